@@ -1,0 +1,76 @@
+"""Values: what a compressive encoding decodes to.
+
+The stored form does not know the Arrow type; it knows fixed-width bits, variable-width bytes, fixed
+size lists, rows of packed structs, and indices into a dictionary. `pages` turns these into Arrow arrays
+of the leaf's type. A null slot owns a value here too (its content means nothing).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """`count` values of `bits` bits: `data` uint8, little-endian; 1-bit values are LSB-first packed.
+
+    Shape of `data`: (ceil(count * bits / 8),).
+    """
+
+    bits: int
+    count: int
+    data: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`count` byte strings: value i is `data[offsets[i]:offsets[i + 1]]`.
+
+    `offsets` int64 (count + 1,), first 0, non-decreasing, last <= len(data); `data` uint8.
+    """
+
+    offsets: NDArray[np.int64]
+    data: NDArray[np.uint8]
+
+    @property
+    def count(self) -> int:
+        """Number of values."""
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSizeList:
+    """`count` lists of `dimension` items; `validity` bool (count * dimension,) or None (all valid)."""
+
+    dimension: int
+    count: int
+    validity: NDArray[np.bool_] | None
+    items: Fixed | FixedSizeList
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """`count` packed structs: one values object per field, in field order."""
+
+    count: int
+    fields: tuple[Values, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """`indices` into the `items` of a dictionary: unsigned (count,), every one < items.count."""
+
+    indices: NDArray[np.unsignedinteger]
+    items: Values
+
+    @property
+    def count(self) -> int:
+        """Number of values."""
+        return len(self.indices)
+
+
+Values = Fixed | Variable | FixedSizeList | Rows | Indexed
+"""What a page's values decode to."""

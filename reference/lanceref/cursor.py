@@ -1,0 +1,181 @@
+"""Cursor: the one place where bytes are cut.
+
+A `Cursor` is a window of bytes that knows its absolute position in the file. Every cut is checked
+against the window, names the clause that asks for it, and is recorded as a span when spans are
+collected. `FileBytes` hands out such windows for extents of a file.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.context import Context
+from lanceref.errors import OutOfRange, Truncated
+from lanceref.storage import Source
+
+MERGE_GAP_BYTES = 4096
+"""Extents closer than this are fetched by one request."""
+
+
+class Extent(NamedTuple):
+    """An absolute byte range of a file."""
+
+    offset: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """First byte after the range."""
+        return self.offset + self.size
+
+
+class Cursor:
+    """Bytes, a position in them, and where they lie in the file. All integers are little-endian."""
+
+    def __init__(self, data: memoryview, base: int, ctx: Context) -> None:
+        self.data = data
+        self.base = base
+        self.ctx = ctx
+        self.position = 0
+
+    @property
+    def offset(self) -> int:
+        """Absolute offset of the next byte."""
+        return self.base + self.position
+
+    @property
+    def remaining(self) -> int:
+        """Bytes not yet cut."""
+        return len(self.data) - self.position
+
+    def require(self, size: int, name: str, clause: str) -> None:
+        """Refuse unless `size` bytes remain. Call it before sizing anything by a count."""
+        if not 0 <= size <= self.remaining:
+            raise Truncated(
+                clause,
+                self.ctx.at(self.offset, self.remaining),
+                found=f"{self.remaining} bytes left",
+                wanted=f"{size} bytes for {name}",
+            )
+
+    def take(self, size: int, name: str, clause: str, kind: str = "bytes") -> memoryview:
+        """Cut `size` bytes; they are owned as `name`."""
+        part = self.skip(size, name, clause)
+        start = self.offset - size
+        self.ctx.leaf(start, start + size, name, kind, clause)
+        return part
+
+    def skip(self, size: int, name: str, clause: str) -> memoryview:
+        """Cut `size` bytes without owning them: their owner is recorded by who looks inside."""
+        self.require(size, name, clause)
+        start = self.position
+        self.position += size
+        return self.data[start : start + size]
+
+    def window(self, size: int, name: str, clause: str) -> Cursor:
+        """Cut `size` bytes as a cursor of their own."""
+        start = self.offset
+        return Cursor(self.skip(size, name, clause), start, self.ctx)
+
+    def array(
+        self, dtype: str, count: int, name: str, clause: str, kind: str | None = None
+    ) -> NDArray[np.generic]:
+        """Cut `count` little-endian items of `dtype` (such as `<u4`) as a view of shape (count,)."""
+        item = np.dtype(dtype)
+        self.require(count * item.itemsize if count >= 0 else -1, f"{count} {name}", clause)
+        label = kind or f"{item.name}[]"
+        return np.frombuffer(self.take(count * item.itemsize, name, clause, label), dtype=item)
+
+    def u8(self, name: str, clause: str) -> int:
+        """Cut an unsigned 8-bit integer."""
+        return self._integer(1, name, clause)
+
+    def u16(self, name: str, clause: str) -> int:
+        """Cut an unsigned 16-bit integer."""
+        return self._integer(2, name, clause)
+
+    def u32(self, name: str, clause: str) -> int:
+        """Cut an unsigned 32-bit integer."""
+        return self._integer(4, name, clause)
+
+    def u64(self, name: str, clause: str) -> int:
+        """Cut an unsigned 64-bit integer."""
+        return self._integer(8, name, clause)
+
+    def _integer(self, width: int, name: str, clause: str) -> int:
+        start = self.offset
+        value = int.from_bytes(self.skip(width, name, clause), "little")
+        self.ctx.leaf(start, start + width, name, f"u{8 * width}", clause, value)
+        return value
+
+
+class FileBytes:
+    """A file's bytes behind bounds: hands out cursors for extents."""
+
+    def __init__(self, source: Source, ctx: Context, tail: Cursor | None = None) -> None:
+        self.source = source
+        self.ctx = ctx
+        self.size = source.size
+        self._tail = tail
+
+    def with_tail(self, size: int) -> FileBytes:
+        """Read the last `size` bytes (or the whole file) once; extents inside it cost no request."""
+        start = max(0, self.size - size)
+        tail = Cursor(self.source.read(start, self.size - start), start, self.ctx)
+        return FileBytes(self.source, self.ctx, tail)
+
+    def during(self, ctx: Context) -> FileBytes:
+        """Return the same bytes for another context (stage, collectors)."""
+        return FileBytes(self.source, ctx, self._tail)
+
+    def cursor(self, extent: Extent, name: str, clause: str) -> Cursor:
+        """Read an extent. Raises OutOfRange when it does not lie inside the file."""
+        self.bound(extent, name, clause)
+        if extent.size == 0:
+            return Cursor(memoryview(b""), extent.offset, self.ctx)
+        if self._tail is not None and extent.offset >= self._tail.base:
+            start = extent.offset - self._tail.base
+            data = self._tail.data[start : start + extent.size]
+        else:
+            data = self.source.read(extent.offset, extent.size)
+        if len(data) != extent.size:
+            raise Truncated(
+                clause,
+                self.ctx.at(extent.offset, extent.size),
+                found=f"{len(data)} bytes",
+                wanted=f"{extent.size} bytes of {name}",
+            )
+        return Cursor(data, extent.offset, self.ctx)
+
+    def cursors(self, extents: list[Extent], name: str, clause: str) -> list[Cursor]:
+        """Read many extents in any order; near neighbours share one request."""
+        for extent in extents:
+            self.bound(extent, name, clause)
+        order = sorted(range(len(extents)), key=lambda i: extents[i].offset)
+        cut: dict[int, Cursor] = {}
+        at = 0
+        while at < len(order):
+            start, end, stop = extents[order[at]].offset, extents[order[at]].end, at + 1
+            while stop < len(order) and extents[order[stop]].offset <= end + MERGE_GAP_BYTES:
+                end = max(end, extents[order[stop]].end)
+                stop += 1
+            whole = self.cursor(Extent(start, end - start), name, clause)
+            for i in order[at:stop]:
+                inside = extents[i].offset - start
+                data = whole.data[inside : inside + extents[i].size]
+                cut[i] = Cursor(data, extents[i].offset, self.ctx)
+            at = stop
+        return [cut[i] for i in range(len(extents))]
+
+    def bound(self, extent: Extent, name: str, clause: str) -> None:
+        """Refuse an extent that does not lie inside the file."""
+        if extent.offset < 0 or extent.size < 0 or extent.end > self.size:
+            raise OutOfRange(
+                clause,
+                self.ctx.at(extent.offset, max(0, extent.size)),
+                found=f"{name} at {extent.offset} with {extent.size} bytes",
+                wanted=f"an extent inside the file of {self.size} bytes",
+            )

@@ -1,0 +1,169 @@
+"""The error family.
+
+Everything the reference refuses is a `LanceError`. Errors about bytes (`FormatError`) carry the
+clause that was broken, the place (file, absolute offset, size, stage), what was found and what was
+wanted, as attributes and in the text. Where Python already has the concept, the class derives from
+it too, so that callers can catch either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Stage = Literal["open", "metadata", "plan", "decode", "commit"]
+"""Where in its work a reader stood when it refused: the words of the runner protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A byte range of a file: absolute `offset` and `size_bytes`, and the stage that looked at it."""
+
+    file: str
+    offset: int
+    size_bytes: int = 0
+    stage: Stage = "open"
+
+    def __str__(self) -> str:
+        return f"{self.file} at byte {self.offset}"
+
+
+class LanceError(Exception):
+    """Base of every refusal of the reference."""
+
+    stage: Stage = "open"
+
+
+class BytesError(LanceError):
+    """A refusal that is about bytes: the common part of the classes below.
+
+    `clause` is the id of the clause that decides, `place` where the bytes lie, `found` and `wanted`
+    what they hold and what the clause asks for.
+    """
+
+    kind = "other"
+
+    def __init__(self, clause: str, place: Place, *, found: object, wanted: object) -> None:
+        self.clause = clause
+        self.place = place
+        self.found = found
+        self.wanted = wanted
+        self.stage = place.stage
+        super().__init__(f"{place}: found {found}, wanted {wanted} [{clause}]")
+
+    @property
+    def file(self) -> str:
+        """The file that holds the bytes."""
+        return self.place.file
+
+    @property
+    def offset(self) -> int:
+        """Absolute offset of the first byte concerned."""
+        return self.place.offset
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Absolute (start, end) of the bytes concerned."""
+        return self.place.offset, self.place.offset + self.place.size_bytes
+
+
+class FormatError(BytesError, ValueError):
+    """Bytes break a clause of the format."""
+
+    kind = "other"
+
+
+class Truncated(FormatError):
+    """More bytes are promised than exist."""
+
+    kind = "truncated"
+
+
+class BadMagic(FormatError):
+    """The magic bytes are not `LANC`."""
+
+    kind = "bad_magic"
+
+
+class OutOfRange(FormatError):
+    """An offset, length, count or index lies beyond its container."""
+
+    kind = "out_of_range"
+
+
+class BadProto(FormatError):
+    """A protobuf message cannot be parsed."""
+
+    kind = "bad_proto"
+
+
+class BadSchema(FormatError):
+    """Fields, types or ids are inconsistent."""
+
+    kind = "schema"
+
+
+class CorruptPage(FormatError):
+    """The content of a page contradicts its description."""
+
+    kind = "corrupt_page"
+
+
+class Unsupported(BytesError, NotImplementedError):
+    """Legal bytes that this reader does not know; `found` names the feature."""
+
+    @property
+    def feature(self) -> str:
+        """What is not supported."""
+        return str(self.found)
+
+
+class UnknownVersion(Unsupported):
+    """A format version this reader does not know."""
+
+    kind = "bad_version"
+
+
+class UnknownEncoding(Unsupported):
+    """An encoding this reader does not know."""
+
+    kind = "unknown_encoding"
+
+
+class UnknownFlag(Unsupported):
+    """A feature flag this reader does not know."""
+
+    kind = "unknown_flag"
+
+
+class UnknownIndex(Unsupported):
+    """An index type or version this reader does not know."""
+
+    kind = "other"
+
+
+class CommitConflict(LanceError, OSError):
+    """A concurrent commit stands in the way of ours."""
+
+    kind = "conflict"
+    stage: Stage = "commit"
+
+    def __init__(self, ours: str, theirs: str, version: int, *, retryable: bool) -> None:
+        self.ours = ours
+        self.theirs = theirs
+        self.version = version
+        self.retryable = retryable
+        again = "retryable" if retryable else "incompatible"
+        super().__init__(f"{ours} conflicts with {theirs} of version {version} ({again})")
+
+
+class LimitExceeded(BytesError):
+    """Reading on would need more memory or time than the caller's `Limits` allow."""
+
+    kind = "limit"
+
+
+class NotFound(LanceError, ValueError, LookupError):
+    """A file, dataset, version, tag or column that does not exist."""
+
+    kind = "not_found"

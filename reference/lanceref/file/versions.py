@@ -1,0 +1,64 @@
+"""File format versions.
+
+The version of a data file stands in its footer as two u16 words; the same version has a name in the
+API and another pair in the manifest's `DataFile`. Only for 2.0 do the three differ.
+
+Clauses: L.file.footer.version, L.file.footer.version-2-0
+
+Divergences: D.file.footer-says-0-3
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class FileVersion(NamedTuple):
+    """A version of the file format, ordered by age."""
+
+    major: int
+    minor: int
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+
+V0_1 = FileVersion(0, 1)
+"""The legacy format, also called 0.2 in its own footer."""
+V2_0 = FileVersion(2, 0)
+"""Array encodings; stored as (0, 3) in footers."""
+V2_1 = FileVersion(2, 1)
+"""Structural encodings: mini-block, full-zip."""
+V2_2 = FileVersion(2, 2)
+"""Large chunks, constant values; the default of the oracle ("stable")."""
+V2_3 = FileVersion(2, 3)
+"""Planar pages; unstable ("next")."""
+
+FROM_WORDS: dict[tuple[int, int], FileVersion] = {
+    (0, 0): V0_1,
+    (0, 1): V0_1,
+    (0, 2): V0_1,
+    (0, 3): V2_0,
+    (2, 0): V2_0,
+    (2, 1): V2_1,
+    (2, 2): V2_2,
+    (2, 3): V2_3,
+}
+"""Version by the (major, minor) words of a footer or of a manifest's DataFile."""
+
+FOOTER_WORDS: dict[FileVersion, tuple[int, int]] = {
+    V0_1: (0, 2),
+    V2_0: (0, 3),
+    V2_1: (2, 1),
+    V2_2: (2, 2),
+    V2_3: (2, 3),
+}
+"""The words a writer puts into the footer."""
+
+PAGE_TYPE: dict[FileVersion, str] = {
+    V2_0: "lance.encodings.ArrayEncoding",
+    V2_1: "lance.encodings21.PageLayout",
+    V2_2: "lance.encodings21.PageLayout",
+    V2_3: "lance.encodings23.PlanarLayout",
+}
+"""Message of a page's encoding by version."""

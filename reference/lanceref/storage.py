@@ -1,0 +1,206 @@
+"""Storage: where bytes come from and go to.
+
+A `Store` holds objects under paths; a `Source` is one object opened for positioned reads. Local files
+are the built-in backend (`pread`: a truncated file gives a short read, never a signal); object stores
+fit behind the same two protocols. Every read is counted, so that a test can prove what was read.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+from lanceref.errors import NotFound
+
+
+@dataclass(slots=True)
+class IOStats:
+    """Requests and bytes since the counter was made or last reset."""
+
+    read_iops: int = 0
+    read_bytes: int = 0
+    write_iops: int = 0
+    written_bytes: int = 0
+
+    def incremental(self) -> IOStats:
+        """Return what was counted since the last call, and start again from zero."""
+        seen = IOStats(self.read_iops, self.read_bytes, self.write_iops, self.written_bytes)
+        self.read_iops = self.read_bytes = self.write_iops = self.written_bytes = 0
+        return seen
+
+
+class Source(Protocol):
+    """One object opened for positioned reads."""
+
+    @property
+    def path(self) -> str:
+        """The name used in errors."""
+
+    @property
+    def size(self) -> int:
+        """Size in bytes."""
+
+    def read(self, offset: int, size: int) -> memoryview:
+        """Return up to `size` bytes from `offset`; shorter only at the end of the object."""
+
+    def close(self) -> None:
+        """Release what the source holds."""
+
+
+class Store(Protocol):
+    """Objects under paths relative to one root."""
+
+    root: str
+    stats: IOStats
+
+    def open(self, path: str) -> Source:
+        """Open an object for reading. Raises NotFound."""
+
+    def list(self, prefix: str) -> Iterator[str]:
+        """Yield the names of the objects directly below `prefix`."""
+
+    def exists(self, path: str) -> bool:
+        """Whether an object stands at `path`."""
+
+    def put(self, path: str, data: bytes) -> None:
+        """Write an object in one step, replacing what was there."""
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """Write an object only if none is there; atomic. Return False when one is."""
+
+    def delete(self, path: str) -> None:
+        """Remove an object; a missing one is not an error."""
+
+
+class LocalSource:
+    """A local file read with `pread`."""
+
+    def __init__(self, path: str, stats: IOStats | None = None) -> None:
+        try:
+            self._fd = os.open(path, os.O_RDONLY)
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+            raise NotFound(f"{path}: no such file") from error
+        self.path = path
+        self.size = os.fstat(self._fd).st_size
+        self.stats = stats if stats is not None else IOStats()
+
+    def read(self, offset: int, size: int) -> memoryview:
+        """Return up to `size` bytes from `offset`; shorter only at the end of the file."""
+        buffer = bytearray(max(0, min(size, self.size - offset)))
+        view, filled = memoryview(buffer), 0
+        while filled < len(buffer):
+            got = os.preadv(self._fd, [view[filled:]], offset + filled)
+            if got == 0:
+                break
+            filled += got
+        self.stats.read_iops += 1
+        self.stats.read_bytes += filled
+        return view[:filled]
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class BytesSource:
+    """Bytes in memory, read like a file."""
+
+    def __init__(self, data: bytes | memoryview, path: str = "<bytes>") -> None:
+        self._data = memoryview(data)
+        self.path = path
+        self.size = len(self._data)
+        self.stats = IOStats()
+
+    def read(self, offset: int, size: int) -> memoryview:
+        """Return up to `size` bytes from `offset`."""
+        self.stats.read_iops += 1
+        part = self._data[max(0, offset) : max(0, offset) + max(0, size)]
+        self.stats.read_bytes += len(part)
+        return part
+
+    def close(self) -> None:
+        """Do nothing: memory needs no release."""
+
+
+class LocalStore:
+    """A directory of the local file system."""
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        self.root = os.fspath(root)
+        self.stats = IOStats()
+
+    def _at(self, path: str) -> Path:
+        return Path(self.root, path)
+
+    def open(self, path: str) -> LocalSource:
+        """Open a file for reading. Raises NotFound."""
+        return LocalSource(str(self._at(path)), self.stats)
+
+    def list(self, prefix: str) -> Iterator[str]:
+        """Yield the names of the files directly below `prefix`; none if it does not exist."""
+        self.stats.read_iops += 1
+        directory = self._at(prefix)
+        if directory.is_dir():
+            with os.scandir(directory) as entries:
+                yield from sorted(entry.name for entry in entries if entry.is_file())
+
+    def exists(self, path: str) -> bool:
+        """Whether a file stands at `path`."""
+        self.stats.read_iops += 1
+        return self._at(path).is_file()
+
+    def put(self, path: str, data: bytes) -> None:
+        """Write a file through a temporary name and a rename."""
+        staged = self._stage(path, data)
+        staged.rename(self._at(path))
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """Write a file only if none is there, through a temporary name and a hard link."""
+        staged = self._stage(path, data)
+        try:
+            os.link(staged, self._at(path))
+        except FileExistsError:
+            return False
+        finally:
+            staged.unlink()
+        return True
+
+    def delete(self, path: str) -> None:
+        """Remove a file; a missing one is not an error."""
+        self._at(path).unlink(missing_ok=True)
+
+    def _stage(self, path: str, data: bytes) -> Path:
+        target = self._at(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".tmp", dir=target.parent)
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+        self.stats.write_iops += 1
+        self.stats.written_bytes += len(data)
+        return Path(name)
+
+
+def local_path(uri: str | os.PathLike[str]) -> str:
+    """Return the local path of a path or `file://` URI. Raises NotFound for another scheme."""
+    text = os.fspath(uri)
+    parts = urlsplit(text)
+    if parts.scheme == "file":
+        return unquote(parts.path)
+    if "://" in text:
+        raise NotFound(f"{text}: no backend for scheme {parts.scheme!r}")
+    return text
+
+
+def open_store(uri: str | os.PathLike[str]) -> Store:
+    """Return the store of a dataset's root."""
+    return LocalStore(local_path(uri))
