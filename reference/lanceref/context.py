@@ -94,7 +94,7 @@ class Context:
 
     @contextmanager
     def piece(self) -> Iterator[None]:
-        """Run a block that can fail on its own: when validating, its error is recorded and ends it."""
+        """Run a block that can fail alone: when validating, its error is recorded and ends it."""
         try:
             yield
         except BytesError as error:
@@ -117,4 +117,3 @@ class Context:
                 message=str(error),
             )
         )
-

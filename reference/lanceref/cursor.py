@@ -83,7 +83,7 @@ class Cursor:
     def array(
         self, dtype: str, count: int, name: str, clause: str, kind: str | None = None
     ) -> NDArray[np.generic]:
-        """Cut `count` little-endian items of `dtype` (such as `<u4`) as a view of shape (count,)."""
+        """Cut `count` items of `dtype` (such as `<u4`) as a view of shape (count,)."""
         item = np.dtype(dtype)
         self.require(count * item.itemsize if count >= 0 else -1, f"{count} {name}", clause)
         label = kind or f"{item.name}[]"
@@ -122,7 +122,7 @@ class FileBytes:
         self._tail = tail
 
     def with_tail(self, size: int) -> FileBytes:
-        """Read the last `size` bytes (or the whole file) once; extents inside it cost no request."""
+        """Read the last `size` bytes (or the whole file) once, for every extent inside it."""
         start = max(0, self.size - size)
         tail = Cursor(self.source.read(start, self.size - start), start, self.ctx)
         return FileBytes(self.source, self.ctx, tail)

@@ -17,7 +17,7 @@ Stage = Literal["open", "metadata", "plan", "decode", "commit"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A byte range of a file: absolute `offset` and `size_bytes`, and the stage that looked at it."""
+    """A byte range of a file (absolute `offset`, `size_bytes`), and the stage that looked at it."""
 
     file: str
     offset: int

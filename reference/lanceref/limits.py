@@ -1,8 +1,8 @@
 """Limits a caller sets on what hostile bytes may cost.
 
 Counts in a file are first held against the bytes that remain. Some legal encodings expand without a
-bound in the file (a constant page of 2**40 rows is a few bytes long): there these limits decide, and
-`LimitExceeded` says which one.
+bound in the file (a constant page of 2**40 rows is a few bytes long): there these limits decide,
+and `LimitExceeded` says which one.
 """
 
 from __future__ import annotations

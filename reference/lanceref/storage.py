@@ -1,8 +1,9 @@
 """Storage: where bytes come from and go to.
 
-A `Store` holds objects under paths; a `Source` is one object opened for positioned reads. Local files
-are the built-in backend (`pread`: a truncated file gives a short read, never a signal); object stores
-fit behind the same two protocols. Every read is counted, so that a test can prove what was read.
+A `Store` holds objects under paths; a `Source` is one object opened for positioned reads. Local
+files are the built-in backend (`pread`: a truncated file gives a short read, never a signal);
+object stores fit behind the same two protocols. Every read is counted, so that a test can prove
+what was read.
 """
 
 from __future__ import annotations

@@ -1,1 +1,24 @@
-"""The file container of 2.0 to 2.3, and (as pylance has it) the file reader under its public name."""
+"""The file container of 2.0 to 2.3, and the file reader under the name pylance users import.
+
+The public names load on first use, so that importing a piece of the container does not pull in the
+decoders.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+_PUBLIC = {
+    "LanceFileReader": "lanceref.file.reader",
+    "LanceFileMetadata": "lanceref.file.reader",
+    "LanceFileStatistics": "lanceref.file.reader",
+    "ReaderResults": "lanceref.file.reader",
+}
+
+__all__ = ["LanceFileMetadata", "LanceFileReader", "LanceFileStatistics", "ReaderResults"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_PUBLIC[name]), name)

@@ -1,0 +1,43 @@
+"""Batches: arrays of many columns cut at the same rows.
+
+Each column yields arrays cut where its own pages and chunks end. Here they are re-cut to batches of
+a given number of rows; only a batch that straddles a cut is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from lanceref.file.column_reader import ColumnReader
+
+
+def batches(
+    readers: Sequence[ColumnReader], start: int, end: int, batch_size: int
+) -> Iterator[list[pa.Array]]:
+    """Yield for every batch of rows in start..end one array per reader."""
+    recutters = [_Recutter(reader.scan(start, end), reader.type) for reader in readers]
+    for first in range(start, end, batch_size):
+        rows = min(batch_size, end - first)
+        yield [recutter.next(rows) for recutter in recutters]
+
+
+class _Recutter:
+    """The not yet delivered rest of one column's scan."""
+
+    def __init__(self, arrays: Iterator[pa.Array], type_: pa.DataType) -> None:
+        self._arrays = arrays
+        self._type = type_
+        self._rest: pa.Array | None = None
+
+    def next(self, rows: int) -> pa.Array:
+        parts, missing = [], rows
+        while missing:
+            if self._rest is None or len(self._rest) == 0:
+                self._rest = next(self._arrays)
+            part = self._rest.slice(0, missing)
+            self._rest = self._rest.slice(len(part))
+            missing -= len(part)
+            parts.append(part)
+        return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)

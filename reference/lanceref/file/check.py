@@ -1,0 +1,98 @@
+"""The whole file, checked: what a reader passes over is looked at too.
+
+Runs the parsers of reading over everything a file holds, then accounts for the bytes between the
+pieces: padding, and bytes that nothing refers to.
+
+Clauses: L.file.padding.value, L.file.buffers.overlap, L.file.columns.order, L.file.size
+"""
+
+from __future__ import annotations
+
+from lanceref.context import Context
+from lanceref.cursor import Extent
+from lanceref.file.columns import ALIGNMENT
+from lanceref.file.data_file import DataFile, open_file
+from lanceref.file.footer import FOOTER_BYTES
+from lanceref.file.offsets import ENTRY_BYTES
+from lanceref.storage import Source
+
+PADDING_BYTE = 0x48
+"""What the oracle writes between buffers: `H`."""
+
+
+def check_file(source: Source, ctx: Context) -> DataFile | None:
+    """Parse and check a data file; None when it cannot be opened (the findings say why)."""
+    opened = None
+    with ctx.piece():
+        opened = open_file(source, ctx)
+        for field in opened.descriptor.schema.fields:
+            with ctx.group(f"field {field.name}"), ctx.piece():
+                opened.open_field(field).check()
+        _check_column_order(opened)
+        _account_for_the_rest(opened)
+    return opened
+
+
+def _check_column_order(opened: DataFile) -> None:
+    """Lint: column metadata stand in column order, back to back."""
+    at = opened.footer.column_metadata_start
+    for index, extent in enumerate(opened.column_extents):
+        if extent.offset != at:
+            opened.bytes.ctx.lint(
+                "L.file.columns.order",
+                opened.bytes.ctx.at(extent.offset, extent.size),
+                found=f"column metadata {index} at {extent.offset}",
+                wanted=f"{at}, right after the one before",
+            )
+        at = extent.end
+
+
+def _account_for_the_rest(opened: DataFile) -> None:
+    """Own the bytes between the pieces, and report buffers that overlap."""
+    ctx, at = opened.bytes.ctx, 0
+    for index, extent in enumerate(opened.global_buffers[1:], start=1):
+        name = f"global buffer {index}"
+        ctx.leaf(extent.offset, extent.end, name, "user buffer", "L.file.gbo.entry")
+    for extent in sorted(_pieces(opened)):
+        if extent.offset > at:
+            _own_gap(opened, at, extent.offset)
+        elif extent.offset < at and extent.size:
+            ctx.lint(
+                "L.file.buffers.overlap",
+                ctx.at(extent.offset, extent.size),
+                found=f"a piece at {extent.offset}",
+                wanted=f"nothing before {at}, where the one before it ends",
+            )
+        at = max(at, extent.end)
+
+
+def _pieces(opened: DataFile) -> list[Extent]:
+    footer = opened.footer
+    buffers = [e for c in opened.columns for p in c.pages for e in p.extents]
+    buffers += [e for c in opened.columns for e in c.extents]
+    return [
+        *(extent for extent in buffers if extent.size),
+        *opened.global_buffers,
+        *opened.column_extents,
+        Extent(footer.cmo_start, footer.num_columns * ENTRY_BYTES),
+        Extent(footer.gbo_start, footer.num_global_buffers * ENTRY_BYTES),
+        Extent(footer.start, FOOTER_BYTES),
+    ]
+
+
+def _own_gap(opened: DataFile, start: int, end: int) -> None:
+    """Own the bytes start..end: padding up to the next multiple of 64, or unreferenced bytes."""
+    ctx = opened.bytes.ctx
+    padded = end % ALIGNMENT == 0 and end - start < ALIGNMENT
+    kind = "padding" if padded else "unreferenced"
+    ctx.leaf(start, end, kind, kind, "L.file.padding.value")
+    if not ctx.validating:
+        return
+    found = opened.bytes.cursor(Extent(start, end - start), kind, "L.file.padding.value").data
+    if bytes(found) != bytes([PADDING_BYTE]) * (end - start):
+        ctx.lint(
+            "L.file.padding.value",
+            ctx.at(start, end - start),
+            found=bytes(found[:16]).hex(),
+            wanted=f"bytes {PADDING_BYTE:02x} between buffers",
+        )

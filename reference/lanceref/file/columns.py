@@ -1,0 +1,197 @@
+"""Column metadata: the description of one physical column.
+
+One `ColumnMetadata` message per column, in column order, back to back before the offset tables. It
+lists the column's pages: where their buffers lie, how many rows they hold and how they are encoded.
+
+Layout (message lance.file.v2.ColumnMetadata): 1 encoding, 2 pages {1 buffer_offsets, 2
+buffer_sizes, 3 length, 4 encoding, 5 priority}, 3 buffer_offsets, 4 buffer_sizes. An encoding is an
+`Any` wrapped in `Encoding.direct`; its type decides the grammar of the page and depends on the file
+version.
+
+Clauses: L.file.columns.message, L.file.columns.encoding, L.file.pages.extents-pair,
+L.file.pages.extent, L.file.pages.encoding, L.file.pages.type-url, L.file.pages.length,
+L.file.alignment.buffers
+
+Divergences: D.file.deferred-encoding-unread
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.message import Message
+
+from lanceref.context import Context
+from lanceref.cursor import Cursor, Extent
+from lanceref.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
+from lanceref.file.versions import PAGE_TYPE, V2_0, FileVersion
+from lanceref.limits import Limits
+from lanceref.proto import encodings_v2_0_pb2, encodings_v2_1_pb2, encodings_v2_3_pb2, file2_pb2
+from lanceref.wire import parse_message
+
+ALIGNMENT = 64
+"""Every buffer starts at a multiple of this many bytes."""
+
+COLUMN_TYPE = "lance.encodings.ColumnEncoding"
+"""Message of a column's encoding, in every version."""
+
+_MESSAGES: dict[str, type[Message]] = {
+    COLUMN_TYPE: encodings_v2_0_pb2.ColumnEncoding,
+    "lance.encodings.ArrayEncoding": encodings_v2_0_pb2.ArrayEncoding,
+    "lance.encodings21.PageLayout": encodings_v2_1_pb2.PageLayout,
+    "lance.encodings23.PlanarLayout": encodings_v2_3_pb2.PlanarLayout,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PageMetadata:
+    """One page: absolute buffer extents, rows (or items), first row, parsed encoding message.
+
+    `place` is where the column's metadata lies, for errors about the description.
+    """
+
+    extents: tuple[Extent, ...]
+    num_rows: int
+    priority: int
+    encoding: Message
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMetadata:
+    """One physical column: its pages and the column-level buffers (never written by the oracle)."""
+
+    index: int
+    pages: tuple[PageMetadata, ...]
+    encoding: Message
+    extents: tuple[Extent, ...]
+    place: Place
+
+    @property
+    def num_rows(self) -> int:
+        """Sum of the page lengths."""
+        return sum(page.num_rows for page in self.pages)
+
+
+def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int) -> ColumnMetadata:
+    """Parse the message that fills `cursor`; buffers must lie in bytes 0..`data_end`."""
+    ctx, place = cursor.ctx, cursor.ctx.at(cursor.offset, cursor.remaining)
+    message = parse_message(
+        cursor, file2_pb2.ColumnMetadata, f"column metadata {index}", "L.file.columns.message"
+    )
+    encoding = _encoding(message.encoding, COLUMN_TYPE, "L.file.columns.encoding", ctx, place)
+    extents = _extents(message.buffer_offsets, message.buffer_sizes, version, data_end, ctx, place)
+    pages = []
+    for page in message.pages:
+        _check_length(page.length, ctx.limits, place)
+        pages.append(
+            PageMetadata(
+                extents=_extents(
+                    page.buffer_offsets, page.buffer_sizes, version, data_end, ctx, place
+                ),
+                num_rows=page.length,
+                priority=page.priority,
+                encoding=_encoding(
+                    page.encoding, PAGE_TYPE[version], "L.file.pages.encoding", ctx, place
+                ),
+                place=place,
+            )
+        )
+    _check_priorities(pages, version, ctx)
+    return ColumnMetadata(index, tuple(pages), encoding, extents, place)
+
+
+def _extents(
+    offsets: Sequence[int],
+    sizes: Sequence[int],
+    version: FileVersion,
+    data_end: int,
+    ctx: Context,
+    place: Place,
+) -> tuple[Extent, ...]:
+    if len(offsets) != len(sizes):
+        raise CorruptPage(
+            "L.file.pages.extents-pair",
+            place,
+            found=f"{len(offsets)} offsets and {len(sizes)} sizes",
+            wanted="one size for each offset",
+        )
+    for offset, size in zip(offsets, sizes, strict=True):
+        if offset + size > data_end:
+            raise OutOfRange(
+                "L.file.pages.extent",
+                place,
+                found=f"a buffer of {size} bytes at {offset}",
+                wanted=f"a buffer inside the data area of {data_end} bytes",
+            )
+        if offset % ALIGNMENT:
+            misaligned = OutOfRange(
+                "L.file.alignment.buffers",
+                place,
+                found=f"a buffer at {offset}",
+                wanted=f"a multiple of {ALIGNMENT}",
+            )
+            if version > V2_0:
+                ctx.refuse(misaligned)
+            else:
+                ctx.lint(misaligned.clause, place, found=misaligned.found, wanted=misaligned.wanted)
+    return tuple(Extent(int(o), int(s)) for o, s in zip(offsets, sizes, strict=True))
+
+
+def _encoding(
+    encoding: file2_pb2.Encoding, type_name: str, clause: str, ctx: Context, place: Place
+) -> Message:
+    """Unwrap `Encoding.direct` into the message named `type_name`."""
+    arm = encoding.WhichOneof("location")
+    if arm != "direct":
+        raise UnknownEncoding(
+            clause, place, found=f"encoding {arm or 'missing'}", wanted="encoding stored as direct"
+        )
+    packed = parse_any(encoding.direct.encoding, ctx, place)
+    name = packed.type_url.rpartition("/")[2]
+    if name != type_name or "/" not in packed.type_url:
+        raise UnknownEncoding(
+            "L.file.pages.type-url", place, found=repr(packed.type_url), wanted=f"/{type_name}"
+        )
+    return parse_message(
+        Cursor(memoryview(packed.value), place.offset, ctx.during(ctx.stage)),
+        _MESSAGES[type_name],
+        type_name,
+        clause,
+        embedded_in=place,
+    )
+
+
+def parse_any(data: bytes, ctx: Context, place: Place) -> AnyMessage:
+    """Parse the `Any` that an encoding is stored as."""
+    return parse_message(
+        Cursor(memoryview(data), place.offset, ctx),
+        AnyMessage,
+        "encoding",
+        "L.file.pages.encoding",
+        embedded_in=place,
+    )
+
+
+def _check_length(length: int, limits: Limits, place: Place) -> None:
+    if length > limits.page_rows:
+        raise OutOfRange(
+            "L.file.pages.length",
+            place,
+            found=f"a page of {length} rows",
+            wanted=f"at most {limits.page_rows} rows",
+        )
+
+
+def _check_priorities(pages: list[PageMetadata], version: FileVersion, ctx: Context) -> None:
+    """Lint the first row numbers: 0 in 2.0, never decreasing later."""
+    row = 0
+    for page in pages:
+        wanted = 0 if version == V2_0 else row
+        if (version == V2_0 and page.priority != 0) or page.priority < wanted:
+            ctx.lint(
+                "L.file.pages.priority", page.place, found=page.priority, wanted=f"{wanted} or more"
+            )
+        row = max(row, page.priority)

@@ -1,0 +1,63 @@
+"""Column layout: which fields own a physical column.
+
+A file has fewer or more columns than its schema has fields, and the rule differs by version: in 2.0
+structs and lists own a column (header, offsets) before those of their children; from 2.1 on only
+the leaves of the type tree do. A packed struct and a blob are one column in every version.
+
+Clauses: L.file.schema.num-columns
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lanceref.context import Context
+from lanceref.errors import BadSchema, Place
+from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.versions import V2_0, FileVersion
+
+
+def column_owners(field: Field, version: FileVersion) -> Iterator[Field]:
+    """Yield the fields at or below `field` that own a physical column, in column order."""
+    whole = field.is_packed or field.is_blob or not field.children
+    if whole or (version == V2_0 and not field.logical_type.startswith("fixed_size_list")):
+        yield field
+    if not whole:
+        for child in field.children:
+            yield from column_owners(child, version)
+
+
+def assign_columns(
+    schema: LanceSchema, version: FileVersion, num_columns: int, ctx: Context, place: Place
+) -> dict[int, int]:
+    """Return field id -> column index when columns follow the schema. Raises BadSchema."""
+    owners = [owner for top in schema.fields for owner in column_owners(top, version)]
+    if len(owners) > num_columns:
+        raise BadSchema(
+            "L.file.schema.num-columns",
+            place,
+            found=f"{num_columns} columns",
+            wanted=f"{len(owners)}, one for each field that owns a column",
+        )
+    if len(owners) < num_columns:
+        ctx.lint(
+            "L.file.schema.num-columns", place, found=f"{num_columns} columns", wanted=len(owners)
+        )
+    return {owner.id: index for index, owner in enumerate(owners)}
+
+
+def indices_of(
+    field: Field, version: FileVersion, assigned: dict[int, int], place: Place
+) -> Sequence[int]:
+    """Return the column indices of `field` (possibly pruned), in column order. Raises BadSchema."""
+    indices = []
+    for owner in column_owners(field, version):
+        if owner.id not in assigned:
+            raise BadSchema(
+                "L.file.schema.num-columns",
+                place,
+                found=f"no column for field {owner.name!r}",
+                wanted="a column for each field that owns one",
+            )
+        indices.append(assigned[owner.id])
+    return indices

@@ -1,0 +1,207 @@
+"""The file reader under the name pylance has for it: `lanceref.file.LanceFileReader`.
+
+A thin face over `DataFile`: projection, batches, ranges and random rows of one data file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.context import Context
+from lanceref.cursor import Extent
+from lanceref.errors import NotFound
+from lanceref.file.batches import batches
+from lanceref.file.column_reader import ColumnReader
+from lanceref.file.columns import PageMetadata
+from lanceref.file.data_file import DataFile, open_file
+from lanceref.file.schema import project
+from lanceref.limits import DEFAULT_LIMITS, Limits
+from lanceref.storage import LocalSource, Source, local_path
+
+
+class ReaderResults:
+    """The rows of a read: one pass, as batches or as a table."""
+
+    def __init__(self, reader: pa.RecordBatchReader) -> None:
+        self.reader = reader
+
+    def to_batches(self) -> pa.RecordBatchReader:
+        """Return the batches as a stream."""
+        return self.reader
+
+    def to_table(self) -> pa.Table:
+        """Read everything into a table."""
+        return self.reader.read_all()
+
+
+@dataclass(frozen=True, slots=True)
+class LanceBufferDescriptor:
+    """Absolute position and size in bytes of a buffer."""
+
+    position: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class LancePageMetadata:
+    """Buffers and encoding (as text) of one page."""
+
+    buffers: list[LanceBufferDescriptor]
+    encoding: str
+
+
+@dataclass(frozen=True, slots=True)
+class LanceColumnMetadata:
+    """Column-level buffers and pages of one physical column."""
+
+    column_buffers: list[LanceBufferDescriptor]
+    pages: list[LancePageMetadata]
+
+
+@dataclass(frozen=True, slots=True)
+class LanceFileMetadata:
+    """What the metadata of a file says; sizes in bytes."""
+
+    schema: pa.Schema
+    num_rows: int
+    num_data_bytes: int
+    num_column_metadata_bytes: int
+    num_global_buffer_bytes: int
+    global_buffers: list[LanceBufferDescriptor]
+    columns: list[LanceColumnMetadata]
+    major_version: int
+    minor_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class LanceColumnStatistics:
+    """Pages and bytes of page buffers of one physical column."""
+
+    num_pages: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LanceFileStatistics:
+    """Statistics of every physical column."""
+
+    columns: list[LanceColumnStatistics]
+
+
+class LanceFileReader:
+    """Reads one data file of version 2.0 to 2.3.
+
+    `columns` names the fields to read, nested ones with dots; None reads all. Raises NotFound when
+    the file or a column does not exist, and a `LanceError` for bytes that break the format.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        storage_options: dict[str, str] | None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        source: Source | None = None,
+    ) -> None:
+        opened_from = source if source is not None else LocalSource(local_path(path))
+        self._file: DataFile = open_file(
+            opened_from, Context(Path(opened_from.path).name, limits=limits)
+        )
+        schema = self._file.descriptor.schema
+        self._fields = schema.fields if columns is None else project(schema, columns)
+        self.schema = pa.schema(
+            [field.arrow for field in self._fields], metadata=schema.metadata or None
+        )
+
+    def read_all(self, *, batch_size: int = 1024, batch_readahead: int = 16) -> ReaderResults:
+        """Read every row in batches of `batch_size` rows."""
+        return self.read_range(0, self.num_rows(), batch_size=batch_size)
+
+    def read_range(
+        self, start: int, num_rows: int, *, batch_size: int = 1024, batch_readahead: int = 16
+    ) -> ReaderResults:
+        """Read rows `start` to `start + num_rows`. Raises ValueError for rows outside the file."""
+        if start < 0 or num_rows < 0 or start + num_rows > self.num_rows():
+            raise ValueError(
+                f"rows {start} to {start + num_rows} do not all exist: {self.num_rows()} rows"
+            )
+        readers = self._readers()
+
+        def stream() -> Iterator[pa.RecordBatch]:
+            for arrays in batches(readers, start, start + num_rows, batch_size):
+                yield pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+        return ReaderResults(pa.RecordBatchReader.from_batches(self.schema, stream()))
+
+    def take_rows(
+        self, indices: Sequence[int], *, batch_size: int = 1024, batch_readahead: int = 16
+    ) -> ReaderResults:
+        """Read the rows at ascending `indices`. Raises ValueError when unsorted or out of range."""
+        rows = np.asarray(indices, dtype=np.int64)
+        if len(rows) and (np.any(np.diff(rows) < 0) or rows[0] < 0 or rows[-1] >= self.num_rows()):
+            raise ValueError(f"indices must ascend and lie in a file of {self.num_rows()} rows")
+        arrays = [reader.take(rows) for reader in self._readers()]
+        batch = pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        parts = [batch.slice(at, batch_size) for at in range(0, len(rows), batch_size)]
+        return ReaderResults(pa.RecordBatchReader.from_batches(self.schema, parts))
+
+    def _readers(self) -> list[ColumnReader]:
+        return [self._file.open_field(field) for field in self._fields]
+
+    def num_rows(self) -> int:
+        """Rows of the file."""
+        return self._file.num_rows
+
+    def metadata(self) -> LanceFileMetadata:
+        """Return what the file's metadata says."""
+        file = self._file
+        return LanceFileMetadata(
+            schema=file.descriptor.schema.arrow,
+            num_rows=file.num_rows,
+            num_data_bytes=file.footer.column_metadata_start,
+            num_column_metadata_bytes=file.footer.cmo_start - file.footer.column_metadata_start,
+            num_global_buffer_bytes=sum(extent.size for extent in file.global_buffers),
+            global_buffers=_descriptors(file.global_buffers),
+            columns=[
+                LanceColumnMetadata(
+                    _descriptors(column.extents), [_page(page) for page in column.pages]
+                )
+                for column in file.columns
+            ],
+            major_version=file.footer.version.major,
+            minor_version=file.footer.version.minor,
+        )
+
+    def file_statistics(self) -> LanceFileStatistics:
+        """Return pages and bytes of every physical column."""
+        return LanceFileStatistics(
+            [
+                LanceColumnStatistics(
+                    len(column.pages), sum(e.size for page in column.pages for e in page.extents)
+                )
+                for column in self._file.columns
+            ]
+        )
+
+    def read_global_buffer(self, index: int) -> bytes:
+        """Return a global buffer; 0 is the file descriptor. Raises NotFound."""
+        if not 0 <= index < len(self._file.global_buffers):
+            raise NotFound(f"no global buffer {index}")
+        extent = self._file.global_buffers[index]
+        cursor = self._file.bytes.cursor(extent, f"global buffer {index}", "L.file.gbo.entry")
+        return bytes(cursor.data)
+
+
+def _descriptors(extents: Sequence[Extent]) -> list[LanceBufferDescriptor]:
+    return [LanceBufferDescriptor(extent.offset, extent.size) for extent in extents]
+
+
+def _page(page: PageMetadata) -> LancePageMetadata:
+    return LancePageMetadata(_descriptors(page.extents), str(page.encoding))

@@ -1,0 +1,197 @@
+"""Schema: the field tree of a file or dataset.
+
+Data file (global buffer 0), manifest and 0.1 file store the same flat list of `Field` messages in
+depth-first order; parents come before children and are named by id. Here it becomes a tree, and the
+tree an Arrow schema.
+
+Layout (message lance.file.Field): 2 name, 3 id, 4 parent_id (-1 at top level), 5 logical_type,
+6 nullable, 9 extension_name, 10 metadata; 1 type is always 0 and says nothing.
+
+Clauses: L.file.schema.parent-first, L.file.schema.unique-ids, L.file.schema.logical-type,
+L.file.schema.children, L.file.schema.top-level-names, L.file.schema.extension-name
+
+Divergences: D.file.field-type-always-parent, D.file.top-level-parent-minus-one,
+D.file.blob-v2-descriptor-ids
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from lanceref import arrowtypes
+from lanceref.context import Context
+from lanceref.errors import BadSchema, NotFound, Place
+from lanceref.proto import file_pb2
+
+EXTENSION_KEY = "ARROW:extension:name"
+"""Arrow metadata key that `extension_name` repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field and what lies below it; `arrow` is its Arrow field with metadata."""
+
+    name: str
+    id: int
+    parent_id: int
+    logical_type: str
+    nullable: bool
+    metadata: dict[str, str]
+    children: tuple[Field, ...]
+    arrow: pa.Field
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the struct is stored as one column of rows (metadata `packed`)."""
+        packed = self.metadata.get("packed", self.metadata.get("lance-encoding:packed", ""))
+        return self.logical_type == "struct" and packed.lower() == "true"
+
+    @property
+    def is_blob(self) -> bool:
+        """Whether the values are stored out of line (metadata `lance-encoding:blob`)."""
+        return self.metadata.get("lance-encoding:blob", "").lower() == "true"
+
+    def flat(self) -> Iterator[Field]:
+        """Yield the field and everything below it, depth first."""
+        yield self
+        for child in self.children:
+            yield from child.flat()
+
+
+@dataclass(frozen=True, slots=True)
+class LanceSchema:
+    """Top-level fields and schema metadata."""
+
+    fields: tuple[Field, ...]
+    metadata: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def arrow(self) -> pa.Schema:
+        """The Arrow schema."""
+        return pa.schema([f.arrow for f in self.fields], metadata=self.metadata or None)
+
+    def flat(self) -> Iterator[Field]:
+        """Yield every field, depth first."""
+        for top in self.fields:
+            yield from top.flat()
+
+
+def parse_schema(
+    fields: Iterable[file_pb2.Field], metadata: dict[str, bytes], ctx: Context, place: Place
+) -> LanceSchema:
+    """Build the tree from the flat list; `place` is where the list lies. Raises BadSchema."""
+    listed = list(fields)
+    children: dict[int, list[file_pb2.Field]] = {-1: []}
+    for one in listed:
+        if one.id == -1 and one.parent_id == -1:  # blob v2 descriptor: L.file.schema.unique-ids
+            continue
+        if one.parent_id not in children:
+            raise BadSchema(
+                "L.file.schema.parent-first",
+                place,
+                found=f"field {one.name!r} with parent {one.parent_id}",
+                wanted="a parent listed before it, or -1",
+            )
+        if one.id in children or one.id < 0:
+            raise BadSchema(
+                "L.file.schema.unique-ids",
+                place,
+                found=f"id {one.id} of field {one.name!r}",
+                wanted="an id of its own, 0 or more",
+            )
+        children[one.id] = []
+        children[one.parent_id].append(one)
+    roots = tuple(_build(top, children, ctx, place, 0) for top in children[-1])
+    _check_names(roots, ctx, place)
+    return LanceSchema(roots, {key: _text(value) for key, value in metadata.items()})
+
+
+def _build(
+    message: file_pb2.Field,
+    children: dict[int, list[file_pb2.Field]],
+    ctx: Context,
+    place: Place,
+    depth: int,
+) -> Field:
+    if depth > ctx.limits.depth:
+        raise BadSchema(
+            "L.file.schema.children",
+            place,
+            found="deeper nesting",
+            wanted=f"{ctx.limits.depth} levels",
+        )
+    below = tuple(_build(child, children, ctx, place, depth + 1) for child in children[message.id])
+    metadata = {key: _text(value) for key, value in message.metadata.items()}
+    named = metadata.get(EXTENSION_KEY, "")
+    if message.extension_name != named:
+        ctx.lint(
+            "L.file.schema.extension-name", place, found=message.extension_name, wanted=repr(named)
+        )
+        if message.extension_name:
+            metadata[EXTENSION_KEY] = message.extension_name
+    arrow = arrowtypes.arrow_type(message.logical_type, [f.arrow for f in below], place)
+    return Field(
+        name=message.name,
+        id=message.id,
+        parent_id=message.parent_id,
+        logical_type=message.logical_type,
+        nullable=message.nullable,
+        metadata=metadata,
+        children=below,
+        arrow=pa.field(message.name, arrow, message.nullable, metadata or None),
+    )
+
+
+def _check_names(roots: tuple[Field, ...], ctx: Context, place: Place) -> None:
+    seen: set[str] = set()
+    for top in roots:
+        if top.name in seen or "." in top.name:
+            ctx.refuse(
+                BadSchema(
+                    "L.file.schema.top-level-names",
+                    place,
+                    found=repr(top.name),
+                    wanted="a name used once and without a dot",
+                )
+            )
+        seen.add(top.name)
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
+
+
+def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:
+    """Return the named fields in the order asked for; `a.b` keeps only `b` of struct `a`.
+
+    Raises NotFound for a name the schema does not have.
+    """
+    chosen: dict[str, list[str]] = {}
+    top = {f.name: f for f in schema.fields}
+    for name in names:
+        if name in top:
+            chosen[name] = []
+            continue
+        first, _, rest = name.partition(".")
+        if first not in top or not rest:
+            raise NotFound(f"no column {name!r}; the schema has {', '.join(top)}")
+        if first not in chosen or chosen[first]:
+            chosen.setdefault(first, []).append(rest)
+    return tuple(_prune(top[name], below) for name, below in chosen.items())
+
+
+def _prune(whole: Field, names: list[str]) -> Field:
+    """Keep of a struct only the named children (all when no names are given)."""
+    if not names:
+        return whole
+    if whole.logical_type != "struct":
+        raise NotFound(f"{whole.name!r} is a {whole.logical_type} and has no field {names[0]!r}")
+    inner = LanceSchema(whole.children)
+    kept = project(inner, names)
+    arrow = pa.field(
+        whole.name, pa.struct([f.arrow for f in kept]), whole.nullable, whole.arrow.metadata
+    )
+    return replace(whole, children=kept, arrow=arrow)
