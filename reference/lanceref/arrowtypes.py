@@ -120,9 +120,13 @@ def _decimal(name: str, rest: str, place: Place) -> pa.DataType:
 
 
 def _map(entries: pa.Field, place: Place) -> pa.DataType:
-    if not pa.types.is_struct(entries.type) or entries.type.num_fields != 2:
+    shape = [] if not pa.types.is_struct(entries.type) else list(entries.type)
+    if len(shape) != 2 or shape[0].nullable:
         raise BadSchema(
-            "L.file.schema.children", place, found=entries.type, wanted="a struct of key and value"
+            "L.file.schema.children",
+            place,
+            found=entries.type,
+            wanted="a struct of a key that is never null and a value",
         )
     return pa.map_(entries.type.field(0), entries.type.field(1))
 

@@ -82,6 +82,7 @@ class LocalSource:
     """A local file read with `pread`."""
 
     def __init__(self, path: str, stats: IOStats | None = None) -> None:
+        self._fd = -1
         try:
             self._fd = os.open(path, os.O_RDONLY)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:

@@ -1,0 +1,73 @@
+"""Explain: an annotated tree of every byte of one file.
+
+The file is parsed by the reader's own code with spans switched on; the tree is what the parsers cut.
+Kinds of file: data file (also index files, which are data files), manifest, transaction, deletion
+file; the name decides.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanceref.context import Context, Finding
+from lanceref.file.check import check_file
+from lanceref.limits import DEFAULT_LIMITS, Limits
+from lanceref.spans import Span, SpanRecorder, uncovered
+from lanceref.storage import LocalSource, Source, local_path
+from lanceref.table.deletions import check_deletion_file
+from lanceref.table.manifest import check_manifest
+from lanceref.txn.transaction import check_transaction
+
+CHECKS: dict[str, Callable[[Source, Context], object]] = {
+    ".manifest": check_manifest,
+    ".txn": check_transaction,
+    ".arrow": check_deletion_file,
+    ".bin": check_deletion_file,
+}
+"""What parses a file by the end of its name; every other name is a data file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The spans of a file of `size` bytes, and what its parsers found wrong."""
+
+    path: str
+    size: int
+    root: Span
+    findings: list[Finding]
+
+    @property
+    def unowned(self) -> list[tuple[int, int]]:
+        """Byte ranges that no leaf owns."""
+        return uncovered(self.root)
+
+    def bytes_per_kind(self) -> dict[str, int]:
+        """Bytes owned by each kind of leaf, largest first."""
+        owned: Counter[str] = Counter()
+        for leaf in self.root.leaves():
+            owned[leaf.kind] += leaf.end - leaf.start
+        return dict(owned.most_common())
+
+
+def checker(path: str) -> Callable[[Source, Context], object]:
+    """Return the function that parses and checks the kind of file `path` names."""
+    return CHECKS.get(Path(path).suffix, check_file)
+
+
+def explain(path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS) -> Explanation:
+    """Parse one file with spans on. Raises NotFound; damage becomes findings and unowned bytes."""
+    source = LocalSource(local_path(path))
+    return explain_source(source, limits=limits)
+
+
+def explain_source(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Explanation:
+    """Parse an opened file with spans on."""
+    recorder, findings = SpanRecorder(), list[Finding]()
+    name = Path(source.path).name
+    ctx = Context(name, limits=limits, spans=recorder, findings=findings)
+    checker(name)(source, ctx)
+    return Explanation(name, source.size, recorder.finish(source.size), findings)

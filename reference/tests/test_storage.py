@@ -1,0 +1,74 @@
+"""Storage: local files and memory behind one interface."""
+
+import pytest
+
+from lanceref.errors import NotFound
+from lanceref.storage import BytesSource, LocalSource, LocalStore, local_path
+
+
+def test_positioned_reads_are_counted(tmp_path):
+    """A read returns the bytes asked for and adds one request and its bytes to the counters."""
+    path = tmp_path / "f"
+    path.write_bytes(bytes(range(100)))
+    source = LocalSource(str(path))
+
+    assert bytes([10, 11, 12]) == bytes(source.read(10, 3))
+    assert (1, 3) == (source.stats.read_iops, source.stats.read_bytes)
+
+
+@pytest.mark.parametrize("offset", [95, 100, 200])
+def test_a_read_past_the_end_is_short(tmp_path, offset):
+    """Only the bytes that exist come back, from memory and from a file alike."""
+    data = bytes(range(100))
+    path = tmp_path / "f"
+    path.write_bytes(data)
+
+    for source in (LocalSource(str(path)), BytesSource(data)):
+        assert data[offset : offset + 10] == bytes(source.read(offset, 10))
+
+
+def test_a_truncated_file_gives_a_short_read(tmp_path):
+    """A file that shrinks after opening is no reason to crash."""
+    path = tmp_path / "f"
+    path.write_bytes(bytes(100))
+    source = LocalSource(str(path))
+    path.write_bytes(bytes(10))
+
+    assert 5 == len(source.read(5, 50))
+
+
+def test_a_missing_file_is_not_found(tmp_path):
+    """Opening what does not exist raises NotFound, which is also a ValueError."""
+    with pytest.raises(NotFound):
+        LocalSource(str(tmp_path / "none"))
+    with pytest.raises(ValueError, match="no such file"):
+        LocalStore(tmp_path).open("none")
+
+
+def test_put_if_absent_never_overwrites(tmp_path):
+    """The second writer of a name learns that it lost and changes nothing."""
+    store = LocalStore(tmp_path)
+
+    assert store.put_if_absent("a/x", b"first") is True
+    assert store.put_if_absent("a/x", b"second") is False
+    assert b"first" == bytes(store.open("a/x").read(0, 100))
+    assert ["x"] == list(store.list("a"))
+
+
+def test_put_replaces_and_delete_forgives(tmp_path):
+    """`put` replaces in one step; deleting twice is fine."""
+    store = LocalStore(tmp_path)
+    store.put("x", b"1")
+    store.put("x", b"22")
+
+    assert 2 == store.open("x").size
+    store.delete("x")
+    store.delete("x")
+    assert store.exists("x") is False
+
+
+def test_file_uris_are_local_paths():
+    """`file://` URIs are decoded; other schemes have no backend here."""
+    assert "/a b/c" == local_path("file:///a%20b/c")
+    with pytest.raises(NotFound):
+        local_path("gopher://x/y")
