@@ -1,0 +1,1 @@
+"""Benchmarks: the reference against the oracle in the same run, as ratios."""

@@ -1,0 +1,35 @@
+"""`lance-conformance explain FILE`: the annotated bytes of one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from lanceref.explain import explain as explain_file
+
+from lance_conformance.views import explanation as view
+
+
+def explain(
+    file: Annotated[Path, typer.Argument(help="Data file, manifest, transaction or deletion file.")],
+    hex_: Annotated[bool, typer.Option("--hex", help="Show the bytes of every leaf.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write one HTML page to this path.")] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print the tree as JSON.")] = False,
+    kinds: Annotated[bool, typer.Option(help="Print only the bytes per kind of leaf.")] = False,
+) -> None:
+    """Say what every byte of FILE is: its owner, range, value and clause."""
+    if not file.is_file():
+        raise typer.BadParameter(f"no such file: {file}")
+    found = explain_file(file)
+    if html is not None:
+        html.write_text(view.to_html(found, file.read_bytes()), encoding="utf-8")
+        typer.echo(f"wrote {html}")
+    elif json_:
+        typer.echo(view.to_json(found))
+    else:
+        data = file.read_bytes() if hex_ else None
+        for line in view.summary(found) if kinds else view.to_text(found, data):
+            typer.echo(line)
+    if any(finding.severity == "must" for finding in found.findings):
+        raise typer.Exit(1)

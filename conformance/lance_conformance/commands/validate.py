@@ -1,0 +1,43 @@
+"""`lance-conformance validate PATH`: every broken clause of a file or dataset."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from lanceref.validate import validate as find_all
+
+from lance_conformance.views import findings as view
+
+
+class Format(StrEnum):
+    """What the findings are printed as."""
+
+    TEXT = "text"
+    JSON = "json"
+    JUNIT = "junit"
+
+
+def validate(
+    path: Annotated[str, typer.Argument(help="Data file, manifest, dataset directory, ...")],
+    deep: Annotated[bool, typer.Option(help="Also decode the data files of a dataset.")] = False,
+    format_: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TEXT,
+) -> None:
+    """Report all findings. Exit 0: clean; 1: a MUST is broken; 2: nothing to read at PATH."""
+    if not Path(path).exists():
+        raise typer.BadParameter(f"no such path: {path}")
+    try:
+        found = find_all(path, deep=deep)
+    except PermissionError as error:
+        raise typer.BadParameter(f"no permission to read {path}") from error
+    if format_ is Format.JSON:
+        typer.echo(view.to_json(path, found))
+    elif format_ is Format.JUNIT:
+        typer.echo(view.to_junit(path, found))
+    else:
+        for line in view.to_text(path, found):
+            typer.echo(line)
+    if any(finding.severity == "must" for finding in found):
+        raise typer.Exit(1)

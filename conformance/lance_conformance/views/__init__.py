@@ -1,0 +1,1 @@
+"""Views of what the reference found: text, JSON and HTML of explanations and findings."""

@@ -1,0 +1,67 @@
+"""Generate the message modules of `lanceref.proto` from `protos/`, or check that they have not drifted.
+
+The .proto files import each other by bare name; protoc sees them under the virtual folder
+`lanceref/proto/`, so that the generated modules import each other as `lanceref.proto.x_pb2`.
+
+    python tools/protos.py            regenerate
+    python tools/protos.py --check    fail on drift, then lint the .proto files with buf
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from grpc_tools import protoc
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "protos"
+GENERATED = ROOT / "reference" / "lanceref" / "proto"
+PACKAGE = "lanceref/proto"
+
+
+def generate(target: Path) -> None:
+    """Write the modules and stubs of every .proto file below `target`/lanceref/proto."""
+    with tempfile.TemporaryDirectory() as folder:
+        staged = Path(folder, PACKAGE)
+        staged.mkdir(parents=True)
+        for source in sorted(SOURCES.glob("*.proto")):
+            text = source.read_text(encoding="utf-8")
+            text = re.sub(r'^import "(?!google/)', f'import "{PACKAGE}/', text, flags=re.M)
+            (staged / source.name).write_text(text, encoding="utf-8")
+        include = Path(protoc.__file__).parent / "_proto"
+        arguments = ["protoc", f"-I{folder}", f"-I{include}"]
+        arguments += [f"--python_out={target}", f"--pyi_out={target}"]
+        arguments += [f"{PACKAGE}/{source.name}" for source in sorted(SOURCES.glob("*.proto"))]
+        if protoc.main(arguments) != 0:
+            raise SystemExit("protoc failed")
+
+
+def drift() -> list[str]:
+    """Return the names of generated files that differ from what protoc makes now."""
+    with tempfile.TemporaryDirectory() as folder:
+        generate(Path(folder))
+        fresh = {p.name: p.read_bytes() for p in Path(folder, PACKAGE).iterdir()}
+    stored = {p.name: p.read_bytes() for p in GENERATED.glob("*_pb2.py*")}
+    return sorted(
+        name for name in fresh.keys() | stored.keys() if fresh.get(name) != stored.get(name)
+    )
+
+
+def main() -> int:
+    """Regenerate, or with --check compare and lint."""
+    if "--check" not in sys.argv[1:]:
+        generate(ROOT / "reference")
+        return 0
+    drifted = drift()
+    for name in drifted:
+        print(f"reference/lanceref/proto/{name}: differs; run python tools/protos.py")
+    lint = subprocess.run(["buf", "lint", str(SOURCES)], check=False)
+    return 1 if drifted or lint.returncode else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
