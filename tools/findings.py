@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """One broken rule: `path` from the root of the repository, `line` from 1 (0: the whole file)."""
+    """One broken rule: `path` from the root, `line` from 1 (0: the whole file)."""
 
     path: str
     line: int

@@ -116,7 +116,7 @@ def extract(root: Path) -> tuple[list[Clause], list[Finding]]:
             problems = [*_read_attributes(clause, label.group(2)), *_form(clause)]
             findings += [Finding(name, number, f"{clause.id}: {text}") for text in problems]
             clauses.append(clause)
-    return clauses, findings + _across(clauses)
+    return clauses, [*findings, *_across(clauses)]
 
 
 def _paragraph(lines: list[tuple[int, str]]) -> str:

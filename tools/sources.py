@@ -26,8 +26,8 @@ CODE_FOLDERS = ("reference", "conformance", "tools")
 """Where the Python of the repository lies."""
 
 TEXT_SUFFIXES = frozenset(
-    ".css .hexmap .html .j2 .js .json .jsonl .md .mjs .proto .py .pyi .sh .svg .toml .txt .yaml "
-    ".yml".split()
+    {".css", ".hexmap", ".html", ".j2", ".js", ".json", ".jsonl", ".md", ".mjs", ".proto", ".py"}
+    | {".pyi", ".sh", ".svg", ".toml", ".txt", ".yaml", ".yml"}
 )
 """Ends of the names of text files; files without an end are text when they start with `#!`."""
 
@@ -73,7 +73,9 @@ class Source:
     def comments(self) -> list[tuple[int, str]]:
         """Line and text of every comment."""
         tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
-        return [(token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT]
+        return [
+            (token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT
+        ]
 
     @cached_property
     def docstring_lines(self) -> frozenset[int]:
