@@ -73,8 +73,8 @@ def _binary(op: type[ast.operator], left: int | float, right: int | float) -> in
         return _BINARY[op](left, right)
     if op is ast.Pow and abs(right) * max(1, int(abs(left)).bit_length()) <= MAX_BITS:
         result = left**right
-        assert isinstance(result, int | float)
-        return result
+        if isinstance(result, int | float):
+            return result
     whole = isinstance(left, int) and isinstance(right, int)
     if op in _BITS and whole and (op is not ast.LShift or right <= MAX_BITS):
         return _BITS[op](int(left), int(right))
@@ -86,7 +86,7 @@ def agrees(computed: int | float, written: str) -> bool:
     number = re.sub("[\u2009\u202f_]", "", written)
     if "." in number:
         return f"{computed:.{len(number.partition('.')[2])}f}" == number
-    return computed == int(number, 0)
+    return computed == int(number, 16 if "x" in number else 10)
 
 
 def check_numbers(name: str, text: str) -> Iterator[Finding]:

@@ -1,0 +1,153 @@
+"""Sessions: everything that is done to this repository, one command each.
+
+    nox -s conformance     judge the reference and the oracle on every fixture, reports in report/
+    nox -s tests           every test
+    nox                    both, and the cheap checkers
+    nox -s NAME -- ARGS    arguments for the command of a session
+
+With `uv` installed the environments are made by it, without it by virtualenv.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import nox
+from nox.command import CommandFailed
+
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["lint", "types", "spec", "protos", "fixtures", "tests", "conformance"]
+
+RUFF = "ruff~=0.17.5"
+MYPY = "mypy~=2.4"
+"""The versions whose verdict counts: a newer one may see more."""
+
+ORACLE_KNOWN = "conformance/lance_conformance/adapters/known/pylance-14.0.2.toml"
+"""What the oracle is known to get wrong."""
+
+JUDGED = {
+    "reference": [],
+    "pylance": [
+        "--known",
+        ORACLE_KNOWN,
+        "--",
+        "python",
+        "-m",
+        "lance_conformance.adapters.pylance",
+    ],
+}
+"""Implementations that are judged here, and the end of the command that does it."""
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """Judge the reference, then the oracle, on every fixture."""
+    session.install(".[oracle]")
+    failed = []
+    for name, arguments in JUDGED.items():
+        command = ["lance-conformance", "run", "--out", f"report/{name}", *session.posargs]
+        try:
+            session.run(*command, *arguments)
+        except CommandFailed:
+            failed.append(name)
+    if failed:
+        session.error(f"not as expected: {', '.join(failed)}")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run every test: those of Spark, if there are any, after the others and in one process."""
+    session.install("-e", ".[oracle,test]")
+    session.run("pytest", "-m", "not spark", "-n", "2", *session.posargs)
+    if not _has_spark_tests():
+        return
+    if _java_version() < 17:
+        message = "Spark tests need Java 17 or newer: apt-get install openjdk-17-jre-headless"
+        if os.environ.get("CI"):
+            session.error(message)
+        session.warn(message)
+        return
+    session.install("-e", ".[oracle,test,spark]")
+    session.run("pytest", "-m", "spark", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check format, imports and house rules."""
+    session.install(RUFF)
+    session.run("ruff", "check", *session.posargs)
+    session.run("ruff", "format", "--check")
+    session.run("python", "tools/lint_imports.py")
+    session.run("python", "tools/lint_style.py")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the types of both packages and of the tools."""
+    session.install("-e", ".[test]", MYPY)
+    folders = ["reference/lanceref", "conformance/lance_conformance", "tools"]
+    session.run("mypy", *(session.posargs or folders))
+
+
+@nox.session
+def spec(session: nox.Session) -> None:
+    """Check the register, the citations of clauses, the numbers and links of the pages."""
+    session.run("python", "tools/register.py", "--check")
+    session.run("python", "tools/citations.py", *session.posargs)
+    session.run("python", "tools/prose.py")
+
+
+@nox.session
+def protos(session: nox.Session) -> None:
+    """Check the message definitions, and that the generated modules follow them."""
+    session.install("-e", ".[protos]")
+    session.run("python", "tools/protos.py", *(session.posargs or ["--check"]))
+
+
+@nox.session
+def fixtures(session: nox.Session) -> None:
+    """Verify the frozen cases: hashes, verdicts, byte coverage."""
+    session.install("-e", ".[oracle]")
+    session.run("python", "tools/fixtures.py", *session.posargs)
+
+
+@nox.session
+def differential(session: nox.Session) -> None:
+    """Compare with the oracle on random tables."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.differential", *session.posargs)
+
+
+@nox.session
+def robust(session: nox.Session) -> None:
+    """Damage fixtures byte by byte and watch what the reference does."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.robust", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure the reference against the oracle."""
+    session.install(".[oracle]")
+    session.run("lance-conformance", "bench", *session.posargs)
+
+
+def _has_spark_tests() -> bool:
+    trees = (Path(folder, "tests") for folder in ("reference", "conformance"))
+    modules = (path for tree in trees for path in tree.rglob("test_*.py"))
+    return any("pytest.mark.spark" in path.read_text("utf-8") for path in modules)
+
+
+def _java_version() -> int:
+    """Return the major version of the Java on the path, 0 when there is none."""
+    java = shutil.which("java")
+    if java is None:
+        return 0
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(\d+)', said)
+    return int(found.group(1)) if found else 0
