@@ -94,6 +94,7 @@ def _value(
     ctx = cursor.ctx
     if wire_type == 3:
         with ctx.group(name):
+            ctx.leaf(start, cursor.offset, "start group", kind)
             _walk(cursor, None, b"")
         return
     if wire_type != 2:

@@ -4,7 +4,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from lanceref.arrowtypes import arrow_type, logical_type
 from lanceref.errors import BadSchema, Place
 
@@ -76,7 +75,13 @@ def test_children_are_counted():
     """A list has one child, a leaf has none."""
     x = pa.field("x", pa.int32())
 
-    for name, children in (("list", []), ("list", [x, x]), ("int32", [x]), ("map", [x]), ("map", [NULLABLE_KEY])):
+    for name, children in (
+        ("list", []),
+        ("list", [x, x]),
+        ("int32", [x]),
+        ("map", [x]),
+        ("map", [NULLABLE_KEY]),
+    ):
         with pytest.raises(BadSchema):
             arrow_type(name, children, PLACE)
 

@@ -1,7 +1,6 @@
 """Context: the same parser reads, explains and validates."""
 
 import pytest
-
 from lanceref.context import Context
 from lanceref.errors import CorruptPage
 from lanceref.spans import SpanRecorder

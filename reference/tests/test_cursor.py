@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from lanceref.context import Context
 from lanceref.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.errors import LanceError, OutOfRange, Truncated

@@ -1,7 +1,6 @@
 """The error family."""
 
 import pytest
-
 from lanceref.errors import (
     BadMagic,
     CommitConflict,

@@ -1,7 +1,6 @@
 """Storage: local files and memory behind one interface."""
 
 import pytest
-
 from lanceref.errors import NotFound
 from lanceref.storage import BytesSource, LocalSource, LocalStore, local_path
 

@@ -1,0 +1,182 @@
+"""Building fixture folders from recipes: bytes, expectation, hexmap and `case.json`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+from lanceref.explain import explain_source
+from lanceref.storage import BytesSource
+
+from lance_conformance import __version__
+from lance_conformance.recipes.change import Patch, apply
+from lance_conformance.recipes.model import DATA, DATASET, Made, Negative, Positive, Recipe
+
+EXPECT = "expect.arrow"
+"""Name of the expected table, an Arrow IPC file."""
+
+ORACLE_VERSION = "14.0.2"
+
+
+def build(recipes: Iterable[Recipe], out: Path) -> list[str]:
+    """Write the cases that do not exist yet below `out`; return their ids. Parents come first."""
+    written = []
+    for recipe in sorted(recipes, key=lambda r: isinstance(r, Negative)):
+        folder = out / recipe.id
+        if (folder / "case.json").exists():
+            continue
+        if isinstance(recipe, Positive):
+            _build_positive(recipe, folder)
+        else:
+            _build_negative(recipe, out)
+        written.append(recipe.id)
+    return written
+
+
+def _build_positive(recipe: Positive, folder: Path) -> None:
+    made = recipe.make()
+    folder.mkdir(parents=True)
+    _write_files(folder, made.files)
+    expect: dict[str, object] = {}
+    if made.table is not None:
+        _write_table(folder / EXPECT, made.table)
+        expect["table"] = {
+            "path": EXPECT,
+            "sha256": _sha256((folder / EXPECT).read_bytes()),
+            "order": "storage",
+        }
+    if recipe.facts:
+        expect["facts"] = dict(recipe.facts)
+    case = _header(recipe.id, recipe.title, recipe.kind)
+    case["clauses"] = [{"id": clause, "role": "positive"} for clause in recipe.clauses]
+    case["requires"] = _requires(recipe)
+    case["provenance"] = {
+        "made_by": made.made_by,
+        "version": ORACLE_VERSION if made.made_by == "oracle" else __version__,
+        "recipe": recipe.id,
+        "reachable": recipe.reachable,
+    }
+    case["input"] = _input(made.files)
+    case["expect"] = [expect]
+    _write_case(folder, case, made.files)
+
+
+def _build_negative(recipe: Negative, out: Path) -> None:
+    parent_folder = out / recipe.parent
+    parent = json.loads((parent_folder / "case.json").read_text(encoding="utf-8"))
+    files, patch = apply(recipe.change, read_files(parent_folder, parent))
+    folder = out / recipe.id
+    folder.mkdir(parents=True)
+    _write_files(folder, files)
+    case = _header(recipe.id, recipe.title, recipe.kind)
+    case["clauses"] = [{"id": recipe.clause, "role": "negative"}]
+    case["requires"] = dict(parent["requires"])
+    if recipe.encodings:
+        case["requires"]["encodings"] = list(recipe.encodings)
+    features = [f for f in case["requires"].get("features", []) if f != "robust-parent"]
+    case["requires"].pop("features", None)
+    if features:
+        case["requires"]["features"] = features
+    if recipe.flags:
+        case["flags"] = list(recipe.flags)
+    case["provenance"] = {
+        "made_by": "patch",
+        "version": __version__,
+        "recipe": recipe.id,
+        "derived_from": recipe.parent,
+        "reachable": False,
+    }
+    case["patch"] = [_patch(patch, recipe.meaning)]
+    case["input"] = _input(files)
+    if recipe.kind == "lint":
+        table = parent["expect"][0]["table"]
+        (folder / EXPECT).write_bytes((parent_folder / EXPECT).read_bytes())
+        case["expect"] = [{"table": table, "findings": [recipe.clause]}]
+    else:
+        case["expect"] = [{"reject": {"stage": recipe.stage, "before_output": False}}]
+    _write_case(folder, case, files)
+
+
+def read_files(folder: Path, case: Mapping[str, dict[str, object]]) -> dict[str, bytes]:
+    """Return the input files of a case by the names its manifest gives them."""
+    given = case["input"]
+    if "path" in given:
+        return {DATA: (folder / str(given["path"])).read_bytes()}
+    listed = given["files"]
+    assert isinstance(listed, dict)
+    return {name: (folder / DATASET / name).read_bytes() for name in listed}
+
+
+def _write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    for name, data in files.items():
+        path = folder / name if name == DATA else folder / DATASET / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def _write_table(path: Path, table: pa.Table) -> None:
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+
+
+def _header(case_id: str, title: str, kind: str) -> dict[str, object]:
+    return {"schema": 1, "id": case_id, "title": title, "kind": kind}
+
+
+def _requires(recipe: Positive) -> dict[str, object]:
+    op = "dataset.read" if recipe.kind.endswith("dataset") else "file.read"
+    block: dict[str, object] = {"op": op}
+    for key, value in (
+        ("file_version", recipe.version),
+        ("types", list(recipe.types)),
+        ("encodings", list(recipe.encodings)),
+        ("features", list(recipe.features)),
+    ):
+        if value:
+            block[key] = value
+    return block
+
+
+def _input(files: Mapping[str, bytes]) -> dict[str, object]:
+    if DATA in files:
+        return {"path": DATA, "sha256": _sha256(files[DATA])}
+    return {"uri": DATASET, "files": {name: _sha256(files[name]) for name in sorted(files)}}
+
+
+def _patch(patch: Patch, meaning: str) -> dict[str, object]:
+    block: dict[str, object] = {
+        "target": patch.target,
+        "at": patch.at,
+        "field": patch.field,
+        "was_hex": patch.was.hex(),
+        "now_hex": patch.now.hex(),
+        "meaning": meaning,
+    }
+    if patch.reflow:
+        block["reflow"] = True
+    return block
+
+
+def _write_case(folder: Path, case: dict[str, object], files: Mapping[str, bytes]) -> None:
+    case["introduced"] = __version__
+    text = json.dumps(case, indent=2, ensure_ascii=False) + "\n"
+    (folder / "case.json").write_text(text, encoding="utf-8")
+    if DATA in files:
+        (folder / f"{DATA}.hexmap").write_text(hexmap(files[DATA]), encoding="utf-8")
+
+
+def hexmap(data: bytes) -> str:
+    """Return the owner of every byte range of a data file: `start end kind clause name` a line."""
+    root = explain_source(BytesSource(data, DATA)).root
+    leaves = sorted(root.leaves(), key=lambda span: (span.start, span.end))
+    return "".join(
+        f"{leaf.start} {leaf.end} {leaf.kind.replace(' ', '-')} {leaf.clause or '-'} {leaf.name}\n"
+        for leaf in leaves
+    )
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,118 @@
+"""The model of a recipe: positive cases with their makers, negative cases with their one change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from google.protobuf.message import Message
+
+DATA = "data.lance"
+"""Name of the input of a file case."""
+
+DATASET = "dataset"
+"""Name of the folder that holds the input of a dataset case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Bytes by relative path, and the table they hold (None: metadata only)."""
+
+    files: Mapping[str, bytes]
+    table: pa.Table | None
+    made_by: str = "oracle"
+
+
+@dataclass(frozen=True, slots=True)
+class Positive:
+    """A case whose input must be read as its table."""
+
+    id: str
+    title: str
+    clauses: tuple[str, ...]
+    make: Callable[[], Made]
+    version: str = ""
+    types: tuple[str, ...] = ()
+    encodings: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    kind: str = "read-file"
+    facts: Mapping[str, object] = field(default_factory=dict)
+    reachable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SpanPatch:
+    """New bytes in place of one leaf of the parent's span tree, of the same size.
+
+    `path` names groups and leaf, outermost first, each found anywhere below the one before;
+    `nth` picks among several. `new` is an integer (little-endian in the leaf's width), bytes of the
+    leaf's size, or a function of the old bytes. `at` moves the change to a byte inside the leaf.
+    """
+
+    path: tuple[str, ...]
+    new: int | bytes | Callable[[bytes], bytes]
+    nth: int = 0
+    at: int = 0
+    target: str = DATA
+
+
+@dataclass(frozen=True, slots=True)
+class MessageEdit:
+    """A change of one message of the parent; what encloses or follows it is recomputed.
+
+    `where` names the message: `descriptor`, `column 0`, `page 0.0` (column.page: its encoding),
+    `manifest`, `transaction` or `index section`.
+    """
+
+    where: str
+    edit: Callable[[Message], None]
+    target: str = DATA
+
+
+@dataclass(frozen=True, slots=True)
+class Resize:
+    """The parent cut to `keep` bytes (negative: from the end), or with `append` behind it."""
+
+    keep: int | None = None
+    append: bytes = b""
+    target: str = DATA
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """One file of the parent dataset is missing."""
+
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """One file of the parent dataset has another name."""
+
+    target: str
+    to: str
+
+
+Change = SpanPatch | MessageEdit | Resize | Remove | Rename
+"""The one fault of a negative case. A `target` may be a glob that names exactly one file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Negative:
+    """A parent with one fault: to be refused (`negative-…`) or to be reported (`lint`)."""
+
+    id: str
+    title: str
+    clause: str
+    parent: str
+    change: Change
+    meaning: str
+    stage: str = "any"
+    kind: str = "negative-file"
+    flags: tuple[str, ...] = ()
+    encodings: tuple[str, ...] = ()
+
+
+Recipe = Positive | Negative
+"""One case to be."""

@@ -1,0 +1,79 @@
+"""Protobuf messages: library and walk see the same."""
+
+import pytest
+from google.protobuf.any_pb2 import Any as AnyMessage
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.context import Context
+from lanceref.cursor import Cursor
+from lanceref.errors import BadProto
+from lanceref.proto import encodings_v2_0_pb2, file2_pb2, file_pb2
+from lanceref.spans import SpanRecorder, uncovered
+from lanceref.wire import parse_message
+
+
+def _parse(data: bytes, cls, findings=None, base=0):
+    recorder = SpanRecorder()
+    ctx = Context("f", spans=recorder, findings=findings)
+    message = parse_message(Cursor(memoryview(data), base, ctx), cls, "message", "L.wire.message")
+    return message, recorder.finish(base + len(data))
+
+
+def test_each_field_is_a_leaf_with_its_value():
+    """name "a" is 12 01 61, id 7 is 18 07: two leaves at absolute offsets."""
+    _, root = _parse(bytes.fromhex("120161 1807"), file_pb2.Field, base=100)
+
+    assert [("name", 100, 103, "a"), ("id", 103, 105, 7)] == [
+        (leaf.name, leaf.start, leaf.end, leaf.value) for leaf in root.leaves()
+    ]
+
+
+def test_the_walk_descends_into_any_and_into_bytes_that_hold_a_message():
+    """ColumnMetadata > Encoding > DirectEncoding > Any > ColumnEncoding, every byte owned."""
+    packed = AnyMessage(type_url="/lance.encodings.ColumnEncoding")
+    packed.value = encodings_v2_0_pb2.ColumnEncoding(values={}).SerializeToString()
+    column = file2_pb2.ColumnMetadata()
+    column.encoding.direct.encoding = packed.SerializeToString()
+    _, root = _parse(column.SerializeToString(), file2_pb2.ColumnMetadata)
+
+    assert [] == uncovered(root)
+    assert "values" in str(root)
+    assert "type_url" in [leaf.name for leaf in root.leaves()]
+
+
+def test_unknown_fields_are_noted():
+    """A field number the descriptor lacks is a finding of level note, and owns its bytes."""
+    findings = []
+    _, root = _parse(bytes.fromhex("120161 9a0603abcdef"), file_pb2.Field, findings)
+
+    assert [("L.wire.unknown-field", "note")] == [(f.clause, f.severity) for f in findings]
+    assert [] == uncovered(root)
+
+
+def test_unknown_groups_are_walked_over():
+    """A group of an unknown field (wire types 3 and 4) is owned to its end."""
+    _, root = _parse(bytes.fromhex("a306 0801 a406 1807"), file_pb2.Field)
+
+    assert [] == uncovered(root)
+    assert 7 == next(leaf.value for leaf in root.leaves() if leaf.name == "id")
+
+
+@pytest.mark.parametrize("data", ["12ff61", "08", "0a0161", "1202c328", "80"])
+def test_bytes_that_do_not_parse_are_bad_proto(data):
+    """Truncated varints, lengths past the end, bad UTF-8: one error class, with the place."""
+    with pytest.raises(BadProto) as caught:
+        _parse(bytes.fromhex(data), file_pb2.Schema if data.startswith("0a") else file_pb2.Field)
+
+    assert ("L.wire.message", "f", 0) == (
+        caught.value.clause, caught.value.file, caught.value.offset,
+    )  # fmt: skip
+
+
+@given(st.binary(max_size=60))
+def test_what_the_library_parses_the_walk_owns(data):
+    """Any bytes: BadProto, or a message of which every byte has an owner."""
+    try:
+        _, root = _parse(data, file_pb2.FileDescriptor, findings=[])
+    except BadProto:
+        return
+    assert [] == uncovered(root)
