@@ -27,19 +27,12 @@ RUFF = "ruff~=0.17.5"
 MYPY = "mypy~=2.4"
 """The versions whose verdict counts: a newer one may see more."""
 
-ORACLE_KNOWN = "conformance/lance_conformance/adapters/known/pylance-14.0.2.toml"
+KNOWN = "conformance/lance_conformance/adapters/known/pylance-14.0.2.toml"
 """What the oracle is known to get wrong."""
 
 JUDGED = {
     "reference": [],
-    "pylance": [
-        "--known",
-        ORACLE_KNOWN,
-        "--",
-        "python",
-        "-m",
-        "lance_conformance.adapters.pylance",
-    ],
+    "pylance": ["--known", KNOWN, "--", "python", "-m", "lance_conformance.adapters.pylance"],
 }
 """Implementations that are judged here, and the end of the command that does it."""
 

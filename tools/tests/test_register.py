@@ -1,0 +1,134 @@
+"""Register: form of clauses, ids that stay, drift."""
+
+import json
+import sys
+
+import pytest
+import register
+
+MAGIC = """# Footer
+
+[L.file.footer.magic] reader writer · since 2.0 · source both · from FILE2-FOOTER-01, F-2
+The last four bytes of a file
+MUST be `LANC`.
+
+A note.
+"""
+
+
+def _run(monkeypatch, root, *options):
+    monkeypatch.setattr(sys, "argv", ["register.py", "--root", str(root), *options])
+    return register.main()
+
+
+def test_a_clause_is_label_and_paragraph(repository):
+    """All attributes of the label and the whole paragraph, and not the note after it."""
+    clauses, findings = register.extract(repository({"spec/10-file.md": MAGIC}))
+
+    assert [] == findings
+    assert [
+        {
+            "id": "L.file.footer.magic",
+            "level": "MUST",
+            "text": "The last four bytes of a file MUST be `LANC`.",
+            "chapter": "10-file",
+            "audience": ["reader", "writer"],
+            "since": "2.0",
+            "source": "both",
+            "from": ["FILE2-FOOTER-01", "F-2"],
+        }
+    ] == [clause.as_json() for clause in clauses]
+
+
+def test_optional_attributes_have_their_names(repository):
+    """until, untestable and superseded-by come out under Python names; MUST NOT is one keyword."""
+    label = "[L.a.b] writer · since 2.0 · until 2.1 · source spec · untestable: no bytes, no case"
+    text = f"{label} · superseded-by L.file.footer.magic\n\nWriters MUST NOT sing.\n"
+    clauses, findings = register.extract(repository({"spec/10.md": text, "spec/20.md": MAGIC}))
+    entry = clauses[0].as_json()
+
+    assert [] == findings
+    assert ("MUST NOT", "2.1", "no bytes, no case", "L.file.footer.magic", []) == (
+        entry["level"],
+        entry["until"],
+        entry["untestable"],
+        entry["superseded_by"],
+        entry["from"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[L.a.b] reader · since 1 · source both\nIt MUST and it SHOULD.\n", "exactly one keyword"),
+        ("[L.a.b] reader · since 1 · source both\nIt MUST, it MUST.\n", "exactly one keyword"),
+        ("[L.a.b] reader · since 1 · source both\nIt is.\n", "exactly one keyword"),
+        ("[L.a.b] reader · since 1 · source both\n\n\nIt MUST.\n", "no paragraph"),
+        ("[L.a.b] reader · since 1 · source both\n# It MUST\n", "no paragraph"),
+        ("[L.a] reader · since 1 · source both\nIt MUST.\n", "not of the form"),
+        ("[L.a.B] reader · since 1 · source both\nIt MUST.\n", "not of the form"),
+        ("[L.a.b] · since 1 · source both\nIt MUST.\n", "the audience"),
+        ("[L.a.b] people · since 1 · source both\nIt MUST.\n", "the audience"),
+        ("[L.a.b] reader · source both\nIt MUST.\n", "no since"),
+        ("[L.a.b] reader · since 1 · source hearsay\nIt MUST.\n", "source is one of"),
+        ("[L.a.b] reader · since 1 · since 2 · source both\nIt MUST.\n", "stands twice"),
+        ("[L.a.b] reader · since 1 · source both · from \nIt MUST.\n", "is empty"),
+        ("[L.a.b] reader · since 1 · source both · rating 5\nIt MUST.\n", "unknown attribute"),
+        ("[L.a.b] reader · since 1 · source both, oracle\nIt MUST.\n", "more than one word"),
+        ("[L.a.b reader · since 1\nIt MUST.\n", "a label line that is not"),
+        (
+            "[L.a.b] reader · since 1 · source both · superseded-by L.c.d\nIt MUST.\n",
+            "superseded by",
+        ),
+    ],
+)
+def test_bad_form_is_found(repository, text, complaint):
+    """Each fault of form is reported with its line."""
+    _, findings = register.extract(repository({"spec/10-a.md": f"\n{text}"}))
+
+    assert any(complaint in finding.message for finding in findings), findings
+    assert {("spec/10-a.md", 2)} == {(finding.path, finding.line) for finding in findings}
+
+
+def test_an_id_stands_once(repository):
+    """The second paragraph of the same id is reported, with the place of the first."""
+    _, findings = register.extract(repository({"spec/10.md": MAGIC, "spec/20.md": MAGIC}))
+
+    assert ["L.file.footer.magic: stands already at spec/10.md:3"] == [f.message for f in findings]
+
+
+def test_fenced_examples_are_no_clauses(repository):
+    """A page may show the form of a clause in a fenced block."""
+    clauses, findings = register.extract(repository({"spec/README.md": f"```\n{MAGIC}```\n"}))
+
+    assert ([], []) == (clauses, findings)
+
+
+def test_drift_is_found(repository, monkeypatch):
+    """--check passes right after writing, and fails once a chapter has changed."""
+    root = repository({"spec/10-file.md": MAGIC})
+
+    assert 1 == _run(monkeypatch, root, "--check")
+    assert 0 == _run(monkeypatch, root)
+    assert 0 == _run(monkeypatch, root, "--check")
+    repository({"spec/10-file.md": MAGIC.replace("last", "final")})
+    assert 1 == _run(monkeypatch, root, "--check")
+
+
+def test_an_id_never_vanishes(repository, monkeypatch):
+    """A clause that is taken out is an error, and the written register stays as it was."""
+    root = repository({"spec/10-file.md": MAGIC})
+    _run(monkeypatch, root)
+    repository({"spec/10-file.md": "# Footer\n"})
+
+    assert 1 == _run(monkeypatch, root)
+    written = json.loads((root / register.REGISTER).read_text("utf-8"))
+    assert ["L.file.footer.magic"] == [clause["id"] for clause in written["clauses"]]
+
+
+def test_bad_form_is_not_written(repository, monkeypatch):
+    """A register is written only from chapters without findings."""
+    root = repository({"spec/10-file.md": MAGIC.replace("MUST be", "is")})
+
+    assert 1 == _run(monkeypatch, root)
+    assert not (root / register.REGISTER).exists()
