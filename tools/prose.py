@@ -76,7 +76,8 @@ def _binary(op: type[ast.operator], left: int | float, right: int | float) -> in
         if isinstance(result, int | float):
             return result
     whole = isinstance(left, int) and isinstance(right, int)
-    if op in _BITS and whole and (op is not ast.LShift or right <= MAX_BITS):
+    shift = op in (ast.LShift, ast.RShift)
+    if op in _BITS and whole and (not shift or 0 <= right <= MAX_BITS):
         return _BITS[op](int(left), int(right))
     raise ValueError(f"{op.__name__} of {left} and {right} is too large or not plain arithmetic")
 

@@ -1,0 +1,70 @@
+"""Imports: floors and doors."""
+
+import lint_imports
+import pytest
+
+MARKED_TEST = """import pytest
+
+@pytest.mark.oracle
+def test_x():
+    import lance
+"""
+GOOD = {
+    "reference/lanceref/__init__.py": "",
+    "reference/lanceref/errors.py": "",
+    "reference/lanceref/dataset.py": "from lanceref import errors\nimport lanceref.table\n",
+    "reference/lanceref/table/__init__.py": "",
+    "reference/lanceref/table/manifest.py": "from . import naming\nfrom ..errors import LanceError",
+    "reference/lanceref/table/naming.py": "import lanceref.errors\n",
+    "reference/lanceref/codecs/flat.py": "from lanceref.file.versions import FileVersion\n",
+    "reference/lanceref/spark/source.py": "import pyspark.sql\n",
+    "reference/tests/test_a.py": MARKED_TEST,
+    "reference/tests/test_b.py": "pytestmark = pytest.mark.oracle\nimport lance.file\n",
+    "reference/tests/inventory.py": "def make():\n    import lance\n",
+    "conformance/lance_conformance/oracle.py": "import lance\n",
+    "conformance/lance_conformance/run.py": "import lanceref\nimport lance_conformance.register\n",
+    "tools/register.py": "import lanceref, lance_conformance\n",
+}
+
+
+def test_arrows_down_and_open_doors_pass(repository):
+    """Own floor, floors below, relative imports, the doors of the oracle and of Spark."""
+    assert [] == lint_imports.check(repository(GOOD))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("reference/lanceref/errors.py", "import lanceref.table.manifest", "floor 4"),
+        ("reference/lanceref/errors.py", "from lanceref.table import manifest", "floor 4"),
+        ("reference/lanceref/errors.py", "from .table.manifest import x", "floor 4"),
+        ("reference/lanceref/errors.py", "import lanceref", "floor 7"),
+        ("reference/lanceref/errors.py", "from lanceref import LanceDataset", "floor 7"),
+        ("reference/lanceref/errors.py", "def f():\n    import lanceref.codecs.flat", "floor 2"),
+        ("reference/lanceref/table/naming.py", "from lanceref import dataset", "floor 7"),
+        ("reference/lanceref/codecs/flat.py", "import lanceref.file.footer", "floor 3"),
+        ("reference/lanceref/odds.py", "", "stands on no floor"),
+        ("reference/lanceref/dataset.py", "import lance_conformance", "imports the suite"),
+        ("reference/tests/test_c.py", "import lance_conformance", "imports the suite"),
+        ("reference/lanceref/dataset.py", "import lance", "outside of its doors"),
+        ("reference/lanceref/dataset.py", "import pyspark", "outside of its doors"),
+        ("conformance/lance_conformance/run.py", "from lance import x", "outside of its doors"),
+        ("tools/register.py", "import lance.file", "outside of its doors"),
+        ("conformance/lance_conformance/run.py", "import register", "imports the tool register"),
+        ("reference/tests/test_c.py", "import lance", "outside of its doors"),
+        ("reference/tests/test_c.py", "pytest.importorskip('lance')", "outside of its doors"),
+        ("reference/tests/test_c.py", "import pyspark", "outside of its doors"),
+        ("reference/tests/test_c.py", "from inventory import make", "needs the mark"),
+        (
+            "reference/tests/test_c.py",
+            MARKED_TEST.replace("oracle", "spark"),
+            "outside of its doors",
+        ),
+    ],
+)
+def test_one_wrong_import_is_found(repository, name, text, complaint):
+    """Each way up, and each way around a door, is one finding in its file."""
+    findings = lint_imports.check(repository({**GOOD, name: text}))
+
+    assert [name] == [finding.path for finding in findings]
+    assert complaint in findings[0].message
