@@ -41,15 +41,8 @@ JUDGED = {
 def conformance(session: nox.Session) -> None:
     """Judge the reference, then the oracle, on every fixture."""
     session.install(".[oracle]")
-    failed = []
-    for name, arguments in JUDGED.items():
-        command = ["lance-conformance", "run", "--out", f"report/{name}", *session.posargs]
-        try:
-            session.run(*command, *arguments)
-        except CommandFailed:
-            failed.append(name)
-    if failed:
-        session.error(f"not as expected: {', '.join(failed)}")
+    run = ["lance-conformance", "run", *session.posargs]
+    _run_all(session, *([*run, "--out", f"report/{name}", *end] for name, end in JUDGED.items()))
 
 
 @nox.session
@@ -73,16 +66,19 @@ def tests(session: nox.Session) -> None:
 def lint(session: nox.Session) -> None:
     """Check format, imports and house rules."""
     session.install(RUFF)
-    session.run("ruff", "check", *session.posargs)
-    session.run("ruff", "format", "--check")
-    session.run("python", "tools/lint_imports.py")
-    session.run("python", "tools/lint_style.py")
+    _run_all(
+        session,
+        ["ruff", "check", *session.posargs],
+        ["ruff", "format", "--check"],
+        ["python", "tools/lint_imports.py"],
+        ["python", "tools/lint_style.py"],
+    )
 
 
 @nox.session
 def types(session: nox.Session) -> None:
     """Check the types of both packages and of the tools."""
-    session.install("-e", ".[test]", MYPY)
+    session.install("-e", ".[test]", MYPY, "types-protobuf")
     folders = ["reference/lanceref", "conformance/lance_conformance", "tools"]
     session.run("mypy", *(session.posargs or folders))
 
@@ -90,9 +86,12 @@ def types(session: nox.Session) -> None:
 @nox.session
 def spec(session: nox.Session) -> None:
     """Check the register, the citations of clauses, the numbers and links of the pages."""
-    session.run("python", "tools/register.py", "--check")
-    session.run("python", "tools/citations.py", *session.posargs)
-    session.run("python", "tools/prose.py")
+    _run_all(
+        session,
+        ["python", "tools/register.py", "--check"],
+        ["python", "tools/citations.py", *session.posargs],
+        ["python", "tools/prose.py"],
+    )
 
 
 @nox.session
@@ -128,6 +127,18 @@ def bench(session: nox.Session) -> None:
     """Measure the reference against the oracle."""
     session.install(".[oracle]")
     session.run("lance-conformance", "bench", *session.posargs)
+
+
+def _run_all(session: nox.Session, *commands: list[str]) -> None:
+    """Run every command, also after one that failed, and then fail if any did."""
+    failed = []
+    for command in commands:
+        try:
+            session.run(*command)
+        except CommandFailed:
+            failed.append(" ".join(command))
+    if failed:
+        session.error(f"failed: {'; '.join(failed)}")
 
 
 def _has_spark_tests() -> bool:
