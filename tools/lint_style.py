@@ -133,7 +133,7 @@ def clauses_of_errors(source: Source, family: frozenset[str]) -> Found:
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in family:
             named = [k.value for k in node.keywords if k.arg == "clause"] or node.args[:1]
             if not named or not _is_clause(named[0], frozenset(constants)):
-                yield node.lineno, f"{ast.unparse(node.func)} without a clause"
+                yield node.lineno, f"{ast.unparse(node.func)} without a clause id written out"
 
 
 def _is_clause(node: ast.expr, constants: frozenset[str]) -> bool:
