@@ -1,0 +1,111 @@
+"""Column of 2.1 and later: a field read from the leaves of its type tree.
+
+One physical column stores one leaf; structs, lists and maps own none. A field is read by bringing
+the runs of its leaves, whose pages end at different rows, to common rows and joining them.
+
+Clauses: L.page.siblings.rows, L.page.siblings.validity, L.page.siblings.offsets
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.cursor import FileBytes
+from lanceref.errors import CorruptPage
+from lanceref.file.columns import ColumnMetadata
+from lanceref.file.schema import Field
+from lanceref.file.versions import FileVersion
+from lanceref.pages.assemble import assemble
+from lanceref.pages.layers import leaf_paths
+from lanceref.pages.leaf import LeafColumn, open_leaf
+from lanceref.pages.nested import Nested
+
+
+class PageColumn:
+    """The rows of one field."""
+
+    def __init__(
+        self,
+        file: FileBytes,
+        field: Field,
+        columns: Sequence[ColumnMetadata],
+        version: FileVersion,
+    ) -> None:
+        self._file = file
+        self._field = field
+        self._columns = columns
+        self._version = version
+        self._place = columns[0].place
+        self._leaves = [
+            open_leaf(file, path, column, version)
+            for path, column in zip(leaf_paths(field), columns, strict=True)
+        ]
+        self.type: pa.DataType = field.arrow.type
+        self.num_rows = self._leaves[0].num_rows
+        for leaf, column in zip(self._leaves, columns, strict=True):
+            if leaf.num_rows != self.num_rows:
+                raise CorruptPage(
+                    "L.page.siblings.rows",
+                    column.place,
+                    found=f"{leaf.num_rows} rows in column {column.index}",
+                    wanted=f"{self.num_rows}, as in column {columns[0].index}",
+                )
+
+    def scan(self, start: int, end: int) -> Iterator[pa.Array]:
+        """Yield consecutive arrays that cover rows `start`..`end`."""
+        return self._join([leaf.scan(start, end) for leaf in self._leaves])
+
+    def take(self, rows: NDArray[np.int64]) -> pa.Array:
+        """Return the given rows (ascending, may repeat)."""
+        distinct, places = np.unique(rows, return_inverse=True)
+        parts = list(self._join([leaf.take(distinct) for leaf in self._leaves]))
+        array = _concat(parts, self.type)
+        return array if len(distinct) == len(rows) else array.take(pa.array(places))
+
+    def check(self) -> None:
+        """Check every page on its own, then read the field through."""
+        ctx = self._file.ctx
+        known = len(ctx.findings) if ctx.findings is not None else 0
+        for leaf, column in zip(self._leaves, self._columns, strict=True):
+            for number, page in enumerate(leaf.pages):
+                with ctx.group(f"column {column.index} page {number}"), ctx.piece():
+                    page.check()
+        if ctx.findings is None or len(ctx.findings) == known:
+            quiet = self._file.during(replace(ctx, spans=None, findings=None))
+            with ctx.piece():
+                again = PageColumn(quiet, self._field, self._columns, self._version)
+                for _ in again.scan(0, self.num_rows):
+                    pass
+
+    def _join(self, runs: list[Iterator[Nested]]) -> Iterator[pa.Array]:
+        """Yield arrays of the field at the rows where any of the leaves' runs ends."""
+        rest: list[Nested | None] = [next(run, None) for run in runs]
+        while all(part is not None for part in rest):
+            parts = [part for part in rest if part is not None]
+            rows = min(part.num_rows for part in parts)
+            yield assemble(self._field, [part.slice(0, rows) for part in parts], self._place)
+            rest = [
+                part.slice(rows, part.num_rows) if part.num_rows > rows else next(run, None)
+                for part, run in zip(parts, runs, strict=True)
+            ]
+
+
+def _concat(parts: list[pa.Array], type_: pa.DataType) -> pa.Array:
+    if not parts:
+        return pa.array([], type_)
+    return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+
+
+def open_column(
+    file: FileBytes, field: Field, leaves: Sequence[ColumnMetadata], version: FileVersion
+) -> PageColumn:
+    """Open `field`, stored in the given physical columns (one per leaf, in column order)."""
+    return PageColumn(file, field, leaves, version)
+
+
+__all__ = ["LeafColumn", "PageColumn", "open_column"]

@@ -1,0 +1,254 @@
+"""Entries of a full-zip page: control words, lengths and values, cut out of the zipped bytes.
+
+Where every entry has the same size they are the rows of a matrix. Otherwise the size of an entry
+stands in its control word and length, so entries are found one after the other, but in all rows at
+once.
+
+Layout: see `fullzip`.
+
+Clauses: L.page.fullzip.control-word, L.page.fullzip.length, L.page.fullzip.entry,
+L.page.fullzip.row-start
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.context import Context
+from lanceref.errors import CorruptPage
+from lanceref.pages.layers import Layers
+from lanceref.pages.repdef import Levels, row_starts
+
+Positions = NDArray[np.int64]
+"""Byte positions in the zipped bytes at hand."""
+
+FEW_ROWS = 32
+"""Below this many unfinished rows entries are found one by one."""
+LARGE_VALUE = 64
+"""Mean size from which values are joined as slices instead of through a mask."""
+MAX_ENTRY_SPANS = 4096
+"""Pages with more entries record one span per row."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryShape:
+    """How the entries of a page are laid out.
+
+    `value_bytes` is None for variable values; `length_bytes` is 0 for fixed ones.
+    """
+
+    bits_rep: int
+    bits_def: int
+    value_bytes: int | None
+    length_bytes: int
+    layers: Layers
+
+    @property
+    def control_bytes(self) -> int:
+        """Size of the control word."""
+        bits = self.bits_rep + self.bits_def
+        return 0 if bits == 0 else 1 if bits <= 8 else 2 if bits <= 16 else 4
+
+    @property
+    def stride(self) -> int:
+        """Size of an entry with a value of fixed width."""
+        return self.control_bytes + (self.value_bytes or 0)
+
+    def levels(self, words: NDArray[np.uint32]) -> Levels:
+        """Split control words into levels."""
+        definition = (words & ((1 << self.bits_def) - 1)).astype(np.uint16)
+        rep = np.minimum(words >> self.bits_def, 0xFFFF).astype(np.uint16)
+        return Levels(
+            len(words), rep if self.bits_rep else None, definition if self.bits_def else None
+        )
+
+    def owns_value(self, definition: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Return which entries are followed by a value."""
+        highest = self.layers.max_visible if self.value_bytes is not None else 0
+        return definition <= highest
+
+
+@dataclass(frozen=True, slots=True)
+class Zipped:
+    """Zipped bytes and where the rows (page slots) `starts`..`ends` lie in them.
+
+    `base` is the absolute offset of the first byte.
+    """
+
+    ctx: Context
+    data: NDArray[np.uint8]
+    base: int
+    starts: Positions
+    ends: Positions
+
+
+@dataclass(frozen=True, slots=True)
+class CutEntries:
+    """Entries: where each begins, its levels, and where the values (of those that own one) lie."""
+
+    at: Positions
+    levels: Levels
+    value_starts: Positions
+    value_sizes: Positions
+
+
+def cut_entries(zipped: Zipped, shape: EntryShape) -> CutEntries:
+    """Find the entries of all rows; every row must be filled exactly by its entries."""
+    at = _walk(zipped, shape)
+    bounds = zipped.ends[np.searchsorted(zipped.starts, at, "right") - 1]
+    words, owners, lengths = _measure(zipped, shape, at, bounds)
+    levels = shape.levels(words)
+    starts = row_starts(levels, shape.layers)
+    if len(starts) != len(zipped.starts) or (at[starts] != zipped.starts).any():
+        raise CorruptPage(
+            "L.page.fullzip.row-start",
+            zipped.ctx.at(zipped.base, len(zipped.data)),
+            found=f"{len(starts)} row starts among {len(at)} entries",
+            wanted=f"one at each of the {len(zipped.starts)} positions of the row index",
+        )
+    values = at[owners] + shape.control_bytes + shape.length_bytes
+    return CutEntries(at, levels, values, lengths[owners])
+
+
+def cut_matrix(
+    zipped: Zipped, shape: EntryShape, num_items: int
+) -> tuple[Levels, NDArray[np.uint8]]:
+    """Cut entries that all have a value of fixed width: their levels, and (entries, bytes)."""
+    table = zipped.data.reshape(len(zipped.starts), shape.stride)
+    control = np.ascontiguousarray(table[:, : shape.control_bytes])
+    words = np.zeros(len(table), dtype=np.uint32)
+    if shape.control_bytes:
+        words = control.view(f"<u{shape.control_bytes}")[:, 0].astype(np.uint32)
+    levels = shape.levels(words)
+    if zipped.ctx.spans is not None:
+        values = zipped.starts + shape.control_bytes
+        sizes = np.full(len(table), shape.value_bytes)
+        record(zipped, shape, CutEntries(zipped.starts, levels, values, sizes), num_items)
+    return levels, table[:, shape.control_bytes :]
+
+
+def _walk(zipped: Zipped, shape: EntryShape) -> Positions:
+    """Return where every entry begins, ascending."""
+    at, ends = zipped.starts, zipped.ends
+    if (at >= ends).any():
+        row = int(np.flatnonzero(at >= ends)[0])
+        raise _broken("L.page.fullzip.entry", zipped, int(at[row]), "a row without bytes", "bytes")
+    found: list[Positions] = []
+    while len(at) >= FEW_ROWS or not found:
+        found.append(at)
+        at = at + _sizes(zipped, shape, at, ends)
+        rest = at < ends
+        at, ends = at[rest], ends[rest]
+    for start, end in zip(at.tolist(), ends.tolist(), strict=True):
+        found.append(_walk_row(zipped, shape, start, end))
+    return np.sort(np.concatenate(found))
+
+
+def _walk_row(zipped: Zipped, shape: EntryShape, start: int, end: int) -> Positions:
+    """Return the entries of one row, found one by one."""
+    data, at = zipped.data.data, [start]
+    control, mask = shape.control_bytes, (1 << shape.bits_def) - 1
+    highest = shape.layers.max_visible if shape.value_bytes is not None else 0
+    while at[-1] < end:
+        body = at[-1] + control
+        word = int.from_bytes(data[at[-1] : body], "little")
+        size = 0
+        if word & mask <= highest:
+            size = shape.value_bytes or 0
+            if shape.value_bytes is None:
+                length = int.from_bytes(data[body : body + shape.length_bytes], "little")
+                size = shape.length_bytes + length
+        if body + size > end:
+            raise _overrun(zipped, at[-1], body + size, end)
+        at.append(body + size)
+    return np.array(at[:-1], dtype=np.int64)
+
+
+def _sizes(zipped: Zipped, shape: EntryShape, at: Positions, ends: Positions) -> Positions:
+    _, owners, lengths = _measure(zipped, shape, at, ends)
+    return shape.control_bytes + np.where(owners, shape.length_bytes + lengths, 0)
+
+
+def _measure(
+    zipped: Zipped, shape: EntryShape, at: Positions, ends: Positions
+) -> tuple[NDArray[np.uint32], NDArray[np.bool_], Positions]:
+    """Return control word, whether a value follows, and its size for the entries at `at`."""
+    _bound(zipped, at, at + shape.control_bytes, ends)
+    words = _integers(zipped.data, at, shape.control_bytes).astype(np.uint32)
+    owners = shape.owns_value(words & np.uint32((1 << shape.bits_def) - 1))
+    body = at + shape.control_bytes
+    if shape.value_bytes is not None:
+        lengths = np.full(len(at), shape.value_bytes, dtype=np.int64)
+    else:
+        _bound(zipped, at, body + np.where(owners, shape.length_bytes, 0), ends)
+        lengths = np.zeros(len(at), dtype=np.int64)
+        stored = _integers(zipped.data, body[owners], shape.length_bytes)
+        if len(stored) and int(stored.max()) > len(zipped.data):
+            row = int(np.argmax(stored))
+            start = int(at[owners][row])
+            raise _overrun(zipped, start, start + int(stored[row]), len(zipped.data))
+        lengths[owners] = stored
+    _bound(zipped, at, body + np.where(owners, shape.length_bytes + lengths, 0), ends)
+    return words, owners, lengths
+
+
+def _bound(zipped: Zipped, at: Positions, needed: Positions, ends: Positions) -> None:
+    over = needed > ends
+    if over.any():
+        row = int(np.flatnonzero(over)[0])
+        raise _overrun(zipped, int(at[row]), int(needed[row]), int(ends[row]))
+
+
+def _integers(data: NDArray[np.uint8], at: Positions, width: int) -> NDArray[np.uint64]:
+    """Gather little-endian integers of `width` bytes."""
+    value = np.zeros(len(at), dtype=np.uint64)
+    for byte in range(width):
+        value |= data[at + byte].astype(np.uint64) << np.uint64(8 * byte)
+    return value
+
+
+def _overrun(zipped: Zipped, start: int, needed: int, end: int) -> CorruptPage:
+    return _broken(
+        "L.page.fullzip.length",
+        zipped,
+        start,
+        f"an entry of {needed - start} bytes",
+        f"at most {end - start}, to the end of its row",
+    )
+
+
+def _broken(clause: str, zipped: Zipped, at: int, found: str, wanted: str) -> CorruptPage:
+    return CorruptPage(clause, zipped.ctx.at(zipped.base + at), found=found, wanted=wanted)
+
+
+def compact(data: NDArray[np.uint8], starts: Positions, sizes: Positions) -> NDArray[np.uint8]:
+    """Return the byte ranges (ascending, apart) one after the other."""
+    total = int(sizes.sum())
+    if total >= LARGE_VALUE * len(starts):
+        view = data.data
+        bounds = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
+        return np.frombuffer(b"".join([view[a:b] for a, b in bounds]), np.uint8)
+    edges = np.zeros(len(data) + 1, dtype=np.int8)
+    some = sizes > 0
+    edges[starts[some]] += 1
+    edges[(starts + sizes)[some]] -= 1
+    return data[np.cumsum(edges[:-1], dtype=np.int8).view(np.bool_)]
+
+
+def record(zipped: Zipped, shape: EntryShape, cut: CutEntries, num_items: int) -> None:
+    """Own the entries: each part of each, or whole rows in a page with very many entries."""
+    ctx, base = zipped.ctx, zipped.base
+    if ctx.spans is None:
+        return
+    if num_items > MAX_ENTRY_SPANS:
+        for start, end in zip(zipped.starts.tolist(), zipped.ends.tolist(), strict=True):
+            ctx.leaf(base + start, base + end, "row", "zipped row", "L.page.fullzip.entry")
+        return
+    for at in (cut.at + base).tolist():
+        ctx.leaf(at, at + shape.control_bytes, "control word", "levels")
+    for start, size in zip((cut.value_starts + base).tolist(), cut.value_sizes.tolist()):
+        ctx.leaf(start - shape.length_bytes, start, "length", f"u{8 * shape.length_bytes}")
+        ctx.leaf(start, start + size, "value", "zipped value")

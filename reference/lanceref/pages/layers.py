@@ -1,0 +1,160 @@
+"""Layers: which nesting a page's levels speak of.
+
+One physical column stores one leaf of a field's type tree. The way from the field to that leaf is a
+path of steps (list, struct, fixed-size list of structs, leaf); a page describes the same way as a
+list of `RepDefLayer` codes, innermost first, which also says what can be null or empty in this
+page. The codes give every definition level its meaning.
+
+Layout (RepDefLayer): 1 ALL_VALID_ITEM, 2 ALL_VALID_LIST, 3 NULLABLE_ITEM, 4 NULLABLE_LIST,
+5 EMPTYABLE_LIST, 6 NULL_AND_EMPTY_LIST; a struct or a fixed-size list of structs is an item layer.
+Levels are numbered from the inside out: codes 3, 4 and 5 take one level, 6 takes two (null, then
+empty), 1 and 2 none; level 0 is valid all the way.
+
+Clauses: L.page.layers.present, L.page.layers.code, L.page.layers.path, L.page.layers.dimension,
+L.page.levels.numbering, L.page.levels.visible
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from lanceref.errors import CorruptPage, Place
+from lanceref.file.schema import Field
+
+ALL_VALID_ITEM, ALL_VALID_LIST, NULLABLE_ITEM, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY = (
+    range(1, 7)
+)
+"""The codes of RepDefLayer."""
+
+_ITEM_CODES = (ALL_VALID_ITEM, NULLABLE_ITEM)
+
+
+class Step(Enum):
+    """What a field is on the way to a leaf."""
+
+    LIST = "list"
+    STRUCT = "struct"
+    FIXED_SIZE_LIST = "fixed-size list"
+    LEAF = "leaf"
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One field on the way to a leaf; `dimension` is 1 but for a fixed-size list."""
+
+    step: Step
+    field: Field
+    dimension: int = 1
+
+
+Path = tuple[PathStep, ...]
+"""From the column's field (first) to the leaf (last)."""
+
+
+def leaf_paths(field: Field) -> list[Path]:
+    """Return the path to every leaf at or below `field`, in column order."""
+    step = _step(field)
+    if step.step is Step.LEAF:
+        return [(step,)]
+    return [(step, *path) for child in field.children for path in leaf_paths(child)]
+
+
+def _step(field: Field) -> PathStep:
+    if field.is_packed or field.is_blob or not field.children:
+        return PathStep(Step.LEAF, field)
+    if field.logical_type == "struct":
+        return PathStep(Step.STRUCT, field)
+    if field.logical_type.startswith("fixed_size_list"):
+        return PathStep(Step.FIXED_SIZE_LIST, field, field.arrow.type.list_size)
+    return PathStep(Step.LIST, field)
+
+
+@dataclass(frozen=True, slots=True)
+class PageLayer:
+    """One layer of a page and its levels.
+
+    `below` levels belong to layers inside it; `own` is the highest level of this layer and those
+    inside; an entry owns a slot here when its definition is at most `window`.
+    """
+
+    is_list: bool
+    dimension: int
+    below: int
+    own: int
+    window: int
+    null: int | None
+    empty: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The layers of one page, innermost first, and what follows from them.
+
+    `max_visible` is the highest definition of an entry that owns a value; `scale` is the number of
+    page slots per row (more than 1 below a fixed-size list of structs).
+    """
+
+    layers: tuple[PageLayer, ...]
+    max_rep: int
+    max_def: int
+    max_visible: int
+    scale: int
+
+
+def parse_layers(codes: Sequence[int], path: Path, place: Place) -> Layers:
+    """Hold the codes of a page against the path of its leaf and number the levels."""
+    if not codes:
+        raise CorruptPage("L.page.layers.present", place, found="no layers", wanted="one per step")
+    for code in codes:
+        if not ALL_VALID_ITEM <= code <= NULL_AND_EMPTY:
+            raise CorruptPage("L.page.layers.code", place, found=f"layer {code}", wanted="1 to 6")
+    steps = path[::-1]
+    found = ["list" if code not in _ITEM_CODES else "item" for code in codes]
+    wanted = ["list" if step.step is Step.LIST else "item" for step in steps]
+    if found != wanted:
+        raise CorruptPage(
+            "L.page.layers.path", place, found=", ".join(found), wanted=", ".join(wanted)
+        )
+    scale = 1
+    for step in steps:
+        scale *= step.dimension
+    if scale < 1:
+        raise CorruptPage("L.page.layers.dimension", place, found=scale, wanted="1 or more items")
+    return _number(codes, steps, scale)
+
+
+def _number(codes: Sequence[int], steps: Sequence[PathStep], scale: int) -> Layers:
+    own, layers = 0, []
+    for at, (code, step) in enumerate(zip(codes, steps, strict=True)):
+        below = own
+        own += _levels(code)
+        layers.append(
+            PageLayer(
+                is_list=code not in _ITEM_CODES,
+                dimension=step.dimension,
+                below=below,
+                own=own,
+                window=own + _items_until_list(codes, at + 1),
+                null=below + 1 if code in (NULLABLE_ITEM, NULLABLE_LIST, NULL_AND_EMPTY) else None,
+                empty=own if code in (EMPTYABLE_LIST, NULL_AND_EMPTY) else None,
+            )
+        )
+    lists = sum(layer.is_list for layer in layers)
+    return Layers(tuple(layers), lists, own, _items_until_list(codes, 0), scale)
+
+
+def _levels(code: int) -> int:
+    """Return how many definition levels a layer takes."""
+    return {ALL_VALID_ITEM: 0, ALL_VALID_LIST: 0, NULL_AND_EMPTY: 2}.get(code, 1)
+
+
+def _items_until_list(codes: Sequence[int], start: int) -> int:
+    """Return the levels of the item layers from `start` up to the next list layer."""
+    levels = 0
+    for code in codes[start:]:
+        if code not in _ITEM_CODES:
+            break
+        levels += _levels(code)
+    return levels

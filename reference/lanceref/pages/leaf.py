@@ -1,0 +1,123 @@
+"""Leaf column: the pages of one physical column.
+
+Each page says for itself which layout and which layers it uses. Here its message is recognised, the
+gates of its grammar are passed (all of them when the column is opened), and rows of the column are
+brought to rows of its pages.
+
+Clauses: L.page.layout.present, L.page.layout.blob, L.page.layout.scale
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from google.protobuf.message import Message
+from numpy.typing import NDArray
+
+from lanceref.cursor import FileBytes
+from lanceref.errors import CorruptPage, UnknownEncoding
+from lanceref.file.columns import ColumnMetadata, PageMetadata
+from lanceref.file.versions import FileVersion
+from lanceref.pages import constant, fullzip, miniblock, planar
+from lanceref.pages.layers import Path, parse_layers
+from lanceref.pages.nested import Nested
+from lanceref.proto.encodings_v2_1_pb2 import PageLayout
+from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
+
+
+class Page(Protocol):
+    """One page of a leaf: what every layout offers."""
+
+    num_rows: int
+
+    def scan(self, start: int, end: int) -> Iterator[Nested]:
+        """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
+
+    def take(self, rows: NDArray[np.int64]) -> Nested:
+        """Return the given rows of the page (ascending, each once)."""
+
+    def check(self) -> None:
+        """Decode the whole page with every cross-check."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeafColumn:
+    """The pages of a leaf; `first_rows` is the first row of each page, and the total at the end."""
+
+    path: Path
+    pages: tuple[Page, ...]
+    first_rows: NDArray[np.int64]
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of the column."""
+        return int(self.first_rows[-1])
+
+    def scan(self, start: int, end: int) -> Iterator[Nested]:
+        """Yield rows `start`..`end`."""
+        for page, first in zip(self.pages, self.first_rows.tolist()):
+            begin, stop = max(start - first, 0), min(end - first, page.num_rows)
+            if begin < stop:
+                yield from page.scan(begin, stop)
+
+    def take(self, rows: NDArray[np.int64]) -> Iterator[Nested]:
+        """Yield the given rows (ascending, each once), one piece per page that has some."""
+        cuts = np.searchsorted(rows, self.first_rows)
+        for page, first, a, b in zip(self.pages, self.first_rows.tolist(), cuts, cuts[1:]):
+            if a < b:
+                yield page.take(rows[a:b] - first)
+
+
+def open_leaf(
+    file: FileBytes, path: Path, column: ColumnMetadata, version: FileVersion
+) -> LeafColumn:
+    """Open every page of a physical column; all gates of its descriptions fire here."""
+    pages = tuple(open_page(file, path, page, version) for page in column.pages)
+    rows = [page.num_rows for page in pages]
+    return LeafColumn(path, pages, np.append(0, np.cumsum(rows, dtype=np.int64)))
+
+
+def open_page(file: FileBytes, path: Path, page: PageMetadata, version: FileVersion) -> Page:
+    """Recognise the layout of one page."""
+    type_ = path[-1].field.arrow.type
+    description = _describe(page.encoding, path, page, version)
+    scale = description.layers.scale
+    if page.num_rows % scale:
+        raise CorruptPage(
+            "L.page.layout.scale",
+            page.place,
+            found=f"a page of {page.num_rows}",
+            wanted=f"a multiple of {scale}",
+        )
+    if isinstance(description, miniblock.MiniBlock):
+        return miniblock.MiniBlockPage(file, page, description, type_, version)
+    if isinstance(description, fullzip.FullZip):
+        return fullzip.FullZipPage(file, page, description, type_, version)
+    return constant.ConstantPage(file, page, description, type_, version)
+
+
+def _describe(
+    encoding: Message, path: Path, page: PageMetadata, version: FileVersion
+) -> planar.Description:
+    place = page.place
+    if isinstance(encoding, PlanarLayout):
+        return planar.describe(encoding, path, len(page.extents), place)
+    assert isinstance(encoding, PageLayout)
+    arm = encoding.WhichOneof("layout")
+    if arm is None:
+        raise CorruptPage("L.page.layout.present", place, found="no layout", wanted="a page layout")
+    if arm == "blob_layout":
+        raise UnknownEncoding("L.page.layout.blob", place, found="blob layout", wanted="another")
+    layout = getattr(encoding, arm)
+    layers = parse_layers(layout.layers, path, place)
+    if arm == "mini_block_layout":
+        return miniblock.describe(layout, layers, version, place)
+    if arm == "full_zip_layout":
+        return fullzip.describe(layout, layers, place)
+    return constant.describe(layout, layers)
+
+
+__all__ = ["LeafColumn", "Page", "open_leaf", "open_page"]

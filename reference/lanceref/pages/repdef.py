@@ -1,0 +1,226 @@
+"""Repetition and definition levels, and the rows they spell.
+
+The entries of a page are its leaf values plus one placeholder for every list that is null or empty.
+Each entry has a repetition level (which list begins here) and a definition level (how far the way
+down is valid); an entry is visible, owns a value, when its definition is at most
+`Layers.max_visible`. A page without one of the levels has zeros there.
+
+Layout: two u16 sequences of equal length. Repetition: the number of list layers at the first entry
+of a row, r at an entry that begins a new list of rank r (counted from the inside), 0 inside a list.
+
+Clauses: L.page.levels.rep-range, L.page.levels.def-range, L.page.levels.first-entry,
+L.page.levels.special-alone, L.page.levels.fsl-group, L.page.levels.rows
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.errors import CorruptPage, Place
+from lanceref.pages.layers import Layers, PageLayer
+from lanceref.pages.nested import Layer, Nested
+
+Level = NDArray[np.unsignedinteger]
+"""Levels of one kind: u8 or u16."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The levels of `count` entries; None stands for zeros."""
+
+    count: int
+    rep: Level | None
+    definition: Level | None
+
+    def slice(self, start: int, end: int) -> Levels:
+        """Return the levels of entries `start`..`end`."""
+        return Levels(
+            end - start,
+            None if self.rep is None else self.rep[start:end],
+            None if self.definition is None else self.definition[start:end],
+        )
+
+    def take(self, at: NDArray[np.int64]) -> Levels:
+        """Return the levels of the entries `at`."""
+        return Levels(
+            len(at),
+            None if self.rep is None else self.rep[at],
+            None if self.definition is None else self.definition[at],
+        )
+
+    def visible(self, layers: Layers) -> NDArray[np.bool_] | None:
+        """Return which entries own a value; None when all do."""
+        if self.definition is None or layers.max_visible >= layers.max_def:
+            return None
+        visible: NDArray[np.bool_] = self.definition <= layers.max_visible
+        return visible
+
+    def leaf_validity(self, layers: Layers) -> NDArray[np.bool_] | None:
+        """Return the validity of the visible entries' values; None when all are valid."""
+        if self.definition is None or layers.max_def == 0:
+            return None
+        visible = self.visible(layers)
+        if visible is not None and layers.max_visible == 0:
+            return None
+        return (self.definition if visible is None else self.definition[visible]) == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Decoded entries: levels and the leaf array, one value per visible entry."""
+
+    levels: Levels
+    leaf: pa.Array
+
+
+def check_ranges(levels: Levels, layers: Layers, place: Place) -> None:
+    """Refuse levels above what the layers define."""
+    for name, found, highest in (
+        ("rep", levels.rep, layers.max_rep),
+        ("def", levels.definition, layers.max_def),
+    ):
+        if found is not None and len(found) and int(found.max()) > highest:
+            raise CorruptPage(
+                f"L.page.levels.{name}-range",
+                place,
+                found=f"a level {int(found.max())}",
+                wanted=f"at most {highest}",
+            )
+
+
+def row_starts(levels: Levels, layers: Layers) -> NDArray[np.int64]:
+    """Return the entries where a page slot begins: those with the highest repetition."""
+    if levels.rep is None:
+        return np.arange(levels.count, dtype=np.int64)
+    return np.flatnonzero(levels.rep == layers.max_rep)
+
+
+def select(
+    entries: Entries, layers: Layers, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> Entries:
+    """Return the entries of the ranges `starts`..`ends`, one after the other."""
+    if len(starts) and np.array_equal(starts[1:], ends[:-1]):
+        return _slice(entries, layers, int(starts[0]), int(ends[-1]))
+    at = ranges(starts, ends)
+    visible = entries.levels.visible(layers)
+    slots = at
+    if visible is not None:
+        slots = (np.cumsum(visible, dtype=np.int64) - 1)[at[visible[at]]]
+    return Entries(entries.levels.take(at), entries.leaf.take(pa.array(slots)))
+
+
+def _slice(entries: Entries, layers: Layers, start: int, end: int) -> Entries:
+    levels, visible = entries.levels, entries.levels.visible(layers)
+    if start == 0 and end == levels.count:
+        return entries
+    first, size = start, end - start
+    if visible is not None:
+        first = int(np.count_nonzero(visible[:start]))
+        size = int(np.count_nonzero(visible[start:end]))
+    return Entries(levels.slice(start, end), entries.leaf.slice(first, size))
+
+
+def ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of all ranges, one range after the other."""
+    sizes = ends - starts
+    before = np.cumsum(sizes) - sizes
+    return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()), dtype=np.int64)
+
+
+def unravel(layers: Layers, entries: Entries, num_rows: int, place: Place) -> Nested:
+    """Turn the entries of `num_rows` whole rows into validity and offsets of every layer."""
+    levels = entries.levels
+    if levels.rep is not None and levels.count and int(levels.rep[0]) != layers.max_rep:
+        raise CorruptPage(
+            "L.page.levels.first-entry", place, found=int(levels.rep[0]), wanted=layers.max_rep
+        )
+    built: list[Layer] = []
+    for layer in layers.layers[1:]:
+        step = _unravel_list if layer.is_list else _unravel_item
+        done, levels = step(layer, layers.max_def, levels, place)
+        built.append(done)
+    nested = Nested(tuple(built[::-1]), entries.leaf)
+    if nested.num_rows != num_rows:
+        raise CorruptPage(
+            "L.page.levels.rows", place, found=f"{nested.num_rows} rows", wanted=num_rows
+        )
+    return nested
+
+
+def _unravel_item(
+    layer: PageLayer, max_def: int, levels: Levels, place: Place
+) -> tuple[Layer, Levels]:
+    """Return a struct or fixed-size list layer, and the entries that begin its slots."""
+    if layer.dimension > 1:
+        levels = levels.take(_first_of_each(layer, levels, place))
+    definition = levels.definition
+    if definition is None:
+        return Layer(levels.count, None, None, layer.dimension), levels
+    if layer.window < max_def:
+        definition = definition[definition <= layer.window]
+    validity = None if layer.window == layer.below else definition <= layer.below
+    return Layer(len(definition), validity, None, layer.dimension), levels
+
+
+def _first_of_each(layer: PageLayer, levels: Levels, place: Place) -> NDArray[np.int64]:
+    """Return the first entry of each fixed-size list, and the entries that own no slot here."""
+    if levels.definition is None:
+        slots = np.arange(levels.count)
+        keep = np.zeros(levels.count, dtype=bool)
+    else:
+        keep = levels.definition > layer.window
+        slots = np.flatnonzero(~keep)
+    if len(slots) % layer.dimension:
+        raise CorruptPage(
+            "L.page.levels.fsl-group",
+            place,
+            found=f"{len(slots)} items of fixed-size lists",
+            wanted=f"a multiple of {layer.dimension}",
+        )
+    keep[slots[:: layer.dimension]] = True
+    return np.flatnonzero(keep)
+
+
+def _unravel_list(
+    layer: PageLayer, max_def: int, levels: Levels, place: Place
+) -> tuple[Layer, Levels]:
+    """Return a list layer, and the entries that begin its lists."""
+    definition = levels.definition
+    assert levels.rep is not None
+    starts = np.flatnonzero(levels.rep != 0)
+    outer = Levels(len(starts), levels.rep[starts] - 1, None)
+    if definition is None:
+        return Layer(len(starts), None, np.append(starts, levels.count)), outer
+    firsts = definition[starts]
+    outer = Levels(outer.count, outer.rep, firsts)
+    present = definition <= layer.below
+    slots = np.cumsum(present, dtype=np.int64)
+    num_slots = int(slots[-1]) if len(slots) else 0
+    offsets = np.append(slots[starts] - present[starts], num_slots)
+    placeholders = firsts > layer.below
+    _check_special(np.diff(offsets)[placeholders], levels.count - num_slots, place)
+    if layer.window < max_def:
+        kept = firsts <= layer.window
+        firsts, offsets = firsts[kept], np.append(offsets[:-1][kept], num_slots)
+    validity = None
+    if layer.null is not None or layer.window > layer.own:
+        validity = firsts <= layer.own
+        if layer.null is not None:
+            validity &= firsts != layer.null
+    return Layer(len(firsts), validity, offsets), outer
+
+
+def _check_special(lengths: NDArray[np.int64], invisible: int, place: Place) -> None:
+    """Refuse unless every null or empty list is one entry, and every such entry begins a list."""
+    if len(lengths) != invisible or lengths.any():
+        raise CorruptPage(
+            "L.page.levels.special-alone",
+            place,
+            found=f"{invisible} entries without an item, {len(lengths)} of them begin a list, "
+            f"with {int(lengths.sum())} items in these lists",
+            wanted="one entry and no items for each null or empty list",
+        )

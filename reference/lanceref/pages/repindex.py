@@ -1,0 +1,128 @@
+"""Repetition index: where the rows of a mini-block page begin.
+
+The last buffer of a mini-block page with repetition. A row may run over several chunks; for each
+chunk the index says how many rows end in it and how many of its entries belong to a row that goes
+on. Random access needs nothing else to find the chunks of a row.
+
+Layout: for each chunk depth + 1 (= 2) u64: rows that finish in the chunk; leftover entries after
+the last row start (the whole chunk when no row starts, 0 in the last chunk). When the next chunk
+begins with a row start, the row before it is counted as finished and the leftover is 0.
+
+Clauses: L.page.repindex.size, L.page.repindex.range, L.page.repindex.rows, L.page.repindex.agrees
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.cursor import Cursor
+from lanceref.errors import CorruptPage, Place
+
+ENTRY_WORDS = 2
+"""u64 words per chunk: the only depth that exists is 1."""
+
+Counts = NDArray[np.int64]
+"""One number per chunk or row."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepetitionIndex:
+    """The index of one page, per chunk.
+
+    `finished` rows, `leftover` entries, `ends` the rows finished up to and with the chunk, `begins`
+    whether a chunk's first entry begins a row, `first_start` the row of the first row start inside
+    the chunk, `start_chunk` the last chunk up to this one in which a row starts.
+    """
+
+    place: Place
+    finished: Counts
+    leftover: Counts
+    ends: Counts
+    begins: NDArray[np.bool_]
+    first_start: Counts
+    start_chunk: Counts
+
+    def chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
+        """Return the chunk where each row of `first` starts, and where each of `last` ends."""
+        finish = np.searchsorted(self.ends, first, side="right")
+        goes_on = (first == self.first_start[finish] - 1) & ~self.begins[finish]
+        start = np.where(goes_on, self.start_chunk[np.maximum(finish - 1, 0)], finish)
+        return start, np.searchsorted(self.ends, last, side="right")
+
+    def check(self, chunks: Counts, first_entry: Counts, starts: Counts, num_entries: int) -> None:
+        """Hold the index against decoded chunks.
+
+        `chunks` are their numbers, `first_entry` where the entries of each begin among the
+        `num_entries` decoded ones, `starts` the entries that begin a row.
+        """
+        last_entry = np.append(first_entry[1:], num_entries)
+        before = np.searchsorted(starts, first_entry)
+        after = np.searchsorted(starts, last_entry)
+        begins = (before < after) & (np.append(starts, -1)[before] == first_entry)
+        latest = np.append(starts, 0)[np.maximum(after - 1, 0)]
+        leftover = last_entry - np.where(after > before, latest, first_entry)
+        ends_here = np.append(self.begins, True)[chunks + 1]
+        leftover = np.where(ends_here, 0, leftover)
+        finished = after - before - begins + ends_here
+        wrong = (
+            (finished != self.finished[chunks])
+            | (leftover != self.leftover[chunks])
+            | (begins != self.begins[chunks])
+        )
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            chunk = int(chunks[at])
+            raise CorruptPage(
+                "L.page.repindex.agrees",
+                self.place,
+                found=f"{self.finished[chunk]} rows and {self.leftover[chunk]} entries left over "
+                f"in chunk {chunk}",
+                wanted=f"{finished[at]} rows and {leftover[at]} entries",
+            )
+
+
+def parse_index(cursor: Cursor, num_chunks: int, num_rows: int) -> RepetitionIndex:
+    """Parse the index of a page of `num_rows` page slots."""
+    place = cursor.ctx.at(cursor.offset, cursor.remaining)
+    wanted = num_chunks * ENTRY_WORDS * 8
+    if cursor.remaining != wanted:
+        raise CorruptPage(
+            "L.page.repindex.size", place, found=f"{cursor.remaining} bytes", wanted=wanted
+        )
+    words = np.frombuffer(cursor.skip(wanted, "repetition index", "L.page.repindex.size"), "<u8")
+    _record(cursor, place.offset, num_chunks)
+    limit = cursor.ctx.limits.page_rows
+    if len(words) and int(words.max()) > limit:
+        raise CorruptPage(
+            "L.page.repindex.range", place, found=int(words.max()), wanted=f"at most {limit}"
+        )
+    table = words.astype(np.int64).reshape(num_chunks, ENTRY_WORDS)
+    finished, leftover = table[:, 0], table[:, 1]
+    ends = np.cumsum(finished)
+    total = int(ends[-1]) if num_chunks else 0
+    if total != num_rows or (num_chunks and leftover[-1]):
+        raise CorruptPage(
+            "L.page.repindex.rows",
+            place,
+            found=f"{total} rows, {leftover[-1:].tolist()} entries left over at the end",
+            wanted=f"{num_rows} rows and nothing left over",
+        )
+    begins = np.append(True, leftover[:-1] == 0)[:num_chunks]
+    first_start = ends - finished + ~begins
+    starts_row = np.where(begins | (finished > 0), np.arange(num_chunks), 0)
+    start_chunk = np.maximum.accumulate(starts_row) if num_chunks else starts_row
+    return RepetitionIndex(place, finished, leftover, ends, begins, first_start, start_chunk)
+
+
+def _record(cursor: Cursor, offset: int, num_chunks: int) -> None:
+    ctx = cursor.ctx
+    if ctx.spans is None:
+        return
+    with ctx.group("repetition index", "L.page.repindex.size"):
+        for chunk in range(num_chunks):
+            at = offset + chunk * ENTRY_WORDS * 8
+            ctx.leaf(at, at + 8, f"rows finished in chunk {chunk}", "repetition index u64")
+            ctx.leaf(at + 8, at + 16, f"entries left over in chunk {chunk}", "repetition index u64")
