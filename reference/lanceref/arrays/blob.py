@@ -1,0 +1,126 @@
+"""Blob column: large values stored outside the pages.
+
+The pages hold a descriptor for each row, a packed struct of two u64: where the payload lies in the
+file and its size. Payloads are buffers of their own that only the descriptors know.
+
+Layout of a row: 0 u64 position (absolute), 8 u64 size. Size 0: position 0 is an empty value,
+position 1 a null.
+
+Clauses: L.array.blob.column, L.array.blob.null, L.array.blob.payload
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.arrays.paging import distinct, repeat
+from lanceref.arrays.values import ValueColumn
+from lanceref.cursor import Extent, FileBytes
+from lanceref.errors import BadSchema, CorruptPage, LimitExceeded
+from lanceref.file.column_reader import RUN_BYTES
+from lanceref.file.columns import ColumnMetadata
+from lanceref.file.schema import Field
+
+DESCRIPTOR = pa.struct(
+    [pa.field("position", pa.uint64(), False), pa.field("size", pa.uint64(), False)]
+)
+"""What the pages of a blob column hold."""
+
+
+class BlobColumn:
+    """Descriptors and the payloads they point to."""
+
+    def __init__(self, file: FileBytes, field: Field, column: ColumnMetadata) -> None:
+        self.type: pa.DataType = field.arrow.type
+        self._file = file
+        self._column = column
+        descriptors = replace(field, arrow=pa.field(field.name, DESCRIPTOR, False), nullable=False)
+        self._descriptors = ValueColumn(file, descriptors, column)
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of all pages."""
+        return self._descriptors.num_rows
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of a descriptor; how large payloads are is known only row by row."""
+        return self._descriptors.row_bytes
+
+    def scan(self, start: int, end: int) -> Iterator[pa.Array]:
+        """Yield payloads, about RUN_BYTES at a time."""
+        for descriptors in self._descriptors.scan(start, end):
+            runs = np.cumsum(_words(descriptors)[1]) // RUN_BYTES
+            cuts = [0, *(np.flatnonzero(np.diff(runs)) + 1).tolist(), len(descriptors)]
+            for first, last in pairwise(cuts):
+                yield self._payloads(descriptors.slice(first, last - first))
+
+    def take(self, rows: NDArray[np.int64]) -> pa.Array:
+        """Read the descriptors of the rows, then their payloads together."""
+        unique, inverse = distinct(rows)
+        return repeat(self._payloads(self._descriptors.take(unique)), inverse)
+
+    def check(self) -> None:
+        """Check the descriptors and read every payload, which then owns its bytes."""
+        self._descriptors.check()
+        ctx = self._file.ctx
+        with ctx.group("payloads"), ctx.piece():
+            for _ in self.scan(0, self.num_rows):
+                pass
+
+    def _payloads(self, descriptors: pa.Array) -> pa.Array:
+        positions, sizes = _words(descriptors)
+        self._check(positions, sizes)
+        extents = [Extent(p, s) for p, s in zip(positions.tolist(), sizes.tolist()) if s]
+        cursors = self._file.cursors(extents, "blob payload", "L.array.blob.payload")
+        data = b"".join(
+            cursor.take(cursor.remaining, "payload", "L.array.blob.payload", "blob")
+            for cursor in cursors
+        )
+        offsets = np.zeros(len(sizes) + 1, np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        valid = np.packbits((sizes > 0) | (positions == 0), bitorder="little")
+        buffers = [pa.py_buffer(valid), pa.py_buffer(offsets), pa.py_buffer(data)]
+        return pa.Array.from_buffers(self.type, len(sizes), buffers)
+
+    def _check(self, positions: NDArray[np.uint64], sizes: NDArray[np.uint64]) -> None:
+        if np.any((sizes == 0) & (positions > 1)):  # L.array.blob.null
+            self._file.ctx.refuse(
+                CorruptPage(
+                    "L.array.blob.null",
+                    self._column.place,
+                    found=f"position {int(positions[sizes == 0].max())} of a payload of 0 bytes",
+                    wanted="position 0 (empty) or 1 (null)",
+                )
+            )
+        allowed = self._file.ctx.limits.expanded(self._file.size)
+        if len(sizes) and (int(sizes.max()) > self._file.size or sum(sizes.tolist()) > allowed):
+            raise LimitExceeded(
+                "L.array.blob.payload",
+                self._column.place,
+                found=f"{sum(sizes.tolist())} bytes of payloads in one run of rows",
+                wanted=f"at most {allowed} bytes",
+            )
+
+
+def _words(descriptors: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    position, size = descriptors.flatten()
+    return np.asarray(position), np.asarray(size)
+
+
+def open_blobs(file: FileBytes, field: Field, column: ColumnMetadata) -> BlobColumn:
+    """Open a blob column; its field must be of large binary type."""
+    if not pa.types.is_large_binary(field.arrow.type):  # L.array.blob.column
+        raise BadSchema(
+            "L.array.blob.column",
+            column.place,
+            found=f"a blob column for {field.arrow.type}",
+            wanted="large_binary",
+        )
+    return BlobColumn(file, field, column)

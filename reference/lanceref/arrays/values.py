@@ -1,0 +1,109 @@
+"""Value column: the pages of one leaf of the type tree.
+
+Clauses: L.array.nullable.field, L.array.column.encoding
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.arrays.decode import open_array
+from lanceref.arrays.flat import slot_bits
+from lanceref.arrays.page import Page, PageArray, read
+from lanceref.arrays.paging import Paging, distinct, join, repeat, run_rows
+from lanceref.arrays.rows import RowRanges
+from lanceref.cursor import Extent, FileBytes
+from lanceref.errors import CorruptPage
+from lanceref.file.columns import ColumnMetadata
+from lanceref.file.schema import Field
+from lanceref.proto import encodings_v2_0_pb2 as pb
+
+CHECK_BYTES = 64 * 2**20
+"""Decoded bytes that a check holds at a time: more than the pages writers make."""
+
+
+class ValueColumn:
+    """One column of value pages."""
+
+    def __init__(self, file: FileBytes, field: Field, column: ColumnMetadata) -> None:
+        self.type: pa.DataType = field.arrow.type
+        self._file = file
+        self._nullable = field.nullable
+        self._paging = Paging(column)
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of all pages."""
+        return self._paging.num_rows
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of a value: by its type, or by what is stored when that is more."""
+        pages = self._paging.column.pages
+        stored = sum(extent.size for page in pages for extent in page.extents)
+        return max((slot_bits(self.type) or 64) / 8, stored / max(1, self.num_rows))
+
+    def scan(self, start: int, end: int) -> Iterator[pa.Array]:
+        """Yield the rows run by run, never across a page boundary."""
+        opened: tuple[int, Page, PageArray] | None = None
+        for index, first, last in self._paging.runs(start, end, run_rows(self.row_bytes)):
+            if opened is None or opened[0] != index:
+                opened = (index, *self._open(index))
+            _, page, array = opened
+            yield self._checked(read(array, page, RowRanges.single(first, last)), page)
+
+    def take(self, rows: NDArray[np.int64]) -> pa.Array:
+        """Read the ranges that hold the rows, of all pages at once, and pick the rows."""
+        unique, inverse = distinct(rows)
+        wanted = []
+        extents: list[Extent] = []
+        for index, local in self._paging.split(unique):
+            page, array = self._open(index)
+            ranges = self._paging.covering(index, local)
+            plan = array.plan(ranges)
+            wanted.append((page, array, local, ranges, len(plan)))
+            extents += plan
+        parts = iter(self._file.cursors(extents, "page buffer", "L.file.pages.extent"))
+        picked = []
+        for page, array, local, ranges, num_extents in wanted:
+            decoded = array.decode(ranges, islice(parts, num_extents))
+            if len(local) != ranges.count:
+                decoded = decoded.take(pa.array(ranges.positions(local)))
+            picked.append(self._checked(decoded, page))
+        return repeat(join(picked, self.type, self._paging.column.place), inverse)
+
+    def check(self) -> None:
+        """Decode every page."""
+        ctx = self._file.ctx
+        for index, metadata in enumerate(self._paging.column.pages):
+            with ctx.group(f"page {index}"), ctx.piece():
+                page, array = self._open(index)
+                rows = metadata.num_rows if metadata.extents else min(1, metadata.num_rows)
+                step = run_rows(self.row_bytes, CHECK_BYTES)
+                for at in range(0, rows, step):
+                    run = RowRanges.single(at, min(rows, at + step))
+                    self._checked(read(array, page, run), page)
+
+    def _open(self, index: int) -> tuple[Page, PageArray]:
+        metadata = self._paging.column.pages[index]
+        page = Page(self._file, self._paging.column, metadata)
+        encoding = metadata.encoding
+        assert isinstance(encoding, pb.ArrayEncoding)
+        return page, open_array(encoding, self.type, metadata.num_rows, page)
+
+    def _checked(self, array: pa.Array, page: Page) -> pa.Array:
+        if not self._nullable and array.null_count:  # L.array.nullable.field
+            page.ctx.refuse(
+                CorruptPage(
+                    "L.array.nullable.field",
+                    page.place,
+                    found=f"{array.null_count} null rows",
+                    wanted="none: the field is not nullable",
+                )
+            )
+        return array
