@@ -1,0 +1,124 @@
+"""Full-zip entries: the worked string page, lists of vectors, and damage."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.context import Context
+from lanceref.errors import CorruptPage
+from lanceref.pages.entries import EntryShape, Zipped, compact, cut_entries, cut_matrix
+from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM, Step
+
+from .nesting import layers_of, path_of, shred
+
+FLAT = layers_of(path_of(Step.LEAF), [NULLABLE_ITEM])
+LISTS = layers_of(path_of(Step.LIST, Step.LEAF), [ALL_VALID_ITEM, NULL_AND_EMPTY])
+STRINGS = EntryShape(0, 1, None, 4, FLAT)
+VECTORS = EntryShape(1, 2, 8, 0, LISTS)
+WORKED = bytes.fromhex("01 0002000000 6162 0000000000")
+
+
+def _zipped(data, bounds):
+    at = np.array(bounds)
+    return Zipped(Context("test"), np.frombuffer(data, np.uint8), 0, at[:-1], at[1:])
+
+
+def _lists(rows):
+    """Zip rows of lists of 8-byte values; return bytes and row index."""
+    rep, definition, values, counts = shred(rows, LISTS)
+    entries, left = [], iter(values)
+    for r, d in zip(rep, definition):
+        entries.append(
+            bytes([r << 2 | d]) + (int(next(left)).to_bytes(8, "little") if not d else b"")
+        )
+    bounds, at = [0], 0
+    for count in counts:
+        bounds.append(bounds[-1] + sum(map(len, entries[at : at + count])))
+        at += count
+    return b"".join(entries), bounds
+
+
+def test_worked_string_page():
+    """[None, 'ab', ''] is a control word alone, then two values with lengths 2 and 0."""
+    zipped = _zipped(WORKED, [0, 1, 8, 13])
+    cut = cut_entries(zipped, STRINGS)
+
+    assert [1, 0, 0] == cut.levels.definition.tolist()
+    assert ([6, 13], [2, 0]) == (cut.value_starts.tolist(), cut.value_sizes.tolist())
+    assert b"ab" == compact(zipped.data, cut.value_starts, cut.value_sizes).tobytes()
+
+
+def test_fixed_nulls_have_their_bytes():
+    """Without lists every entry of fixed width has the same size: rows of a matrix."""
+    data = bytes.fromhex("00 01000000 01 ffffffff 00 02000000")
+    levels, rows = cut_matrix(_zipped(data, [0, 5, 10, 15]), EntryShape(0, 1, 4, 0, FLAT), 3)
+
+    assert [0, 1, 0] == levels.definition.tolist()
+    assert bytes.fromhex("01000000 ffffffff 02000000") == rows.tobytes()
+
+
+@pytest.mark.parametrize(("bits", "size"), [(0, 0), (1, 1), (8, 1), (9, 2), (16, 2), (17, 4)])
+def test_size_of_the_control_word(bits, size):
+    """0, 1, 2 or 4 bytes, by the bits of both levels."""
+    assert size == EntryShape(bits // 2, bits - bits // 2, 8, 0, LISTS).control_bytes
+
+
+@given(
+    st.lists(st.none() | st.lists(st.integers(0, 2**64 - 1), max_size=40), min_size=1, max_size=60)
+)
+def test_entries_of_rows_are_found(rows):
+    """Levels and values of zipped lists come back, for few long rows and many short ones."""
+    data, bounds = _lists(rows)
+    zipped = _zipped(data, bounds)
+    cut = cut_entries(zipped, VECTORS)
+    rep, definition, values, _ = shred(rows, LISTS)
+    found = compact(zipped.data, cut.value_starts, cut.value_sizes).view("<u8")
+
+    assert rep == cut.levels.rep.tolist()
+    assert definition == cut.levels.definition.tolist()
+    assert values == found.tolist()
+
+
+@given(st.lists(st.none() | st.lists(st.integers(0, 9), max_size=5), min_size=1), st.data())
+def test_damaged_entries_are_refused_or_still_entries(rows, data):
+    """A changed byte or bound gives entries or a CorruptPage, never another error."""
+    stored, bounds = _lists(rows)
+    changed = bytearray(stored)
+    at = data.draw(st.integers(0, len(stored) - 1))
+    changed[at] ^= data.draw(st.integers(1, 255))
+    if len(bounds) > 2 and data.draw(st.booleans()):
+        moved = data.draw(st.integers(1, len(bounds) - 2))
+        bounds[moved] = data.draw(st.integers(bounds[moved - 1], bounds[moved + 1]))
+    try:
+        cut_entries(_zipped(bytes(changed), bounds), VECTORS)
+    except CorruptPage as error:
+        assert error.clause.startswith("L.page.fullzip.")
+
+
+@pytest.mark.parametrize(
+    ("data", "bounds", "clause"),
+    [
+        ("01 0003000000 6162 0000000000", [0, 1, 8, 13], "length"),
+        ("01 00ffffffff 6162 0000000000", [0, 1, 8, 13], "length"),
+        ("01 0002000000 6162 0000000000", [0, 1, 1, 13], "entry"),
+        ("01 0002000000 6162 0000000000", [0, 1, 7, 13], "length"),
+        ("01 0000000000 01", [0, 1, 7], "row-start"),
+    ],
+)
+def test_rows_and_entries_must_agree(data, bounds, clause):
+    """Every row is filled exactly by its entries, without lists by one."""
+    with pytest.raises(CorruptPage) as caught:
+        cut_entries(_zipped(bytes.fromhex(data), bounds), STRINGS)
+
+    assert f"L.page.fullzip.{clause}" == caught.value.clause
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.binary(max_size=90)), min_size=1))
+def test_compact_joins_ranges(parts):
+    """Values small and large come out one after the other."""
+    data = b"".join(b"-" * gap + value for gap, value in parts)
+    ends = np.cumsum([gap + len(value) for gap, value in parts])
+    sizes = np.array([len(value) for _, value in parts])
+
+    joined = compact(np.frombuffer(data, np.uint8), ends - sizes, sizes)
+    assert b"".join(value for _, value in parts) == joined.tobytes()
