@@ -6,13 +6,14 @@ block of bytes, so that a codec can work on whole groups of chunks of equal layo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.context import Context
-from lanceref.errors import Place
+from lanceref.errors import CorruptPage, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,8 @@ class ChunkRun:
 
     `data` uint8, the bytes of the run, `base` the absolute offset of its first byte; `starts` and
     `sizes` int64 (num_buffers, num_chunks), positions in `data`, already checked to lie inside it;
-    `counts` int64 (num_chunks,), values (for level buffers: levels) in each chunk.
+    `counts` int64 (num_chunks,), values (for level buffers: levels) in each chunk. `origin` is the
+    run in the file when `data` was decompressed from it: places are those of the file.
     """
 
     ctx: Context
@@ -30,6 +32,7 @@ class ChunkRun:
     starts: NDArray[np.int64]
     sizes: NDArray[np.int64]
     counts: NDArray[np.int64]
+    origin: ChunkRun | None = None
 
     @property
     def num_chunks(self) -> int:
@@ -43,6 +46,8 @@ class ChunkRun:
 
     def place(self, buffer: int, chunk: int) -> Place:
         """Where buffer `buffer` of chunk `chunk` lies in the file, for errors."""
+        if self.origin is not None:
+            return self.origin.place(0, chunk)
         start = self.base + int(self.starts[buffer, chunk])
         return self.ctx.at(start, int(self.sizes[buffer, chunk]))
 
@@ -51,13 +56,63 @@ class ChunkRun:
         start = int(self.starts[buffer, chunk])
         return self.data[start : start + int(self.sizes[buffer, chunk])]
 
-    def only(self, buffer: int) -> ChunkRun:
-        """The same chunks with one of their buffers."""
-        return ChunkRun(
-            self.ctx,
-            self.data,
-            self.base,
-            self.starts[buffer : buffer + 1],
-            self.sizes[buffer : buffer + 1],
-            self.counts,
-        )
+    def only(self, first: int, last: int | None = None) -> ChunkRun:
+        """The same chunks with their buffers `first`..`last` (default: just `first`)."""
+        end = first + 1 if last is None else last
+        return replace(self, starts=self.starts[first:end], sizes=self.sizes[first:end])
+
+    def own(self, buffer: int, name: str, kind: str, clause: str) -> None:
+        """Record that `name` owns this buffer of every chunk, when spans are recorded."""
+        if self.ctx.spans is None or self.origin is not None:
+            return
+        for start, size in zip(self.starts[buffer].tolist(), self.sizes[buffer].tolist()):
+            self.ctx.leaf(self.base + start, self.base + start + size, name, kind, clause)
+
+    def gather(self, buffer: int) -> NDArray[np.uint8]:
+        """Join one buffer of all chunks: uint8 (sum of sizes,); a view when there is one chunk."""
+        starts, sizes = self.starts[buffer], self.sizes[buffer]
+        if len(starts) == 1:
+            return self.bytes_of(buffer, 0)
+        body, size = len(starts) - 1, int(sizes[0])
+        step = int(starts[1] - starts[0])
+        if step >= size and np.all(sizes[:-1] == size) and np.all(np.diff(starts) == step):
+            out = np.empty(body * size + int(sizes[-1]), np.uint8)
+            whole = self.data[int(starts[0]) : int(starts[0]) + body * step].reshape(body, step)
+            out[: body * size].reshape(body, size)[:] = whole[:, :size]
+            out[body * size :] = self.bytes_of(buffer, body)
+            return out
+        return np.concatenate([self.bytes_of(buffer, chunk) for chunk in range(len(starts))])
+
+    def rows(
+        self, buffer: int, chunks: NDArray[np.int64], size: int, at: int = 0
+    ) -> NDArray[np.uint8]:
+        """Return bytes at..at+size of one buffer of `chunks`: uint8 (len(chunks), size).
+
+        The caller has checked that the buffers hold them.
+        """
+        starts = self.starts[buffer][chunks] + at
+        if len(chunks) > 1:
+            step = int(starts[1] - starts[0])
+            if step >= size and np.all(np.diff(starts) == step):
+                first, body = int(starts[0]), len(chunks) - 1
+                if first + (body + 1) * step <= len(self.data):
+                    whole = self.data[first : first + (body + 1) * step]
+                    return whole.reshape(body + 1, step)[:, :size]
+        return self.data[starts[:, None] + np.arange(size)]
+
+    def groups(self, key: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Yield (value, chunk numbers) for every distinct value of `key`, one per chunk."""
+        for value in np.unique(key).tolist():
+            yield int(value), np.flatnonzero(key == value)
+
+    def want_sizes(self, buffer: int, wanted: NDArray[np.int64], clause: str) -> None:
+        """Refuse unless this buffer has exactly `wanted` bytes in every chunk."""
+        wrong = np.flatnonzero(self.sizes[buffer] != wanted)
+        if len(wrong):
+            chunk = int(wrong[0])
+            raise CorruptPage(
+                clause,
+                self.place(buffer, chunk),
+                found=f"{int(self.sizes[buffer, chunk])} bytes for {int(self.counts[chunk])}
+                values", wanted=f"{int(wanted[chunk])} bytes",
+            )

@@ -1,8 +1,8 @@
 """Values: what a compressive encoding decodes to.
 
 The stored form does not know the Arrow type; it knows fixed-width bits, variable-width bytes, fixed
-size lists, rows of packed structs, and indices into a dictionary. `pages` turns these into Arrow arrays
-of the leaf's type. A null slot owns a value here too (its content means nothing).
+size lists, rows of packed structs, and indices into a dictionary. `pages` turns these into Arrow
+arrays of the leaf's type. A null slot owns a value here too (its content means nothing).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """`count` values of `bits` bits: `data` uint8, little-endian; 1-bit values are LSB-first packed.
+    """`count` values of `bits` bits: `data` uint8 (ceil(count * bits / 8),), little-endian.
 
-    Shape of `data`: (ceil(count * bits / 8),).
+    One-bit values are packed, least significant first; zero bits mean values that are all null.
     """
 
     bits: int
@@ -43,7 +43,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class FixedSizeList:
-    """`count` lists of `dimension` items; `validity` bool (count * dimension,) or None (all valid)."""
+    """`count` lists of `dimension` items; `validity` bool (count * dimension,), None: all valid."""
 
     dimension: int
     count: int

@@ -1,0 +1,159 @@
+"""Fixed-size lists of primitives: one leaf, with bitmaps for the validity of inner levels.
+
+Layout in a chunk: for each level with `has_validity`, outermost first, a bitmap over its items;
+then the flat items. Layout of one zipped value: the same bitmaps for the items of this value, then
+the items. A level whose items are all null has the child `constant {}`: bitmaps, and no items.
+
+Clauses: L.codec.fixed-size-list.bitmap, L.codec.fixed-size-list.all-null,
+L.codec.fixed-size-list.size
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.codecs import flat
+from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs.values import Fixed, FixedSizeList
+from lanceref.context import Context
+from lanceref.errors import CorruptPage, Place
+from lanceref.proto import encodings_v2_1_pb2 as pb
+
+MAX_DIMENSION = 2**31 - 1
+"""Largest number of items, of all levels together: Arrow counts them in int32."""
+
+Validities = list[NDArray[np.bool_] | None]
+
+
+def levels(encoding: pb.FixedSizeList) -> Iterator[pb.FixedSizeList]:
+    """Yield the levels, outermost first."""
+    while True:
+        yield encoding
+        if encoding.values.WhichOneof("compression") != "fixed_size_list":
+            return
+        encoding = encoding.values.fixed_size_list
+
+
+def innermost(encoding: pb.FixedSizeList) -> pb.CompressiveEncoding:
+    """Return the encoding of the items: `flat`, or `constant` when all of them are null."""
+    *_, last = levels(encoding)
+    return last.values
+
+
+def items_per_value(encoding: pb.FixedSizeList) -> int:
+    """Return the number of innermost items of one value."""
+    total = 1
+    for level in levels(encoding):
+        total *= level.items_per_value
+    return total
+
+
+def decode_mini(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
+    """Decode bitmaps and items of every chunk."""
+    validities: Validities = []
+    per_value, buffer = 1, 0
+    for level in levels(encoding):
+        per_value *= level.items_per_value
+        if not level.has_validity:
+            validities.append(None)
+            continue
+        counts = run.counts * per_value
+        run.want_sizes(buffer, -(-counts // 8), "L.codec.fixed-size-list.bitmap")
+        run.own(buffer, "item validity", "bitmap", "L.codec.fixed-size-list.bitmap")
+        bits = flat.join_bits(run, buffer, counts)
+        total = run.num_values * per_value
+        validities.append(np.unpackbits(bits, count=total, bitorder="little").view(np.bool_))
+        buffer += 1
+    items = ChunkRun(
+        run.ctx,
+        run.data,
+        run.base,
+        run.starts[buffer : buffer + 1],
+        run.sizes[buffer : buffer + 1],
+        run.counts * per_value,
+        run.origin,
+    )
+    values = flat.decode_mini(items, innermost(encoding).flat.bits_per_value)
+    return _nest(encoding, run.num_values, values, validities)
+
+
+def decode_zip(
+    encoding: pb.FixedSizeList, rows: NDArray[np.uint8], ctx: Context, place: Place
+) -> FixedSizeList:
+    """Decode values of equal size: `rows` uint8 (values, bytes of a value)."""
+    validities: Validities = []
+    per_value, at = 1, 0
+    for level in levels(encoding):
+        per_value *= level.items_per_value
+        if not level.has_validity:
+            validities.append(None)
+            continue
+        size = -(-per_value // 8)
+        bits = np.unpackbits(rows[:, at : at + size], axis=1, count=per_value, bitorder="little")
+        validities.append(bits.reshape(-1).view(np.bool_))
+        at += size
+    values = _zip_items(encoding, rows[:, at:], per_value, validities, place)
+    return _nest(encoding, len(rows), values, validities)
+
+
+def zip_bytes(encoding: pb.FixedSizeList) -> int:
+    """Return the bytes that one zipped value takes."""
+    per_value = total = 0
+    for level in levels(encoding):
+        per_value = level.items_per_value * (per_value or 1)
+        total += -(-per_value // 8) if level.has_validity else 0
+    items = innermost(encoding)
+    if items.WhichOneof("compression") == "flat":
+        total += -(-per_value * items.flat.bits_per_value // 8)
+    return total
+
+
+def _zip_items(
+    encoding: pb.FixedSizeList,
+    rows: NDArray[np.uint8],
+    per_value: int,
+    validities: Validities,
+    place: Place,
+) -> Fixed:
+    items = innermost(encoding)
+    if items.WhichOneof("compression") == "constant":
+        last = validities[-1]
+        if last is None or last.any() or rows.shape[1]:
+            raise CorruptPage(
+                "L.codec.fixed-size-list.all-null",
+                place,
+                found="items that are not all null",
+                wanted="a bitmap of zeros and no item bytes",
+            )
+        return Fixed(0, len(rows) * per_value, np.empty(0, np.uint8))
+    bits = items.flat.bits_per_value
+    if rows.shape[1] * 8 != -(-per_value * bits // 8) * 8:
+        raise CorruptPage(
+            "L.codec.fixed-size-list.size",
+            place,
+            found=f"{rows.shape[1]} bytes of items in a value",
+            wanted=f"{per_value} items of {bits} bits",
+        )
+    count = len(rows) * per_value
+    if bits == 1 and per_value % 8:
+        unpacked = np.unpackbits(rows, axis=1, count=per_value, bitorder="little")
+        return Fixed(1, count, np.packbits(unpacked.reshape(-1), bitorder="little"))
+    return Fixed(bits, count, np.ascontiguousarray(rows).reshape(-1))
+
+
+def _nest(
+    encoding: pb.FixedSizeList, count: int, values: Fixed, validities: Validities
+) -> FixedSizeList:
+    """Wrap the items level by level, from the innermost outward."""
+    dimensions = [level.items_per_value for level in levels(encoding)]
+    counts = [count]
+    for dimension in dimensions:
+        counts.append(counts[-1] * dimension)
+    nested: Fixed | FixedSizeList = values
+    for level in reversed(range(len(dimensions))):
+        nested = FixedSizeList(dimensions[level], counts[level], validities[level], nested)
+    assert isinstance(nested, FixedSizeList)
+    return nested

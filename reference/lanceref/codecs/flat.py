@@ -1,0 +1,69 @@
+"""Flat: values as they are.
+
+Layout: `bits_per_value` bits a value, little-endian; one-bit values are packed, least significant
+bit first, and every chunk starts at a byte.
+
+Clauses: L.codec.flat.size, L.codec.flat.bits
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs.values import Fixed
+from lanceref.cursor import Cursor
+from lanceref.errors import CorruptPage, Place
+
+MAX_BITS = 8 * 2**20
+"""Widest value: one MiB."""
+
+
+def check_bits(bits: int, place: Place) -> None:
+    """Refuse a width that is neither one bit nor whole bytes."""
+    if bits != 1 and (bits % 8 or not 0 < bits <= MAX_BITS):
+        raise CorruptPage(
+            "L.codec.flat.bits", place, found=f"{bits} bits per value", wanted="1 or whole bytes"
+        )
+
+
+def kind_of(bits: int) -> str:
+    """Name the element type of `bits` bits."""
+    return "bitmap" if bits == 1 else f"{bits}-bit values"
+
+
+def decode_mini(run: ChunkRun, bits: int) -> Fixed:
+    """Decode buffer 0 of every chunk."""
+    run.want_sizes(0, -(-run.counts * bits // 8), "L.codec.flat.size")
+    run.own(0, "values", kind_of(bits), "L.codec.flat.size")
+    if bits == 1:
+        return Fixed(1, run.num_values, join_bits(run, 0, run.counts))
+    return Fixed(bits, run.num_values, run.gather(0))
+
+
+def join_bits(run: ChunkRun, buffer: int, counts: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Join bitmaps of `counts` bits, one a chunk, into one packed bitmap."""
+    joined = run.gather(buffer)
+    if len(counts) == 1 or np.all(counts[:-1] % 8 == 0):
+        return joined
+    ends = np.cumsum(run.sizes[buffer])
+    bits = [
+        np.unpackbits(joined[end - size : end], count=count, bitorder="little")
+        for end, size, count in zip(ends.tolist(), run.sizes[buffer].tolist(), counts.tolist())
+    ]
+    return np.packbits(np.concatenate(bits), bitorder="little")
+
+
+def decode_block(cursor: Cursor, bits: int, count: int) -> Fixed:
+    """Decode `count` values that fill the cursor."""
+    wanted = -(-count * bits // 8)
+    if cursor.remaining != wanted:
+        raise CorruptPage(
+            "L.codec.flat.size",
+            cursor.ctx.at(cursor.offset, cursor.remaining),
+            found=f"{cursor.remaining} bytes for {count} values",
+            wanted=f"{wanted} bytes",
+        )
+    data = cursor.take(wanted, "values", "L.codec.flat.size", kind_of(bits))
+    return Fixed(bits, count, np.frombuffer(data, np.uint8))

@@ -1,0 +1,147 @@
+"""FSST: strings as codes of up to eight bytes each.
+
+A symbol table of at most 255 symbols stands in the page's description. A code below the number of
+symbols stands for its symbol, 255 says that the next byte stands for itself. Values are coded one
+by one: none ends inside a symbol.
+
+Layout of the table (2 312 bytes): u8 number of symbols, u8 terminator, u8 suffix limit, u8 flags
+(bit 0: the values are coded), u32 0x46535354, then eight bytes a symbol, then one length byte a
+symbol.
+
+Clauses: L.codec.fsst.table, L.codec.fsst.code, L.codec.fsst.escape
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.codecs.values import Variable
+from lanceref.errors import CorruptPage, Place
+
+TABLE_BYTES = 2312
+"""Size of every symbol table."""
+
+MAGIC = 0x46535354
+"""Upper word of the table's header."""
+
+ESCAPE = 255
+"""The code whose successor stands for itself."""
+
+SLAB = 1 << 16
+"""Codes decoded at a time: the eight-byte intermediates stay in the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolTable:
+    """`symbols` uint64 (256,), first byte lowest; `lengths` int64 (256,), 0 where there is none."""
+
+    is_on: bool
+    num_symbols: int
+    symbols: NDArray[np.uint64]
+    lengths: NDArray[np.int64]
+
+
+def parse_table(table: bytes, place: Place) -> SymbolTable:
+    """Parse a symbol table; `place` is where the description that holds it lies."""
+    if len(table) != TABLE_BYTES or int.from_bytes(table[4:8], "little") != MAGIC:
+        raise CorruptPage(
+            "L.codec.fsst.table",
+            place,
+            found=f"{len(table)} bytes that start with {table[:8].hex()}",
+            wanted=f"{TABLE_BYTES} bytes with the magic {MAGIC:08x}",
+        )
+    count = min(table[0], ESCAPE)
+    symbols, lengths = np.zeros(256, np.uint64), np.zeros(256, np.int64)
+    symbols[:count] = np.frombuffer(table, "<u8", count, 8)
+    lengths[:count] = np.frombuffer(table, np.uint8, count, 8 + 8 * count)
+    is_on = bool(table[3] & 1)
+    if is_on and np.any((lengths[:count] < 1) | (lengths[:count] > 8)):
+        raise CorruptPage(
+            "L.codec.fsst.table",
+            place,
+            found=f"symbol lengths {sorted(set(lengths[:count].tolist()))[:9]}",
+            wanted="lengths 1 to 8",
+        )
+    return SymbolTable(is_on, count, symbols, lengths)
+
+
+def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
+    """Decode every value; `place` is where the codes lie."""
+    if not table.is_on:
+        return values
+    start, end = int(values.offsets[0]), int(values.offsets[-1])
+    codes = values.data[start:end]
+    literal = _literals(codes)
+    _check(table, codes, literal, values.offsets - start, place)
+    sizes = table.lengths[codes]
+    sizes[literal] = 1
+    ends = np.zeros(len(codes) + 1, np.int64)
+    np.cumsum(sizes, out=ends[1:])
+    out = np.empty(int(ends[-1]) + 8, np.uint8)
+    _scatter(table, codes, literal, ends, out)
+    return Variable(ends[values.offsets - start], out[: int(ends[-1])])
+
+
+def _literals(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Say which codes stand for themselves: those behind an escape that is not itself escaped."""
+    is_escape = codes == ESCAPE
+    at = np.flatnonzero(is_escape)
+    if len(at) == 0:
+        return is_escape
+    opens = np.append(True, np.diff(at) != 1)
+    first = at[opens][np.cumsum(opens) - 1]
+    escapes = at[(at - first) % 2 == 0]
+    literal = np.zeros(len(codes), np.bool_)
+    literal[escapes[escapes + 1 < len(codes)] + 1] = True
+    return literal
+
+
+def _check(
+    table: SymbolTable,
+    codes: NDArray[np.uint8],
+    literal: NDArray[np.bool_],
+    offsets: NDArray[np.int64],
+    place: Place,
+) -> None:
+    """Refuse codes without a symbol, and values that end behind an escape."""
+    unknown = (codes >= table.num_symbols) & (codes != ESCAPE) & ~literal
+    if unknown.any():
+        at = int(np.flatnonzero(unknown)[0])
+        raise CorruptPage(
+            "L.codec.fsst.code",
+            place,
+            found=f"code {int(codes[at])}",
+            wanted=f"a code below {table.num_symbols}, or {ESCAPE}",
+        )
+    ends = offsets[1:][np.diff(offsets) > 0] - 1
+    if np.any((codes[ends] == ESCAPE) & ~literal[ends]):
+        raise CorruptPage(
+            "L.codec.fsst.escape",
+            place,
+            found="a value that ends in 255",
+            wanted="a byte behind it",
+        )
+
+
+def _scatter(
+    table: SymbolTable,
+    codes: NDArray[np.uint8],
+    literal: NDArray[np.bool_],
+    ends: NDArray[np.int64],
+    out: NDArray[np.uint8],
+) -> None:
+    """Write eight bytes per code in order: each overwrites what the one before wrote too much.
+
+    `out` has eight bytes of room behind the last; NumPy assigns in the order of the indices.
+    """
+    words = np.ndarray((len(out) - 7,), "<u8", out.data, strides=(1,))
+    for at in range(0, len(codes), SLAB):
+        part, marked = codes[at : at + SLAB], literal[at : at + SLAB]
+        symbols = table.symbols[part]
+        symbols[marked] = part[marked]
+        kept = table.lengths[part] > 0
+        kept |= marked
+        words[ends[at : at + len(part)][kept]] = symbols[kept]
