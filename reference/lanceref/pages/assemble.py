@@ -60,9 +60,9 @@ def _shared(layers: list[Layer], field: Field, place: Place) -> Layer:
     first = layers[0]
     for other in layers[1:]:
         if not _same_offsets(first, other):
-            raise _disagree("offsets", field, place)
+            raise _disagree("L.page.siblings.offsets", field, place)
         if not _same_validity(first.validity, other.validity, first.count):
-            raise _disagree("validity", field, place)
+            raise _disagree("L.page.siblings.validity", field, place)
     return first
 
 
@@ -82,10 +82,10 @@ def _same_validity(one: Validity, other: Validity, count: int) -> bool:
     )
 
 
-def _disagree(what: str, field: Field, place: Place) -> CorruptPage:
+def _disagree(clause: str, field: Field, place: Place) -> CorruptPage:
     return CorruptPage(
-        f"L.page.siblings.{what}",
+        clause,
         place,
-        found=f"different {what} in the columns below {field.name!r}",
-        wanted=f"the same {what} in each of them",
+        found=f"different {clause.rpartition('.')[2]} in the columns below {field.name!r}",
+        wanted="the same in each of them",
     )

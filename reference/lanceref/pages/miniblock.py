@@ -7,8 +7,8 @@ Layout (page buffers): 0 chunk table, 1 chunks, then the dictionary when there i
 repetition index when there are list layers.
 
 Clauses: L.page.miniblock.values-present, L.page.miniblock.large-chunk,
-L.page.miniblock.num-buffers, L.page.miniblock.buffers, L.page.miniblock.repetition, L.page.miniblock.visible,
-L.page.repindex.depth, L.page.dictionary.num-items, L.page.dictionary.index-width,
+L.page.miniblock.num-buffers, L.page.miniblock.buffers, L.page.miniblock.repetition,
+L.page.miniblock.visible, L.page.repindex.depth, L.page.dictionary.num-items, L.page.dictionary.index-width,
 L.page.dictionary.index-range, L.page.limits.levels, L.page.limits.items
 
 Divergences: D.page.num-items-visible

@@ -79,13 +79,13 @@ class Entries:
 
 def check_ranges(levels: Levels, layers: Layers, place: Place) -> None:
     """Refuse levels above what the layers define."""
-    for name, found, highest in (
-        ("rep", levels.rep, layers.max_rep),
-        ("def", levels.definition, layers.max_def),
+    for clause, found, highest in (
+        ("L.page.levels.rep-range", levels.rep, layers.max_rep),
+        ("L.page.levels.def-range", levels.definition, layers.max_def),
     ):
         if found is not None and len(found) and int(found.max()) > highest:
             raise CorruptPage(
-                f"L.page.levels.{name}-range",
+                clause,
                 place,
                 found=f"a level {int(found.max())}",
                 wanted=f"at most {highest}",
