@@ -34,11 +34,14 @@ MAX_OFFSET = 2**31 - 1
 class BinaryArray:
     """The strings of a page."""
 
-    def __init__(self, page: Page, ends: Ends, body: pb.Flat, type_: pa.DataType) -> None:
+    def __init__(
+        self, page: Page, ends: Ends, body: pb.Flat, type_: pa.DataType, kind: str
+    ) -> None:
         self._page = page
         self._ends = ends
         self._body = body
         self._type = type_
+        self._kind = kind
         self._extent = page.extent(body.buffer)
         self._opened: tuple[FlatValues, int] | None = None
 
@@ -74,7 +77,7 @@ class BinaryArray:
         """Open the bytes at the first read: only the last end says how many compressed ones are."""
         if self._opened is None:
             total = self._ends.last() if is_compressed(self._body) else self._extent.size
-            flat = open_flat(self._body, total, self._page, "bytes", "bytes")
+            flat = open_flat(self._body, total, self._page, "bytes", self._kind)
             self._opened = flat, total
         return self._opened
 
@@ -123,8 +126,10 @@ def check_utf8(array: pa.Array, page: Page, place: Place) -> None:
         )
 
 
-def open_binary(encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page) -> BinaryArray:
-    """Open the strings of a page."""
+def open_binary(
+    encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page, kind: str = "bytes"
+) -> BinaryArray:
+    """Open the strings of a page; `kind` says in spans what their bytes are."""
     types = pa.types
     if not (
         types.is_string(type_)
@@ -151,4 +156,4 @@ def open_binary(encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Pa
             found=f"bytes of {body.bits_per_value} bits",
             wanted="8 bits",
         )
-    return BinaryArray(page, ends, body, type_)
+    return BinaryArray(page, ends, body, type_, kind)

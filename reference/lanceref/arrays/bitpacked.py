@@ -21,7 +21,7 @@ import pyarrow as pa
 from lanceref.arrays.flat import RawFlat, slot_bits
 from lanceref.arrays.page import Page
 from lanceref.arrays.rows import RowRanges
-from lanceref.codecs.bitpack import CHUNK_VALUES, unpack
+from lanceref.codecs.bitpack import BLOCK, unpack
 from lanceref.cursor import Cursor, Extent
 from lanceref.errors import CorruptPage
 from lanceref.proto import encodings_v2_0_pb2 as pb
@@ -76,7 +76,8 @@ class FastLanesArray:
 
     def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
         """Unpack the chunks and cut the rows out of them."""
-        pieces = [np.empty(0, f"<u{self.type.bit_width // 8}")]
+        dtype = np.dtype(f"<u{self.type.bit_width // 8}")
+        pieces = [np.empty(0, dtype)]
         for (first, last), (start, end) in zip(_chunks(rows), rows.bounds, strict=True):
             cursor = next(parts)
             data = cursor.take(
@@ -85,15 +86,16 @@ class FastLanesArray:
                 "L.array.bitpacked-for-non-neg.size",
                 f"bitpacked u{self.type.bit_width}",
             )
-            chunks = np.frombuffer(data, np.uint8).reshape(last - first, -1)
-            values = unpack(chunks, self.type.bit_width, self.width).reshape(-1)
-            pieces.append(values[start - first * CHUNK_VALUES : end - first * CHUNK_VALUES])
-        values = np.concatenate(pieces)
-        return pa.Array.from_buffers(self.type, rows.count, [None, pa.py_buffer(values)])
+            packed = np.frombuffer(data, dtype).reshape(last - first, -1)
+            values = np.empty((last - first, BLOCK), dtype)
+            unpack(packed, self.width, values)
+            pieces.append(values.reshape(-1)[start - first * BLOCK : end - first * BLOCK])
+        joined = np.concatenate(pieces)
+        return pa.Array.from_buffers(self.type, rows.count, [None, pa.py_buffer(joined)])
 
 
 def _chunks(rows: RowRanges) -> list[tuple[int, int]]:
-    return [(start // CHUNK_VALUES, -(-end // CHUNK_VALUES)) for start, end in rows.bounds]
+    return [(start // BLOCK, -(-end // BLOCK)) for start, end in rows.bounds]
 
 
 def open_bitpacked(
@@ -113,7 +115,7 @@ def open_bitpacked_for_non_neg(
     """Open values packed in FastLanes chunks."""
     width = _width(encoding, type_, page)
     extent = page.extent(encoding.buffer)
-    chunks = -(-num_rows // CHUNK_VALUES)
+    chunks = -(-num_rows // BLOCK)
     _check_size(extent, chunks * 128 * width, "L.array.bitpacked-for-non-neg.size", page)
     return FastLanesArray(type_, extent, width)
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 import pyarrow as pa
 
 from lanceref.arrays.binary import open_binary
+from lanceref.arrays.bitpacked import open_bitpacked, open_bitpacked_for_non_neg
 from lanceref.arrays.dictionary import open_dictionary
 from lanceref.arrays.fixed_size_binary import open_fixed_size_binary
 from lanceref.arrays.fixed_size_list import open_fixed_size_list
 from lanceref.arrays.flat import open_flat_array
+from lanceref.arrays.fsst import open_fsst
 from lanceref.arrays.nullable import open_nullable
 from lanceref.arrays.packed_struct import open_packed_struct
 from lanceref.arrays.page import Page, PageArray
@@ -53,20 +55,14 @@ def open_array(
         case "dictionary":
             return open_dictionary(encoding.dictionary, type_, num_rows, page, items)
         case "fsst":
-            from lanceref.arrays.fsst import open_fsst
-
             return open_fsst(encoding.fsst, type_, num_rows, page)
         case "packed_struct":
             return open_packed_struct(encoding.packed_struct, type_, num_rows, page)
         case "bitpacked":
-            from lanceref.arrays.bitpacked import open_bitpacked
-
             return open_bitpacked(encoding.bitpacked, type_, num_rows, page)
         case "fixed_size_binary":
             return open_fixed_size_binary(encoding.fixed_size_binary, type_, num_rows, page)
         case "bitpacked_for_non_neg":
-            from lanceref.arrays.bitpacked import open_bitpacked_for_non_neg
-
             return open_bitpacked_for_non_neg(encoding.bitpacked_for_non_neg, type_, num_rows, page)
         case other:  # L.array.encoding.tag
             raise UnknownEncoding(

@@ -17,7 +17,7 @@ import pyarrow as pa
 from lanceref.arrays.binary import BinaryArray, open_binary, variable_array
 from lanceref.arrays.page import Page
 from lanceref.arrays.rows import RowRanges
-from lanceref.codecs.fsst import SymbolTable, decode, parse_symbol_table
+from lanceref.codecs.fsst import SymbolTable, decode, parse_table
 from lanceref.cursor import Cursor, Extent
 from lanceref.errors import UnknownEncoding
 from lanceref.proto import encodings_v2_0_pb2 as pb
@@ -39,7 +39,7 @@ class FsstArray:
     def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
         """Read the compressed strings and expand them."""
         stored, nulls = self.strings.values(rows, parts)
-        values = decode(self.table, stored, self.page.ctx, self.strings.place)
+        values = decode(self.table, stored, self.strings.place)
         return variable_array(values, nulls, self.type, self.page, self.strings.place)
 
 
@@ -50,6 +50,6 @@ def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) 
         raise UnknownEncoding(
             "L.array.fsst.inner", page.place, found=f"fsst over {arm}", wanted="fsst over binary"
         )
-    table = parse_symbol_table(encoding.symbol_table, page.ctx, page.place)
-    strings = open_binary(encoding.binary.binary, type_, num_rows, page)
+    table = parse_table(encoding.symbol_table, page.place)
+    strings = open_binary(encoding.binary.binary, type_, num_rows, page, "fsst codes")
     return FsstArray(page, strings, table, type_)

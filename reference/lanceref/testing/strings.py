@@ -1,0 +1,69 @@
+"""Random strings: the shapes that decide how strings are stored.
+
+Few distinct ones become a dictionary, long ones leave the chunks, many similar ones are compressed
+with a symbol table, and equal ones become a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pyarrow as pa
+
+Words = Callable[[Random, int], list[str]]
+"""Draws a number of strings."""
+
+_SYLLABLES = ("lan", "ce", "vec", "tor", "é", "日本", "x", "_", "0", "data")
+
+
+def _equal(rng: Random, count: int) -> list[str]:
+    return [rng.choice(("", "same", "a rather long constant string " * 4))] * count
+
+
+def _few(rng: Random, count: int) -> list[str]:
+    pool = [f"category-{i}" for i in range(rng.randint(2, 12))]
+    return rng.choices(pool, k=count)
+
+
+def _short(rng: Random, count: int) -> list[str]:
+    return ["".join(rng.choices(_SYLLABLES, k=rng.randint(0, 3))) for _ in range(count)]
+
+
+def _distinct(rng: Random, count: int) -> list[str]:
+    return [f"{rng.choice(_SYLLABLES)}{i}" for i in range(count)]
+
+
+def _urls(rng: Random, count: int) -> list[str]:
+    return [f"https://example.org/{rng.choice(_SYLLABLES)}/item?id={i}" for i in range(count)]
+
+
+def _long(rng: Random, count: int) -> list[str]:
+    size = max(1, min(count, 64))
+    pool = [f"{i:04d}" * rng.randint(64, 150) for i in range(size)]
+    return [f"{i}{pool[i % size]}" for i in range(count)]
+
+
+STRING_PATTERNS: dict[str, Words] = {
+    "equal": _equal,
+    "few distinct": _few,
+    "short": _short,
+    "distinct": _distinct,
+    "similar": _urls,
+    "long": _long,
+}
+"""Shapes of string columns by name."""
+
+MAX_LONG = 600
+"""Rows above which long strings are not drawn: a table stays within a few megabytes."""
+
+
+def random_strings(rng: Random, type_: pa.DataType, count: int, labels: set[str]) -> pa.Array:
+    """Draw strings or byte strings without nulls."""
+    names = [name for name in STRING_PATTERNS if name != "long" or count <= MAX_LONG]
+    name = rng.choice(names)
+    labels.add(f"values {name}")
+    words = STRING_PATTERNS[name](rng, count)
+    if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
+        return pa.array([word.encode() + b"\xff\x00" for word in words], type_)
+    return pa.array(words, type_)
