@@ -98,7 +98,8 @@ class ChunkRun:
                 if first + (body + 1) * step <= len(self.data):
                     whole = self.data[first : first + (body + 1) * step]
                     return whole.reshape(body + 1, step)[:, :size]
-        return self.data[starts[:, None] + np.arange(size)]
+        cut: NDArray[np.uint8] = self.data[starts[:, None] + np.arange(size)]
+        return cut
 
     def groups(self, key: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yield (value, chunk numbers) for every distinct value of `key`, one per chunk."""
@@ -110,9 +111,10 @@ class ChunkRun:
         wrong = np.flatnonzero(self.sizes[buffer] != wanted)
         if len(wrong):
             chunk = int(wrong[0])
+            size, count = int(self.sizes[buffer, chunk]), int(self.counts[chunk])
             raise CorruptPage(
                 clause,
                 self.place(buffer, chunk),
-                found=f"{int(self.sizes[buffer, chunk])} bytes for {int(self.counts[chunk])}
-                values", wanted=f"{int(wanted[chunk])} bytes",
+                found=f"{size} bytes for {count} values",
+                wanted=f"{int(wanted[chunk])} bytes",
             )

@@ -177,7 +177,7 @@ def decode_block(encoding: CompressiveEncoding, cursor: Cursor | None, count: in
         )
         budget = ctx.limits.expanded(len(data))
         inner = general.decompress(name, data, ctx, place, budget)
-        below = Cursor(memoryview(inner), place.offset, replace(ctx, spans=None))
+        below = Cursor(inner.data, place.offset, replace(ctx, spans=None))
         return decode_block(encoding.general.values, below, count)
     if arm == "fixed_size_list":
         size = fixed_size_list.zip_bytes(encoding.fixed_size_list)
@@ -227,10 +227,10 @@ def decode_zip_fixed(
     if arm == "fixed_size_list":
         return fixed_size_list.decode_zip(encoding.fixed_size_list, rows, ctx, place)
     if arm == "packed_struct":
-        bits = encoding.packed_struct.bits_per_value
+        fields = encoding.packed_struct.bits_per_value
         whole = Fixed(8 * rows.shape[1], len(rows), np.ascontiguousarray(rows).reshape(-1))
-        packed_struct.check_bits(bits, whole.bits, place)
-        return packed_struct.split(whole, bits)
+        packed_struct.check_bits(fields, whole.bits, place)
+        return packed_struct.split(whole, fields)
     bits = only_flat(encoding, place)
     if bits != 8 * rows.shape[1]:
         raise CorruptPage(

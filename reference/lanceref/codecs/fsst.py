@@ -87,7 +87,7 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
 
 def _literals(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Say which codes stand for themselves: those behind an escape that is not itself escaped."""
-    is_escape = codes == ESCAPE
+    is_escape: NDArray[np.bool_] = codes == ESCAPE
     at = np.flatnonzero(is_escape)
     if len(at) == 0:
         return is_escape

@@ -121,22 +121,19 @@ def _check_packed(encoding: CompressiveEncoding, bits: int, place: Place) -> Non
 def _check_rle(encoding: CompressiveEncoding, version: FileVersion, place: Place) -> None:
     """Before 2.3 runs are flat values with u8 lengths."""
     values, lengths = encoding.rle.values, encoding.rle.run_lengths
+    width, length_width = values.flat.bits_per_value, lengths.flat.bits_per_value
     if version < V2_3 and (only_flat(values, place) % 8 or only_flat(lengths, place) != 8):
         raise CorruptPage(
             "L.codec.rle.children",
             place,
-            found=f"values {values.flat.bits_per_value}, lengths {lengths.flat.bits_per_value}
-            bits", wanted="flat whole bytes and flat u8 lengths",
+            found=f"values of {width} bits, lengths of {length_width}",
+            wanted="flat whole bytes and flat u8 lengths",
         )
-    if lengths.WhichOneof("compression") == "flat" and lengths.flat.bits_per_value not in (
-        8,
-        16,
-        32,
-    ):
+    if lengths.WhichOneof("compression") == "flat" and length_width not in (8, 16, 32):
         raise CorruptPage(
             "L.codec.rle.children",
             place,
-            found=f"lengths of {lengths.flat.bits_per_value} bits",
+            found=f"lengths of {length_width} bits",
             wanted="8, 16 or 32 bits",
         )
 

@@ -73,7 +73,7 @@ class VariableRows:
             raise self._corrupt("a row that ends early", f"{width} bytes of a field")
         cells = self._data[self._at[:, None] + np.arange(width)]
         self._at += width
-        return cells
+        return np.ascontiguousarray(cells)
 
     def _variable_field(self, width: int) -> Variable:
         cells = np.ascontiguousarray(self._cut_cells(width))
@@ -81,7 +81,7 @@ class VariableRows:
         if np.any(lengths > (self._ends - self._at).astype(np.uint64)):
             raise self._corrupt("a length beyond its row", "the bytes it promises")
         sizes = lengths.astype(np.int64)
-        view = memoryview(self._data)
+        view = self._data.data
         spans = zip(self._at.tolist(), (self._at + sizes).tolist())
         joined = b"".join([view[start:end] for start, end in spans])
         self._at = self._at + sizes

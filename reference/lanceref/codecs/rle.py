@@ -24,11 +24,12 @@ def decode_mini(run: ChunkRun, bits: int, length_bits: int) -> Fixed:
     wrong = np.flatnonzero((run.sizes[0] != runs * width) | (run.sizes[1] % length_width != 0))
     if len(wrong):
         chunk = int(wrong[0])
+        sizes = run.sizes[:, chunk].tolist()
         raise CorruptPage(
             "L.codec.rle.pairs",
             run.place(0, chunk),
-            found=f"{int(run.sizes[0, chunk])} bytes of values, {int(run.sizes[1, chunk])} of
-            lengths", wanted=f"a value of {width} bytes for each length of {length_width}",
+            found=f"{sizes[0]} bytes of values, {sizes[1]} of lengths",
+            wanted=f"a value of {width} bytes for each length of {length_width}",
         )
     run.own(0, "run values", f"{bits}-bit values", "L.codec.rle.pairs")
     run.own(1, "run lengths", f"run lengths u{length_bits}[]", "L.codec.rle.sum")

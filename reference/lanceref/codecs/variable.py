@@ -49,7 +49,7 @@ def decode_mini(run: ChunkRun, bits: int) -> Variable:
     _own(run, width, last)
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    view, starts = memoryview(run.data), run.starts[0]
+    view, starts = run.data.data, run.starts[0]
     parts = zip((starts + first).tolist(), (starts + last).tolist())
     joined = b"".join([view[start:end] for start, end in parts])
     return Variable(offsets, np.frombuffer(joined, np.uint8))
