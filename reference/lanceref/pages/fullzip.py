@@ -45,6 +45,7 @@ from lanceref.pages.leafvalues import (
     check_offset_width,
     is_variable,
     leaf_array,
+    width_bits,
 )
 from lanceref.pages.nested import Nested
 from lanceref.pages.repdef import Entries, check_ranges, unravel
@@ -146,12 +147,18 @@ class FullZipPage:
             layers=zipped.layers,
         )
         self.num_rows = page.num_rows // zipped.layers.scale
+        self._run_bytes = self._bytes_per_run()
         self._index: RowIndex | None = None
         size = page.extents[0].size
         if len(page.extents) > 1:
             self._index = RowIndex(file, page.extents[1], page.num_rows, size, page.place)
         else:
             _want("L.page.fullzip.size", size, page.num_rows * self._shape.stride, page.place)
+
+    def _bytes_per_run(self) -> int:
+        """Return how many stored bytes make about RUN_BYTES of Arrow (all-null items grow)."""
+        stored, decoded = self._shape.stride, (width_bits(self._type) or 0) // 8
+        return RUN_BYTES if decoded <= stored else max(1, RUN_BYTES * stored // decoded)
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
@@ -184,9 +191,9 @@ class FullZipPage:
     def _run_end(self, start: int) -> int:
         scale = self._zipped.layers.scale
         if self._index is None:
-            return start + max(1, RUN_BYTES // (self._shape.stride * scale))
+            return start + max(1, self._run_bytes // (self._shape.stride * scale))
         offsets = self._index.whole()[::scale]
-        stop = int(np.searchsorted(offsets, int(offsets[start]) + RUN_BYTES, "right")) - 1
+        stop = int(np.searchsorted(offsets, int(offsets[start]) + self._run_bytes, "right")) - 1
         return max(start + 1, stop)
 
     def _range(self, start: int, stop: int) -> Entries:

@@ -4,7 +4,7 @@ Each page says for itself which layout and which layers it uses. Here its messag
 gates of its grammar are passed (all of them when the column is opened), and rows of the column are
 brought to rows of its pages.
 
-Clauses: L.page.layout.present, L.page.layout.blob, L.page.layout.scale
+Clauses: L.page.layout.present, L.page.layout.blob, L.page.layout.scale, L.page.limits.row
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.cursor import FileBytes
-from lanceref.errors import CorruptPage, UnknownEncoding
+from lanceref.errors import CorruptPage, LimitExceeded, UnknownEncoding
 from lanceref.file.columns import ColumnMetadata, PageMetadata
 from lanceref.file.versions import FileVersion
 from lanceref.pages import constant, fullzip, miniblock, planar
 from lanceref.pages.layers import Path, parse_layers
+from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.nested import Nested
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
@@ -83,6 +84,11 @@ def open_leaf(
 def open_page(file: FileBytes, path: Path, page: PageMetadata, version: FileVersion) -> Page:
     """Recognise the layout of one page."""
     type_ = path[-1].field.arrow.type
+    row_bytes, limit = (width_bits(type_) or 0) // 8, file.ctx.limits.expanded(file.size)
+    if row_bytes > limit:
+        raise LimitExceeded(
+            "L.page.limits.row", page.place, found=f"{row_bytes} bytes", wanted=f"{limit} at most"
+        )
     description = _describe(page.encoding, path, page, version)
     scale = description.layers.scale
     if page.num_rows % scale:

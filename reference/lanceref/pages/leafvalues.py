@@ -193,7 +193,10 @@ def _fixed_size_list(
         raise CorruptPage(
             "L.page.leaf.dimension", place, found=values.dimension, wanted=type_.list_size
         )
-    items = leaf_array(type_.value_type, values.items, values.validity, place)
+    if isinstance(values.items, Fixed) and values.items.bits == 0:
+        items = pa.nulls(values.items.count, type_.value_type)
+    else:
+        items = leaf_array(type_.value_type, values.items, values.validity, place)
     return pa.Array.from_buffers(type_, values.count, [bitmap(validity)], children=[items])
 
 
