@@ -16,8 +16,7 @@ integers of 1, 2, 4 or 8 bytes.
 
 Clauses: L.page.fullzip.values-present, L.page.fullzip.details, L.page.fullzip.control-bits,
 L.page.fullzip.value-bits, L.page.fullzip.buffers, L.page.fullzip.repetition,
-L.page.fullzip.num-items, L.page.fullzip.num-visible, L.page.fullzip.size,
-L.page.fullzip.definition
+L.page.fullzip.num-items, L.page.fullzip.num-visible, L.page.fullzip.size
 
 Divergences: D.page.fullzip-null-bytes, D.page.fullzip-row-index
 """
