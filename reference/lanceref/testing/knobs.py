@@ -11,7 +11,7 @@ from random import Random
 import pyarrow as pa
 
 from lanceref.file.versions import V2_0, V2_1, V2_2, V2_3, FileVersion
-from lanceref.testing.types import STRINGS, children
+from lanceref.testing.types import NUMBERS, STRINGS, children
 
 PREFIX = "lance-encoding:"
 """Head of every key."""
@@ -48,9 +48,11 @@ def _number_knobs(rng: Random, version: FileVersion) -> dict[str, str]:
 
 
 def _layout_knobs(rng: Random, type_: pa.DataType, version: FileVersion) -> dict[str, str]:
-    layouts = ["miniblock", "fullzip"] + ["sparse"] * (2 * (version >= V2_3))
-    if children(type_) or rng.random() < 0.6:
-        layouts = [layout for layout in layouts if layout == "sparse"]
+    layouts = ["sparse", "sparse"] if version >= V2_3 else []
+    if not children(type_) and not pa.types.is_fixed_size_list(type_) and rng.random() < 0.4:
+        layouts += ["miniblock", "fullzip"]
+    if pa.types.is_fixed_size_list(type_) and type_.value_type in NUMBERS:
+        layouts.append("fullzip")
     return {"structural-encoding": rng.choice(layouts)} if layouts else {}
 
 

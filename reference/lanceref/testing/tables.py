@@ -13,7 +13,7 @@ from lanceref.testing.arrays import random_array
 from lanceref.testing.knobs import packed_struct, random_knobs
 from lanceref.testing.types import nesting, random_type, type_names
 
-NUM_ROWS = (0, 1, 7, 100, 300, 1000, 1025, 3000, 9000)
+NUM_ROWS = (0, 1, 7, 100, 300, 1000, 1025, 3000, 9000, 25_000)
 """Sizes of tables: empty, tiny, about the thresholds of writers, several chunks."""
 
 
