@@ -17,21 +17,21 @@ def batches(
     readers: Sequence[ColumnReader], start: int, end: int, batch_size: int
 ) -> Iterator[list[pa.Array]]:
     """Yield for every batch of rows in start..end one array per reader."""
-    recutters = [_Recutter(reader.scan(start, end), reader.type) for reader in readers]
+    recutters = [Recutter(reader.scan(start, end)) for reader in readers]
     for first in range(start, end, batch_size):
         rows = min(batch_size, end - first)
         yield [recutter.next(rows) for recutter in recutters]
 
 
-class _Recutter:
+class Recutter:
     """The not yet delivered rest of one column's scan."""
 
-    def __init__(self, arrays: Iterator[pa.Array], type_: pa.DataType) -> None:
+    def __init__(self, arrays: Iterator[pa.Array]) -> None:
         self._arrays = arrays
-        self._type = type_
         self._rest: pa.Array | None = None
 
     def next(self, rows: int) -> pa.Array:
+        """Return the next `rows` rows, which the scan must still hold."""
         parts, missing = [], rows
         while missing:
             if self._rest is None or len(self._rest) == 0:

@@ -1,0 +1,158 @@
+"""Fragment: one fragment of a table (face).
+
+Has the names of pylance's `LanceFragment`, as far as they read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.scanner import LanceScanner
+from lanceref.snapshot import Snapshot, projection_of
+from lanceref.table.deletions import deletion_path
+from lanceref.table.rows import ROW_ADDRESS, ROW_ID, FragmentRows
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A data file of a fragment as the manifest lists it; `size` in bytes, None when unknown."""
+
+    path: str
+    fields: list[int]
+    column_indices: list[int]
+    file_major_version: int
+    file_minor_version: int
+    file_size_bytes: int | None
+    base_id: int | None
+
+    def field_ids(self) -> list[int]:
+        """Ids of the fields the file holds."""
+        return self.fields
+
+
+class LanceFragment:
+    """One fragment of a dataset."""
+
+    def __init__(self, snapshot: Snapshot, rows: FragmentRows) -> None:
+        self._snapshot = snapshot
+        self._rows = rows
+
+    @property
+    def fragment_id(self) -> int:
+        """Id of the fragment."""
+        return self._rows.fragment.id
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Schema of the table."""
+        return self._snapshot.manifest.schema.arrow
+
+    @property
+    def physical_rows(self) -> int:
+        """Rows including the deleted ones."""
+        return self._rows.columns.physical_rows
+
+    @property
+    def num_deletions(self) -> int:
+        """Rows that are deleted."""
+        return self._rows.fragment.num_deleted
+
+    def count_rows(self) -> int:
+        """Return the rows that are not deleted."""
+        return self._rows.num_rows
+
+    def data_files(self) -> list[DataFile]:
+        """Return the data files as the manifest lists them."""
+        return [
+            DataFile(
+                entry.path,
+                list(entry.fields),
+                list(entry.column_indices),
+                entry.file_major_version,
+                entry.file_minor_version,
+                entry.file_size_bytes or None,
+                entry.base_id if entry.HasField("base_id") else None,
+            )
+            for entry in self._rows.fragment.message.files
+        ]
+
+    def deletion_file(self) -> str | None:
+        """Return the path of the deletion file below the root, None without one."""
+        entry = self._rows.fragment.deletion_file
+        if entry is None:
+            return None
+        return deletion_path(self.fragment_id, entry, self._snapshot.ctx.at(0))
+
+    def scanner(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        batch_size: int | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        with_row_id: bool = False,
+        with_row_address: bool = False,
+    ) -> LanceScanner:
+        """Describe a scan of this fragment."""
+        wanted = ((with_row_id, ROW_ID), (with_row_address, ROW_ADDRESS))
+        system = [name for on, name in wanted if on]
+        projection = projection_of(self._snapshot.manifest, columns, system)
+        return LanceScanner(self._snapshot, [self._rows], projection, batch_size, limit, offset)
+
+    def to_batches(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        batch_size: int | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        with_row_id: bool = False,
+        with_row_address: bool = False,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the live rows in batches."""
+        return self.scanner(
+            columns=columns,
+            batch_size=batch_size,
+            limit=limit,
+            offset=offset,
+            with_row_id=with_row_id,
+            with_row_address=with_row_address,
+        ).to_batches()
+
+    def to_table(
+        self,
+        columns: Sequence[str] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        with_row_id: bool = False,
+        with_row_address: bool = False,
+    ) -> pa.Table:
+        """Return the live rows."""
+        return self.scanner(
+            columns=columns,
+            limit=limit,
+            offset=offset,
+            with_row_id=with_row_id,
+            with_row_address=with_row_address,
+        ).to_table()
+
+    def head(self, num_rows: int) -> pa.Table:
+        """Return the first live rows."""
+        return self.to_table(limit=num_rows)
+
+    def take(self, indices: Sequence[int], columns: Sequence[str] | None = None) -> pa.Table:
+        """Return live rows by their position in the fragment. Raises IndexError."""
+        offsets = np.asarray(indices, dtype=np.int64)
+        if len(offsets) and (offsets.min() < 0 or offsets.max() >= self.count_rows()):
+            raise IndexError(f"fragment {self.fragment_id} has {self.count_rows()} rows")
+        before = 0
+        for rows in self._snapshot.fragments:
+            if rows is self._rows:
+                break
+            before += rows.num_rows
+        projection = projection_of(self._snapshot.manifest, columns)
+        return self._snapshot.take(offsets + before, projection)

@@ -1,0 +1,1 @@
+"""The table format: manifests and what they list."""

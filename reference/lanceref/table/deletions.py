@@ -1,0 +1,134 @@
+"""Deletion files: the rows of a fragment that are gone.
+
+Up to 4 999 deleted rows stand in an Arrow file of one column, more in a Roaring bitmap. Values are row
+offsets in the fragment. A newer file holds everything the older one did.
+
+Layout: `_deletions/{fragment}-{read_version}-{id}.arrow`: an Arrow IPC file with one column `row_id`,
+uint32, not null, ascending; `.bin`: a portable 32-bit Roaring bitmap.
+
+Clauses: L.table.deletions.arrow, L.table.deletions.arrow-order, L.table.deletions.bitmap,
+L.table.deletions.count, L.table.deletions.range, L.table.deletions.type,
+L.table.deletions.applied
+
+Divergences: D.table.deletion-column-uint32
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.context import Context
+from lanceref.cursor import Cursor, Extent, FileBytes
+from lanceref.errors import CorruptPage, FormatError, OutOfRange, Place
+from lanceref.proto import table_pb2
+from lanceref.storage import Source
+from lanceref.table.roaring import parse_bitmap
+
+FOLDER = "_deletions"
+
+ARROW_MAGIC = b"ARROW1"
+"""First and last bytes of an Arrow IPC file."""
+
+EXTENSIONS: dict[int, str] = {
+    table_pb2.DeletionFile.ARROW_ARRAY: ".arrow",
+    table_pb2.DeletionFile.BITMAP: ".bin",
+}
+"""End of the file's name by its type."""
+
+
+def deletion_path(fragment_id: int, entry: table_pb2.DeletionFile, place: Place) -> str:
+    """Return the path of a deletion file below its base. Raises FormatError for an unknown type."""
+    if entry.file_type not in EXTENSIONS:
+        raise FormatError(
+            "L.table.deletions.type", place, found=f"type {entry.file_type}", wanted="0 or 1"
+        )
+    name = f"{fragment_id}-{entry.read_version}-{entry.id}{EXTENSIONS[entry.file_type]}"
+    return f"{FOLDER}/{name}"
+
+
+def read_deletions(
+    source: Source, ctx: Context, num_deleted: int | None = None, num_rows: int | None = None
+) -> NDArray[np.uint32]:
+    """Return the deleted row offsets, uint32, ascending, held against what the manifest says."""
+    file = FileBytes(source, ctx.during("metadata"))
+    clause = "L.table.deletions.arrow" if source.path.endswith(".arrow") else ""
+    clause = clause or "L.table.deletions.bitmap"
+    cursor = file.cursor(Extent(0, file.size), "deletion file", clause)
+    rows = _parse_arrow(cursor) if source.path.endswith(".arrow") else parse_bitmap(cursor)
+    place = file.ctx.at(0, file.size)
+    if num_deleted is not None and len(rows) != num_deleted:
+        file.ctx.refuse(
+            FormatError(
+                "L.table.deletions.count",
+                place,
+                found=f"{len(rows)} deleted rows",
+                wanted=f"{num_deleted}, as the manifest says",
+            )
+        )
+    if num_rows is not None and len(rows) and int(rows[-1]) >= num_rows:
+        raise OutOfRange(
+            "L.table.deletions.range",
+            place,
+            found=f"row {int(rows[-1])} deleted",
+            wanted=f"a row below {num_rows}",
+        )
+    return rows
+
+
+def check_deletion_file(source: Source, ctx: Context) -> None:
+    """Parse a deletion file for `explain` and `validate`."""
+    with ctx.piece():
+        read_deletions(source, ctx)
+
+
+def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
+    """Read the one column of an Arrow file. Its values come from the library."""
+    ctx, clause = cursor.ctx, "L.table.deletions.arrow"
+    place, data = ctx.at(cursor.offset, cursor.remaining), pa.py_buffer(cursor.data)
+    try:
+        table = pa.ipc.open_file(data).read_all()
+        table.validate(full=True)
+        if ctx.spans is not None:
+            _own_arrow(cursor, data)
+    except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
+        raise CorruptPage(clause, place, found=f"{error}", wanted="an Arrow IPC file") from error
+    schema = table.schema
+    if [field.name for field in schema] != ["row_id"] or schema.field(0).type != pa.uint32():
+        raise CorruptPage(clause, place, found=schema, wanted="one column row_id: uint32")
+    if table["row_id"].null_count:
+        raise CorruptPage(clause, place, found="a null row id", wanted="no null")
+    rows = np.asarray(table["row_id"].to_numpy(), dtype=np.uint32)
+    if np.any(rows[1:] <= rows[:-1]):
+        raise CorruptPage(
+            "L.table.deletions.arrow-order", place, found="rows that do not rise", wanted="rising"
+        )
+    return rows
+
+
+def _own_arrow(cursor: Cursor, data: pa.Buffer) -> None:
+    """Own the pieces of the Arrow file where the library finds them."""
+    ctx, clause = cursor.ctx, "L.table.deletions.arrow"
+    ctx.leaf(0, 8, "magic", "magic", clause, ARROW_MAGIC)
+    at, first = 8, data.address
+    for message in pa.ipc.MessageReader.open_stream(data.slice(8)):
+        meta = message.metadata.address - first
+        ctx.leaf(at, meta, "continuation and length", "u32[]", clause)
+        ctx.leaf(
+            meta, meta + message.metadata.size, f"{message.type} message", "arrow message", clause
+        )
+        at = meta + message.metadata.size
+        body = message.body
+        if body is not None and body.size:
+            start = body.address - first
+            ctx.leaf(at, start, "padding", "padding", clause)
+            ctx.leaf(start, start + body.size, "row_id buffers", "uint32[] and validity", clause)
+            at = start + body.size
+    ctx.leaf(at, at + 8, "end of stream", "u32[]", clause)
+    footer_bytes = int.from_bytes(cursor.data[-10:-6], "little")
+    end = len(cursor.data) - 10
+    ctx.leaf(at + 8, end - footer_bytes, "padding", "padding", clause)
+    ctx.leaf(max(at + 8, end - footer_bytes), end, "footer", "arrow message", clause)
+    ctx.leaf(end, end + 4, "footer length", "u32", clause, footer_bytes)
+    ctx.leaf(end + 4, end + 10, "magic", "magic", clause, ARROW_MAGIC)

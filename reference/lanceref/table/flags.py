@@ -1,0 +1,140 @@
+"""Feature flags: what a reader and a writer must know to touch a table.
+
+Two u64 words of the manifest. A reader refuses a table whose reader word has a bit it does not know; a
+writer looks at both words. Some bits are only valid in both words at once.
+
+Clauses: L.table.flags.unknown-reader-bit, L.table.flags.unknown-writer-bit, L.table.flags.paired,
+L.table.flags.writer-only, L.table.flags.content, L.table.flags.stable-row-ids,
+L.table.flags.field-ids
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lanceref.context import Context
+from lanceref.errors import FormatError, Place, UnknownFlag
+from lanceref.proto import table_pb2
+
+DELETION_FILES = 1
+STABLE_ROW_IDS = 2
+USE_V2_FORMAT = 4
+TABLE_CONFIG = 8
+BASE_PATHS = 16
+DISABLE_TRANSACTION_FILE = 32
+DATA_OVERLAY_FILES = 64
+COVERED_INDEX_METADATA = 128
+MIXED_DATA_FILE_VERSIONS = 256
+FRAGMENT_REUSE_INDEX = 1024
+SPILLED_ROW_LINEAGE = 2048
+MANAGED_BLOBS = 16384
+NON_REUSABLE_FIELD_IDS = 32768
+ZONE_WRITE_SEED = 65536
+
+PAIRED = (MIXED_DATA_FILE_VERSIONS, FRAGMENT_REUSE_INDEX, MANAGED_BLOBS, ZONE_WRITE_SEED)
+"""Bits that stand in both words or in none."""
+
+READABLE = (
+    DELETION_FILES
+    | STABLE_ROW_IDS
+    | USE_V2_FORMAT
+    | TABLE_CONFIG
+    | BASE_PATHS
+    | DISABLE_TRANSACTION_FILE
+    | COVERED_INDEX_METADATA
+    | MIXED_DATA_FILE_VERSIONS
+    | FRAGMENT_REUSE_INDEX
+    | SPILLED_ROW_LINEAGE
+    | MANAGED_BLOBS
+)
+"""Bits of the reader word that this reader honours."""
+
+
+def check_flags(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
+    """Refuse words that contradict themselves, then bits this reader does not know."""
+    reader, writer = manifest.reader_feature_flags, manifest.writer_feature_flags
+    for bit in PAIRED:
+        if (reader ^ writer) & bit:
+            ctx.refuse(
+                FormatError(
+                    "L.table.flags.paired",
+                    place,
+                    found=f"flag {bit} in one word: reader {reader}, writer {writer}",
+                    wanted="the flag in both words or in none",
+                )
+            )
+    if reader & NON_REUSABLE_FIELD_IDS:
+        ctx.refuse(
+            FormatError(
+                "L.table.flags.writer-only",
+                place,
+                found=f"flag {NON_REUSABLE_FIELD_IDS} in the reader word",
+                wanted="that flag in the writer word only",
+            )
+        )
+    has_ids = manifest.HasField("max_allocated_field_id")
+    if bool(writer & NON_REUSABLE_FIELD_IDS) != has_ids:
+        ctx.refuse(
+            FormatError(
+                "L.table.flags.field-ids",
+                place,
+                found=f"writer flags {writer}, max_allocated_field_id {'set' if has_ids else 'unset'}",
+                wanted="both or neither",
+            )
+        )
+    unknown = reader & ~READABLE
+    if unknown:
+        raise UnknownFlag(
+            "L.table.flags.unknown-reader-bit",
+            place,
+            found=f"reader flags {unknown}",
+            wanted=f"flags among {READABLE}",
+        )
+    _check_content(manifest, ctx, place)
+
+
+def _check_content(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
+    """Hold what the table has against the flags it sets."""
+    reader, writer = manifest.reader_feature_flags, manifest.writer_feature_flags
+    for bit, what, refused in _content(manifest):
+        words = writer if bit == TABLE_CONFIG else reader & writer
+        if words & bit:
+            continue
+        error = FormatError(
+            "L.table.flags.content",
+            place,
+            found=f"{what}, reader flags {reader}, writer flags {writer}",
+            wanted=f"flag {bit}",
+        )
+        if refused:
+            ctx.refuse(error)
+        else:
+            ctx.lint(error.clause, place, found=error.found, wanted=error.wanted)
+    if reader & STABLE_ROW_IDS:
+        for fragment in manifest.fragments:
+            if fragment.WhichOneof("row_id_sequence") is None:
+                ctx.refuse(
+                    FormatError(
+                        "L.table.flags.stable-row-ids",
+                        place,
+                        found=f"fragment {fragment.id} without row ids",
+                        wanted="row ids in every fragment",
+                    )
+                )
+
+
+def _content(manifest: table_pb2.Manifest) -> Iterator[tuple[int, str, bool]]:
+    """Yield (flag that must be set, what asks for it, whether reading without it goes wrong)."""
+    fragments = manifest.fragments
+    if any(f.HasField("deletion_file") for f in fragments):
+        yield DELETION_FILES, "a deletion file", False
+    if any(f.WhichOneof("row_id_sequence") for f in fragments):
+        yield STABLE_ROW_IDS, "row ids", False
+    if manifest.config:
+        yield TABLE_CONFIG, "table config", False
+    if manifest.base_paths:
+        yield BASE_PATHS, "base paths", False
+    if any(f.overlays for f in fragments):
+        yield DATA_OVERLAY_FILES, "overlays", True
+    if any(f.HasField("column_row_ids") for f in fragments):
+        yield SPILLED_ROW_LINEAGE, "row ids in a column", True

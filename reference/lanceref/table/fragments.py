@@ -1,0 +1,219 @@
+"""Fragments: the rows of a table, and the files that hold their columns.
+
+A fragment lists data files; each file says which fields it holds (by id) and in which of its columns.
+A field in no file of the fragment is null in all of its rows.
+
+Layout (message lance.table.DataFragment): 1 id, 2 files, 3 deletion_file, 4 physical_rows, and the
+row id and version sequences; DataFile: 1 path, 2 fields, 3 column_indices, 4 and 5 file version,
+6 file_size_bytes, 7 base_id.
+
+Clauses: L.table.fragments.ids, L.table.fragments.order, L.table.fragments.max-id,
+L.table.datafile.lookup, L.table.datafile.missing-field, L.table.datafile.tombstone,
+L.table.datafile.field-id, L.table.datafile.once, L.table.datafile.indices,
+L.table.datafile.version, L.table.datafile.no-field, L.table.base.resolves
+
+Divergences: D.table.data-file-fields-leaves
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanceref.context import Context
+from lanceref.errors import FormatError, OutOfRange, Place, UnknownVersion
+from lanceref.file.schema import LanceSchema
+from lanceref.file.versions import FROM_WORDS, V0_1, FileVersion
+from lanceref.proto import table_pb2
+from lanceref.table.flags import MIXED_DATA_FILE_VERSIONS
+
+TOMBSTONE = -2
+"""Field id of a column that another file replaced."""
+
+RESERVED = (-3, -4, -5)
+"""Field ids of the hidden columns: row id, created-at and last-updated version."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileOfFragment:
+    """One data file: where it lies, and which column holds each field id."""
+
+    path: str
+    version: FileVersion
+    columns: dict[int, int]
+    size_bytes: int
+    base_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """One fragment: `message` is the stored form, `files` what readers look columns up in."""
+
+    id: int
+    files: tuple[FileOfFragment, ...]
+    physical_rows: int
+    message: table_pb2.DataFragment
+
+    @property
+    def deletion_file(self) -> table_pb2.DeletionFile | None:
+        """The deletion file, if rows are deleted."""
+        return self.message.deletion_file if self.message.HasField("deletion_file") else None
+
+    @property
+    def num_deleted(self) -> int:
+        """Rows that are deleted, as the manifest says."""
+        deleted = self.deletion_file
+        return 0 if deleted is None else int(deleted.num_deleted_rows)
+
+
+def parse_fragments(
+    manifest: table_pb2.Manifest, schema: LanceSchema, ctx: Context, place: Place
+) -> tuple[Fragment, ...]:
+    """Check the fragments of a manifest and return them in their order."""
+    known = {field.id for field in schema.flat()}
+    bases = {base.id for base in manifest.base_paths}
+    fragments = []
+    for message in manifest.fragments:
+        files = []
+        for entry in message.files:
+            files.append(_file(entry, manifest, ctx, place))
+            if entry.HasField("base_id"):
+                _check_base(entry.base_id, bases, ctx, place)
+            if files[-1].version != V0_1 and not known & files[-1].columns.keys():
+                _lint_useless(entry, message.id, ctx, place)
+        if message.HasField("deletion_file") and message.deletion_file.HasField("base_id"):
+            _check_base(message.deletion_file.base_id, bases, ctx, place)
+        _check_once(files, message.id, ctx, place)
+        fragments.append(Fragment(message.id, tuple(files), int(message.physical_rows), message))
+    _check_ids(manifest, ctx, place)
+    _check_versions(fragments, manifest, ctx, place)
+    return tuple(fragments)
+
+
+def _file(
+    entry: table_pb2.DataFile, manifest: table_pb2.Manifest, ctx: Context, place: Place
+) -> FileOfFragment:
+    words = (entry.file_major_version, entry.file_minor_version)
+    version = FROM_WORDS.get(words)
+    if version is None:
+        raise UnknownVersion(
+            "L.table.datafile.version",
+            place,
+            found=f"file version {words[0]}, {words[1]}",
+            wanted="0.1 to 2.3",
+        )
+    fields, indices = list(entry.fields), list(entry.column_indices)
+    for field_id in fields:
+        if field_id < 0 and field_id not in (TOMBSTONE, *RESERVED):
+            ctx.refuse(
+                FormatError(
+                    "L.table.datafile.field-id",
+                    place,
+                    found=f"field id {field_id} in {entry.path}",
+                    wanted="an id of 0 or more, -2, or -3 to -5",
+                )
+            )
+    if version == V0_1:
+        indices = list(range(len(fields)))
+    if len(indices) != len(fields):
+        raise FormatError(
+            "L.table.datafile.indices",
+            place,
+            found=f"{len(fields)} fields and {len(indices)} column indices",
+            wanted="one index for each field",
+        )
+    live = {f: i for f, i in zip(fields, indices, strict=True) if f != TOMBSTONE}
+    used = list(live.values())
+    if any(index < 0 for index in used) or len(set(used)) != len(used):
+        ctx.refuse(
+            OutOfRange(
+                "L.table.datafile.indices",
+                place,
+                found=f"column indices {used[:8]}",
+                wanted="indices of 0 or more, each used once",
+            )
+        )
+    base = entry.base_id if entry.HasField("base_id") else None
+    return FileOfFragment(entry.path, version, live, int(entry.file_size_bytes), base)
+
+
+def _check_base(base_id: int, bases: set[int], ctx: Context, place: Place) -> None:
+    if base_id not in bases:
+        ctx.refuse(
+            FormatError(
+                "L.table.base.resolves",
+                place,
+                found=f"base {base_id}",
+                wanted=f"one of {sorted(bases)}",
+            )
+        )
+
+
+def _lint_useless(entry: table_pb2.DataFile, number: int, ctx: Context, place: Place) -> None:
+    if not set(entry.fields) & set(RESERVED):
+        ctx.lint(
+            "L.table.datafile.no-field",
+            place,
+            found=f"{entry.path} in fragment {number} with fields {list(entry.fields)[:8]}",
+            wanted="a file with a field of the schema",
+        )
+
+
+def _check_once(files: list[FileOfFragment], number: int, ctx: Context, place: Place) -> None:
+    seen: set[int] = set()
+    for file in files:
+        twice = seen & file.columns.keys()
+        if twice:
+            ctx.refuse(
+                FormatError(
+                    "L.table.datafile.once",
+                    place,
+                    found=f"fields {sorted(twice)[:8]} in two files of fragment {number}",
+                    wanted="a field in one file",
+                )
+            )
+        seen |= file.columns.keys()
+
+
+def _check_ids(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
+    ids = [fragment.id for fragment in manifest.fragments]
+    if len(set(ids)) != len(ids):
+        ctx.refuse(
+            FormatError(
+                "L.table.fragments.ids", place, found="an id used twice", wanted="unique ids"
+            )
+        )
+    elif ids != sorted(ids):
+        ctx.refuse(
+            FormatError(
+                "L.table.fragments.order", place, found=f"ids {ids[:8]}", wanted="ascending ids"
+            )
+        )
+    has_max = manifest.HasField("max_fragment_id")
+    if ids and has_max and max(ids) > manifest.max_fragment_id:
+        ctx.refuse(
+            FormatError(
+                "L.table.fragments.max-id",
+                place,
+                found=f"fragment {max(ids)}",
+                wanted=f"ids up to max_fragment_id {manifest.max_fragment_id}",
+            )
+        )
+
+
+def _check_versions(
+    fragments: list[Fragment], manifest: table_pb2.Manifest, ctx: Context, place: Place
+) -> None:
+    """Hold the versions of all files against the table's storage version."""
+    versions = {file.version for fragment in fragments for file in fragment.files}
+    stated = manifest.data_format.version
+    mixed = manifest.reader_feature_flags & MIXED_DATA_FILE_VERSIONS
+    legacy = V0_1 in versions and len(versions) > 1
+    if legacy or (not mixed and stated and {str(v) for v in versions} - {stated}):
+        ctx.refuse(
+            FormatError(
+                "L.table.datafile.version",
+                place,
+                found=f"files of {', '.join(sorted(str(v) for v in versions))} in a table of {stated}",
+                wanted="files of one version, or the flag for several of 2.x",
+            )
+        )

@@ -1,0 +1,245 @@
+"""Manifest file: one version of a table.
+
+Sections behind each other from offset 0 (index section, transaction, manifest), each a u32 length and
+a protobuf message, then a footer that points at the manifest. The manifest itself says where the
+other two begin.
+
+Layout::
+
+    [u32 length, IndexSection]     only when the version has an index
+    [u32 length, Transaction]
+    [u32 length, Manifest]
+    u64 manifest_position, u16 0, u16 2, "LANC"
+
+Clauses: L.table.manifest.size, L.table.manifest.magic, L.table.manifest.footer,
+L.table.manifest.footer-version, L.table.manifest.message, L.table.manifest.section,
+L.table.manifest.index-section, L.table.manifest.overlap, L.txn.inline.message,
+L.table.format.file-format, L.table.format.version
+
+Divergences: D.table.transaction-section-23, D.table.manifest-footer-unchecked
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanceref.context import Context
+from lanceref.cursor import Extent, FileBytes
+from lanceref.errors import (
+    BadMagic,
+    BytesError,
+    FormatError,
+    OutOfRange,
+    Place,
+    Truncated,
+    UnknownVersion,
+)
+from lanceref.file.schema import LanceSchema, parse_schema
+from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2, V2_3, FileVersion
+from lanceref.proto import table_pb2, transaction_pb2
+from lanceref.storage import Source
+from lanceref.table.flags import check_flags
+from lanceref.table.fragments import Fragment, parse_fragments
+from lanceref.wire import M, parse_message
+
+FOOTER_BYTES = 16
+"""Size of the footer."""
+
+MAGIC = b"LANC"
+"""Last four bytes."""
+
+TAIL_BYTES = 64 * 1024
+"""Bytes read from the end at first."""
+
+STORAGE_VERSIONS: dict[str, FileVersion] = {
+    "0.1": V0_1,
+    "2.0": V2_0,
+    "2.1": V2_1,
+    "2.2": V2_2,
+    "2.3": V2_3,
+}
+"""The names a manifest may give the data storage version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A parsed manifest file; `place` is where the manifest message lies.
+
+    `transaction` is None when there is no inline one, or when it cannot be understood: a reader does
+    not need it.
+    """
+
+    message: table_pb2.Manifest
+    schema: LanceSchema
+    fragments: tuple[Fragment, ...]
+    indices: tuple[table_pb2.IndexMetadata, ...]
+    transaction: transaction_pb2.Transaction | None
+    place: Place
+
+    @property
+    def version(self) -> int:
+        """The version the manifest says it is."""
+        return int(self.message.version)
+
+    @property
+    def storage_version(self) -> str:
+        """Name of the data storage version; empty in very old manifests."""
+        return str(self.message.data_format.version)
+
+
+def open_manifest(source: Source, ctx: Context) -> Manifest:
+    """Parse and check a manifest file. Raises FormatError, UnknownFlag, UnknownVersion."""
+    file = FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
+    position = _parse_footer(file)
+    file = file.during(ctx.during("metadata"))
+    extent, message = _section(file, position, table_pb2.Manifest, "manifest")
+    place = file.ctx.at(extent.offset, extent.size)
+    check_flags(message, file.ctx, place)
+    _check_format(message, file.ctx, place)
+    indices, index_extent = _indices(file, message)
+    transaction, transaction_extent = _transaction(file, message)
+    taken = [e for e in (index_extent, transaction_extent, extent) if e is not None]
+    _account_for_the_rest(file, taken)
+    schema = parse_schema(message.fields, dict(message.schema_metadata), file.ctx, place)
+    fragments = parse_fragments(message, schema, file.ctx, place)
+    return Manifest(message, schema, fragments, indices, transaction, place)
+
+
+def check_manifest(source: Source, ctx: Context) -> Manifest | None:
+    """Parse a manifest file for `explain` and `validate`; None when it cannot be opened."""
+    opened = None
+    with ctx.piece():
+        opened = open_manifest(source, ctx)
+    return opened
+
+
+def _parse_footer(file: FileBytes) -> int:
+    """Return the position of the manifest section."""
+    if file.size < FOOTER_BYTES:
+        raise Truncated(
+            "L.table.manifest.size",
+            file.ctx.at(0, file.size),
+            found=f"a manifest of {file.size} bytes",
+            wanted=f"at least {FOOTER_BYTES}",
+        )
+    start = file.size - FOOTER_BYTES
+    cursor = file.cursor(Extent(start, FOOTER_BYTES), "footer", "L.table.manifest.footer")
+    with file.ctx.group("footer", "L.table.manifest.footer"):
+        position = cursor.u64("manifest_position", "L.table.manifest.footer")
+        major = cursor.u16("major", "L.table.manifest.footer-version")
+        minor = cursor.u16("minor", "L.table.manifest.footer-version")
+        magic = bytes(cursor.take(4, "magic", "L.table.manifest.magic", "magic"))
+    if magic != MAGIC:
+        raise BadMagic(
+            "L.table.manifest.magic",
+            file.ctx.at(start + 12, 4),
+            found=magic.hex(),
+            wanted=MAGIC.hex(),
+        )
+    if (major, minor) != (0, 2):
+        file.ctx.lint(
+            "L.table.manifest.footer-version",
+            file.ctx.at(start + 8, 4),
+            found=f"{major}, {minor}",
+            wanted="0, 2",
+        )
+    return position
+
+
+def _section(file: FileBytes, position: int, cls: type[M], name: str) -> tuple[Extent, M]:
+    """Parse the length and the message at `position`; return the extent of both."""
+    end = file.size - FOOTER_BYTES
+    place = file.ctx.at(min(position, file.size), 4)
+    if position + 4 > end:
+        raise OutOfRange(
+            "L.table.manifest.section",
+            place,
+            found=f"{name} at {position}",
+            wanted=f"a section before the footer at {end}",
+        )
+    clause = "L.table.manifest.message" if name == "manifest" else "L.table.manifest.section"
+    with file.ctx.group(f"{name} section"):
+        head = file.cursor(Extent(position, 4), name, "L.table.manifest.section")
+        size = head.u32("length", "L.table.manifest.section")
+        if position + 4 + size > end:
+            raise OutOfRange(
+                "L.table.manifest.section",
+                place,
+                found=f"{name} of {size} bytes at {position}",
+                wanted=f"at most {end - position - 4} bytes",
+            )
+        body = file.cursor(Extent(position + 4, size), name, clause)
+        return Extent(position, size + 4), parse_message(body, cls, name, clause)
+
+
+def _indices(
+    file: FileBytes, manifest: table_pb2.Manifest
+) -> tuple[tuple[table_pb2.IndexMetadata, ...], Extent | None]:
+    if not manifest.HasField("index_section"):
+        return (), None
+    extent, section = _section(file, manifest.index_section, table_pb2.IndexSection, "index")
+    place = file.ctx.at(extent.offset, extent.size)
+    for index in section.indices:
+        if len(index.uuid.uuid) != 16:
+            raise FormatError(
+                "L.table.index.uuid",
+                place,
+                found=f"a uuid of {len(index.uuid.uuid)} bytes",
+                wanted="16 bytes",
+            )
+    return tuple(section.indices), extent
+
+
+def _transaction(
+    file: FileBytes, manifest: table_pb2.Manifest
+) -> tuple[transaction_pb2.Transaction | None, Extent | None]:
+    """Parse the inline transaction; one that cannot be parsed never stops a reader."""
+    if manifest.HasField("transaction_section"):
+        position = manifest.transaction_section
+    elif manifest.HasField("transaction_section_deprecated"):
+        position = manifest.transaction_section_deprecated
+    else:
+        return None, None
+    try:
+        extent, message = _section(file, position, transaction_pb2.Transaction, "transaction")
+    except BytesError as error:
+        file.ctx.lint("L.txn.inline.message", error.place, found=error.found, wanted=error.wanted)
+        return None, None
+    return message, extent
+
+
+def _check_format(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
+    if not manifest.HasField("data_format"):
+        return
+    given = manifest.data_format
+    if given.file_format != "lance":
+        ctx.refuse(
+            FormatError(
+                "L.table.format.file-format",
+                place,
+                found=repr(given.file_format),
+                wanted="'lance'",
+            )
+        )
+    if given.version not in STORAGE_VERSIONS:
+        raise UnknownVersion(
+            "L.table.format.version",
+            place,
+            found=repr(given.version),
+            wanted=", ".join(STORAGE_VERSIONS),
+        )
+
+
+def _account_for_the_rest(file: FileBytes, taken: list[Extent]) -> None:
+    """Own the bytes between the sections, and report sections that overlap."""
+    at = 0
+    for extent in [*sorted(taken), Extent(file.size - FOOTER_BYTES, FOOTER_BYTES)]:
+        if extent.offset < at:
+            file.ctx.lint(
+                "L.table.manifest.overlap",
+                file.ctx.at(extent.offset, extent.size),
+                found=f"a section at {extent.offset}",
+                wanted=f"nothing before {at}",
+            )
+        file.ctx.leaf(at, extent.offset, "unreferenced", "unreferenced")
+        at = max(at, extent.end)

@@ -1,0 +1,104 @@
+"""Roaring bitmaps, portable serialization of 32-bit sets.
+
+Values are grouped by their upper 16 bits into containers: sorted arrays of up to 4 096 lower halves,
+bitmaps of 8 192 bytes, or runs.
+
+Layout (little-endian): u32 cookie: 12346, then u32 number of containers; or 12347 with the number of
+containers minus one in the upper half, then a bitmap that says which containers are runs. Then for
+every container u16 key, u16 cardinality minus one; then, unless there are runs and fewer than four
+containers, u32 offset of each; then the containers.
+
+Clauses: L.table.roaring.cookie, L.table.roaring.containers, L.table.roaring.order,
+L.table.roaring.end
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.cursor import Cursor
+from lanceref.errors import CorruptPage, FormatError
+
+NO_RUNS = 12346
+RUNS = 12347
+ARRAY_MAX = 4096
+BITMAP_BYTES = 8192
+OFFSETS_FROM = 4
+
+
+def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
+    """Parse the bitmap that fills `cursor`: its values, uint32, ascending."""
+    ctx, start = cursor.ctx, cursor.offset
+    count, is_run = _parse_head(cursor)
+    cursor.require(4 * count, f"{count} containers", "L.table.roaring.containers")
+    table = cursor.array("<u2", 2 * count, "keys and cardinalities", "L.table.roaring.containers")
+    keys, sizes = table[0::2].astype(np.uint32), table[1::2].astype(np.int64) + 1
+    if np.any(keys[1:] <= keys[:-1]):
+        raise CorruptPage(
+            "L.table.roaring.order",
+            ctx.at(start),
+            found="keys that do not rise",
+            wanted="rising keys",
+        )
+    if is_run is None or count >= OFFSETS_FROM:
+        cursor.array("<u4", count, "container offsets", "L.table.roaring.containers")
+    parts = []
+    for number in range(count):
+        low = _container(cursor, number, int(sizes[number]), is_run is not None and is_run[number])
+        parts.append(low.astype(np.uint32) | (keys[number] << np.uint32(16)))
+    if cursor.remaining:
+        raise FormatError(
+            "L.table.roaring.end",
+            ctx.at(cursor.offset, cursor.remaining),
+            found=f"{cursor.remaining} bytes behind the last container",
+            wanted="none",
+        )
+    return np.concatenate(parts) if parts else np.empty(0, np.uint32)
+
+
+def _parse_head(cursor: Cursor) -> tuple[int, NDArray[np.bool_] | None]:
+    """Return the number of containers, and which of them are runs (None: there are none)."""
+    place = cursor.ctx.at(cursor.offset, 4)
+    cookie = cursor.u32("cookie", "L.table.roaring.cookie")
+    if cookie == NO_RUNS:
+        count = cursor.u32("containers", "L.table.roaring.containers")
+        if count <= 2**16:
+            return count, None
+    elif cookie & 0xFFFF == RUNS:
+        count = (cookie >> 16) + 1
+        flags = cursor.take(-(-count // 8), "run flags", "L.table.roaring.containers", "bitmap")
+        bits = np.unpackbits(np.frombuffer(flags, np.uint8), count=count, bitorder="little")
+        return count, bits.view(np.bool_)
+    raise CorruptPage(
+        "L.table.roaring.cookie", place, found=f"cookie {cookie}", wanted=f"{NO_RUNS} or {RUNS}"
+    )
+
+
+def _container(cursor: Cursor, number: int, size: int, is_run: bool) -> NDArray[np.uint16]:
+    """Parse one container: its lower halves, uint16, ascending."""
+    clause, name = "L.table.roaring.containers", f"container {number}"
+    place = cursor.ctx.at(cursor.offset, cursor.remaining)
+    if is_run:
+        runs = cursor.u16(f"{name} runs", clause)
+        pairs = cursor.array("<u2", 2 * runs, f"{name} (start, length - 1)", clause)
+        starts, lengths = pairs[0::2].astype(np.int64), pairs[1::2].astype(np.int64) + 1
+        if np.any(starts[1:] < (starts + lengths)[:-1]) or np.any(starts + lengths > 2**16):
+            raise CorruptPage(
+                "L.table.roaring.order", place, found="runs that overlap", wanted="rising runs"
+            )
+        within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        low = (np.repeat(starts, lengths) + within).astype(np.uint16)
+    elif size > ARRAY_MAX:
+        data = cursor.take(BITMAP_BYTES, name, clause, "bitmap")
+        bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
+        low = np.flatnonzero(bits).astype(np.uint16)
+    else:
+        low = cursor.array("<u2", size, name, clause).astype(np.uint16)
+        if np.any(low[1:] <= low[:-1]):
+            raise CorruptPage(
+                "L.table.roaring.order", place, found="values that do not rise", wanted="rising"
+            )
+    if len(low) != size:
+        raise CorruptPage(clause, place, found=f"{len(low)} values", wanted=f"{size}, as stated")
+    return low

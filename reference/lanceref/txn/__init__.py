@@ -1,0 +1,1 @@
+"""Transactions: what a commit does to a table."""
