@@ -25,6 +25,7 @@ from lanceref.pages import constant, fullzip, miniblock, planar
 from lanceref.pages.layers import Path, parse_layers
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.nested import Nested
+from lanceref.pages.sparse_page import SparsePage
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 
@@ -89,6 +90,8 @@ def open_page(file: FileBytes, path: Path, page: PageMetadata, version: FileVers
         raise LimitExceeded(
             "L.page.limits.row", page.place, found=f"{row_bytes} bytes", wanted=f"{limit} at most"
         )
+    if isinstance(page.encoding, PlanarLayout) and page.encoding.structure.HasField("sparse"):
+        return SparsePage(file, page, page.encoding, path)
     description = _describe(page.encoding, path, page, version)
     scale = description.layers.scale
     if page.num_rows % scale:

@@ -8,8 +8,7 @@ repetition index when there are list layers.
 
 Clauses: L.page.miniblock.values-present, L.page.miniblock.large-chunk,
 L.page.miniblock.num-buffers, L.page.miniblock.buffers, L.page.miniblock.repetition,
-L.page.miniblock.visible, L.page.repindex.depth, L.page.dictionary.num-items, L.page.dictionary.index-width,
-L.page.dictionary.index-range, L.page.limits.levels, L.page.limits.items
+L.page.repindex.depth, L.page.dictionary.num-items, L.page.limits.items
 
 Divergences: D.page.num-items-visible
 """
@@ -24,37 +23,28 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import (
-    check_encoding,
-    decode_block,
-    decode_levels,
-    decode_mini,
-    num_buffers,
-)
-from lanceref.codecs.values import Fixed
+from lanceref.codecs.compressive import check_encoding, decode_block, num_buffers
 from lanceref.cursor import Cursor, Extent, FileBytes
-from lanceref.errors import BytesError, CorruptPage, LimitExceeded, Place, UnknownEncoding
+from lanceref.errors import BytesError, CorruptPage, Place, UnknownEncoding
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
 from lanceref.file.versions import V2_1, FileVersion
-from lanceref.pages.chunks import Chunks, ChunkShape, ChunkTable, Counts, parse_chunks, parse_table
+from lanceref.pages.chunk_entries import ChunkDecoder, ChunkEntries
+from lanceref.pages.chunks import ChunkShape, ChunkTable, Counts, parse_table
 from lanceref.pages.layers import Layers
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
-    indexed_array,
     leaf_array,
     value_type,
     width_bits,
 )
 from lanceref.pages.nested import Nested
-from lanceref.pages.repdef import Entries, Level, Levels, check_ranges, row_starts, select, unravel
+from lanceref.pages.repdef import row_starts, select, unravel
 from lanceref.pages.repindex import RepetitionIndex, parse_index
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
 
 DICTIONARY_ROW_BYTES = 32
 """Assumed size of a value that is looked up in a dictionary: cuts runs of 64 Ki rows."""
-LEVEL_BYTES = 16
-"""Memory that one level takes while rows are cut from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +140,17 @@ class MiniBlockPage:
         self._page = page
         self._mini = mini
         self._type = type_
-        self._version = version
-        self._shape = ChunkShape(
-            mini.rep is not None, mini.definition is not None, mini.num_buffers, mini.wide
+        self._decoder = ChunkDecoder(
+            layers=mini.layers,
+            shape=ChunkShape(
+                mini.rep is not None, mini.definition is not None, mini.num_buffers, mini.wide
+            ),
+            rep=mini.rep,
+            definition=mini.definition,
+            values=mini.values,
+            type=type_,
+            version=version,
+            max_bytes=file.ctx.limits.expanded(file.size),
         )
         self.num_rows = page.num_rows // mini.layers.scale
 
@@ -178,8 +176,6 @@ class MiniBlockPage:
     def check(self) -> None:
         """Decode every chunk once, in order, holding the repetition index against them."""
         table, start = self._table, 0
-        if self._mini.dictionary is not None:
-            _ = self._dictionary
         while start < table.num_chunks:
             stop = self._run_end(start)
             self._decode(np.arange(start, stop))
@@ -203,8 +199,11 @@ class MiniBlockPage:
         return parse_index(self._buffers[-1], self._table.num_chunks, self._page.num_rows)
 
     @cached_property
-    def _dictionary(self) -> pa.Array:
-        mini, cursor = self._mini, self._buffers[1]
+    def _dictionary(self) -> pa.Array | None:
+        mini = self._mini
+        if mini.dictionary is None:
+            return None
+        cursor = self._buffers[1]
         place = self._file.ctx.at(cursor.offset, cursor.remaining)
         values = decode_block(mini.dictionary, cursor, mini.num_dictionary_items)
         _want("L.page.dictionary.num-items", values.count, mini.num_dictionary_items, place)
@@ -240,22 +239,18 @@ class MiniBlockPage:
 
     def _rows(self, first: Counts, last: Counts, numbers: Counts) -> Nested:
         """Decode the chunks `numbers` and return the ranges of rows `first`..`last` in them."""
-        entries, first_entry, place = self._decode(numbers)
-        layers = self._mini.layers
+        decoded, layers = self._decode(numbers), self._mini.layers
         starts, ends = self._entry_ranges(
-            entries.levels,
-            numbers,
-            first_entry,
-            first * layers.scale,
-            last * layers.scale - 1,
+            decoded, numbers, first * layers.scale, last * layers.scale - 1
         )
-        chosen = select(entries, layers, starts, ends)
-        return unravel(layers, chosen, int((last - first).sum()), place)
+        chosen = select(decoded.entries, layers, starts, ends)
+        return unravel(layers, chosen, int((last - first).sum()), decoded.place)
 
     def _entry_ranges(
-        self, levels: Levels, numbers: Counts, first_entry: Counts, first: Counts, last: Counts
+        self, decoded: ChunkEntries, numbers: Counts, first: Counts, last: Counts
     ) -> tuple[Counts, Counts]:
         """Return where the entries of the slots `first`..`last` lie in the decoded chunks."""
+        first_entry, levels = decoded.first_entry, decoded.entries.levels
         if self._index is None:
             chunks, last_chunks = self._slot_chunks(first), self._slot_chunks(last)
             shift = first_entry - (self._table.value_ends - self._table.counts)[numbers]
@@ -279,8 +274,8 @@ class MiniBlockPage:
     def _slot_chunks(self, slots: Counts) -> Counts:
         return np.searchsorted(self._table.value_ends, slots, "right")
 
-    def _decode(self, numbers: Counts) -> tuple[Entries, Counts, Place]:
-        """Decode chunks (ascending numbers): entries, the first entry of each, their place."""
+    def _decode(self, numbers: Counts) -> ChunkEntries:
+        """Read and decode chunks (ascending numbers)."""
         groups = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
         starts = self._table.ends - self._table.sizes
         base = self._page.extents[1].offset
@@ -300,80 +295,10 @@ class MiniBlockPage:
                 self._decode_run(cursor, group)  # raises again, with the right offset
             raise
 
-    def _decode_run(self, cursor: Cursor, numbers: Counts) -> tuple[Entries, Counts, Place]:
-        place = cursor.ctx.at(cursor.offset, cursor.remaining)
-        chunks = parse_chunks(cursor, self._shape, self._table, numbers)
-        counts = chunks.num_levels if self._shape.num_levels else chunks.run.counts
-        first_entry = np.cumsum(counts) - counts
-        levels = self._levels(chunks, int(counts.sum()), place)
-        self._check_visible(levels, chunks, first_entry, numbers)
+    def _decode_run(self, cursor: Cursor, numbers: Counts) -> ChunkEntries:
+        decoded = self._decoder.decode(cursor, self._table, numbers, self._dictionary)
         if self._index is not None:
+            levels = decoded.entries.levels
             starts = row_starts(levels, self._mini.layers)
-            self._index.check(numbers, first_entry, starts, levels.count)
-        return Entries(levels, self._leaf(chunks, levels, place)), first_entry, place
-
-    def _levels(self, chunks: Chunks, count: int, place: Place) -> Levels:
-        mini, limits = self._mini, self._file.ctx.limits
-        if self._shape.num_levels and count * LEVEL_BYTES > limits.expanded(self._file.size):
-            raise LimitExceeded(
-                "L.page.limits.levels",
-                place,
-                found=f"{count} levels in one run",
-                wanted=f"{limits.expanded(self._file.size) // LEVEL_BYTES} at most",
-            )
-        rep = definition = None
-        if mini.rep is not None:
-            rep = _narrow(decode_levels(mini.rep, chunks.level_run(0)))
-        if mini.definition is not None:
-            definition = _narrow(
-                decode_levels(mini.definition, chunks.level_run(self._shape.num_levels - 1))
-            )
-        levels = Levels(count, rep, definition)
-        check_ranges(levels, mini.layers, place)
-        return levels
-
-    def _check_visible(
-        self, levels: Levels, chunks: Chunks, first_entry: Counts, numbers: Counts
-    ) -> None:
-        """Hold the visible entries of each chunk against its values."""
-        counts, visible = chunks.run.counts, levels.visible(self._mini.layers)
-        found = chunks.num_levels if levels.rep is not None else counts
-        if visible is not None and len(visible):
-            found = np.add.reduceat(visible, first_entry, dtype=np.int64)
-        wrong = np.flatnonzero(found != counts)
-        if len(wrong):
-            at = int(wrong[0])
-            raise CorruptPage(
-                "L.page.miniblock.visible",
-                chunks.run.place(0, at),
-                found=f"{int(found[at])} visible entries in chunk {int(numbers[at])}",
-                wanted=f"{int(counts[at])}, its values",
-            )
-
-    def _leaf(self, chunks: Chunks, levels: Levels, place: Place) -> pa.Array:
-        validity = levels.leaf_validity(self._mini.layers)
-        if chunks.run.num_values == 0:
-            return pa.array([], self._type)
-        values = decode_mini(self._mini.values, chunks.value_run, self._version)
-        if self._mini.dictionary is None:
-            return leaf_array(self._type, values, validity, place)
-        items = self._dictionary
-        if not isinstance(values, Fixed) or values.bits not in (8, 16, 32, 64):
-            raise CorruptPage(
-                "L.page.dictionary.index-width", place, found=values, wanted="unsigned integers"
-            )
-        indices = values.data.view(f"<u{values.bits // 8}")
-        if len(indices) and int(indices.max()) >= len(items):
-            raise CorruptPage(
-                "L.page.dictionary.index-range",
-                place,
-                found=f"an index {int(indices.max())}",
-                wanted=f"an index below {len(items)}",
-            )
-        return indexed_array(self._type, indices, items, validity, place)
-
-
-def _narrow(levels: Level | NDArray[np.bool_]) -> Level:
-    """Return levels as unsigned integers: a codec may give booleans for one-bit levels."""
-    narrow: Level = levels.view(np.uint8) if levels.dtype == np.bool_ else levels
-    return narrow
+            self._index.check(numbers, decoded.first_entry, starts, levels.count)
+        return decoded

@@ -6,7 +6,7 @@ dense structure the bytes are those of the layouts of 2.2; only the message diff
 Layout: dense x chunked is a mini-block page with u32 words, dense x zipped a full-zip page, dense x
 constant and dense x none are constant pages without buffers.
 
-Clauses: L.page.planar.planes, L.page.planar.sparse, L.page.planar.indexed,
+Clauses: L.page.planar.planes, L.page.planar.indexed,
 L.page.planar.chunk-levels, L.page.planar.zip-levels, L.page.planar.compression,
 L.page.planar.constant-buffers
 
@@ -15,7 +15,7 @@ Divergences: D.page.planar-num-items, D.page.sparse-chunk-words
 
 from __future__ import annotations
 
-from lanceref.errors import CorruptPage, Place, UnknownEncoding
+from lanceref.errors import CorruptPage, Place
 from lanceref.pages.constant import Constant
 from lanceref.pages.fullzip import FullZip
 from lanceref.pages.layers import Layers, Path, parse_layers
@@ -28,18 +28,13 @@ Description = MiniBlock | FullZip | Constant
 
 def describe(layout: PlanarLayout, path: Path, num_buffers: int, place: Place) -> Description:
     """Bring a dense planar page into the words of the page layouts."""
-    structure = layout.structure.WhichOneof("codec")
     values = layout.values.WhichOneof("codec")
-    if structure is None or values is None:
+    if layout.structure.WhichOneof("codec") is None or values is None:
         raise CorruptPage(
             "L.page.planar.planes",
             place,
-            found=f"structure {structure}, values {values}",
+            found=f"structure {layout.structure.WhichOneof('codec')}, values {values}",
             wanted="both planes",
-        )
-    if structure == "sparse":
-        raise UnknownEncoding(
-            "L.page.planar.sparse", place, found="sparse structure", wanted="dense structure"
         )
     layers = parse_layers(layout.structure.dense.layers, path, place)
     if values == "indexed":

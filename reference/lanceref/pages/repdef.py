@@ -30,18 +30,27 @@ Level = NDArray[np.unsignedinteger]
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The levels of `count` entries; None stands for zeros."""
+    """The levels of `count` entries; None stands for zeros.
+
+    `starts` are the entries where a page slot begins, once they are known.
+    """
 
     count: int
     rep: Level | None
     definition: Level | None
+    starts: NDArray[np.int64] | None = None
 
     def slice(self, start: int, end: int) -> Levels:
         """Return the levels of entries `start`..`end`."""
+        starts = self.starts
+        if starts is not None:
+            first, last = np.searchsorted(starts, [start, end])
+            starts = starts[first:last] - start
         return Levels(
             end - start,
             None if self.rep is None else self.rep[start:end],
             None if self.definition is None else self.definition[start:end],
+            starts,
         )
 
     def take(self, at: NDArray[np.int64]) -> Levels:
@@ -66,7 +75,9 @@ class Levels:
         visible = self.visible(layers)
         if visible is not None and layers.max_visible == 0:
             return None
-        return (self.definition if visible is None else self.definition[visible]) == 0
+        validity: NDArray[np.bool_]
+        validity = (self.definition if visible is None else self.definition[visible]) == 0
+        return validity
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,8 @@ def check_ranges(levels: Levels, layers: Layers, place: Place) -> None:
 
 def row_starts(levels: Levels, layers: Layers) -> NDArray[np.int64]:
     """Return the entries where a page slot begins: those with the highest repetition."""
+    if levels.starts is not None:
+        return levels.starts
     if levels.rep is None:
         return np.arange(levels.count, dtype=np.int64)
     return np.flatnonzero(levels.rep == layers.max_rep)
@@ -140,8 +153,11 @@ def unravel(layers: Layers, entries: Entries, num_rows: int, place: Place) -> Ne
         )
     built: list[Layer] = []
     for layer in layers.layers[1:]:
-        step = _unravel_list if layer.is_list else _unravel_item
-        done, levels = step(layer, layers.max_def, levels, place)
+        if layer.is_list:
+            begins = levels.starts if layers.max_rep == 1 else None
+            done, levels = _unravel_list(layer, layers.max_def, levels, begins, place)
+        else:
+            done, levels = _unravel_item(layer, layers.max_def, levels, place)
         built.append(done)
     nested = Nested(tuple(built[::-1]), entries.leaf)
     if nested.num_rows != num_rows:
@@ -186,12 +202,17 @@ def _first_of_each(layer: PageLayer, levels: Levels, place: Place) -> NDArray[np
 
 
 def _unravel_list(
-    layer: PageLayer, max_def: int, levels: Levels, place: Place
+    layer: PageLayer,
+    max_def: int,
+    levels: Levels,
+    starts: NDArray[np.int64] | None,
+    place: Place,
 ) -> tuple[Layer, Levels]:
-    """Return a list layer, and the entries that begin its lists."""
+    """Return a list layer, and the entries that begin its lists (`starts` when known)."""
     definition = levels.definition
     assert levels.rep is not None
-    starts = np.flatnonzero(levels.rep != 0)
+    if starts is None:
+        starts = np.flatnonzero(levels.rep != 0)
     outer = Levels(len(starts), levels.rep[starts] - 1, None)
     if definition is None:
         return Layer(len(starts), None, np.append(starts, levels.count)), outer

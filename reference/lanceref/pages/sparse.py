@@ -1,0 +1,231 @@
+"""Sparse structure (2.3): positions of what is null or not empty, instead of levels.
+
+A planar page may describe each layer by the positions of its exceptions. Every layer has a domain,
+its number of slots; the values are stored as in the other layouts, without levels.
+
+Layout (layers from the outside in; each sequence is a block codec, with a page buffer of its own
+after the value buffers unless it needs none)::
+
+    validity          positions that are null, or that are valid
+    list              positions that are not empty, their counts, validity
+    fixed-size list   validity
+
+Clauses: L.page.sparse.layers, L.page.sparse.meaning, L.page.sparse.positions,
+L.page.sparse.num-positions, L.page.sparse.counts, L.page.sparse.child-slots,
+L.page.sparse.null-list, L.page.sparse.buffers, L.page.limits.sparse
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.codecs.compressive import check_encoding, decode_block, has_payload
+from lanceref.codecs.values import Fixed
+from lanceref.cursor import Extent, FileBytes
+from lanceref.errors import CorruptPage, LimitExceeded, Place
+from lanceref.file.versions import V2_3
+from lanceref.pages.layers import Path, Step
+from lanceref.pages.nested import Layer
+from lanceref.pages.repdef import ranges
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+from lanceref.proto.encodings_v2_3_pb2 import SparseStructuralLayer, SparseValiditySet
+
+SLOT_BYTES = 16
+"""Memory that one slot of a layer takes."""
+
+_ARMS = {
+    Step.LIST: "list",
+    Step.STRUCT: "validity",
+    Step.LEAF: "validity",
+    Step.FIXED_SIZE_LIST: "fixed_size_list",
+}
+
+Slots = NDArray[np.int64]
+"""Slots of a layer, ascending."""
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The decoded structure: the layers around the leaf, and the leaf's own validity.
+
+    `validity` of a layer does not yet say what outer layers mask.
+    """
+
+    layers: tuple[Layer, ...]
+    leaf: NDArray[np.bool_] | None
+
+    def take(self, rows: Slots) -> tuple[tuple[Layer, ...], Slots, NDArray[np.bool_]]:
+        """Return the layers of some rows, their leaf slots, and which of these are valid."""
+        at, valid, taken = rows, np.ones(len(rows), np.bool_), []
+        for layer in self.layers:
+            if layer.validity is not None:
+                valid = valid & layer.validity[at]
+            if layer.offsets is None:
+                taken.append(Layer(len(at), valid, None, layer.dimension))
+                at = (at[:, None] * layer.dimension + np.arange(layer.dimension)).ravel()
+                valid = np.repeat(valid, layer.dimension)
+            else:
+                starts, ends = layer.offsets[at], layer.offsets[at + 1]
+                taken.append(Layer(len(at), valid, np.append(0, np.cumsum(ends - starts))))
+                at = ranges(starts, ends)
+                valid = np.ones(len(at), np.bool_)
+        return tuple(taken), at, valid if self.leaf is None else valid & self.leaf[at]
+
+    def leaf_slots(self, num_rows: int) -> Slots:
+        """Return the first leaf slot of each row, and the total at the end."""
+        at = np.arange(num_rows + 1, dtype=np.int64)
+        for layer in self.layers:
+            at = at * layer.dimension if layer.offsets is None else layer.offsets[at]
+        return at
+
+
+def domains(
+    layers: Sequence[SparseStructuralLayer], path: Path, rows: int, place: Place
+) -> list[int]:
+    """Hold the layers against the path; return the domain of each."""
+    found = [layer.WhichOneof("layer") for layer in layers]
+    wanted = [_ARMS[step.step] for step in path]
+    if found != wanted:
+        raise CorruptPage("L.page.sparse.layers", place, found=found, wanted=wanted)
+    sizes = [rows]
+    for layer, step in zip(layers, path, strict=True):
+        if step.step is Step.LIST:
+            sizes.append(layer.list.num_child_slots)
+        elif step.step is Step.FIXED_SIZE_LIST:
+            if layer.fixed_size_list.dimension != step.dimension:
+                raise CorruptPage(
+                    "L.page.sparse.layers",
+                    place,
+                    found=f"dimension {layer.fixed_size_list.dimension}",
+                    wanted=step.dimension,
+                )
+            sizes.append(sizes[-1] * step.dimension)
+        else:
+            sizes.append(sizes[-1])
+    return sizes[:-1]
+
+
+def sequences(layers: Sequence[SparseStructuralLayer]) -> Iterator[CompressiveEncoding]:
+    """Yield the codecs of all sequences in the order of their buffers."""
+    for layer in layers:
+        if layer.HasField("list"):
+            yield layer.list.non_empty_positions
+            yield layer.list.counts
+        yield _validity_of(layer).positions
+
+
+def _validity_of(layer: SparseStructuralLayer) -> SparseValiditySet:
+    if layer.HasField("list"):
+        return layer.list.validity
+    return layer.fixed_size_list.validity if layer.HasField("fixed_size_list") else layer.validity
+
+
+def check_structure(
+    layers: Sequence[SparseStructuralLayer], num_buffers: int, file: FileBytes, place: Place
+) -> None:
+    """The gates of a structure: its codecs, meanings and the buffers that they need."""
+    for encoding in sequences(layers):
+        check_encoding(encoding, V2_3, file.ctx, place)
+    for layer in layers:
+        if _validity_of(layer).meaning not in (1, 2):
+            raise CorruptPage(
+                "L.page.sparse.meaning", place, found=_validity_of(layer).meaning, wanted="1 or 2"
+            )
+    wanted = sum(has_payload(encoding) for encoding in sequences(layers))
+    if num_buffers != wanted:
+        raise CorruptPage(
+            "L.page.sparse.buffers", place, found=f"{num_buffers} buffers", wanted=wanted
+        )
+
+
+class StructureDecoder:
+    """Decodes the sequences of a page, each from the next buffer."""
+
+    def __init__(self, file: FileBytes, extents: Sequence[Extent], place: Place) -> None:
+        self._file = file
+        self._cursors = iter(file.cursors(list(extents), "structure", "L.page.sparse.buffers"))
+        self._place = place
+
+    def decode(self, layers: Sequence[SparseStructuralLayer], sizes: list[int]) -> Structure:
+        """Decode all layers; `sizes` are their domains."""
+        limit = self._file.ctx.limits.expanded(self._file.size)
+        if sum(sizes) * SLOT_BYTES > limit:
+            raise LimitExceeded(
+                "L.page.limits.sparse",
+                self._place,
+                found=f"{sum(sizes)} slots",
+                wanted=f"{limit // SLOT_BYTES} at most",
+            )
+        built = []
+        for layer, size in zip(layers, sizes, strict=True):
+            if layer.HasField("list"):
+                built.append(self._list(layer, size))
+            else:
+                dimension = layer.fixed_size_list.dimension or 1
+                built.append(Layer(size, self._validity(layer, size), None, dimension))
+        return Structure(tuple(built[:-1]), built[-1].validity)
+
+    def _list(self, layer: SparseStructuralLayer, size: int) -> Layer:
+        lists = layer.list
+        number = lists.num_non_empty_positions
+        positions = self._positions(lists.non_empty_positions, number, size)
+        counts = self._sequence(lists.counts, number)
+        validity = self._validity(layer, size)
+        if (counts == 0).any() or (counts > lists.num_child_slots).any():
+            raise self._wrong(
+                "L.page.sparse.counts", "a count of 0 or too many", "counts of 1 and more"
+            )
+        lengths = np.zeros(size, dtype=np.int64)
+        lengths[positions] = counts.astype(np.int64)
+        if int(lengths.sum()) != lists.num_child_slots:
+            raise self._wrong(
+                "L.page.sparse.child-slots", int(lengths.sum()), lists.num_child_slots
+            )
+        if validity is not None and lengths[~validity].any():
+            raise self._wrong(
+                "L.page.sparse.null-list", "a null list with items", "null lists without items"
+            )
+        return Layer(size, validity, np.append(0, np.cumsum(lengths)))
+
+    def _validity(self, layer: SparseStructuralLayer, size: int) -> NDArray[np.bool_] | None:
+        stored = _validity_of(layer)
+        positions = self._positions(stored.positions, stored.num_positions, size)
+        nulls = stored.meaning == SparseValiditySet.NULL_POSITIONS
+        if nulls and not len(positions):
+            return None
+        validity = np.full(size, nulls)
+        validity[positions] = not nulls
+        return validity
+
+    def _positions(self, encoding: CompressiveEncoding, number: int, size: int) -> Slots:
+        if number > size:
+            raise self._wrong(
+                "L.page.sparse.num-positions", f"{number} positions", f"at most {size}"
+            )
+        positions = self._sequence(encoding, number)
+        if number and (int(positions[-1]) >= size or (positions[1:] <= positions[:-1]).any()):
+            raise self._wrong(
+                "L.page.sparse.positions",
+                f"positions up to {int(positions[-1])}",
+                f"increasing, below {size}",
+            )
+        return positions.astype(np.int64)
+
+    def _sequence(self, encoding: CompressiveEncoding, number: int) -> NDArray[np.uint64]:
+        cursor = next(self._cursors) if has_payload(encoding) else None
+        if number == 0 and cursor is None:
+            return np.empty(0, dtype="<u8")
+        values = decode_block(encoding, cursor, number)
+        if not isinstance(values, Fixed) or values.bits != 64 or values.count != number:
+            raise self._wrong(
+                "L.page.sparse.num-positions", values, f"{number} integers of 64 bits"
+            )
+        sequence: NDArray[np.uint64] = values.data.view("<u8")
+        return sequence
+
+    def _wrong(self, clause: str, found: object, wanted: object) -> CorruptPage:
+        return CorruptPage(clause, self._place, found=found, wanted=wanted)

@@ -1,0 +1,224 @@
+"""Sparse pages (2.3): a sparse structure beside values of any layout.
+
+The leaf slots of the structure are the rows of a value plane that knows no nesting: chunked and
+constant planes have a value for every leaf slot, a zipped plane only for the slots that are valid
+at every layer, an indexed plane an index for every slot and the distinct values zipped.
+
+Layout (page buffers): those of the value plane (indexed: indices, then the zipped items), then
+those of the structure.
+
+Clauses: L.page.sparse.levels, L.page.sparse.values, L.page.sparse.stored,
+L.page.sparse.index-range, L.page.planar.compression
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.codecs.compressive import check_encoding, decode_block, has_payload
+from lanceref.codecs.values import Fixed
+from lanceref.cursor import FileBytes
+from lanceref.errors import CorruptPage, Place
+from lanceref.file.column_reader import RUN_BYTES
+from lanceref.file.columns import PageMetadata
+from lanceref.file.versions import V2_3
+from lanceref.pages.constant import Constant, ConstantPage
+from lanceref.pages.fullzip import FullZip, FullZipPage
+from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Path, parse_layers
+from lanceref.pages.leafvalues import width_bits
+from lanceref.pages.miniblock import MiniBlock, MiniBlockPage
+from lanceref.pages.nested import Nested
+from lanceref.pages.sparse import Structure, StructureDecoder, check_structure, domains
+from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, ValuePlane, ZippedValues
+
+ValuePage = MiniBlockPage | FullZipPage | ConstantPage
+"""Values without nesting: one row per leaf slot, or per stored value."""
+
+
+class SparsePage:
+    """A planar page with sparse structure whose description has passed the gates."""
+
+    def __init__(
+        self, file: FileBytes, page: PageMetadata, layout: PlanarLayout, path: Path
+    ) -> None:
+        scale = 1
+        for step in path:
+            scale *= step.dimension
+        if scale < 1 or page.num_rows % scale:
+            raise CorruptPage(
+                "L.page.layout.scale", page.place, found=page.num_rows, wanted=f"times {scale}"
+            )
+        self.num_rows = page.num_rows // scale
+        self._file = file
+        self._page = page
+        self._layers = layout.structure.sparse.layers
+        self._type: pa.DataType = path[-1].field.arrow.type
+        self._domains = domains(self._layers, path, self.num_rows, page.place)
+        self._plane = layout.values
+        self._plain = parse_layers([ALL_VALID_ITEM], path[-1:], page.place)
+        self._values, used = self._open_values()
+        check_structure(self._layers, len(page.extents) - used, file, page.place)
+        self._structure_extents = page.extents[used:]
+
+    def scan(self, start: int, end: int) -> Iterator[Nested]:
+        """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
+        slots = self._structure.leaf_slots(self.num_rows)
+        per_run = max(1, RUN_BYTES // max(1, (width_bits(self._type) or 256) // 8))
+        while start < end:
+            stop = int(np.searchsorted(slots, int(slots[start]) + per_run, "right")) - 1
+            stop = min(end, start + per_run, max(start + 1, stop))
+            yield self.take(np.arange(start, stop))
+            start = stop
+
+    def take(self, rows: NDArray[np.int64]) -> Nested:
+        """Return the given rows (ascending, each once)."""
+        layers, slots, valid = self._structure.take(rows)
+        return Nested(layers, self._leaf(slots, valid))
+
+    def check(self) -> None:
+        """Decode structure and values, and hold one against the other."""
+        _ = self._structure, self._indices
+        self._values.check()
+        if self._plane.HasField("zipped"):
+            _ = self._stored_before
+
+    @cached_property
+    def _structure(self) -> Structure:
+        decoder = StructureDecoder(self._file, self._structure_extents, self._page.place)
+        return decoder.decode(self._layers, self._domains)
+
+    def _open_values(self) -> tuple[ValuePage, int]:
+        """Open the value plane; return it and how many buffers it uses."""
+        codec, slots, place = self._plane.WhichOneof("codec"), self._domains[-1], self._page.place
+        if codec == "chunked":
+            mini = _chunked(self._plane, self._plain, slots, place)
+            used = 2 + (mini.dictionary is not None)
+            return MiniBlockPage(
+                self._file, self._part(0, used, slots), mini, self._type, V2_3
+            ), used
+        if codec == "zipped":
+            return self._zipped(self._plane.zipped, 0)
+        if codec == "indexed":
+            check_encoding(self._plane.indexed.indices, V2_3, self._file.ctx, place)
+            return self._zipped(self._plane.indexed.items, 1)
+        scalar = self._plane.constant.scalar if codec == "constant" else None
+        constant = Constant(self._plain, scalar)
+        return ConstantPage(self._file, self._part(0, 0, slots), constant, self._type, V2_3), 0
+
+    def _zipped(self, zipped: ZippedValues, first: int) -> tuple[FullZipPage, int]:
+        if zipped.HasField("levels") or not zipped.HasField("compression"):
+            raise CorruptPage(
+                "L.page.sparse.levels", self._page.place, found="levels", wanted="values alone"
+            )
+        variable = zipped.WhichOneof("addressing") == "bits_per_offset"
+        described = FullZip(
+            layers=self._plain,
+            bits_rep=0,
+            bits_def=0,
+            bits_per_value=None if variable else zipped.bits_per_value,
+            bits_per_offset=zipped.bits_per_offset if variable else None,
+            num_items=zipped.num_items,
+            num_visible_items=zipped.num_visible_items,
+            values=zipped.compression,
+        )
+        used = first + 1 + variable
+        part = self._part(first, used, zipped.num_items)
+        return FullZipPage(self._file, part, described, self._type, V2_3), used
+
+    def _part(self, first: int, end: int, num_rows: int) -> PageMetadata:
+        """Return the page of some of the buffers, with one row per value."""
+        if len(self._page.extents) < end:
+            raise CorruptPage(
+                "L.page.sparse.values",
+                self._page.place,
+                found=f"{len(self._page.extents)} buffers",
+                wanted=f"{end} or more",
+            )
+        if num_rows > self._file.ctx.limits.page_rows:
+            raise CorruptPage(
+                "L.page.limits.items",
+                self._page.place,
+                found=num_rows,
+                wanted=f"{self._file.ctx.limits.page_rows} at most",
+            )
+        return replace(self._page, extents=self._page.extents[first:end], num_rows=num_rows)
+
+    def _leaf(self, slots: NDArray[np.int64], valid: NDArray[np.bool_]) -> pa.Array:
+        codec = self._plane.WhichOneof("codec")
+        if codec == "zipped":
+            stored = self._values.take(self._stored_before[slots[valid]]).leaf
+            return stored.take(pa.array(np.cumsum(valid) - 1, mask=~valid))
+        if codec == "indexed":
+            return self._items.take(pa.array(self._indices[slots], mask=~valid))
+        leaf = self._values.take(slots).leaf
+        return leaf if valid.all() else leaf.take(pa.array(np.arange(len(slots)), mask=~valid))
+
+    @cached_property
+    def _stored_before(self) -> NDArray[np.int64]:
+        """How many stored values lie before each leaf slot (zipped plane)."""
+        _, _, valid = self._structure.take(np.arange(self.num_rows))
+        ends = np.cumsum(valid, dtype=np.int64)
+        stored = int(ends[-1]) if len(ends) else 0
+        if self._plane.HasField("zipped") and stored != self._values.num_rows:
+            raise CorruptPage(
+                "L.page.sparse.stored",
+                self._page.place,
+                found=f"{self._values.num_rows} stored values",
+                wanted=f"{stored}, the slots that are valid at every layer",
+            )
+        return ends - valid
+
+    @cached_property
+    def _items(self) -> pa.Array:
+        """The distinct values of an indexed plane."""
+        parts = [part.leaf for part in self._values.scan(0, self._values.num_rows)]
+        return pa.concat_arrays(parts) if parts else pa.array([], self._type)
+
+    @cached_property
+    def _indices(self) -> NDArray[np.uint32]:
+        """The index of each leaf slot (indexed plane)."""
+        count, place = self._domains[-1], self._page.place
+        if not self._plane.HasField("indexed"):
+            return np.empty(0, dtype="<u4")
+        encoding = self._plane.indexed.indices
+        cursor = self._file.cursor(self._page.extents[0], "indices", "L.page.sparse.values")
+        values = decode_block(encoding, cursor if has_payload(encoding) else None, count)
+        if not isinstance(values, Fixed) or values.bits != 32 or values.count != count:
+            raise CorruptPage("L.page.sparse.values", place, found=values, wanted=f"{count} u32")
+        indices: NDArray[np.uint32] = values.data.view("<u4")
+        if count and int(indices.max()) >= self._values.num_rows:
+            raise CorruptPage(
+                "L.page.sparse.index-range",
+                place,
+                found=int(indices.max()),
+                wanted=f"below {self._values.num_rows}",
+            )
+        return indices
+
+
+def _chunked(plane: ValuePlane, plain: Layers, slots: int, place: Place) -> MiniBlock:
+    chunked = plane.chunked
+    if chunked.HasField("levels") or chunked.num_items not in (0, slots):
+        raise CorruptPage(
+            "L.page.sparse.levels", place, found="levels", wanted="a value for each leaf slot alone"
+        )
+    if not chunked.HasField("compression"):
+        raise CorruptPage("L.page.planar.compression", place, found="none", wanted="a codec")
+    return MiniBlock(
+        layers=plain,
+        rep=None,
+        definition=None,
+        values=chunked.compression,
+        dictionary=chunked.dictionary if chunked.HasField("dictionary") else None,
+        num_dictionary_items=chunked.num_dictionary_items,
+        num_buffers=chunked.num_buffers,
+        num_items=slots,
+        wide=True,
+        index_depth=0,
+    )
