@@ -1,0 +1,1 @@
+"""Adapters: the small programs that answer the runner's requests for one implementation."""

@@ -1,0 +1,111 @@
+"""The operations of an implementation that has pylance's names: the reference and the oracle.
+
+Both adapters run exactly this code over their own modules, so that a difference between them is a
+difference between the implementations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lance_conformance.adapters.skeleton import Message, Operation, write_table
+
+_STORED = {"0.3": "2.0"}
+"""Version 2.0 is stored as 0.3, and some readers show what is stored."""
+
+_WITH = {"_rowid": "with_row_id", "_rowaddr": "with_row_address"}
+
+
+def operations(open_file: Callable[..., Any], dataset: Callable[..., Any]) -> dict[str, Operation]:
+    """Return the reading operations over a file reader class and a `dataset` function."""
+
+    def file_read(request: Message) -> Message:
+        reader = open_file(request["path"], columns=request.get("columns"))
+        if "ranges" in request:
+            ((start, end),) = request["ranges"]
+            results = reader.read_range(int(start), int(end) - int(start))
+        elif "rows" in request:
+            results = reader.take_rows([int(row) for row in request["rows"]])
+        else:
+            results = reader.read_all()
+        return write_table(request["out"], results.to_table())
+
+    def file_inspect(request: Message) -> Message:
+        metadata = open_file(request["path"]).metadata()
+        version = f"{metadata.major_version}.{metadata.minor_version}"
+        return {
+            "version": _STORED.get(version, version),
+            "num_rows": str(metadata.num_rows),
+            "global_buffers": len(metadata.global_buffers),
+        }
+
+    def dataset_read(request: Message) -> Message:
+        opened = dataset(request["uri"], version=_version(request))
+        table = opened.to_table(
+            columns=request.get("columns"),
+            filter=request.get("filter", {}).get("sql"),
+            limit=_integer(request, "limit"),
+            offset=_integer(request, "offset"),
+            **{_WITH[name]: True for name in request.get("with", ())},
+        )
+        return {**write_table(request["out"], table), "version": str(opened.version)}
+
+    def dataset_take(request: Message) -> Message:
+        opened = dataset(request["uri"], version=_version(request))
+        offsets = [int(row) for row in request["offsets"]]
+        table = opened.take(offsets, columns=request.get("columns"))
+        return {**write_table(request["out"], table), "version": str(opened.version)}
+
+    def dataset_versions(request: Message) -> Message:
+        opened = dataset(request["uri"])
+        tags: Mapping[str, Any] = opened.tags.list()
+        return {
+            "versions": [_describe(entry, tags) for entry in opened.versions()],
+            "latest": str(opened.version),
+        }
+
+    return {
+        "file.read": file_read,
+        "file.inspect": file_inspect,
+        "dataset.read": dataset_read,
+        "dataset.take": dataset_take,
+        "dataset.versions": dataset_versions,
+    }
+
+
+def capabilities(file_versions: list[str], table_versions: list[str]) -> Message:
+    """Return the claims that go with `operations`."""
+    projection = ["top"]
+    return {
+        "file.read": {
+            "versions": file_versions,
+            "projection": projection,
+            "ranges": True,
+            "rows": True,
+        },
+        "file.inspect": {"versions": file_versions},
+        "dataset.read": {
+            "versions": table_versions,
+            "projection": projection,
+            "filter": True,
+            "limit": True,
+        },
+        "dataset.take": {"versions": table_versions},
+        "dataset.versions": {},
+    }
+
+
+def _describe(entry: Mapping[str, Any], tags: Mapping[str, Any]) -> Message:
+    version = entry["version"]
+    names = sorted(name for name, tag in tags.items() if tag["version"] == version)
+    return {"version": str(version), **({"tags": names} if names else {})}
+
+
+def _version(request: Message) -> int | str | None:
+    tag: str | None = request.get("tag")
+    return tag if tag is not None else _integer(request, "version")
+
+
+def _integer(request: Message, name: str) -> int | None:
+    return int(request[name]) if name in request else None

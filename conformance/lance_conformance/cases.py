@@ -1,0 +1,173 @@
+"""Cases: the manifests below a folder of fixtures, and which of them a run is about."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lance_conformance import schemas
+from lance_conformance.session import Limits
+
+MANIFEST = "case.json"
+
+NEGATIVE_KINDS = frozenset({"negative-file", "negative-dataset"})
+"""Kinds whose bytes must be refused."""
+
+CORE_KINDS = NEGATIVE_KINDS | {
+    "read-file",
+    "read-dataset",
+    "take",
+    "inspect",
+    "metadata",
+    "forward",
+}
+"""Kinds that the levels file-reader and table-reader need."""
+
+UNSTABLE_VERSIONS = frozenset({"2.3"})
+"""File versions that may still change: run and shown, never scored."""
+
+_SECONDS = {"robust": 2.0, "write-roundtrip": 10.0, "commit-race": 10.0, "index-search": 30.0}
+"""Limit by kind; reading has `READ_SECONDS`."""
+
+READ_SECONDS = 5.0
+ROBUST_MEMORY_MB = 512
+MEMORY_MB = 2048
+
+
+class CaseError(Exception):
+    """A manifest is not what it must be."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One manifest and the folder it describes."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        """Path of the case below the fixtures."""
+        return str(self.manifest["id"])
+
+    @property
+    def title(self) -> str:
+        """What is special about the bytes."""
+        return str(self.manifest["title"])
+
+    @property
+    def kind(self) -> str:
+        """What is asked: `read-file`, `negative-file`, ..."""
+        return str(self.manifest["kind"])
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether the bytes must be refused."""
+        return self.kind in NEGATIVE_KINDS
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the case counts: neither a draft nor withdrawn."""
+        return bool(self.manifest.get("status", "active") == "active")
+
+    @property
+    def requires(self) -> dict[str, Any]:
+        """What an implementation must claim for the case to be sent."""
+        return dict(self.manifest["requires"])
+
+    @cached_property
+    def clauses(self) -> tuple[str, ...]:
+        """The clauses the case tests; those it only touches (`context`) are left out."""
+        return tuple(c["id"] for c in self.manifest["clauses"] if c["role"] != "context")
+
+    @property
+    def profile(self) -> str:
+        """The profile that owns the case: `robust`, `unstable` or `format`."""
+        if self.kind == "robust":
+            return "robust"
+        return "unstable" if self.requires.get("file_version") in UNSTABLE_VERSIONS else "format"
+
+    @property
+    def is_core(self) -> bool:
+        """Whether the case belongs to the part of `format` that the wheel carries."""
+        return self.profile == "format" and self.kind in CORE_KINDS
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of one request, from the manifest or by kind."""
+        own = self.manifest.get("limits", {})
+        memory = ROBUST_MEMORY_MB if self.kind == "robust" else MEMORY_MB
+        return Limits(
+            own.get("seconds", _SECONDS.get(self.kind, READ_SECONDS)), own.get("memory_mb", memory)
+        )
+
+    @property
+    def input_root(self) -> Path:
+        """The input as it lies in the folder: a file, or the folder of a dataset."""
+        given = self.manifest["input"]
+        return self.folder / str(given.get("path", given.get("uri")))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which cases to run; empty patterns choose all."""
+
+    profile: str = "format"
+    only: tuple[str, ...] = ()
+    clauses: tuple[str, ...] = ()
+    shuffle: int | None = None
+
+
+def load(root: Path) -> list[Case]:
+    """Return the cases below `root` in the order of ids. Raises CaseError for the first bad one."""
+    return [load_case(path, root) for path in sorted(root.rglob(MANIFEST))]
+
+
+def load_case(path: Path, root: Path) -> Case:
+    """Return the case of one manifest, checked by the schema and by its place."""
+    name = path.parent.relative_to(root).as_posix()
+    try:
+        manifest = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise CaseError(f"{name}: not JSON: {error}") from error
+    wrong = schemas.problems("case", manifest)
+    if wrong:
+        raise CaseError(f"{name}: {'; '.join(wrong[:5])}")
+    if manifest["id"] != name:
+        raise CaseError(f"{name}: the manifest says it is {manifest['id']}")
+    if not {"path", "uri"} & manifest["input"].keys():
+        raise CaseError(f"{name}: the input has neither path nor uri")
+    return Case(path.parent, manifest)
+
+
+def select(cases: Iterable[Case], selection: Selection) -> list[Case]:
+    """Return the active cases a selection names, in the order of ids or shuffled by its seed."""
+    chosen = [case for case in cases if case.is_active and _is_selected(case, selection)]
+    chosen.sort(key=lambda case: case.id)
+    if selection.shuffle is not None:
+        random.Random(selection.shuffle).shuffle(chosen)
+    return chosen
+
+
+def _is_selected(case: Case, selection: Selection) -> bool:
+    profile = selection.profile
+    if not (profile in ("all", case.profile) or (profile == "core" and case.is_core)):
+        return False
+    if selection.only and not any(matches(pattern, case.id) for pattern in selection.only):
+        return False
+    wanted = selection.clauses
+    return not wanted or any(fnmatchcase(c, pattern) for pattern in wanted for c in case.clauses)
+
+
+def matches(pattern: str, case_id: str) -> bool:
+    """Whether a wildcard fits an id: `*` within one component, `**` over any number of them."""
+    wild = {"**": ".*", "*": "[^/]*"}
+    parts = (wild.get(part, re.escape(part)) for part in re.split(r"(\*\*|\*)", pattern))
+    return re.fullmatch("".join(parts), case_id) is not None

@@ -1,0 +1,156 @@
+"""Checks: what is asked about one case, and what the answer must be.
+
+A case is asked about in several ways that share its bytes and its expectation: all of it, one
+column, a range, single rows. These are checks of the case and never counted as cases; one whose
+operation or request field the adapter does not claim is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from lance_conformance.cases import Case, CaseError
+from lance_conformance.requirements import main_operation
+from lance_conformance.session import Claims
+
+
+@dataclass(frozen=True, slots=True)
+class HoldsTable:
+    """The operation succeeds and its output equals `table`."""
+
+    table: pa.Table
+    order: str = "storage"
+    accept_types: Mapping[str, list[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Refuses:
+    """The operation is refused, at `stage` when that is not `any`."""
+
+    stage: str = "any"
+    before_output: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """`validate` reports these clauses; with none: reports that the bytes are not valid."""
+
+    clauses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HasFacts:
+    """The answer contains these facts, as far as it exposes them."""
+
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Survives:
+    """Any controlled answer within the limits."""
+
+
+Expectation = HoldsTable | Refuses | Reports | HasFacts | Survives
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One request (without the place of input and output) and its expectation."""
+
+    name: str
+    op: str
+    args: Mapping[str, Any]
+    expect: Expectation
+
+
+_SPECIFIC = frozenset({"columns", "filter", "limit", "offset", "ranges", "rows", "with"})
+"""Arguments that make a case one particular read: it is not varied further."""
+
+READING = frozenset({"file.read", "dataset.read", "dataset.take"})
+"""Operations that answer with a table."""
+
+
+def expand(case: Case, claims: Claims) -> list[Check]:
+    """Return the checks of a case that an adapter claims to be able to answer."""
+    expected = _alternative(case, claims)
+    op = main_operation(case)
+    args = dict(case.manifest["input"].get("args", {}))
+    if "reject" in expected:
+        refusal = Refuses(**expected["reject"])
+        checks = [Check("full", op, args, refusal), _validation(Reports())]
+    elif "survive" in expected:
+        checks = [Check("full", op, args, Survives())]
+    elif "table" in expected:
+        checks = [*_reads(case, claims, Check("full", op, args, _table(case, expected["table"])))]
+    else:
+        checks = []
+    if "findings" in expected:
+        checks.append(_validation(Reports(tuple(expected["findings"]))))
+    if "facts" in expected:
+        inspect = "file.inspect" if "path" in case.manifest["input"] else "dataset.versions"
+        asked = inspect if op in READING else op
+        checks.append(Check("facts", asked, {}, HasFacts(expected["facts"])))
+    if not checks:
+        raise CaseError(f"{case.id}: this runner has no procedure for {sorted(expected)}")
+    return [check for check in checks if check.op in claims.capabilities]
+
+
+def _validation(expect: Reports) -> Check:
+    return Check("validate", "validate", {"deep": True}, expect)
+
+
+def _alternative(case: Case, claims: Claims) -> dict[str, Any]:
+    """Return the expectation that the declared choice asks for; undeclared: the first."""
+    expectations: list[dict[str, Any]] = case.manifest["expect"]
+    choices = claims.hello.get("choices", {})
+    declared = {choices[clause] for clause in case.clauses if clause in choices}
+    chosen = [expected for expected in expectations if expected.get("choice") in declared]
+    return (chosen or expectations)[0]
+
+
+def _table(case: Case, expected: Mapping[str, Any]) -> HoldsTable:
+    with pa.memory_map(str(case.folder / expected["path"])) as source:
+        table = pa.ipc.open_file(source).read_all()
+    order = expected.get("order", "storage")
+    return HoldsTable(table, order, expected.get("accept_types", {}))
+
+
+def _reads(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
+    yield full
+    if full.op == "dataset.take" or _SPECIFIC & full.args.keys():
+        return
+    assert isinstance(full.expect, HoldsTable)
+    capability = claims.capabilities[full.op]
+    table, num_rows = full.expect.table, full.expect.table.num_rows
+    last = table.column_names[-1] if table.num_columns > 1 else ""
+    projection = capability.get("projection", [])
+    if last.isidentifier() and isinstance(projection, list) and "top" in projection:
+        yield _vary(full, "projection", table.select([last]), columns=[last])
+    if num_rows < 2 or full.expect.order == "any":
+        return
+    start, rows = num_rows // 3, sorted({0, num_rows // 2, num_rows - 1})
+    if full.op == "file.read":
+        if capability.get("ranges"):
+            part = table.slice(start, num_rows - 1 - start)
+            ends = [str(start), str(num_rows - 1)]
+            yield _vary(full, "range", part, ranges=[ends])
+        if capability.get("rows"):
+            yield _vary(full, "take", table.take(rows), rows=[str(row) for row in rows])
+        return
+    if capability.get("limit"):
+        limit = num_rows - 1 - start
+        part = table.slice(start, limit)
+        yield _vary(full, "range", part, offset=str(start), limit=str(limit))
+    taken = _vary(full, "take", table.take(rows), offsets=[str(row) for row in rows])
+    yield replace(taken, op="dataset.take")
+
+
+def _vary(full: Check, name: str, table: pa.Table, **args: Any) -> Check:
+    assert isinstance(full.expect, HoldsTable)
+    return replace(
+        full, name=name, args={**full.args, **args}, expect=replace(full.expect, table=table)
+    )

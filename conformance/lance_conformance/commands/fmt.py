@@ -1,0 +1,36 @@
+"""`lance-conformance fmt`: manifests in canonical form."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from lance_conformance import places, suite
+from lance_conformance.cases import MANIFEST
+from lance_conformance.commands import options
+
+
+def fmt(
+    check: Annotated[
+        bool, typer.Option("--check", help="Only tell, exit 1 if any differs.")
+    ] = False,
+    fixtures: options.Fixtures = None,
+) -> None:
+    """Write every manifest with keys in the order of the schema, two spaces deep."""
+    root = fixtures or places.fixtures()
+    differing = 0
+    for path in sorted(root.rglob(MANIFEST)):
+        text = path.read_text("utf-8")
+        wanted = suite.canonical(json.loads(text))
+        if text == wanted:
+            continue
+        differing += 1
+        typer.echo(
+            f"{path.parent.relative_to(root).as_posix()}: {'not canonical' if check else 'written'}"
+        )
+        if not check:
+            path.write_text(wanted, encoding="utf-8")
+    if check and differing:
+        raise typer.Exit(1)

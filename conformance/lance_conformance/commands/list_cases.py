@@ -1,0 +1,31 @@
+"""`lance-conformance list`: the cases of a selection."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from lance_conformance import judging
+from lance_conformance.commands import options
+from lance_conformance.judging import Order
+
+
+def list_cases(
+    profile: options.Profile = "all",
+    only: options.Only = None,
+    clause: options.ClauseGlob = None,
+    json_: Annotated[
+        bool, typer.Option("--json", help="Print the manifests, a line each.")
+    ] = False,
+    fixtures: options.Fixtures = None,
+) -> None:
+    """List ids, kinds and titles of the active cases, for use with or without our runner."""
+    order = Order(selection=options.selection(profile, only, clause), fixtures=fixtures)
+    _, chosen = judging.choose(order)
+    for case in chosen:
+        if json_:
+            typer.echo(json.dumps(case.manifest, ensure_ascii=False))
+        else:
+            typer.echo(f"{case.id}  [{case.kind}] {case.title}")

@@ -1,0 +1,51 @@
+"""Options that several subcommands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lance_conformance.cases import Selection
+from lance_conformance.judging import REFERENCE
+
+Command = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="-- CMD ARGS…", help="Adapter command. Without one: the bundled reference."
+    ),
+]
+Fixtures = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        file_okay=False,
+        help="Folder of cases. Default: this checkout's, or the wheel's.",
+    ),
+]
+Profile = Annotated[str, typer.Option(help="core, format, robust, unstable or all.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(help="Case ids; * stands for one component, ** for any number. Repeatable."),
+]
+ClauseGlob = Annotated[
+    list[str] | None, typer.Option("--clause", help="Clause ids, as in L.file.*. Repeatable.")
+]
+Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Adapters that run side by side.")]
+
+PROFILES = ("core", "format", "robust", "unstable", "all")
+
+
+def selection(
+    profile: str, only: list[str] | None, clause: list[str] | None, shuffle: int | None = None
+) -> Selection:
+    """Return the selection that the options describe."""
+    if profile not in PROFILES:
+        raise typer.BadParameter(f"profile is one of {', '.join(PROFILES)}")
+    return Selection(profile, tuple(only or ()), tuple(clause or ()), shuffle)
+
+
+def adapter(command: list[str] | None) -> tuple[str, ...]:
+    """Return the adapter command, the reference's when none is given."""
+    return tuple(command) if command else REFERENCE

@@ -1,0 +1,109 @@
+"""Comparison of tables: equal or not, and the first row in which they differ.
+
+Column names and types first, then the number of rows, then values row by row. Chunking is
+irrelevant. With order `any` the rows of both are first sorted by all columns: nulls, then numbers
+by value with NaN last and -0.0 before +0.0, text and binary by bytes, nested values item by item.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lance_conformance.accepted import Widened, mismatch
+from lance_conformance.equality import differing, plain
+
+MAX_SHOWN = 300
+"""Characters of one value in a difference."""
+
+
+def first_difference(
+    expected: pa.Table,
+    found: pa.Table,
+    *,
+    order: str = "storage",
+    accept_types: Widened | None = None,
+) -> str | None:
+    """Return how `found` is not `expected`: the first differing row, readable. None: equal."""
+    widened = accept_types or {}
+    told = mismatch(expected.schema, found.schema, widened)
+    if told is not None:
+        return told
+    if expected.num_rows != found.num_rows:
+        return f"rows: expected {expected.num_rows}, found {found.num_rows}"
+    if order == "any":
+        expected, found = _sorted(expected), _sorted(found)
+    worst: tuple[int, str] | None = None
+    for name, ours, theirs in zip(
+        expected.column_names, expected.columns, found.columns, strict=True
+    ):
+        told_here = _column_difference(name, _whole(ours), _whole(theirs), widened)
+        if told_here is not None and (worst is None or told_here[0] < worst[0]):
+            worst = told_here
+    return None if worst is None else worst[1]
+
+
+def _column_difference(
+    name: str, expected: pa.Array, found: pa.Array, widened: Widened
+) -> tuple[int, str] | None:
+    if str(found.type) in widened.get(str(expected.type), ()):
+        try:
+            found = found.cast(expected.type)
+        except pa.ArrowInvalid as error:
+            return 0, f"column {name}: {found.type} does not fit {expected.type}: {error}"
+    rows = np.flatnonzero(differing(expected, found))
+    if not len(rows):
+        return None
+    row = int(rows[0])
+    return row, (
+        f"column {name}, row {row} ({len(rows)} of {len(expected)} rows differ)\n"
+        f"  expected {_shown(expected[row])}\n"
+        f"  found    {_shown(found[row])}"
+    )
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """Return the chunks of a column as one array."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    if column.num_chunks == 0:
+        return pa.array([], column.type)
+    return pa.concat_arrays([_decoded(chunk) for chunk in column.chunks])
+
+
+def _decoded(chunk: pa.Array) -> pa.Array:
+    """Return a chunk whose type can be joined to the others: dictionaries differ by chunk."""
+    return plain(chunk) if pa.types.is_dictionary(chunk.type) else chunk
+
+
+def _shown(scalar: pa.Scalar) -> str:
+    try:
+        text = repr(scalar.as_py())
+    except (ValueError, OverflowError, pa.ArrowException):
+        text = f"{scalar.type} {scalar.cast(pa.int64()).as_py()}"
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}… ({len(text)} characters)"
+
+
+def _sorted(table: pa.Table) -> pa.Table:
+    columns = [column.to_pylist() for column in table.columns]
+    keys = [tuple(_key(column[row]) for column in columns) for row in range(table.num_rows)]
+    return table.take(pa.array(sorted(range(table.num_rows), key=keys.__getitem__), pa.int64()))
+
+
+def _key(value: Any) -> tuple[Any, ...]:
+    """Return what orders a value among others of its column; a null comes first."""
+    if value is None:
+        return (0,)
+    if isinstance(value, float):
+        return (1, math.isnan(value), 0.0 if math.isnan(value) else value, math.copysign(1, value))
+    if isinstance(value, str):
+        return (1, value.encode())
+    if isinstance(value, dict):
+        return (1, *(_key(item) for item in value.values()))
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return (1, *(_key(item) for item in value))
+    return (1, value)

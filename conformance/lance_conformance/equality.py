@@ -1,0 +1,138 @@
+"""Equality of arrays: which rows of two Arrow arrays hold different values.
+
+Validity decides first; the value under a null is ignored. Floats are compared by their bits,
+except that every NaN equals every other. Nested values are compared structurally, wherever their
+offsets begin. String, binary and list types of any offset width meet; dictionaries and run-ends
+are decoded.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Mask = npt.NDArray[np.bool_]
+
+_BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def differing(expected: pa.Array, found: pa.Array) -> Mask:
+    """Return the mask of rows that differ; both arrays are as long and of types that compare."""
+    expected, found = plain(expected), plain(found)
+    if pa.types.is_null(expected.type) or pa.types.is_null(found.type):
+        apart: Mask = _nulls(expected) != _nulls(found)
+        return apart
+    here, there = ~_nulls(expected), ~_nulls(found)
+    differs: Mask = here != there
+    rows = np.flatnonzero(here & there)
+    if len(rows):
+        chosen = pa.array(rows)
+        differs[rows] = _values_differ(expected.take(chosen), found.take(chosen))
+    return differs
+
+
+def plain(array: pa.Array) -> pa.Array:
+    """Return the array without extension type, dictionary, run-ends or view layout."""
+    if isinstance(array.type, pa.BaseExtensionType):
+        array = array.storage
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_run_end_encoded(array.type):
+        array = pc.run_end_decode(array)
+    if _is_text(array.type):
+        return array.cast(pa.large_string()).cast(pa.large_binary())
+    if _is_binary(array.type):
+        return array.cast(pa.large_binary())
+    return array
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
+    )
+
+
+def _nulls(array: pa.Array) -> Mask:
+    mask: Mask = array.is_null().to_numpy(zero_copy_only=False)
+    return mask
+
+
+def _values_differ(expected: pa.Array, found: pa.Array) -> Mask:
+    """Compare arrays without nulls at their own level, freshly taken: their offset is 0."""
+    kind = expected.type
+    if pa.types.is_struct(kind):
+        differs = np.zeros(len(expected), dtype=bool)
+        for index in range(kind.num_fields):
+            differs |= differing(expected.field(index), found.field(index))
+        return differs
+    if pa.types.is_map(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _lists_differ(expected, found)
+    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+        return _lists_differ(expected, found)
+    if pa.types.is_fixed_size_list(kind):
+        return _items_differ(expected, found, np.full(len(expected), kind.list_size))
+    if pa.types.is_floating(kind):
+        return _floats_differ(expected, found)
+    if pa.types.is_boolean(kind) or pa.types.is_large_binary(kind):
+        equal: Mask = pc.equal(expected, found).to_numpy(zero_copy_only=False)
+        return ~equal
+    apart: Mask = np.any(_cells(expected) != _cells(found), axis=1)
+    return apart
+
+
+def _lists_differ(expected: pa.Array, found: pa.Array) -> Mask:
+    sizes, others = _sizes(expected), _sizes(found)
+    differs: Mask = sizes != others
+    rows = np.flatnonzero(~differs)
+    if len(rows):
+        chosen = pa.array(rows)
+        differs[rows] = _items_differ(expected.take(chosen), found.take(chosen), sizes[rows])
+    return differs
+
+
+def _items_differ(expected: pa.Array, found: pa.Array, sizes: npt.NDArray[np.int64]) -> Mask:
+    differs = np.zeros(len(expected), dtype=bool)
+    owners = np.repeat(np.arange(len(expected)), sizes)
+    for ours, theirs in zip(_items(expected), _items(found), strict=True):
+        differs[owners[differing(ours, theirs)]] = True
+    return differs
+
+
+def _sizes(array: pa.Array) -> npt.NDArray[np.int64]:
+    if pa.types.is_map(array.type):
+        lengths = np.diff(array.offsets.to_numpy())
+    else:
+        lengths = pc.list_value_length(array).to_numpy()
+    sizes: npt.NDArray[np.int64] = lengths.astype(np.int64)
+    return sizes
+
+
+def _items(array: pa.Array) -> list[pa.Array]:
+    """Return the children that hold the items of the rows of `array`, and nothing else."""
+    if not pa.types.is_map(array.type):
+        return [array.flatten()]
+    offsets = array.offsets.to_numpy()
+    start, size = int(offsets[0]), int(offsets[-1] - offsets[0])
+    return [array.keys.slice(start, size), array.items.slice(start, size)]
+
+
+def _floats_differ(expected: pa.Array, found: pa.Array) -> Mask:
+    ours, theirs = expected.to_numpy(), found.to_numpy()
+    bits = _BITS[ours.dtype.itemsize]
+    same: Mask = ours.view(bits) == theirs.view(bits)
+    return ~(same | (np.isnan(ours) & np.isnan(theirs)))
+
+
+def _cells(array: pa.Array) -> npt.NDArray[np.uint8]:
+    """Return the bytes of fixed-width values, a row each."""
+    width = array.type.bit_width // 8
+    data = np.frombuffer(array.buffers()[1], dtype=np.uint8)
+    return data[array.offset * width :][: len(array) * width].reshape(len(array), width)

@@ -1,0 +1,148 @@
+"""Judge: one response held against one expectation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from lance_conformance.accepted import leniencies
+from lance_conformance.cases import Case
+from lance_conformance.checks import (
+    Check,
+    HasFacts,
+    HoldsTable,
+    Refuses,
+    Reports,
+    Survives,
+)
+from lance_conformance.compare import first_difference
+from lance_conformance.outcomes import Outcome
+from lance_conformance.protocol import Message
+from lance_conformance.requirements import contradicts
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Outcome of one check, and the reason in words."""
+
+    outcome: Outcome
+    detail: str = ""
+
+
+PASS = Verdict(Outcome.PASS)
+
+
+def judge(case: Case, check: Check, response: Message, out: Path) -> Verdict:
+    """Return the verdict on a response that kept to the protocol; `out` is the output asked for."""
+    if "adapter_error" in response:
+        return Verdict(Outcome.INFRA, f"adapter error: {response['adapter_error']['message']}")
+    if response.get("panicked"):
+        return Verdict(Outcome.PANIC, _reason(response))
+    if "unsupported" in response:
+        feature = response["unsupported"]["feature"]
+        if contradicts(case, feature):
+            return Verdict(Outcome.OVERCLAIM, f"claimed in hello, refused when asked: {feature}")
+        return Verdict(Outcome.UNSUPPORTED, f"does not support {feature}")
+    if "reject" in response:
+        return _judge_refusal(check, response, out)
+    return _judge_completed(check, response["ok"], out)
+
+
+def _judge_refusal(check: Check, response: Message, out: Path) -> Verdict:
+    if isinstance(check.expect, Survives):
+        return PASS
+    if isinstance(check.expect, Reports) and not check.expect.clauses:
+        return PASS  # refusing to look at bytes that must be refused
+    if not isinstance(check.expect, Refuses):
+        return Verdict(Outcome.REJECTS_VALID, _reason(response))
+    stage = response["reject"]["stage"]
+    if check.expect.stage != "any" and stage not in ("unknown", check.expect.stage):
+        told = f"refused at stage {stage}, due at {check.expect.stage}: {_reason(response)}"
+        return Verdict(Outcome.FAIL, told)
+    if check.expect.before_output and out.exists() and out.stat().st_size:
+        return Verdict(Outcome.FAIL, "refused after output had been delivered")
+    return Verdict(Outcome.PASS, _reason(response))
+
+
+def _judge_completed(check: Check, body: Mapping[str, Any], out: Path) -> Verdict:
+    expect = check.expect
+    if isinstance(expect, Refuses):
+        return Verdict(Outcome.ACCEPTS_INVALID, f"completed: {_shown(body)}")
+    if isinstance(expect, HoldsTable):
+        return _judge_table(expect, body, out)
+    if isinstance(expect, Reports):
+        return _judge_findings(expect, body)
+    if isinstance(expect, HasFacts):
+        missing = _contradiction(expect.facts, body, "")
+        return PASS if missing is None else Verdict(Outcome.FAIL, missing)
+    return PASS
+
+
+def _judge_table(expect: HoldsTable, body: Mapping[str, Any], out: Path) -> Verdict:
+    if Path(body["out"]) != out:
+        return Verdict(Outcome.BAD_OUTPUT, f"wrote to {body['out']}, asked for {out}")
+    try:
+        found = read_output(out)
+    except (OSError, pa.ArrowException) as error:
+        return Verdict(Outcome.BAD_OUTPUT, f"not a valid Arrow IPC file: {error}")
+    if "num_rows" in body and int(body["num_rows"]) != found.num_rows:
+        told = f"says {body['num_rows']} rows, wrote {found.num_rows}"
+        return Verdict(Outcome.FAIL, told)
+    difference = first_difference(
+        expect.table, found, order=expect.order, accept_types=expect.accept_types
+    )
+    if difference is not None:
+        return Verdict(Outcome.FAIL, difference)
+    return Verdict(Outcome.PASS, "; ".join(leniencies(expect.table.schema, found.schema)))
+
+
+def read_output(path: Path) -> pa.Table:
+    """Read an Arrow IPC file with a full validation pass."""
+    with pa.memory_map(str(path)) as source:
+        table = pa.ipc.open_file(source).read_all()
+        table.validate(full=True)
+        return table
+
+
+def _judge_findings(expect: Reports, body: Mapping[str, Any]) -> Verdict:
+    found = sorted({finding["clause"] for finding in body["findings"] if "clause" in finding})
+    absent = [clause for clause in expect.clauses if clause not in found]
+    if absent:
+        told = f"validate reports {found or 'nothing'}, not {', '.join(absent)}"
+        return Verdict(Outcome.FAIL, told)
+    if not expect.clauses and body["valid"]:
+        return Verdict(Outcome.ACCEPTS_INVALID, "validate calls the bytes valid")
+    return PASS
+
+
+def _contradiction(expected: object, found: object, where: str) -> str | None:
+    """Return where a body says something else; what it does not expose is no contradiction."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        told = (
+            _contradiction(value, found[key], f"{where}.{key}")
+            for key, value in expected.items()
+            if key in found
+        )
+        return next((text for text in told if text is not None), None)
+    if isinstance(expected, list) and isinstance(found, list):
+        if len(expected) != len(found):
+            return f"{where}: expected {len(expected)} items, found {len(found)}"
+        pairs = zip(expected, found, strict=True)
+        told = (_contradiction(e, f, f"{where}[{i}]") for i, (e, f) in enumerate(pairs))
+        return next((text for text in told if text is not None), None)
+    return None if expected == found else f"{where}: expected {expected}, found {found}"
+
+
+def _reason(response: Message) -> str:
+    refusal = response.get("reject", {})
+    told = f"{refusal.get('stage', '')} {refusal.get('kind', '')}".strip()
+    return f"{told}: {refusal.get('message', '')}" if told else _shown(response)
+
+
+def _shown(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)[:300]

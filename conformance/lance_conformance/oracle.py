@@ -1,0 +1,19 @@
+"""The oracle: the one door to the official implementation, beside its adapter.
+
+Imported when it is asked for, so that everything else works where it is not installed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+
+def lance() -> ModuleType:
+    """Return the oracle's table module."""
+    return import_module("lance")
+
+
+def lance_file() -> ModuleType:
+    """Return the oracle's data file module."""
+    return import_module("lance.file")

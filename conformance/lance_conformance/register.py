@@ -1,0 +1,52 @@
+"""Register: the clauses of the specification, as they are published beside the cases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lance_conformance import places
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One clause: `level` is MUST, MUST NOT, SHOULD, SHOULD NOT or MAY."""
+
+    id: str
+    level: str
+    text: str
+    chapter: str
+    audience: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    source: str = ""
+    untestable: str = ""
+
+    @property
+    def is_must(self) -> bool:
+        """Whether an implementation has no choice."""
+        return self.level in ("MUST", "MUST NOT")
+
+
+def load(path: Path | None = None) -> Mapping[str, Clause]:
+    """Return the clauses by id; without `path` those of this checkout or wheel."""
+    if path is None:
+        path = places.register()
+    document = json.loads(path.read_text("utf-8"))
+    clauses = (
+        Clause(
+            id=entry["id"],
+            level=entry["level"],
+            text=entry["text"],
+            chapter=entry["chapter"],
+            audience=tuple(entry.get("audience", ())),
+            since=entry.get("since", ""),
+            until=entry.get("until", ""),
+            source=entry.get("source", ""),
+            untestable=entry.get("untestable", ""),
+        )
+        for entry in document["clauses"]
+    )
+    return {clause.id: clause for clause in clauses}

@@ -1,0 +1,1 @@
+"""Reports: `report.jsonl` is the source, the others are views of it."""

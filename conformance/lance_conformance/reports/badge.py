@@ -1,0 +1,54 @@
+"""Badge: the score in one line, as JSON for a badge service and as an SVG."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+
+from lance_conformance import __version__
+from lance_conformance.reports.jsonl import Run
+from lance_conformance.reports.score import percent
+
+LABEL = "Lance"
+_COLOURS = {"all": "#2e7d32", "most": "#9e7c0c", "few": "#b3261e"}
+_CHARACTER_PIXELS = 6.6
+
+
+def message(run: Run) -> str:
+    """Return the text: level reached, correctness and breadth, suite."""
+    score = run.scores.get("format") or next(iter(run.scores.values()), None)
+    if score is None:
+        return f"nothing judged · suite {__version__}"
+    reached = [name for name, level in run.levels.items() if level.reached]
+    level = f"{reached[-1]} · " if reached else ""
+    told = f"{percent(score.correctness)} of {percent(score.breadth)} claimed"
+    return f"{level}{told} · suite {__version__}"
+
+
+def colour(run: Run) -> str:
+    """Return the colour of the correctness."""
+    score = run.scores.get("format") or next(iter(run.scores.values()), None)
+    share = score.correctness if score is not None else 0.0
+    return _COLOURS["all" if share == 1 else "most" if share >= 0.8 else "few"]
+
+
+def shields(run: Run) -> str:
+    """Return the endpoint JSON that shields.io reads."""
+    told = {"schemaVersion": 1, "label": LABEL, "message": message(run), "color": colour(run)}
+    return json.dumps(told, ensure_ascii=False) + "\n"
+
+
+def svg(run: Run) -> str:
+    """Return the badge as an image without outside resources."""
+    text = message(run)
+    left, right = (round(len(part) * _CHARACTER_PIXELS) + 12 for part in (LABEL, text))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
+        f'aria-label="{escape(f"{LABEL}: {text}")}">'
+        f'<rect width="{left}" height="20" fill="#444"/>'
+        f'<rect x="{left}" width="{right}" height="20" fill="{colour(run)}"/>'
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
+        f'<text x="{left / 2}" y="14" text-anchor="middle">{LABEL}</text>'
+        f'<text x="{left + right / 2}" y="14" text-anchor="middle">{escape(text)}</text>'
+        "</g></svg>\n"
+    )

@@ -1,0 +1,115 @@
+"""Hex view of a case's input: up to 512 bytes, each range with its owner, the patch marked.
+
+Owners come from the hexmap that lies beside a data file; without one the bytes are shown plain. The
+view begins at the start of the file, or somewhat before the patch when that lies beyond the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lance_conformance.cases import Case
+
+VIEW_BYTES = 512
+LINE_BYTES = 16
+BEFORE_PATCH = 128
+"""Bytes shown before a patch that lies beyond the first view."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A byte range of the hexmap and what it is."""
+
+    start: int
+    end: int
+    kind: str
+    clause: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Bytes of one line with one owner: hex and printable text; `shade` tells neighbours apart."""
+
+    hex: str
+    text: str
+    title: str
+    shade: int
+    patched: bool
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A piece of one file."""
+
+    name: str
+    size: int
+    start: int
+    end: int
+    lines: tuple[tuple[int, tuple[Segment, ...]], ...]
+
+
+def view(case: Case) -> View | None:
+    """Return the view of a case's input: the patched file, else the data file or a manifest."""
+    patches = case.manifest.get("patch", [])
+    path = _shown_file(case, patches[0]["target"] if patches else "")
+    if path is None:
+        return None
+    data = path.read_bytes()
+    at, size = (patches[0]["at"], len(patches[0]["now_hex"]) // 2) if patches else (0, 0)
+    start = max(0, at - BEFORE_PATCH) // LINE_BYTES * LINE_BYTES if at + size > VIEW_BYTES else 0
+    end = min(len(data), start + VIEW_BYTES)
+    owners = hexmap(path.with_name(f"{path.name}.hexmap"))
+    lines = tuple(
+        (
+            line,
+            tuple(_segments(data, line, min(line + LINE_BYTES, end), owners, range(at, at + size))),
+        )
+        for line in range(start, end, LINE_BYTES)
+    )
+    return View(path.relative_to(case.folder).as_posix(), len(data), start, end, lines)
+
+
+def hexmap(path: Path) -> list[Owner]:
+    """Read a hexmap: `start end kind clause name` a line; nothing when there is none."""
+    if not path.exists():
+        return []
+    rows = (line.split(" ", 4) for line in path.read_text("utf-8").splitlines())
+    return [Owner(int(start), int(end), *rest) for start, end, *rest in rows]
+
+
+def _shown_file(case: Case, target: str) -> Path | None:
+    root = case.input_root
+    if root.is_file():
+        return root
+    manifests = sorted(root.glob("_versions/*.manifest"))
+    candidates = [root / target] if target else manifests
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _segments(
+    data: bytes, start: int, end: int, owners: Sequence[Owner], patch: range
+) -> Iterator[Segment]:
+    at = start
+    while at < end:
+        number, owner = _owner_at(owners, at)
+        stop = end if owner is None else min(end, owner.end)
+        patched = at in patch
+        if patched:
+            stop = min(stop, patch.stop)
+        elif at < patch.start < stop:
+            stop = patch.start
+        part = data[at:stop]
+        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        title = "" if owner is None else f"{owner.name} ({owner.kind}) {owner.clause}".rstrip(" -")
+        yield Segment(part.hex(" "), text, title, -1 if owner is None else number % 4, patched)
+        at = stop
+
+
+def _owner_at(owners: Sequence[Owner], at: int) -> tuple[int, Owner | None]:
+    for number, owner in enumerate(owners):
+        if owner.start <= at < owner.end:
+            return number, owner
+    return -1, None

@@ -1,0 +1,68 @@
+"""Markdown view: the summary that a CI job shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from lance_conformance import __version__
+from lance_conformance.outcomes import MEANINGS, Outcome
+from lance_conformance.reports.jsonl import Run
+from lance_conformance.reports.score import percent
+from lance_conformance.runner import CaseResult
+
+MAX_LISTED = 50
+"""Failures listed; the other reports have all."""
+
+
+def render(run: Run) -> str:
+    """Return the summary."""
+    return "\n".join(_lines(run)) + "\n"
+
+
+def _lines(run: Run) -> Iterator[str]:
+    who = run.claims.implementation
+    yield f"# {who['name']} {who['version']}: Lance conformance {__version__}"
+    yield ""
+    yield "| profile | correct | of claimed | breadth | cases claimed |"
+    yield "|---|---|---|---|---|"
+    for name, score in run.scores.items():
+        yield (
+            f"| {name} | {percent(score.correctness)} | {score.clauses_correct} of "
+            f"{score.clauses_claimed} clauses | {percent(score.breadth)} | "
+            f"{score.cases_claimed} of {score.cases} |"
+        )
+    yield ""
+    for name, level in run.levels.items():
+        yield f"* level **{name}**: {'reached' if level.reached else 'not reached'}, {level.why}"
+    yield ""
+    yield "| outcome | cases | meaning |"
+    yield "|---|---|---|"
+    counts = Counter(result.outcome for result in run.results)
+    for outcome in Outcome:
+        if counts[outcome]:
+            yield f"| {outcome} | {counts[outcome]} | {MEANINGS[outcome]} |"
+    yield from _failures("Unexpected", list(run.reckoning.unexpected))
+    if run.reckoning.stale:
+        yield from ("", "## Stale entries of the known failures", "")
+        yield from (f"* {text}" for text in run.reckoning.stale)
+    yield from _failures(
+        "Known failures", [r for r in run.results if r.case.id in run.reckoning.listed]
+    )
+
+
+def _failures(title: str, results: list[CaseResult]) -> Iterator[str]:
+    if not results:
+        return
+    yield from (
+        "",
+        f"## {title} ({len(results)})",
+        "",
+        "| case | outcome | detail |",
+        "|---|---|---|",
+    )
+    for result in results[:MAX_LISTED]:
+        detail = (result.detail.splitlines() or [""])[0].replace("|", "\\|")
+        yield f"| `{result.case.id}` | {result.outcome} | {detail[:160]} |"
+    if len(results) > MAX_LISTED:
+        yield f"| … and {len(results) - MAX_LISTED} more | | |"

@@ -1,0 +1,131 @@
+"""Score: breadth and correctness per profile, and the levels that are reached.
+
+Everything is weighted by clause: many cases of one clause weigh one. Breadth is how much of what
+there is was claimed, correctness how much of the claimed is right; they are never mixed. A known
+failure is a failure here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lance_conformance.cases import Case
+from lance_conformance.outcomes import Outcome
+from lance_conformance.register import Clause
+from lance_conformance.runner import CaseResult
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Counts of one profile; shares are between 0 and 1."""
+
+    breadth: float
+    clauses: int
+    clauses_claimed: int
+    clauses_correct: int
+    cases: int
+    cases_claimed: int
+
+    @property
+    def correctness(self) -> float:
+        """Share of claimed clauses whose every claimed case passes."""
+        return self.clauses_correct / self.clauses_claimed if self.clauses_claimed else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Whether a level is reached, and what is in the way."""
+
+    reached: bool
+    why: str
+
+
+def _reads_files(case: Case) -> bool:
+    return case.is_core and "path" in case.manifest["input"]
+
+
+LEVELS: Mapping[str, Callable[[Case], bool]] = {
+    "file-reader": _reads_files,
+    "table-reader": lambda case: case.is_core,
+    "robust": lambda case: case.kind == "robust",
+}
+"""The cases of each level."""
+
+
+def by_clause(results: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
+    """Return the results of each clause, clauses in order."""
+    found: defaultdict[str, list[CaseResult]] = defaultdict(list)
+    for result in results:
+        for clause in result.case.clauses:
+            found[clause].append(result)
+    return dict(sorted(found.items()))
+
+
+def score(results: Sequence[CaseResult]) -> Score:
+    """Return the score of the cases of one profile."""
+    shares, claimed_clauses, correct = [], 0, 0
+    for _, tested in by_clause(results).items():
+        claimed = [result for result in tested if result.outcome != Outcome.UNSUPPORTED]
+        shares.append(len(claimed) / len(tested))
+        claimed_clauses += bool(claimed)
+        correct += bool(claimed) and all(r.outcome == Outcome.PASS for r in claimed)
+    return Score(
+        breadth=sum(shares) / len(shares) if shares else 0.0,
+        clauses=len(shares),
+        clauses_claimed=claimed_clauses,
+        clauses_correct=correct,
+        cases=len(results),
+        cases_claimed=sum(result.outcome != Outcome.UNSUPPORTED for result in results),
+    )
+
+
+def profiles(results: Sequence[CaseResult]) -> dict[str, Score]:
+    """Return the score of each profile that has cases; `unstable` is never scored."""
+    found = {}
+    for name in ("core", "format", "robust"):
+        chosen = [
+            r for r in results if name == r.case.profile or (name == "core" and r.case.is_core)
+        ]
+        if chosen:
+            found[name] = score(chosen)
+    return found
+
+
+def levels(
+    results: Sequence[CaseResult], active: Sequence[Case], register: Mapping[str, Clause]
+) -> dict[str, Level]:
+    """Return each level that has cases; one is only reached when all of its cases were run."""
+    by_id = {result.case.id: result for result in results}
+    found = {}
+    for name, belongs in LEVELS.items():
+        cases = [case for case in active if belongs(case) and _has_must(case, register)]
+        if cases:
+            found[name] = _level(cases, by_id)
+    return found
+
+
+def _level(cases: Sequence[Case], by_id: Mapping[str, CaseResult]) -> Level:
+    results = [by_id[case.id] for case in cases if case.id in by_id]
+    not_run = len(cases) - len(results)
+    refused = sum(result.outcome == Outcome.UNSUPPORTED for result in results)
+    wrong = sum(result.outcome not in (Outcome.PASS, Outcome.UNSUPPORTED) for result in results)
+    told = [
+        f"{count} of {len(cases)} cases {what}"
+        for count, what in ((not_run, "not run"), (wrong, "wrong"), (refused, "not claimed"))
+        if count
+    ]
+    return Level(not told, ", ".join(told) or f"all {len(cases)} cases pass")
+
+
+def _has_must(case: Case, register: Mapping[str, Clause]) -> bool:
+    """Whether a case tests a MUST; a clause the register does not know counts as one."""
+    return any(clause not in register or register[clause].is_must for clause in case.clauses)
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage that says 100 only for all, and 0 only for none."""
+    if share in (0.0, 1.0):
+        return f"{share:.0%}"
+    return f"{min(max(share, 0.001), 0.999):.1%}"

@@ -1,0 +1,61 @@
+"""Requirements: does an adapter's `hello` claim what a case needs.
+
+A case that is not claimed is never sent; it is reported as unsupported, with the first thing that
+is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lance_conformance.cases import Case
+from lance_conformance.session import Claims
+
+
+def main_operation(case: Case) -> str:
+    """Return the operation without which nothing of the case can be asked."""
+    named = case.requires.get("op")
+    if named:
+        return str(named)
+    by_kind = {"take": "dataset.take", "inspect": "file.inspect", "metadata": "dataset.versions"}
+    reading = "file.read" if "path" in case.manifest["input"] else "dataset.read"
+    return by_kind.get(case.kind, reading)
+
+
+def missing(case: Case, claims: Claims) -> str | None:
+    """Return the first requirement of a case that is not claimed, None when all are."""
+    requires, op = case.requires, main_operation(case)
+    if op not in claims.capabilities:
+        return f"operation {op}"
+    capability = claims.capabilities[op]
+    version = requires.get("file_version")
+    versions = capability.get("versions")
+    if version and isinstance(versions, list) and version not in versions:
+        return f"file version {version}"
+    for what in ("types", "encodings", "features"):
+        excluded = claims.excluded(what)
+        found = next((name for name in requires.get(what, ()) if name in excluded), None)
+        if found is not None:
+            return f"{what} {found}"
+    types = capability.get("types")
+    if "index" in requires and isinstance(types, list) and requires["index"] not in types:
+        return f"index {requires['index']}"
+    if isinstance(
+        case.manifest["input"].get("args", {}).get("filter"), dict
+    ) and not capability.get("filter"):
+        return "filters"
+    return None
+
+
+def contradicts(case: Case, feature: str) -> bool:
+    """Whether refusing `feature` takes back something that `hello` claimed and the case named."""
+    requires = case.requires
+    named: Iterable[str] = (
+        main_operation(case),
+        requires.get("file_version", ""),
+        requires.get("index", ""),
+        *requires.get("types", ()),
+        *requires.get("encodings", ()),
+        *requires.get("features", ()),
+    )
+    return bool(feature) and feature in named

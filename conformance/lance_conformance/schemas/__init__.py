@@ -1,0 +1,40 @@
+"""JSON Schemas of everything that is exchanged: messages, case manifests, reports."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def load(name: str) -> dict[str, Any]:
+    """Return the schema `name`: `case`, `protocol` or `report`."""
+    schema: dict[str, Any] = json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8"))
+    return schema
+
+
+@cache
+def _validator(name: str, definition: str) -> jsonschema.Draft202012Validator:
+    schema = load(name)
+    if definition:
+        schema = {"$defs": schema["$defs"], "$ref": f"#/$defs/{definition}"}
+    return jsonschema.Draft202012Validator(schema)
+
+
+def problems(name: str, value: object, definition: str = "") -> list[str]:
+    """Return what is wrong with `value` by a schema, or by one of its definitions."""
+    return [
+        f"{error.json_path}: {error.message[:200]}"
+        for error in _validator(name, definition).iter_errors(value)
+    ]
+
+
+def definitions(name: str) -> frozenset[str]:
+    """Return the names of the definitions of a schema."""
+    return frozenset(load(name)["$defs"])

@@ -1,0 +1,106 @@
+"""The suite as a whole: canonical manifests, hashes, and `SUITE.json` that fixes them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lance_conformance import __version__, protocol, schemas
+from lance_conformance.cases import MANIFEST
+
+SUITE = "SUITE.json"
+SCHEMA_VERSIONS = {"case": 1, "report": 1, "protocol": protocol.VERSION}
+
+
+def case_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a case manifest."""
+    return schemas.load("case")
+
+
+def canonical(manifest: Mapping[str, Any]) -> str:
+    """Return the canonical text of a manifest: keys in the order of the schema, two spaces deep."""
+    ordered = _ordered(manifest, case_schema())
+    return json.dumps(ordered, indent=2, ensure_ascii=False) + "\n"
+
+
+def _ordered(value: Any, schema: Mapping[str, Any]) -> Any:
+    if "$ref" in schema:
+        schema = case_schema()["$defs"][schema["$ref"].rsplit("/", 1)[-1]]
+    if isinstance(value, list):
+        return [_ordered(item, schema.get("items", {})) for item in value]
+    if not isinstance(value, dict):
+        return value
+    known = schema.get("properties", {})
+    keys = [*(key for key in known if key in value), *sorted(value.keys() - known.keys())]
+    return {key: _ordered(value[key], known.get(key, {})) for key in keys}
+
+
+def tree_hash(root: Path) -> str:
+    """Return a hash over the relative paths and contents of all files of the cases."""
+    digest = hashlib.sha256()
+    for name in _files(root):
+        content = hashlib.sha256((root / name).read_bytes()).hexdigest()
+        digest.update(f"{content}  {name}\n".encode())
+    return digest.hexdigest()
+
+
+def describe(root: Path) -> dict[str, Any]:
+    """Return what `SUITE.json` must say; the notes on flags are taken over from it."""
+    path = root / SUITE
+    notes = json.loads(path.read_text("utf-8"))["notes"] if path.exists() else {}
+    manifests = [json.loads(p.read_text("utf-8")) for p in sorted(root.rglob(MANIFEST))]
+    kinds = Counter(manifest["kind"] for manifest in manifests)
+    return {
+        "suite": __version__,
+        "schemas": SCHEMA_VERSIONS,
+        "counts": {"cases": len(manifests), "kinds": dict(sorted(kinds.items()))},
+        "cases": {manifest["id"]: _case_hash(root, manifest["id"]) for manifest in manifests},
+        "tree_sha256": tree_hash(root),
+        "notes": notes,
+    }
+
+
+def write(root: Path) -> None:
+    """Write `SUITE.json`."""
+    text = json.dumps(describe(root), indent=2, ensure_ascii=False) + "\n"
+    (root / SUITE).write_text(text, encoding="utf-8")
+
+
+def verify(root: Path) -> list[str]:
+    """Return where `SUITE.json` and the files disagree."""
+    path = root / SUITE
+    if not path.exists():
+        return [f"no {SUITE}"]
+    stored, actual = json.loads(path.read_text("utf-8")), describe(root)
+    found = [
+        f"{key}: {SUITE} does not say what the files are"
+        for key in ("suite", "schemas", "counts", "tree_sha256")
+        if stored.get(key) != actual[key]
+    ]
+    was, now = stored.get("cases", {}), actual["cases"]
+    found += [f"{name}: published, and gone" for name in sorted(was.keys() - now.keys())]
+    found += [f"{name}: not in {SUITE}" for name in sorted(now.keys() - was.keys())]
+    same = was.keys() & now.keys()
+    found += [f"{name}: published, and changed" for name in sorted(same) if was[name] != now[name]]
+    flags = {flag for p in root.rglob(MANIFEST) for flag in _flags(p)}
+    found += [f"flag {flag} has no note" for flag in sorted(flags - actual["notes"].keys())]
+    return found
+
+
+def _flags(path: Path) -> list[str]:
+    flags: list[str] = json.loads(path.read_text("utf-8")).get("flags", [])
+    return flags
+
+
+def _case_hash(root: Path, case_id: str) -> str:
+    return tree_hash(root / case_id)
+
+
+def _files(root: Path) -> list[str]:
+    files = (path for path in root.rglob("*") if path.is_file() and path.suffix != ".md")
+    names = (path.relative_to(root).as_posix() for path in files)
+    return sorted(name for name in names if name != SUITE)
