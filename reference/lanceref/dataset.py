@@ -1,7 +1,7 @@
 """Dataset: a table by its URI (face).
 
-Has the names, arguments and defaults of pylance's `lance.dataset` and `LanceDataset`, as far as they
-read.
+Has the names, arguments and defaults of pylance's `lance.dataset` and `LanceDataset`, as far as
+they read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Explain: an annotated tree of every byte of one file.
 
-The file is parsed by the reader's own code with spans switched on; the tree is what the parsers cut.
-Kinds of file: data file (also index files, which are data files), manifest, transaction, deletion
-file; the name decides.
+The file is parsed by the reader's own code with spans switched on; the tree is what the parsers
+cut. Kinds of file: data file (also index files, which are data files), manifest, transaction,
+deletion file; the name decides.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Snapshot: one version of a table, opened for reading.
 
-Ties together what the table format parsed: the manifest, the bases its files lie below, and the live
-rows of each fragment.
+Ties together what the table format parsed: the manifest, the bases its files lie below, and the
+live rows of each fragment.
 """
 
 from __future__ import annotations

@@ -55,7 +55,8 @@ def parse_message(
     ctx = cursor.ctx
     if embedded_in is None and (ctx.spans is not None or ctx.validating):
         with ctx.group(name, clause):
-            _walk(Cursor(memoryview(data), start, ctx), cls.DESCRIPTOR, data)
+            inside = Cursor(memoryview(data), start, ctx)
+            _walk(inside, _named(cls.DESCRIPTOR.full_name), data)
     return message
 
 
@@ -106,8 +107,8 @@ def _value(
     data = bytes(cursor.skip(size, name, "L.wire.message"))
     below = _message_type(field, inner, data)
     if below is None:
-        value = data.decode() if field is not None and field.type == field.TYPE_STRING else data
-        ctx.leaf(start, cursor.offset, name, kind, value=value)
+        shown = data.decode() if field is not None and field.type == field.TYPE_STRING else data
+        ctx.leaf(start, cursor.offset, name, kind, value=shown)
         return
     with ctx.group(f"{name}: {below.name}"):
         ctx.leaf(start, header_end, f"tag and length of {name}", "proto tag", value=size)

@@ -1,10 +1,10 @@
 """Base paths: where the files of a table lie when they do not lie below its own root.
 
-A shallow clone names the root of its source; a table spread over several stores names each. An entry
-without a base lies below the table's root.
+A shallow clone names the root of its source; a table spread over several stores names each. An
+entry without a base lies below the table's root.
 
-Layout (message lance.table.BasePath): 1 id, 2 name, 3 is_dataset_root, 4 path (absolute, or a URI). Below
-a dataset root files stand in the usual folders, below another base directly.
+Layout (message lance.table.BasePath): 1 id, 2 name, 3 is_dataset_root, 4 path (absolute, or a URI).
+Below a dataset root files stand in the usual folders, below another base directly.
 
 Clauses: L.table.base.resolves, L.table.base.folder
 """

@@ -1,16 +1,16 @@
 """Deletion files: the rows of a fragment that are gone.
 
-Up to 4 999 deleted rows stand in an Arrow file of one column, more in a Roaring bitmap. Values are row
-offsets in the fragment. A newer file holds everything the older one did.
+Up to 4 999 deleted rows stand in an Arrow file of one column, more in a Roaring bitmap. Values are
+row offsets in the fragment. A newer file holds everything the older one did.
 
-Layout: `_deletions/{fragment}-{read_version}-{id}.arrow`: an Arrow IPC file with one column `row_id`,
-uint32, not null, ascending; `.bin`: a portable 32-bit Roaring bitmap.
+Layout: `_deletions/{fragment}-{read_version}-{id}.arrow`: an Arrow IPC file with one column
+`row_id`, uint32, not null, in any order; `.bin`: a portable 32-bit Roaring bitmap.
 
-Clauses: L.table.deletions.arrow, L.table.deletions.arrow-order, L.table.deletions.bitmap,
+Clauses: L.table.deletions.arrow, L.table.deletions.arrow-distinct, L.table.deletions.bitmap,
 L.table.deletions.count, L.table.deletions.range, L.table.deletions.type,
 L.table.deletions.applied
 
-Divergences: D.table.deletion-column-uint32
+Divergences: D.table.deletion-column-uint32, D.table.deletion-arrow-order
 """
 
 from __future__ import annotations
@@ -99,10 +99,14 @@ def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
         raise CorruptPage(clause, place, found=schema, wanted="one column row_id: uint32")
     if table["row_id"].null_count:
         raise CorruptPage(clause, place, found="a null row id", wanted="no null")
-    rows = np.asarray(table["row_id"].to_numpy(), dtype=np.uint32)
-    if np.any(rows[1:] <= rows[:-1]):
+    stored = np.asarray(table["row_id"].to_numpy(), dtype=np.uint32)
+    rows = np.unique(stored)
+    if len(rows) != len(stored):
         raise CorruptPage(
-            "L.table.deletions.arrow-order", place, found="rows that do not rise", wanted="rising"
+            "L.table.deletions.arrow-distinct",
+            place,
+            found=f"{len(stored)} values, {len(rows)} of them different",
+            wanted="each row once",
         )
     return rows
 

@@ -1,7 +1,7 @@
 """Feature flags: what a reader and a writer must know to touch a table.
 
-Two u64 words of the manifest. A reader refuses a table whose reader word has a bit it does not know; a
-writer looks at both words. Some bits are only valid in both words at once.
+Two u64 words of the manifest. A reader refuses a table whose reader word has a bit it does not
+know; a writer looks at both words. Some bits are only valid in both words at once.
 
 Clauses: L.table.flags.unknown-reader-bit, L.table.flags.unknown-writer-bit, L.table.flags.paired,
 L.table.flags.writer-only, L.table.flags.content, L.table.flags.stable-row-ids,

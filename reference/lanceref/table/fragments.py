@@ -1,7 +1,7 @@
 """Fragments: the rows of a table, and the files that hold their columns.
 
-A fragment lists data files; each file says which fields it holds (by id) and in which of its columns.
-A field in no file of the fragment is null in all of its rows.
+A fragment lists data files; each file says which fields it holds (by id) and in which of its
+columns. A field in no file of the fragment is null in all of its rows.
 
 Layout (message lance.table.DataFragment): 1 id, 2 files, 3 deletion_file, 4 physical_rows, and the
 row id and version sequences; DataFile: 1 path, 2 fields, 3 column_indices, 4 and 5 file version,

@@ -1,8 +1,8 @@
 """Manifest file: one version of a table.
 
-Sections behind each other from offset 0 (index section, transaction, manifest), each a u32 length and
-a protobuf message, then a footer that points at the manifest. The manifest itself says where the
-other two begin.
+Sections behind each other from offset 0 (index section, transaction, manifest), each a u32 length
+and a protobuf message, then a footer that points at the manifest. The manifest itself says where
+the other two begin.
 
 Layout::
 
@@ -107,10 +107,9 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
 
 def check_manifest(source: Source, ctx: Context) -> Manifest | None:
     """Parse a manifest file for `explain` and `validate`; None when it cannot be opened."""
-    opened = None
     with ctx.piece():
-        opened = open_manifest(source, ctx)
-    return opened
+        return open_manifest(source, ctx)
+    return None
 
 
 def _parse_footer(file: FileBytes) -> int:

@@ -4,7 +4,8 @@ A tag is a JSON file below `_refs/tags`, a branch one below `_refs/branches` (it
 percent-encoded) and a whole table below `tree/{branch}`.
 
 Layout of a tag: {"branch", "version", "createdAt", "updatedAt", "manifestSize", "metadata"};
-of a branch: {"parentBranch", "identifier", "parentVersion", "createAt", "manifestSize", "metadata"}.
+of a branch: {"parentBranch", "identifier", "parentVersion", "createAt", "manifestSize",
+"metadata"}.
 
 Clauses: L.table.refs.tag, L.table.refs.branch
 """

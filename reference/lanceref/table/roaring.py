@@ -1,12 +1,12 @@
 """Roaring bitmaps, portable serialization of 32-bit sets.
 
-Values are grouped by their upper 16 bits into containers: sorted arrays of up to 4 096 lower halves,
-bitmaps of 8 192 bytes, or runs.
+Values are grouped by their upper 16 bits into containers: sorted arrays of up to 4 096 lower
+halves, bitmaps of 8 192 bytes, or runs.
 
-Layout (little-endian): u32 cookie: 12346, then u32 number of containers; or 12347 with the number of
-containers minus one in the upper half, then a bitmap that says which containers are runs. Then for
-every container u16 key, u16 cardinality minus one; then, unless there are runs and fewer than four
-containers, u32 offset of each; then the containers.
+Layout (little-endian): u32 cookie: 12346, then u32 number of containers; or 12347 with the number
+of containers minus one in the upper half, then a bitmap that says which containers are runs. Then
+for every container u16 key, u16 cardinality minus one; then, unless there are runs and fewer than
+four containers, u32 offset of each; then the containers.
 
 Clauses: L.table.roaring.cookie, L.table.roaring.containers, L.table.roaring.order,
 L.table.roaring.end

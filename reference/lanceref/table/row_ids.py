@@ -1,7 +1,7 @@
 """Row ids and row versions: sequences of a fragment, one value for each of its physical rows.
 
-A row id sequence is a list of segments, each a compact form of a run of ids; a version sequence is a
-list of runs of which only the number of rows counts.
+A row id sequence is a list of segments, each a compact form of a run of ids; a version sequence is
+a list of runs of which only the number of rows counts.
 
 Layout (message lance.table.U64Segment): range {start, end}, range with absolute holes, range with a
 bitmap (least significant bit first), sorted array, array; arrays hold a base and u16, u32 or u64

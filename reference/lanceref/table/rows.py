@@ -78,18 +78,17 @@ class FragmentRows:
         """Yield the live rows, cut from batches of `batch_size` physical rows."""
         readers = [self.columns.column(field) for field in fields]
         end = self.columns.physical_rows
-        deleted, at = self.deleted, 0
-        for first, arrays in zip(
-            range(0, end, batch_size), batches(readers, 0, end, batch_size), strict=True
-        ):
+        at, first = 0, 0
+        for arrays in batches(readers, 0, end, batch_size):
             rows = min(batch_size, end - first)
             offsets = np.arange(first, first + rows)
-            stop = int(np.searchsorted(deleted, first + rows))
+            stop = int(np.searchsorted(self.deleted, first + rows))
             if stop > at:
                 live = np.ones(rows, np.bool_)
-                live[deleted[at:stop].astype(np.int64) - first] = False
-                mask, offsets, at = pa.array(live), offsets[live], stop
-                arrays = [array.filter(mask) for array in arrays]
+                live[self.deleted[at:stop].astype(np.int64) - first] = False
+                arrays[:] = [array.filter(pa.array(live)) for array in arrays]
+                offsets = offsets[live]
+            at, first = stop, first + rows
             if len(offsets):
                 yield [*arrays, *(self._system(name, offsets) for name in system)]
 
