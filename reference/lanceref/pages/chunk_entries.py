@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import decode_levels, decode_mini
 from lanceref.codecs.values import Fixed
@@ -78,9 +79,11 @@ class ChunkDecoder:
         rep: Level | None = None
         definition: Level | None = None
         if self.rep is not None:
-            rep = decode_levels(self.rep, chunks.level_run(0))
+            rep = _narrow(decode_levels(self.rep, chunks.level_run(0)))
         if self.definition is not None:
-            definition = decode_levels(self.definition, chunks.level_run(self.shape.num_levels - 1))
+            definition = _narrow(
+                decode_levels(self.definition, chunks.level_run(self.shape.num_levels - 1))
+            )
         levels = Levels(count, rep, definition)
         check_ranges(levels, self.layers, place)
         return levels if rep is None else replace(levels, starts=row_starts(levels, self.layers))
@@ -125,3 +128,8 @@ class ChunkDecoder:
                 wanted=f"an index below {len(dictionary)}",
             )
         return indexed_array(self.type, indices, dictionary, validity, place)
+
+
+def _narrow(levels: NDArray[np.uint16] | NDArray[np.bool_]) -> Level:
+    """Return levels as unsigned integers: one-bit levels come as booleans."""
+    return levels.view(np.uint8) if levels.dtype == np.bool_ else levels.view(np.uint16)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import check_encoding, decode_block, has_payload
 from lanceref.codecs.values import Fixed
-from lanceref.cursor import Extent, FileBytes
+from lanceref.cursor import Cursor, Extent, FileBytes
 from lanceref.errors import CorruptPage, LimitExceeded, Place
 from lanceref.file.versions import V2_3
 from lanceref.pages.layers import Path, Step
@@ -216,8 +216,10 @@ class StructureDecoder:
         return positions.astype(np.int64)
 
     def _sequence(self, encoding: CompressiveEncoding, number: int) -> NDArray[np.uint64]:
-        cursor = next(self._cursors) if has_payload(encoding) else None
-        if number == 0 and cursor is None:
+        cursor = Cursor(memoryview(b""), self._place.offset, self._file.ctx)
+        if has_payload(encoding):
+            cursor = next(self._cursors)
+        elif number == 0:
             return np.empty(0, dtype="<u8")
         values = decode_block(encoding, cursor, number)
         if not isinstance(values, Fixed) or values.bits != 64 or values.count != number:

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import check_encoding, decode_block, has_payload
+from lanceref.codecs.compressive import check_encoding, decode_block
 from lanceref.codecs.values import Fixed
 from lanceref.cursor import FileBytes
 from lanceref.errors import CorruptPage, Place
@@ -188,7 +188,7 @@ class SparsePage:
             return np.empty(0, dtype="<u4")
         encoding = self._plane.indexed.indices
         cursor = self._file.cursor(self._page.extents[0], "indices", "L.page.sparse.values")
-        values = decode_block(encoding, cursor if has_payload(encoding) else None, count)
+        values = decode_block(encoding, cursor, count)
         if not isinstance(values, Fixed) or values.bits != 32 or values.count != count:
             raise CorruptPage("L.page.sparse.values", place, found=values, wanted=f"{count} u32")
         indices: NDArray[np.uint32] = values.data.view("<u4")
