@@ -5,11 +5,11 @@ words k * L + l, which form one little-endian bit stream of T values of W bits; 
 value number `ORDER[r // 8] * 16 + (r % 8) * 128 + l`.
 
 Layout, inline: one word of T bits with the width, then a block; always one block a chunk.
-Layout, out of line: whole blocks, then the tail: raw T-bit values, or one padded block; the size of
-the buffer tells which.
+Layout, out of line: whole blocks, then the tail: raw T-bit values, or one padded block; the size
+of the buffer tells which.
 
 Clauses: L.codec.bitpack.width, L.codec.bitpack.payload, L.codec.bitpack.count,
-L.codec.bitpack.out-of-line
+L.codec.bitpack.out-of-line, L.codec.bitpack.tail
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Fixed
-from lanceref.errors import CorruptPage, Place
+from lanceref.errors import CorruptPage
 
 BLOCK = 1024
 """Values of one block."""
@@ -97,25 +97,23 @@ def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
             placed[:, :, rank[group], :] = part.transpose(1, 0, 2)
 
 
+def unpack_flags(packed: Unsigned, out: NDArray[np.bool_]) -> None:
+    """Unpack one-bit blocks to booleans: `packed` (blocks, lanes), `out` (blocks, 1024)."""
+    word, bits = packed.dtype.type, packed.dtype.itemsize * 8
+    lanes = BLOCK // bits
+    for row in range(bits):
+        flags = out[:, row_start(row) : row_start(row) + lanes]
+        np.not_equal(packed & word(1 << row), 0, out=flags)
+
+
 def decode_inline(run: ChunkRun, bits: int) -> Fixed:
     """Decode one block per chunk, each with its own width."""
     word_bytes = bits // 8
-    over = np.flatnonzero((run.counts > BLOCK) | (run.sizes[0] < word_bytes))
-    if len(over):
-        raise _corrupt("count", run.place(0, int(over[0])), "more than one block", "1024 values")
-    everything = np.arange(run.num_chunks)
-    words = np.ascontiguousarray(run.rows(0, everything, word_bytes)).view(f"<u{word_bytes}")
-    widths = words.reshape(-1).astype(np.uint64)
-    wide = np.flatnonzero(widths > bits)
-    if len(wide):
-        chunk = int(wide[0])
-        found = f"width {int(widths[chunk])}"
-        raise _corrupt("width", run.place(0, chunk), found, f"at most {bits} bits")
-    width_of = widths.astype(np.int64)
-    run.want_sizes(0, word_bytes + width_of * (BLOCK // 8), "L.codec.bitpack.payload")
+    widths = _inline_widths(run, bits)
+    run.want_sizes(0, word_bytes + widths * (BLOCK // 8), "L.codec.bitpack.payload")
     _own_inline(run, word_bytes, bits)
     out = np.empty((run.num_chunks, BLOCK), f"<u{word_bytes}")
-    for width, chunks in run.groups(width_of):
+    for width, chunks in run.groups(widths):
         packed = np.ascontiguousarray(run.rows(0, chunks, width * BLOCK // 8, word_bytes))
         whole = len(chunks) == run.num_chunks
         target = out if whole else np.empty((len(chunks), BLOCK), out.dtype)
@@ -125,8 +123,43 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
     return Fixed(bits, run.num_values, _trim(out, run.counts).view(np.uint8))
 
 
+def _inline_widths(run: ChunkRun, bits: int) -> NDArray[np.int64]:
+    """Return the width of every chunk's block, at most `bits`."""
+    word_bytes = bits // 8
+    large = np.flatnonzero(run.counts > BLOCK)
+    if len(large):
+        chunk = int(large[0])
+        raise CorruptPage(
+            "L.codec.bitpack.count",
+            run.place(0, chunk),
+            found=f"{int(run.counts[chunk])} values in one block",
+            wanted=f"at most {BLOCK}",
+        )
+    short = np.flatnonzero(run.sizes[0] < word_bytes)
+    if len(short):
+        chunk = int(short[0])
+        raise CorruptPage(
+            "L.codec.bitpack.payload",
+            run.place(0, chunk),
+            found=f"{int(run.sizes[0, chunk])} bytes",
+            wanted=f"a width of {word_bytes} bytes",
+        )
+    words = np.ascontiguousarray(run.rows(0, np.arange(run.num_chunks), word_bytes))
+    widths = words.view(f"<u{word_bytes}").reshape(-1)
+    wide = np.flatnonzero(widths > bits)
+    if len(wide):
+        chunk = int(wide[0])
+        raise CorruptPage(
+            "L.codec.bitpack.width",
+            run.place(0, chunk),
+            found=f"width {int(widths[chunk])}",
+            wanted=f"at most {bits} bits",
+        )
+    return widths.astype(np.int64)
+
+
 def _own_inline(run: ChunkRun, word_bytes: int, bits: int) -> None:
-    if run.ctx.spans is None or run.origin is not None:
+    if run.ctx.spans is None or not run.in_file(0):
         return
     for start, size in zip((run.base + run.starts[0]).tolist(), run.sizes[0].tolist()):
         clause, middle = "L.codec.bitpack.width", start + word_bytes
@@ -134,7 +167,7 @@ def _own_inline(run: ChunkRun, word_bytes: int, bits: int) -> None:
         run.ctx.leaf(middle, start + size, "block", f"bitpacked u{bits}", clause)
 
 
-def _trim(blocks: Unsigned, counts: NDArray[np.int64]) -> Unsigned:
+def _trim(blocks: NDArray[np.generic], counts: NDArray[np.int64]) -> NDArray[np.generic]:
     """Return the first `counts` values of every block, joined."""
     if np.all(counts[:-1] == BLOCK):
         return blocks.reshape(-1)[: int(counts.sum())]
@@ -143,56 +176,70 @@ def _trim(blocks: Unsigned, counts: NDArray[np.int64]) -> Unsigned:
 
 def decode_out_of_line(run: ChunkRun, bits: int, width: int) -> Fixed:
     """Decode a buffer per chunk: whole blocks of one width, then a raw or padded tail."""
-    word_bytes, block_bytes = bits // 8, width * BLOCK // 8
+    values = _out_of_line(run, bits, width, np.dtype(f"<u{bits // 8}"))
+    return Fixed(bits, run.num_values, values.view(np.uint8))
+
+
+def decode_flags(run: ChunkRun) -> NDArray[np.bool_]:
+    """Decode 16-bit values of width 1 as booleans: the levels of most pages."""
+    return _out_of_line(run, 16, 1, np.dtype(np.bool_)).astype(np.bool_, copy=False)
+
+
+def _out_of_line(
+    run: ChunkRun, bits: int, width: int, dtype: np.dtype[np.generic]
+) -> NDArray[np.generic]:
+    """Decode into `dtype`: unsigned values of `bits` bits, or booleans."""
     full, tail = np.divmod(run.counts, BLOCK)
-    raw = full * block_bytes + tail * word_bytes
-    padded = (full + (tail > 0)) * block_bytes
-    sizes = run.sizes[0]
-    wrong = np.flatnonzero((sizes != raw) & (sizes != padded))
-    if len(wrong):
-        chunk = int(wrong[0])
-        found = f"{int(sizes[chunk])} bytes for {int(run.counts[chunk])} values at {width} bits"
-        wanted = f"{int(raw[chunk])} or {int(padded[chunk])} bytes"
-        raise _corrupt("out-of-line", run.place(0, chunk), found, wanted)
+    is_raw = _raw_tails(run, bits, width)
     run.own(0, "packed values", f"bitpacked u{bits}", "L.codec.bitpack.out-of-line")
-    is_raw = (sizes == raw) & (tail > 0)
-    blocks_of = full + ((tail > 0) & ~is_raw)
-    first = np.cumsum(full + (tail > 0)) - (full + (tail > 0))
-    out = np.empty((int((full + (tail > 0)).sum()), BLOCK), f"<u{word_bytes}")
-    _unpack_blocks(run, blocks_of, first, block_bytes, width, out)
+    blocks_of, packed_of = full + (tail > 0), full + ((tail > 0) & ~is_raw)
+    first = np.cumsum(blocks_of) - blocks_of
+    out = np.empty((int(blocks_of.sum()), BLOCK), dtype)
+    for num_blocks, chunks in run.groups(packed_of):
+        packed = np.ascontiguousarray(run.rows(0, chunks, num_blocks * width * BLOCK // 8))
+        rows = (first[chunks][:, None] + np.arange(num_blocks)).reshape(-1)
+        packed = packed.reshape(-1).view(f"<u{bits // 8}").reshape(len(rows), width * BLOCK // bits)
+        target = np.empty((len(rows), BLOCK), dtype)
+        if dtype == np.bool_:
+            unpack_flags(packed, target.view(np.bool_))
+        else:
+            unpack(packed, width, target)
+        out[rows] = target
     for chunk in np.flatnonzero(is_raw).tolist():
-        at = int(full[chunk]) * block_bytes
-        values = run.bytes_of(0, chunk)[at:].view(out.dtype)
+        values = _raw_tail(run, chunk, int(tail[chunk]), bits, width)
         out[int(first[chunk] + full[chunk]), : len(values)] = values
     valid = np.full(len(out), BLOCK, np.int64)
     valid[(first + full)[tail > 0]] = tail[tail > 0]
-    return Fixed(bits, run.num_values, _trim(out, valid).view(np.uint8))
+    return _trim(out, valid)
 
 
-def _unpack_blocks(
-    run: ChunkRun,
-    blocks_of: NDArray[np.int64],
-    first: NDArray[np.int64],
-    block_bytes: int,
-    width: int,
-    out: Unsigned,
-) -> None:
-    """Unpack `blocks_of` blocks of every chunk into the rows of `out` from `first` on."""
-    total = int(blocks_of.sum())
-    within = np.arange(total) - np.repeat(np.cumsum(blocks_of) - blocks_of, blocks_of)
-    starts = np.repeat(run.starts[0], blocks_of) + within * block_bytes
-    rows = np.repeat(first, blocks_of) + within
-    for at in range(0, total, SLAB):
-        packed = run.data[starts[at : at + SLAB, None] + np.arange(block_bytes)]
-        target = np.empty((len(packed), BLOCK), out.dtype)
-        unpack(packed.view(out.dtype), width, target)
-        out[rows[at : at + SLAB]] = target
+def _raw_tails(run: ChunkRun, bits: int, width: int) -> NDArray[np.bool_]:
+    """Say whose tail is raw; refuse sizes that are neither that nor a padded block."""
+    full, tail = np.divmod(run.counts, BLOCK)
+    block_bytes, sizes = width * BLOCK // 8, run.sizes[0]
+    raw = full * block_bytes + tail * (bits // 8)
+    padded = (full + (tail > 0)) * block_bytes
+    wrong = np.flatnonzero((sizes != raw) & (sizes != padded))
+    if len(wrong):
+        chunk = int(wrong[0])
+        raise CorruptPage(
+            "L.codec.bitpack.out-of-line",
+            run.place(0, chunk),
+            found=f"{int(sizes[chunk])} bytes for {int(run.counts[chunk])} values at {width} bits",
+            wanted=f"{int(raw[chunk])} or {int(padded[chunk])} bytes",
+        )
+    return (sizes == raw) & (tail > 0)
 
 
-def _corrupt(detail: str, place: Place, found: object, wanted: object) -> CorruptPage:
-    clause = {
-        "count": "L.codec.bitpack.count",
-        "width": "L.codec.bitpack.width",
-        "out-of-line": "L.codec.bitpack.out-of-line",
-    }[detail]
-    return CorruptPage(clause, place, found=found, wanted=wanted)
+def _raw_tail(run: ChunkRun, chunk: int, tail: int, bits: int, width: int) -> Unsigned:
+    """Return the raw values at the end of a chunk; they fit the width too."""
+    buffer = run.bytes_of(0, chunk)
+    values = buffer[len(buffer) - tail * (bits // 8) :].view(f"<u{bits // 8}")
+    if int(values.max()) >> width:
+        raise CorruptPage(
+            "L.codec.bitpack.tail",
+            run.place(0, chunk),
+            found=f"a raw value {int(values.max())}",
+            wanted=f"values of {width} bits",
+        )
+    return values

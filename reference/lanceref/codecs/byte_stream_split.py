@@ -13,7 +13,7 @@ from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Fixed
 
 
-def decode_mini(run: ChunkRun, bits: int) -> Fixed:
+def decode(run: ChunkRun, bits: int) -> Fixed:
     """Decode buffer 0 of every chunk into values of `bits` bits."""
     width = bits // 8
     run.want_sizes(0, run.counts * width, "L.codec.byte-stream-split.size")

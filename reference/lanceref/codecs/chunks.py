@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from lanceref.context import Context
 from lanceref.errors import CorruptPage, Place
 
+LONG_ROW = 256
+"""Bytes from which a row is cheaper cut as a slice than gathered by index."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkRun:
@@ -22,8 +25,9 @@ class ChunkRun:
 
     `data` uint8, the bytes of the run, `base` the absolute offset of its first byte; `starts` and
     `sizes` int64 (num_buffers, num_chunks), positions in `data`, already checked to lie inside it;
-    `counts` int64 (num_chunks,), values (for level buffers: levels) in each chunk. `origin` is the
-    run in the file when `data` was decompressed from it: places are those of the file.
+    `counts` int64 (num_chunks,), values (for level buffers: levels) in each chunk. When buffer 0
+    was decompressed, `origin` is the run it came from, and only the first `file_bytes` of `data`
+    are bytes of the file.
     """
 
     ctx: Context
@@ -33,6 +37,7 @@ class ChunkRun:
     sizes: NDArray[np.int64]
     counts: NDArray[np.int64]
     origin: ChunkRun | None = None
+    file_bytes: int = 0
 
     @property
     def num_chunks(self) -> int:
@@ -44,17 +49,32 @@ class ChunkRun:
         """Values in all chunks of the run."""
         return int(self.counts.sum())
 
-    def place(self, buffer: int, chunk: int) -> Place:
-        """Where buffer `buffer` of chunk `chunk` lies in the file, for errors."""
-        if self.origin is not None:
+    def in_file(self, buffer: int) -> bool:
+        """Whether the buffer's bytes are those of the file, not decompressed ones."""
+        return self.origin is None or bool(np.all(self.starts[buffer] < self.file_bytes))
+
+    def place(self, buffer: int = 0, chunk: int = 0) -> Place:
+        """Where a buffer of a chunk lies in the file (or what it was decompressed from)."""
+        if chunk >= self.num_chunks:
+            return self.ctx.at(self.base, len(self.data))
+        start, size = int(self.starts[buffer, chunk]), int(self.sizes[buffer, chunk])
+        if self.origin is not None and start >= self.file_bytes:
             return self.origin.place(0, chunk)
-        start = self.base + int(self.starts[buffer, chunk])
-        return self.ctx.at(start, int(self.sizes[buffer, chunk]))
+        return self.ctx.at(self.base + start, size)
 
     def bytes_of(self, buffer: int, chunk: int) -> NDArray[np.uint8]:
         """The bytes of one buffer of one chunk, as a view."""
         start = int(self.starts[buffer, chunk])
         return self.data[start : start + int(self.sizes[buffer, chunk])]
+
+    def counting(self, counts: NDArray[np.int64]) -> ChunkRun:
+        """The same chunks with other numbers of values."""
+        return replace(self, counts=counts)
+
+    def without_buffers(self) -> ChunkRun:
+        """The same chunks with one empty buffer: what a codec that reads no bytes gets."""
+        nothing = np.zeros((1, self.num_chunks), np.int64)
+        return replace(self, starts=nothing, sizes=nothing, origin=None)
 
     def only(self, first: int, last: int | None = None) -> ChunkRun:
         """The same chunks with their buffers `first`..`last` (default: just `first`)."""
@@ -63,7 +83,7 @@ class ChunkRun:
 
     def own(self, buffer: int, name: str, kind: str, clause: str) -> None:
         """Record that `name` owns this buffer of every chunk, when spans are recorded."""
-        if self.ctx.spans is None or self.origin is not None:
+        if self.ctx.spans is None or not self.in_file(buffer):
             return
         for start, size in zip(self.starts[buffer].tolist(), self.sizes[buffer].tolist()):
             self.ctx.leaf(self.base + start, self.base + start + size, name, kind, clause)
@@ -73,6 +93,8 @@ class ChunkRun:
         starts, sizes = self.starts[buffer], self.sizes[buffer]
         if len(starts) == 1:
             return self.bytes_of(buffer, 0)
+        if len(starts) == 0:
+            return self.data[:0]
         body, size = len(starts) - 1, int(sizes[0])
         step = int(starts[1] - starts[0])
         if step >= size and np.all(sizes[:-1] == size) and np.all(np.diff(starts) == step):
@@ -81,7 +103,7 @@ class ChunkRun:
             out[: body * size].reshape(body, size)[:] = whole[:, :size]
             out[body * size :] = self.bytes_of(buffer, body)
             return out
-        return np.concatenate([self.bytes_of(buffer, chunk) for chunk in range(len(starts))])
+        return self._slices(starts, starts + sizes)
 
     def rows(
         self, buffer: int, chunks: NDArray[np.int64], size: int, at: int = 0
@@ -90,16 +112,23 @@ class ChunkRun:
 
         The caller has checked that the buffers hold them.
         """
-        starts = self.starts[buffer][chunks] + at
-        if len(chunks) > 1:
-            step = int(starts[1] - starts[0])
-            if step >= size and np.all(np.diff(starts) == step):
-                first, body = int(starts[0]), len(chunks) - 1
-                if first + (body + 1) * step <= len(self.data):
-                    whole = self.data[first : first + (body + 1) * step]
-                    return whole.reshape(body + 1, step)[:, :size]
-        cut: NDArray[np.uint8] = self.data[starts[:, None] + np.arange(size)]
-        return cut
+        starts, num_rows = self.starts[buffer][chunks] + at, len(chunks)
+        if num_rows > 1:
+            first, step = int(starts[0]), int(starts[1] - starts[0])
+            inside = first + num_rows * step <= len(self.data)
+            if inside and step >= size and np.all(np.diff(starts) == step):
+                whole = self.data[first : first + num_rows * step]
+                return whole.reshape(num_rows, step)[:, :size]
+        if size >= LONG_ROW:
+            return self._slices(starts, starts + size).reshape(num_rows, size)
+        gathered: NDArray[np.uint8] = self.data[starts[:, None] + np.arange(size)]
+        return gathered
+
+    def _slices(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Join byte ranges of `data` that lie inside it."""
+        view = self.data.data
+        parts = [view[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
+        return np.frombuffer(b"".join(parts), np.uint8)
 
     def groups(self, key: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yield (value, chunk numbers) for every distinct value of `key`, one per chunk."""

@@ -67,16 +67,10 @@ def decode_mini(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
         total = run.num_values * per_value
         validities.append(np.unpackbits(bits, count=total, bitorder="little").view(np.bool_))
         buffer += 1
-    items = ChunkRun(
-        run.ctx,
-        run.data,
-        run.base,
-        run.starts[buffer : buffer + 1],
-        run.sizes[buffer : buffer + 1],
-        run.counts * per_value,
-        run.origin,
-    )
-    values = flat.decode_mini(items, innermost(encoding).flat.bits_per_value)
+    if innermost(encoding).WhichOneof("compression") == "constant":
+        raise _not_zipped(run.place())
+    items = run.only(buffer).counting(run.counts * per_value)
+    values = flat.decode(items, innermost(encoding).flat.bits_per_value, "items")
     return _nest(encoding, run.num_values, values, validities)
 
 
@@ -99,16 +93,31 @@ def decode_zip(
     return _nest(encoding, len(rows), values, validities)
 
 
-def zip_bytes(encoding: pb.FixedSizeList) -> int:
-    """Return the bytes that one zipped value takes."""
-    per_value = total = 0
+def decode_block(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
+    """Decode buffer 0 of every chunk: values in their zipped form."""
+    size = value_bits(encoding) // 8
+    run.want_sizes(0, run.counts * size, "L.codec.fixed-size-list.size")
+    run.own(0, "values", "fixed-size lists", "L.codec.fixed-size-list.size")
+    rows = run.gather(0).reshape(run.num_values, size)
+    return decode_zip(encoding, rows, run.ctx, run.place())
+
+
+def value_bits(encoding: pb.FixedSizeList) -> int:
+    """Return the bits of one zipped value: a multiple of eight."""
+    per_value, total = 1, 0
     for level in levels(encoding):
-        per_value = level.items_per_value * (per_value or 1)
-        total += -(-per_value // 8) if level.has_validity else 0
-    items = innermost(encoding)
-    if items.WhichOneof("compression") == "flat":
-        total += -(-per_value * items.flat.bits_per_value // 8)
-    return total
+        per_value *= level.items_per_value
+        total += (per_value + 7 & -8) if level.has_validity else 0
+    return total + (per_value * innermost(encoding).flat.bits_per_value + 7 & -8)
+
+
+def _not_zipped(place: Place) -> CorruptPage:
+    return CorruptPage(
+        "L.codec.fixed-size-list.all-null",
+        place,
+        found="items that are all null in a chunk",
+        wanted="a full-zip page",
+    )
 
 
 def _zip_items(

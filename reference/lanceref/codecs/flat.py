@@ -1,5 +1,7 @@
 """Flat: values as they are.
 
+The plainest codec, and the innermost one of most others.
+
 Layout: `bits_per_value` bits a value, little-endian; one-bit values are packed, least significant
 bit first, and every chunk starts at a byte.
 
@@ -13,11 +15,10 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Fixed
-from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage, Place
 
-MAX_BITS = 8 * 2**20
-"""Widest value: one MiB."""
+MAX_BITS = 2**31
+"""Widest value, lists included: `values of a page * bits` stays inside an int64."""
 
 
 def check_bits(bits: int, place: Place) -> None:
@@ -33,10 +34,10 @@ def kind_of(bits: int) -> str:
     return "bitmap" if bits == 1 else f"{bits}-bit values"
 
 
-def decode_mini(run: ChunkRun, bits: int) -> Fixed:
-    """Decode buffer 0 of every chunk."""
+def decode(run: ChunkRun, bits: int, name: str = "values") -> Fixed:
+    """Decode buffer 0 of every chunk; explain calls it `name`."""
     run.want_sizes(0, -(-run.counts * bits // 8), "L.codec.flat.size")
-    run.own(0, "values", kind_of(bits), "L.codec.flat.size")
+    run.own(0, name, kind_of(bits), "L.codec.flat.size")
     if bits == 1:
         return Fixed(1, run.num_values, join_bits(run, 0, run.counts))
     return Fixed(bits, run.num_values, run.gather(0))
@@ -45,7 +46,7 @@ def decode_mini(run: ChunkRun, bits: int) -> Fixed:
 def join_bits(run: ChunkRun, buffer: int, counts: NDArray[np.int64]) -> NDArray[np.uint8]:
     """Join bitmaps of `counts` bits, one a chunk, into one packed bitmap."""
     joined = run.gather(buffer)
-    if len(counts) == 1 or np.all(counts[:-1] % 8 == 0):
+    if np.all(counts[:-1] % 8 == 0):
         return joined
     ends = np.cumsum(run.sizes[buffer])
     bits = [
@@ -53,17 +54,3 @@ def join_bits(run: ChunkRun, buffer: int, counts: NDArray[np.int64]) -> NDArray[
         for end, size, count in zip(ends.tolist(), run.sizes[buffer].tolist(), counts.tolist())
     ]
     return np.packbits(np.concatenate(bits), bitorder="little")
-
-
-def decode_block(cursor: Cursor, bits: int, count: int) -> Fixed:
-    """Decode `count` values that fill the cursor."""
-    wanted = -(-count * bits // 8)
-    if cursor.remaining != wanted:
-        raise CorruptPage(
-            "L.codec.flat.size",
-            cursor.ctx.at(cursor.offset, cursor.remaining),
-            found=f"{cursor.remaining} bytes for {count} values",
-            wanted=f"{wanted} bytes",
-        )
-    data = cursor.take(wanted, "values", "L.codec.flat.size", kind_of(bits))
-    return Fixed(bits, count, np.frombuffer(data, np.uint8))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.values import Variable
 from lanceref.errors import CorruptPage, Place
+from lanceref.proto import encodings_v2_1_pb2 as pb
 
 TABLE_BYTES = 2312
 """Size of every symbol table."""
@@ -29,6 +30,9 @@ MAGIC = 0x46535354
 
 ESCAPE = 255
 """The code whose successor stands for itself."""
+
+CODES = "fsst codes"
+"""What the bytes of coded values are called in a file."""
 
 SLAB = 1 << 16
 """Codes decoded at a time: the eight-byte intermediates stay in the cache."""
@@ -68,21 +72,29 @@ def parse_table(table: bytes, place: Place) -> SymbolTable:
     return SymbolTable(is_on, count, symbols, lengths)
 
 
+def expand(encoding: pb.Fsst, codes: Variable, place: Place) -> Variable:
+    """Decode values by the table in their description."""
+    return decode(parse_table(encoding.symbol_table, place), codes, place)
+
+
 def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
-    """Decode every value; `place` is where the codes lie."""
+    """Decode every value, a slab of codes at a time; `place` is where the codes lie."""
     if not table.is_on:
         return values
     start, end = int(values.offsets[0]), int(values.offsets[-1])
-    codes = values.data[start:end]
+    codes, cuts = values.data[start:end], values.offsets - start
     literal = _literals(codes)
-    _check(table, codes, literal, values.offsets - start, place)
-    sizes = table.lengths[codes]
-    sizes[literal] = 1
-    ends = np.zeros(len(codes) + 1, np.int64)
-    np.cumsum(sizes, out=ends[1:])
-    out = np.empty(int(ends[-1]) + 8, np.uint8)
-    _scatter(table, codes, literal, ends, out)
-    return Variable(ends[values.offsets - start], out[: int(ends[-1])])
+    _check(table, codes, literal, cuts, place)
+    offsets, parts, size = np.zeros(len(cuts), np.int64), [np.empty(0, np.uint8)], 0
+    for at in range(0, len(codes), SLAB):
+        part, marked = codes[at : at + SLAB], literal[at : at + SLAB]
+        ends = np.zeros(len(part) + 1, np.int64)
+        np.cumsum(np.where(marked, 1, table.lengths[part]), out=ends[1:])
+        first, last = np.searchsorted(cuts, (at, at + len(part)), "right")
+        offsets[first:last] = size + ends[cuts[first:last] - at]
+        parts.append(_store(table, part, marked, ends))
+        size += int(ends[-1])
+    return Variable(offsets, np.concatenate(parts))
 
 
 def _literals(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -126,22 +138,17 @@ def _check(
         )
 
 
-def _scatter(
+def _store(
     table: SymbolTable,
     codes: NDArray[np.uint8],
     literal: NDArray[np.bool_],
     ends: NDArray[np.int64],
-    out: NDArray[np.uint8],
-) -> None:
+) -> NDArray[np.uint8]:
     """Write eight bytes per code in order: each overwrites what the one before wrote too much.
 
-    `out` has eight bytes of room behind the last; NumPy assigns in the order of the indices.
+    There are eight bytes of room behind the last; NumPy assigns in the order of the indices.
     """
+    out = np.empty(int(ends[-1]) + 8, np.uint8)
     words = np.ndarray((len(out) - 7,), "<u8", out.data, strides=(1,))
-    for at in range(0, len(codes), SLAB):
-        part, marked = codes[at : at + SLAB], literal[at : at + SLAB]
-        symbols = table.symbols[part]
-        symbols[marked] = part[marked]
-        kept = table.lengths[part] > 0
-        kept |= marked
-        words[ends[at : at + len(part)][kept]] = symbols[kept]
+    words[ends[:-1]] = np.where(literal, codes, table.symbols[codes])
+    return out[:-8]

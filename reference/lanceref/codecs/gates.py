@@ -1,24 +1,39 @@
 """Gates: what an encoding's description alone can break, checked when a file is opened.
 
-Each arm of `CompressiveEncoding` has its parts and its widths; some arms belong to later versions.
+Each arm of `CompressiveEncoding` has its parts and its widths; some arms, and some children of
+others, belong to later versions.
 
 Clauses: L.codec.encoding.present, L.codec.encoding.version, L.codec.encoding.depth,
-L.codec.encoding.context, L.codec.encoding.buffer-compression, L.codec.bitpack.width,
-L.codec.rle.children
+L.codec.encoding.context, L.codec.encoding.buffer-compression, L.codec.encoding.levels,
+L.codec.bitpack.types, L.codec.bitpack.width, L.codec.rle.children, L.codec.range.step,
+L.codec.sequence.width, L.codec.constant.width, L.codec.dictionary.num-items,
+L.codec.fixed-size-list.items, L.codec.fixed-size-list.all-null, L.codec.packed-struct.field
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from lanceref.codecs import bitpack, fixed_size_list, flat, fsst, general, packed_struct
+from lanceref.codecs import bitpack, fixed_size_list, flat, fsst, general, packed_struct, sequence
 from lanceref.context import Context
 from lanceref.errors import CorruptPage, Place, UnknownEncoding
-from lanceref.file.versions import V2_2, V2_3, FileVersion
+from lanceref.file.versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
-SINCE: dict[str, FileVersion] = {"variable_packed_struct": V2_2, "range": V2_3, "delta": V2_3}
+SINCE: dict[str, FileVersion] = {
+    "variable_packed_struct": V2_2,
+    "constant": V2_3,
+    "dictionary": V2_3,
+    "range": V2_3,
+    "delta": V2_3,
+}
 """First version of the arms that are not in 2.1."""
+
+RUNS = ("flat", "out_of_line_bitpacking", "general", "constant", "range")
+"""What run values and run lengths may be coded by in 2.3."""
+
+LEVELS = ("flat", "inline_bitpacking", "out_of_line_bitpacking", "general", "rle")
+"""What levels may be coded by."""
 
 
 def check_encoding(
@@ -43,21 +58,70 @@ def check_encoding(
         check_encoding(child, version, ctx, place, depth + 1)
 
 
+def check_levels(
+    encoding: CompressiveEncoding, version: FileVersion, ctx: Context, place: Place
+) -> None:
+    """Check the description of levels: 16-bit values, with runs only since 2.2."""
+    check_encoding(encoding, version, ctx, place)
+    arm, bits = encoding.WhichOneof("compression"), value_bits(encoding)
+    if arm not in LEVELS or bits != 16 or (arm == "rle" and version == V2_1):
+        raise UnknownEncoding(
+            "L.codec.encoding.levels",
+            place,
+            found=f"levels of {bits} bits as {arm} in {version}",
+            wanted="16 bits, flat, bitpacked or (since 2.2) as runs",
+        )
+
+
+def value_bits(encoding: CompressiveEncoding) -> int | None:
+    """Return the bits of a value when all have as many; a fixed-size list is a zipped value."""
+    arm = encoding.WhichOneof("compression")
+    if arm == "flat":
+        return encoding.flat.bits_per_value
+    if arm == "inline_bitpacking":
+        return encoding.inline_bitpacking.uncompressed_bits_per_value
+    if arm == "out_of_line_bitpacking":
+        return encoding.out_of_line_bitpacking.uncompressed_bits_per_value
+    if arm == "constant":
+        return 8 * len(encoding.constant.value)
+    if arm == "range":
+        return encoding.range.uncompressed_bits_per_value
+    if arm == "delta":
+        return encoding.delta.uncompressed_bits_per_value
+    if arm == "fixed_size_list":
+        return fixed_size_list.value_bits(encoding.fixed_size_list)
+    if arm in ("rle", "byte_stream_split", "general", "packed_struct"):
+        return value_bits(getattr(encoding, arm).values)
+    if arm == "dictionary":
+        return value_bits(encoding.dictionary.items)
+    return None
+
+
+def has_payload(encoding: CompressiveEncoding) -> bool:
+    """Whether a block codec reads bytes: constants, ranges and what is made of them do not."""
+    arm = encoding.WhichOneof("compression")
+    if arm in ("constant", "range"):
+        return False
+    if arm == "delta":
+        return has_payload(encoding.delta.deltas)
+    if arm == "rle":
+        return has_payload(encoding.rle.values) or has_payload(encoding.rle.run_lengths)
+    return True
+
+
 def _check_arm(encoding: CompressiveEncoding, arm: str, version: FileVersion, place: Place) -> None:
     if arm == "flat":
         flat.check_bits(encoding.flat.bits_per_value, place)
         _no_compression(encoding.flat.HasField("data"), place)
     elif arm == "inline_bitpacking":
-        _check_width(encoding.inline_bitpacking.uncompressed_bits_per_value, place)
+        _check_packed(encoding.inline_bitpacking.uncompressed_bits_per_value, 0, place)
         _no_compression(encoding.inline_bitpacking.HasField("values"), place)
     elif arm == "out_of_line_bitpacking":
-        bits = encoding.out_of_line_bitpacking.uncompressed_bits_per_value
-        _check_width(bits, place)
-        _check_packed(encoding, bits, place)
+        packed = encoding.out_of_line_bitpacking
+        width = only_flat(packed.values, place)
+        _check_packed(packed.uncompressed_bits_per_value, width, place)
     elif arm == "variable":
-        _no_compression(encoding.variable.HasField("values"), place)
-        if version < V2_3 and only_flat(encoding.variable.offsets, place) not in (32, 64):
-            raise _context(encoding.variable.offsets, "offsets of 32 or 64 bits", place)
+        _check_variable(encoding, version, place)
     elif arm == "rle":
         _check_rle(encoding, version, place)
     elif arm == "fsst":
@@ -66,8 +130,8 @@ def _check_arm(encoding: CompressiveEncoding, arm: str, version: FileVersion, pl
     elif arm == "general":
         general.codec_name(encoding.general, place)
     elif arm == "byte_stream_split":
-        if only_flat(encoding.byte_stream_split.values, place) not in (8, 16, 32, 64):
-            raise _context(encoding.byte_stream_split.values, "whole bytes up to 64 bits", place)
+        if only_flat(encoding.byte_stream_split.values, place) not in (32, 64):
+            raise _context(encoding.byte_stream_split.values, "flat 32 or 64", place)
     elif arm == "fixed_size_list":
         _check_fixed_size_list(encoding, place)
     elif arm == "packed_struct":
@@ -75,25 +139,22 @@ def _check_arm(encoding: CompressiveEncoding, arm: str, version: FileVersion, pl
         packed_struct.check_bits(encoding.packed_struct.bits_per_value, rows, place)
     elif arm == "variable_packed_struct":
         _check_variable_rows(encoding, place)
+    else:
+        _check_sequence(encoding, arm, place)
 
 
 def _children(encoding: CompressiveEncoding, arm: str) -> Iterator[CompressiveEncoding]:
-    """Yield the encodings directly inside this one; a flat width of packed bits is no encoding."""
+    """Yield the encodings directly inside this one that can stand alone as well."""
     if arm == "variable":
         yield encoding.variable.offsets
-    elif arm == "fsst":
-        yield encoding.fsst.values
-    elif arm == "general":
-        yield encoding.general.values
+    elif arm in ("fsst", "general", "byte_stream_split", "packed_struct"):
+        yield getattr(encoding, arm).values
+    elif arm == "fixed_size_list":
+        if encoding.fixed_size_list.values.WhichOneof("compression") != "constant":
+            yield encoding.fixed_size_list.values
     elif arm == "rle":
         yield encoding.rle.values
         yield encoding.rle.run_lengths
-    elif arm == "byte_stream_split":
-        yield encoding.byte_stream_split.values
-    elif arm == "fixed_size_list":
-        yield encoding.fixed_size_list.values
-    elif arm == "packed_struct":
-        yield encoding.packed_struct.values
     elif arm == "variable_packed_struct":
         yield from (field.value for field in encoding.variable_packed_struct.fields)
     elif arm == "delta":
@@ -103,62 +164,97 @@ def _children(encoding: CompressiveEncoding, arm: str) -> Iterator[CompressiveEn
         yield encoding.dictionary.items
 
 
-def _check_width(bits: int, place: Place) -> None:
+def _check_packed(bits: int, width: int, place: Place) -> None:
     if bits not in bitpack.WIDTHS:
-        raise CorruptPage(
-            "L.codec.bitpack.width", place, found=f"{bits} bits", wanted="8, 16, 32 or 64 bits"
+        raise UnknownEncoding(
+            "L.codec.bitpack.types", place, found=f"{bits} bits", wanted="8, 16, 32 or 64 bits"
         )
-
-
-def _check_packed(encoding: CompressiveEncoding, bits: int, place: Place) -> None:
-    width = only_flat(encoding.out_of_line_bitpacking.values, place)
     if width > bits:
         raise CorruptPage(
             "L.codec.bitpack.width", place, found=f"width {width}", wanted=f"at most {bits}"
         )
 
 
+def _check_variable(encoding: CompressiveEncoding, version: FileVersion, place: Place) -> None:
+    """Offsets are flat before 2.3."""
+    offsets = encoding.variable.offsets
+    _no_compression(encoding.variable.HasField("values"), place)
+    bits = only_flat(offsets, place) if version < V2_3 else value_bits(offsets)
+    if bits not in (32, 64):
+        raise _context(offsets, "offsets of 32 or 64 bits", place)
+
+
 def _check_rle(encoding: CompressiveEncoding, version: FileVersion, place: Place) -> None:
     """Before 2.3 runs are flat values with u8 lengths."""
     values, lengths = encoding.rle.values, encoding.rle.run_lengths
-    width, length_width = values.flat.bits_per_value, lengths.flat.bits_per_value
-    if version < V2_3 and (only_flat(values, place) % 8 or only_flat(lengths, place) != 8):
+    if version < V2_3:
+        only_flat(values, place)
+        only_flat(lengths, place)
+    _want_arm(values, RUNS, place)
+    _want_arm(lengths, RUNS, place)
+    width, length_width = value_bits(values) or 0, value_bits(lengths)
+    widths = (8,) if version < V2_3 else (8, 16, 32, 64)
+    if width % 8 or not 0 < width <= 256 or length_width not in widths:
         raise CorruptPage(
             "L.codec.rle.children",
             place,
             found=f"values of {width} bits, lengths of {length_width}",
-            wanted="flat whole bytes and flat u8 lengths",
-        )
-    if lengths.WhichOneof("compression") == "flat" and length_width not in (8, 16, 32):
-        raise CorruptPage(
-            "L.codec.rle.children",
-            place,
-            found=f"lengths of {length_width} bits",
-            wanted="8, 16 or 32 bits",
+            wanted=f"values of whole bytes, lengths of {' or '.join(map(str, widths))} bits",
         )
 
 
 def _check_fixed_size_list(encoding: CompressiveEncoding, place: Place) -> None:
-    items = fixed_size_list.items_per_value(encoding.fixed_size_list)
-    if not 0 < items <= fixed_size_list.MAX_DIMENSION:
+    lists = encoding.fixed_size_list
+    _want_arm(lists.values, ("flat", "fixed_size_list", "constant"), place)
+    items, bits = lists.items_per_value, fixed_size_list.value_bits(lists)
+    if not items or not 0 < bits <= flat.MAX_BITS:
         raise CorruptPage(
-            "L.codec.fixed-size-list.size", place, found=f"{items} items", wanted="1 to 2**31 - 1"
+            "L.codec.fixed-size-list.items",
+            place,
+            found=f"{items} items a list, {bits} bits a value",
+            wanted=f"an item at least, {flat.MAX_BITS} bits at most",
         )
-    _want_arm(encoding.fixed_size_list.values, ("flat", "fixed_size_list", "constant"), place)
+    constant = lists.values.WhichOneof("compression") == "constant"
+    if constant and (not lists.has_validity or lists.values.constant.value):
+        raise CorruptPage(
+            "L.codec.fixed-size-list.all-null", place, found="a constant", wanted="only nulls"
+        )
 
 
 def _check_variable_rows(encoding: CompressiveEncoding, place: Place) -> None:
     for field in encoding.variable_packed_struct.fields:
-        layout = field.WhichOneof("layout")
-        width = field.bits_per_length if layout == "bits_per_length" else field.bits_per_value
-        allowed = (32, 64) if layout == "bits_per_length" else range(8, flat.MAX_BITS + 1, 8)
-        if width not in allowed:
+        if field.WhichOneof("layout") == "bits_per_length":
+            _want_arm(field.value, ("variable", "fsst", "general"), place)
+            wanted, found = {32, 64}, field.bits_per_length
+        else:
+            _want_arm(field.value, ("flat", "fixed_size_list", "packed_struct"), place)
+            bits = value_bits(field.value) or 0
+            wanted, found = {bits + 7 & -8}, field.bits_per_value
+        if found not in wanted:
             raise CorruptPage(
-                "L.codec.packed-struct.row", place, found=f"{layout} {width}", wanted="whole bytes"
+                "L.codec.packed-struct.field", place, found=f"{found} bits", wanted=wanted
             )
 
 
-def _want_arm(encoding: CompressiveEncoding, arms: tuple[str, ...], place: Place) -> None:
+def _check_sequence(encoding: CompressiveEncoding, arm: str, place: Place) -> None:
+    bits = value_bits(encoding)
+    if arm == "constant":
+        if len(encoding.constant.value) not in sequence.CONSTANT_BYTES:
+            raise CorruptPage(
+                "L.codec.constant.width", place, found=f"{bits} bits", wanted="1, 2, 4 or 8 bytes"
+            )
+    elif arm == "dictionary":
+        if not encoding.dictionary.num_dictionary_items:
+            raise CorruptPage("L.codec.dictionary.num-items", place, found=0, wanted="1 or more")
+    elif bits not in sequence.WIDTHS:
+        raise CorruptPage(
+            "L.codec.sequence.width", place, found=f"{bits} bits", wanted="32 or 64 bits"
+        )
+    elif arm == "range" and not encoding.range.step:
+        raise CorruptPage("L.codec.range.step", place, found=0, wanted="a step above 0")
+
+
+def _want_arm(encoding: CompressiveEncoding, arms: Collection[str], place: Place) -> None:
     if encoding.WhichOneof("compression") not in arms:
         raise _context(encoding, " or ".join(arms), place)
 

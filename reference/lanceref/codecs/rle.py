@@ -1,9 +1,12 @@
 """Run-length encoding: values and how often each stands.
 
-Layout in a chunk: buffer 0 the run values, buffer 1 the run lengths, one each a run.
+Up to 2.2 both are flat, lengths of one byte; in 2.3 both are coded by children of their own. Runs
+never span chunks. Values and lengths that need no bytes make a sequence that needs none either.
+
+Layout in a chunk: buffer 0 the run values, buffer 1 the run lengths.
 Layout as a block: u64 size of the values, the values, the lengths.
 
-Clauses: L.codec.rle.sum, L.codec.rle.pairs, L.codec.rle.frame, L.codec.rle.children
+Clauses: L.codec.rle.sum, L.codec.rle.pairs, L.codec.rle.frame, L.codec.rle.empty-run
 """
 
 from __future__ import annotations
@@ -11,43 +14,56 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs.sequence import range_at
 from lanceref.codecs.values import Fixed
 from lanceref.errors import CorruptPage
+from lanceref.proto import encodings_v2_1_pb2 as pb
 
 
-def decode_mini(run: ChunkRun, bits: int, length_bits: int) -> Fixed:
-    """Decode buffers 0 (values of `bits` bits) and 1 (lengths) of every chunk."""
-    width, length_width = bits // 8, length_bits // 8
-    runs = run.sizes[1] // length_width
-    wrong = np.flatnonzero((run.sizes[0] != runs * width) | (run.sizes[1] % length_width != 0))
-    if len(wrong):
-        chunk = int(wrong[0])
-        sizes = run.sizes[:, chunk].tolist()
-        raise CorruptPage(
-            "L.codec.rle.pairs",
-            run.place(0, chunk),
-            found=f"{sizes[0]} bytes of values, {sizes[1]} of lengths",
-            wanted=f"a value of {width} bytes for each length of {length_width}",
-        )
-    run.own(0, "run values", f"{bits}-bit values", "L.codec.rle.pairs")
-    run.own(1, "run lengths", f"run lengths u{length_bits}[]", "L.codec.rle.sum")
-    values = np.ascontiguousarray(run.gather(0)).view(f"V{width}")
-    lengths = np.ascontiguousarray(run.gather(1)).view(f"<u{length_width}").astype(np.int64)
-    totals = np.diff(np.append(0, np.cumsum(lengths))[np.append(0, np.cumsum(runs))])
+def expand(
+    run: ChunkRun, runs: NDArray[np.int64], values: Fixed, lengths: NDArray[np.uint64]
+) -> Fixed:
+    """Repeat `values` by `lengths`; `runs` of them belong to each chunk of the run."""
+    buffer, limit = len(run.starts) - 1, int(run.counts.max(initial=0))
+    ends = np.append(0, np.cumsum(np.minimum(lengths, limit + 1).astype(np.int64)))
+    totals = np.diff(ends[np.append(0, np.cumsum(runs))])
     wrong = np.flatnonzero(totals != run.counts)
     if len(wrong):
         chunk = int(wrong[0])
         raise CorruptPage(
             "L.codec.rle.sum",
-            run.place(1, chunk),
-            found=f"runs of {int(totals[chunk])} values",
+            run.place(buffer, chunk),
+            found=f"{int(runs[chunk])} runs of {int(totals[chunk])} values or more",
             wanted=f"{int(run.counts[chunk])}, the values of the chunk",
         )
-    if width in (1, 2, 4, 8):
-        values = values.view(f"<u{width}")
-    return Fixed(bits, run.num_values, np.repeat(values, lengths).view(np.uint8))
+    if run.ctx.validating and not lengths.all():
+        chunk = int(np.searchsorted(np.cumsum(runs), np.flatnonzero(lengths == 0)[0], "right"))
+        run.ctx.lint(
+            "L.codec.rle.empty-run",
+            run.place(buffer, chunk),
+            found="a run of 0 values",
+            wanted="runs of one value or more",
+            severity="should",
+        )
+    width = values.bits // 8
+    cells = values.data.view(f"<u{width}" if width in (1, 2, 4, 8) else f"V{width}")
+    return Fixed(values.bits, run.num_values, np.repeat(cells, lengths.astype(np.int64)).view("u1"))
+
+
+def check_pairs(run: ChunkRun, values: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
+    """Refuse chunks whose numbers of values and of lengths differ."""
+    wrong = np.flatnonzero(values != lengths)
+    if len(wrong):
+        chunk = int(wrong[0])
+        raise CorruptPage(
+            "L.codec.rle.pairs",
+            run.place(0, chunk),
+            found=f"{int(values[chunk])} run values, {int(lengths[chunk])} run lengths",
+            wanted="a length for every value",
+        )
 
 
 def split_frames(run: ChunkRun) -> ChunkRun:
@@ -55,8 +71,8 @@ def split_frames(run: ChunkRun) -> ChunkRun:
     short = np.flatnonzero(run.sizes[0] < 8)
     heads = np.zeros(run.num_chunks, np.uint64)
     if not len(short):
-        everything = np.arange(run.num_chunks)
-        heads = np.ascontiguousarray(run.rows(0, everything, 8)).view("<u8").reshape(-1)
+        words = np.ascontiguousarray(run.rows(0, np.arange(run.num_chunks), 8))
+        heads = words.view("<u8").reshape(-1)
         short = np.flatnonzero(heads > (run.sizes[0] - 8).astype(np.uint64))
     if len(short):
         chunk = int(short[0])
@@ -66,7 +82,7 @@ def split_frames(run: ChunkRun) -> ChunkRun:
             found=f"{int(heads[chunk])} bytes of values in {int(run.sizes[0, chunk])} bytes",
             wanted="a frame that holds its values",
         )
-    if run.ctx.spans is not None and run.origin is None:
+    if run.ctx.spans is not None and run.in_file(0):
         for start, head in zip((run.base + run.starts[0]).tolist(), heads.tolist()):
             run.ctx.leaf(start, start + 8, "size of values", "u64", "L.codec.rle.frame", head)
     sizes = heads.astype(np.int64)
@@ -76,3 +92,33 @@ def split_frames(run: ChunkRun) -> ChunkRun:
         starts=np.stack([starts, starts + sizes]),
         sizes=np.stack([sizes, run.sizes[0] - 8 - sizes]),
     )
+
+
+def computed_runs(lengths: pb.CompressiveEncoding, run: ChunkRun) -> NDArray[np.int64]:
+    """Return the number of runs of every chunk when the lengths lie in the description."""
+    sums = {count: _runs_of(lengths, count) for count in np.unique(run.counts).tolist()}
+    for count, num_runs in sums.items():
+        if num_runs is None:
+            raise CorruptPage(
+                "L.codec.rle.sum",
+                run.place(),
+                found=f"lengths {str(lengths).strip()}",
+                wanted=f"first lengths that add up to {count}",
+            )
+    return np.array([sums[count] for count in run.counts.tolist()], np.int64)
+
+
+def _runs_of(lengths: pb.CompressiveEncoding, count: int) -> int | None:
+    """Return how many first lengths add up to `count`, if some do."""
+    is_range = lengths.WhichOneof("compression") == "range"
+    constant = int.from_bytes(lengths.constant.value, "little")
+    first = range_at(lengths.range, 0) if is_range else constant
+    step = lengths.range.step if is_range else 0
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if middle * first + step * (middle * (middle - 1) // 2) < count:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low * first + step * (low * (low - 1) // 2) == count else None

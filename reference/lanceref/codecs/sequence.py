@@ -1,7 +1,10 @@
 """Sequences of 2.3 that need few bytes or none: constant, range, delta.
 
+They stand for positions, counts, offsets and runs. A constant, a range, and what is made of them
+alone lies wholly in the description: it has no buffer.
+
 Layout: `constant` holds its value in the description (none: an empty sequence); `range` its start
-and step; `delta` its first value, the differences being coded by a child.
+and step; `delta` its first value, and a child holds the differences.
 
 Clauses: L.codec.constant.width, L.codec.range.overflow, L.codec.delta.overflow
 """
@@ -11,53 +14,67 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Fixed
 from lanceref.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 WIDTHS = (32, 64)
-"""Bits of a value of a sequence."""
+"""Bits of a value of a range or a delta."""
+
+CONSTANT_BYTES = (0, 1, 2, 4, 8)
+"""Sizes of a constant; none for an empty sequence."""
 
 
-def constant(encoding: pb.Constant, count: int, place: Place) -> Fixed:
-    """Repeat the value `count` times."""
-    width = len(encoding.value)
-    if (width == 0 and count) or width not in (0, 1, 2, 4, 8):
+def decode_constant(encoding: pb.Constant, run: ChunkRun) -> Fixed:
+    """Repeat the value for every value of the run."""
+    width, count = len(encoding.value), run.num_values
+    if width == 0 and count:
         raise CorruptPage(
-            "L.codec.constant.width", place, found=f"{width} bytes", wanted="1, 2, 4 or 8 bytes"
+            "L.codec.constant.width", run.place(), found="no value", wanted=f"one, {count} times"
         )
-    return Fixed(8 * width, count, np.frombuffer(encoding.value * count, np.uint8))
+    return Fixed(8 * width, count, np.tile(np.frombuffer(encoding.value, np.uint8), count))
 
 
-def range_of(encoding: pb.Range, count: int, place: Place) -> Fixed:
-    """Count from `start` by `step`."""
+def decode_range(encoding: pb.Range, run: ChunkRun) -> Fixed:
+    """Count from `start` by `step` in every chunk."""
     bits = encoding.uncompressed_bits_per_value
-    last = encoding.start + encoding.step * max(0, count - 1)
-    if bits not in WIDTHS or last >= 2 ** min(bits, 64):
-        raise CorruptPage(
-            "L.codec.range.overflow",
-            place,
-            found=f"{last} in {bits} bits",
-            wanted="a last value that fits 32 or 64 bits",
-        )
-    values = np.arange(count, dtype=np.uint64) * np.uint64(encoding.step)
-    return _fixed(values + np.uint64(encoding.start), bits, count)
+    last = range_at(encoding, max(0, int(run.counts.max(initial=0)) - 1))
+    if last >> bits:
+        raise _overflow("L.codec.range.overflow", last, bits, run.place())
+    values = _within(run.counts).astype(np.uint64) * np.uint64(encoding.step)
+    return _fixed(values + np.uint64(encoding.start), bits)
 
 
-def delta(encoding: pb.Delta, deltas: NDArray[np.uint64], count: int, place: Place) -> Fixed:
-    """Add up `count - 1` differences behind the base."""
-    bits = encoding.uncompressed_bits_per_value
-    total = encoding.base + sum(deltas.tolist())
-    if bits not in WIDTHS or total >= 2 ** min(bits, 64):
-        raise CorruptPage(
-            "L.codec.delta.overflow",
-            place,
-            found=f"{total} in {bits} bits",
-            wanted="a last value that fits 32 or 64 bits",
-        )
-    values = np.cumsum(np.append(np.uint64(encoding.base), deltas), dtype=np.uint64)[:count]
-    return _fixed(values, bits, count)
+def range_at(encoding: pb.Range, index: int) -> int:
+    """Return value number `index` of a range."""
+    return int(encoding.start + encoding.step * index)
 
 
-def _fixed(values: NDArray[np.uint64], bits: int, count: int) -> Fixed:
-    return Fixed(bits, count, values.astype(f"<u{bits // 8}").view(np.uint8))
+def decode_delta(encoding: pb.Delta, deltas: NDArray[np.uint64], run: ChunkRun) -> Fixed:
+    """Add up the differences behind the base in every chunk: one fewer than it has values."""
+    bits, within = encoding.uncompressed_bits_per_value, _within(run.counts)
+    steps = np.zeros(len(within), np.uint64)
+    steps[within > 0] = deltas
+    sums = np.cumsum(steps, dtype=np.uint64)
+    before = np.repeat(sums[within == 0], run.counts[run.counts > 0])
+    values = sums - before + np.uint64(encoding.base)
+    wrapped = (values[1:] < values[:-1]) & (within[1:] > 0)
+    last = int(values.max(initial=0))
+    if wrapped.any() or last >> bits:
+        found = 2**64 if wrapped.any() else last
+        raise _overflow("L.codec.delta.overflow", found, bits, run.place())
+    return _fixed(values, bits)
+
+
+def _within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of every value inside its chunk."""
+    return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def _fixed(values: NDArray[np.uint64], bits: int) -> Fixed:
+    return Fixed(bits, len(values), values.astype(f"<u{bits // 8}").view(np.uint8))
+
+
+def _overflow(clause: str, last: int, bits: int, place: Place) -> CorruptPage:
+    return CorruptPage(clause, place, found=f"a value {last}", wanted=f"values of {bits} bits")

@@ -2,6 +2,8 @@
 
 Layout in a chunk: `count + 1` offsets of 4 or 8 bytes, relative to the start of the buffer (so the
 first is the size of the table), then the bytes, then padding with 0x48.
+Layout in a chunk of 2.3 whose offsets are not flat: buffer 0 the offsets from 0, as their own codec
+stores them (no buffer when it needs no bytes), then a buffer of the bytes.
 Layout as a block: u32 32, u32 start of the bytes, `count + 1` u32 offsets from 0, the bytes; or the
 same with u64 64 and u64 offsets. An old header is u8 bits, u32 count, u32 start.
 
@@ -16,15 +18,14 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Variable
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage, Place
+from lanceref.errors import CorruptPage
 
 PADDING_BYTE = 0x48
 """What the oracle fills a chunk's buffer up with: `H`."""
 
 
-def decode_mini(run: ChunkRun, bits: int) -> Variable:
-    """Decode buffer 0 of every chunk: offsets of `bits` bits, then bytes."""
+def decode_mini(run: ChunkRun, bits: int, kind: str = "bytes[]") -> Variable:
+    """Decode buffer 0 of every chunk: offsets of `bits` bits, then bytes (`kind` for explain)."""
     width = bits // 8
     short = np.flatnonzero(run.sizes[0] < (run.counts + 1) * width)
     if len(short):
@@ -46,10 +47,44 @@ def decode_mini(run: ChunkRun, bits: int) -> Variable:
         at = (ends[chunks] - count)[:, None] + np.arange(count)
         lengths[at] = np.diff(signed, axis=1)
         first[chunks], last[chunks] = signed[:, 0], signed[:, -1]
-    _own(run, width, last)
+    _own(run, width, last, kind)
+    return _join(run, 0, lengths, first, last)
+
+
+def decode_separate(run: ChunkRun, offsets: NDArray[np.uint64], kind: str = "bytes[]") -> Variable:
+    """Decode the last buffer of every chunk: bytes, cut by `offsets` (count + 1 a chunk)."""
+    buffer, ends = len(run.starts) - 1, np.cumsum(run.counts + 1)
+    begin, last = offsets[ends - run.counts - 1], offsets[ends - 1]
+    inner = np.ones(len(offsets), np.bool_)
+    inner[ends - 1] = False
+    falls = np.append(offsets[1:] < offsets[:-1], False) & inner
+    bad = (begin != 0) | (last > run.sizes[buffer].astype(np.uint64))
+    bad[np.searchsorted(ends, np.flatnonzero(falls), "right")] = True
+    if bad.any():
+        chunk = int(np.flatnonzero(bad)[0])
+        raise CorruptPage(
+            "L.codec.variable.offsets",
+            run.place(buffer, chunk),
+            found=f"offsets {int(begin[chunk])} to {int(last[chunk])}",
+            wanted=f"0, never falling, at most {int(run.sizes[buffer, chunk])}",
+        )
+    run.own(buffer, "bytes", kind, "L.codec.variable.offsets")
+    signed = np.append(offsets.astype(np.int64), 0)
+    lengths = np.diff(signed)[inner]
+    return _join(run, buffer, lengths, begin.astype(np.int64), last.astype(np.int64))
+
+
+def _join(
+    run: ChunkRun,
+    buffer: int,
+    lengths: NDArray[np.int64],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+) -> Variable:
+    """Join bytes first..last of one buffer of every chunk."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    view, starts = run.data.data, run.starts[0]
+    view, starts = run.data.data, run.starts[buffer]
     parts = zip((starts + first).tolist(), (starts + last).tolist())
     joined = b"".join([view[start:end] for start, end in parts])
     return Variable(offsets, np.frombuffer(joined, np.uint8))
@@ -79,79 +114,70 @@ def _check_tables(
         )
 
 
-def _own(run: ChunkRun, width: int, last: NDArray[np.int64]) -> None:
+def _own(run: ChunkRun, width: int, last: NDArray[np.int64], kind: str) -> None:
     """Own table, bytes and padding of every chunk, and lint the padding."""
     ctx = run.ctx
-    if run.origin is not None or (ctx.spans is None and not ctx.validating):
+    if not run.in_file(0) or (ctx.spans is None and not ctx.validating):
         return
-    clause = "L.codec.variable.padding"
     for chunk in range(run.num_chunks):
         start, size = run.base + int(run.starts[0, chunk]), int(run.sizes[0, chunk])
-        table_bytes, used = (int(run.counts[chunk]) + 1) * width, int(last[chunk])
-        ctx.leaf(
-            start,
-            start + table_bytes,
-            "offsets",
-            f"offsets u{8 * width}[]",
-            "L.codec.variable.table",
-        )
-        ctx.leaf(start + table_bytes, start + used, "bytes", "bytes[]", "L.codec.variable.offsets")
-        ctx.leaf(start + used, start + size, "padding", "padding", clause)
-        padding = run.bytes_of(0, chunk)[used:]
+        bytes_at = start + (int(run.counts[chunk]) + 1) * width
+        end = start + int(last[chunk])
+        ctx.leaf(start, bytes_at, "offsets", f"offsets u{8 * width}[]", "L.codec.variable.table")
+        ctx.leaf(bytes_at, end, "bytes", kind, "L.codec.variable.offsets")
+        ctx.leaf(end, start + size, "padding", "padding", "L.codec.variable.padding")
+        padding = run.bytes_of(0, chunk)[int(last[chunk]) :]
         if np.any(padding != PADDING_BYTE):
             ctx.lint(
-                clause,
-                ctx.at(start + used, size - used),
+                "L.codec.variable.padding",
+                ctx.at(end, len(padding)),
                 found=padding[:8].tobytes().hex(),
                 wanted=f"bytes {PADDING_BYTE:02x}",
             )
 
 
-def decode_block(cursor: Cursor, count: int) -> Variable:
-    """Decode a block of `count` values that fills the cursor."""
-    width, start, position = _header(cursor)
-    table = cursor.array(f"<u{width}", count + 1, "offsets", "L.codec.variable.table")
-    place = cursor.ctx.at(cursor.offset, cursor.remaining)
-    if start != position + (count + 1) * width:
+def decode_block(run: ChunkRun, kind: str = "bytes[]") -> Variable:
+    """Decode the buffer of a run of one chunk."""
+    count, buffer = int(run.counts[0]), run.bytes_of(0, 0)
+    header, width, start = _header(run, buffer[:16].tobytes())
+    end = header + (count + 1) * width
+    if start != end or end > len(buffer):
         raise CorruptPage(
             "L.codec.variable.header",
-            place,
-            found=f"bytes from {start}",
-            wanted=f"bytes from {position + (count + 1) * width}",
+            run.place(),
+            found=f"bytes from {start} in {len(buffer)}",
+            wanted=f"bytes from {end}, behind {count + 1} offsets",
         )
-    check_offsets(table, cursor.remaining, "L.codec.variable.offsets", place)
-    data = cursor.take(cursor.remaining, "bytes", "L.codec.variable.offsets", "bytes[]")
-    return Variable(table.astype(np.int64), np.frombuffer(data, np.uint8))
-
-
-def _header(cursor: Cursor) -> tuple[int, int, int]:
-    """Return (offset width in bytes, start of the bytes, size of the header)."""
-    clause = "L.codec.variable.header"
-    place = cursor.ctx.at(cursor.offset, min(cursor.remaining, 16))
-    cursor.require(4, "header", clause)
-    word = bytes(cursor.data[cursor.position : cursor.position + 4])
-    if any(word[1:]):
-        bits = cursor.u8("bits", clause)
-        cursor.u32("count", clause)
-        start, size = cursor.u32("start of bytes", clause), 9
-    elif word[0] == 64:
-        bits = cursor.u64("bits", clause)
-        start, size = cursor.u64("start of bytes", clause), 16
-    else:
-        bits = cursor.u32("bits", clause)
-        start, size = cursor.u32("start of bytes", clause), 8
-    if bits not in (32, 64):
-        raise CorruptPage(clause, place, found=f"{bits} bits", wanted="32 or 64")
-    return bits // 8, start, size
-
-
-def check_offsets(offsets: NDArray[np.generic], size: int, clause: str, place: Place) -> None:
-    """Refuse offsets that do not start at 0, fall, or pass `size`."""
-    wide = offsets.astype(np.uint64)
-    if len(wide) and (wide[0] != 0 or np.any(wide[1:] < wide[:-1]) or int(wide[-1]) > size):
+    table = buffer[header:end].view(f"<u{width}").astype(np.uint64)
+    data = buffer[end:]
+    if table[0] != 0 or np.any(table[1:] < table[:-1]) or int(table[-1]) > len(data):
         raise CorruptPage(
-            clause,
-            place,
-            found=f"offsets {wide[:4].tolist()} to {int(wide[-1])}",
-            wanted=f"0, never falling, at most {size}",
+            "L.codec.variable.offsets",
+            run.place(),
+            found=f"offsets {table[:4].tolist()} to {int(table[-1])}",
+            wanted=f"0, never falling, at most {len(data)}",
         )
+    if run.in_file(0):
+        at = run.base + int(run.starts[0, 0])
+        run.ctx.leaf(at, at + header, "header", "header", "L.codec.variable.header")
+        run.ctx.leaf(at + header, at + end, "offsets", f"offsets u{8 * width}[]")
+        run.ctx.leaf(at + end, at + len(buffer), "bytes", kind, "L.codec.variable.offsets")
+    return Variable(table.astype(np.int64), data)
+
+
+def _header(run: ChunkRun, head: bytes) -> tuple[int, int, int]:
+    """Return (size of the header, offset width in bytes, start of the bytes)."""
+    if len(head) > 4 and any(head[1:4]):
+        size, bits, start = 9, head[0], head[5:9]
+    elif head[:1] == b"\x40":
+        size, bits, start = 16, int.from_bytes(head[:8], "little"), head[8:16]
+    else:
+        size, bits, start = 8, int.from_bytes(head[:4], "little"), head[4:8]
+    if len(head) < size or bits not in (32, 64):
+        raise CorruptPage(
+            "L.codec.variable.header",
+            run.place(),
+            found=head.hex(),
+            wanted="offsets of 32 or 64 bits, and where the bytes start",
+        )
+    return size, bits // 8, int.from_bytes(start, "little")
