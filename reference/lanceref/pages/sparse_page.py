@@ -152,12 +152,16 @@ class SparsePage:
     def _leaf(self, slots: NDArray[np.int64], valid: NDArray[np.bool_]) -> pa.Array:
         codec = self._plane.WhichOneof("codec")
         if codec == "zipped":
-            stored = self._values.take(self._stored_before[slots[valid]]).leaf
+            stored = self._take(self._stored_before[slots[valid]])
             return stored.take(pa.array(np.cumsum(valid) - 1, mask=~valid))
         if codec == "indexed":
             return self._items.take(pa.array(self._indices[slots], mask=~valid))
-        leaf = self._values.take(slots).leaf
+        leaf = self._take(slots)
         return leaf if valid.all() else leaf.take(pa.array(np.arange(len(slots)), mask=~valid))
+
+    def _take(self, values: NDArray[np.int64]) -> pa.Array:
+        """Return values of the plane by their numbers."""
+        return self._values.take(values).leaf if len(values) else pa.array([], self._type)
 
     @cached_property
     def _stored_before(self) -> NDArray[np.int64]:
