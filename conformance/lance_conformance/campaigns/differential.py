@@ -76,7 +76,7 @@ def write(sample: Sample, path: Path) -> str | None:
         ) as writer:
             for batch in _batches(sample):
                 writer.write_batch(batch)
-    except (OSError, ValueError, NotImplementedError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         return str(error)[:200]
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # the oracle's own class cannot be imported

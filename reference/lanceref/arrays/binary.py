@@ -126,17 +126,16 @@ def check_utf8(array: pa.Array, page: Page, place: Place) -> None:
         )
 
 
+def is_string(type_: pa.DataType) -> bool:
+    """Whether a type is text or byte strings, with offsets of either width."""
+    return type_ in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+
+
 def open_binary(
     encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page, kind: str = "bytes"
 ) -> BinaryArray:
     """Open the strings of a page; `kind` says in spans what their bytes are."""
-    types = pa.types
-    if not (
-        types.is_string(type_)
-        or types.is_large_string(type_)
-        or types.is_binary(type_)
-        or types.is_large_binary(type_)
-    ):
+    if not is_string(type_):
         raise CorruptPage(  # L.array.binary.type
             "L.array.binary.type", page.place, found="binary", wanted=f"values of {type_}"
         )

@@ -2,9 +2,9 @@
 
 Every page of a 2.0 column is described by an `ArrayEncoding`; here the arm that is set chooses the
 module that reads it, and inner encodings are opened the same way. Lists and struct headers are not
-opened here: they are whole columns (see `column`).
+opened here: they are whole columns (see `column`). The protobuf library bounds how deep they nest.
 
-Clauses: L.array.encoding.tag, L.array.encoding.depth
+Clauses: L.array.encoding.tag
 """
 
 from __future__ import annotations
@@ -21,27 +21,20 @@ from lanceref.arrays.fsst import open_fsst
 from lanceref.arrays.nullable import open_nullable
 from lanceref.arrays.packed_struct import open_packed_struct
 from lanceref.arrays.page import Page, PageArray
-from lanceref.errors import CorruptPage, UnknownEncoding
+from lanceref.errors import UnknownEncoding
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 
 def open_array(
-    encoding: pb.ArrayEncoding, type_: pa.DataType, num_rows: int, page: Page, depth: int = 0
+    encoding: pb.ArrayEncoding, type_: pa.DataType, num_rows: int, page: Page
 ) -> PageArray:
     """Open an encoding as `num_rows` values of an Arrow type; its buffers are bounded here."""
-    if depth > page.ctx.limits.depth:  # L.array.encoding.depth
-        raise CorruptPage(
-            "L.array.encoding.depth",
-            page.place,
-            found=f"encodings nested {depth} deep",
-            wanted=f"at most {page.ctx.limits.depth}",
-        )
 
     def same_rows(inner: pb.ArrayEncoding) -> PageArray:
-        return open_array(inner, type_, num_rows, page, depth + 1)
+        return open_array(inner, type_, num_rows, page)
 
     def items(inner: pb.ArrayEncoding, item_type: pa.DataType, num_items: int) -> PageArray:
-        return open_array(inner, item_type, num_items, page, depth + 1)
+        return open_array(inner, item_type, num_items, page)
 
     match encoding.WhichOneof("array_encoding"):
         case "flat":

@@ -1,7 +1,8 @@
 """Fixed-size binary: strings that all have the same width.
 
-An old writer's choice for strings of equal length: only the bytes are stored. The field may be of
-fixed-size binary type or of any string type. No writer of today produces it.
+An old writer's choice for strings of equal length: only the bytes are stored. The field is of a
+string type; fields of Arrow's fixed-size binary type are stored flat. No writer of today produces
+it.
 
 Layout: row i at i * byte_width.
 
@@ -16,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from lanceref.arrays.binary import variable_array
-from lanceref.arrays.flat import FlatArray, FlatValues, bare_flat, open_flat, slot_bits
-from lanceref.arrays.page import Page, PageArray
+from lanceref.arrays.binary import is_string, variable_array
+from lanceref.arrays.flat import FlatValues, bare_flat, open_flat
+from lanceref.arrays.page import Page
 from lanceref.arrays.rows import RowRanges
 from lanceref.codecs.values import Variable
 from lanceref.cursor import Cursor, Extent
@@ -51,15 +52,11 @@ class EqualStrings:
 
 def open_fixed_size_binary(
     encoding: pb.FixedSizeBinary, type_: pa.DataType, num_rows: int, page: Page
-) -> PageArray:
+) -> EqualStrings:
     """Open strings of one width; the bytes may be described as bytes or as whole values."""
     width = encoding.byte_width
     flat = bare_flat(encoding.bytes, page, "bytes")
-    variable = slot_bits(type_) is None and not pa.types.is_nested(type_)
-    fits = variable and not pa.types.is_dictionary(type_) and width > 0
-    if pa.types.is_fixed_size_binary(type_):
-        fits = width == type_.byte_width
-    if not fits or flat.bits_per_value not in (8, 8 * width):
+    if not is_string(type_) or width == 0 or flat.bits_per_value not in (8, 8 * width):
         raise CorruptPage(  # L.array.fixed-size-binary.width
             "L.array.fixed-size-binary.width",
             page.place,
@@ -69,8 +66,5 @@ def open_fixed_size_binary(
     as_bytes = pb.Flat(bits_per_value=8, buffer=flat.buffer)
     if flat.HasField("compression"):
         as_bytes.compression.CopyFrom(flat.compression)
-    if not variable:
-        as_bytes.bits_per_value = 8 * width
-        return FlatArray(open_flat(as_bytes, num_rows, page, "values", f"{type_}[]"), type_)
     values = open_flat(as_bytes, num_rows * width, page, "bytes", "bytes")
     return EqualStrings(page, values, page.extent(flat.buffer), width, type_)

@@ -32,7 +32,7 @@ def random_knobs(rng: Random, type_: pa.DataType, version: FileVersion) -> dict[
 def _string_knobs(rng: Random, type_: pa.DataType, version: FileVersion) -> dict[str, str]:
     schemes = ["zstd", "lz4", "none"]
     if version > V2_0 or type_ == pa.string():
-        schemes.append("fsst")
+        schemes += ["fsst", "fsst"]
     return {"compression": rng.choice(schemes)}
 
 

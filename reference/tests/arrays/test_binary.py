@@ -1,0 +1,139 @@
+"""Strings and their end offsets."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lanceref.errors import CorruptPage, OutOfRange, UnknownEncoding
+from lanceref.proto import encodings_v2_0_pb2 as pb
+
+from .building import Column, Page, binary, flat, open_built, read_built, scanned, taken, words
+
+WORKED = [words(7, 3, 6, 13, 13, 13), b"foofoo"]
+
+
+@pytest.mark.parametrize("type_", [pa.string(), pa.large_string()])
+def test_the_worked_page(type_):
+    """7, 3, 6, 13, 13, 13 over foofoo: two strings, the null before them owning nothing."""
+    found = read_built(type_, binary(7), 6, *WORKED)
+
+    assert [None, "foo", "foo", None, None, None] == found.to_pylist()
+    assert type_ == found.type
+
+
+def test_a_null_row_may_own_bytes():
+    """Its bytes are passed over."""
+    found = read_built(pa.binary(), binary(6), 3, words(1, 3 + 6, 5), b"axxbc")
+
+    assert [b"a", None, b"bc"] == found.to_pylist()
+
+
+def test_a_take_reads_the_end_before_each_range():
+    """A string starts where the one before it ends, also when that one is not wanted."""
+    column = open_built(pa.string(), [Column([Page(binary(7), 6, WORKED)])])
+
+    assert ["foo", None] == taken(column, 2, 3)
+    assert [None, "foo"] == taken(column, 0, 1)
+
+
+def test_a_page_without_rows():
+    """Two empty buffers and no adjustment: the items of empty lists."""
+    assert [] == read_built(pa.string(), binary(0), 0, b"", b"").to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("ends", "adjustment", "error", "clause"),
+    [
+        (words(3, 2), 7, CorruptPage, "L.array.binary.ends"),
+        (words(3, 8), 10, OutOfRange, "L.array.binary.ends-bound"),
+        (words(3, 6), 0, CorruptPage, "L.array.binary.null-adjustment"),
+        (words(0, 2**64 - 1), 2**63, OutOfRange, "L.array.binary.ends-bound"),
+    ],
+    ids=["decreasing", "beyond the bytes", "adjustment 0", "huge"],
+)
+def test_impossible_ends_are_refused(ends, adjustment, error, clause):
+    """Ends never decrease, stay inside the bytes and below the adjustment."""
+    with pytest.raises(error) as told:
+        read_built(pa.string(), binary(adjustment), 2, ends, b"foobar")
+
+    assert clause == told.value.clause
+
+
+def test_a_decreasing_end_is_named_by_its_offset():
+    """The error points at the word of the row."""
+    with pytest.raises(CorruptPage) as told:
+        read_built(pa.string(), binary(7), 3, words(3, 6, 5), b"foobar")
+
+    assert (16, 24) == told.value.span
+
+
+def test_narrow_ends_are_refused():
+    """Ends are 64 bits wide."""
+    encoding = pb.ArrayEncoding(
+        binary={"indices": flat(32), "bytes": flat(8, 1), "null_adjustment": 7}
+    )
+
+    with pytest.raises(CorruptPage, match=r"L\.array\.binary\.indices-width"):
+        read_built(pa.string(), encoding, 1, bytes(4), b"")
+
+
+def test_bytes_of_another_width_are_refused():
+    """The bytes of strings are flat values of 8 bits."""
+    encoding = pb.ArrayEncoding(binary={"indices": flat(64), "bytes": flat(16, 1)})
+
+    with pytest.raises(CorruptPage, match=r"L\.array\.binary\.bytes-width"):
+        read_built(pa.string(), encoding, 1, words(0), b"")
+
+
+def test_ends_stored_otherwise_are_refused():
+    """Ends are flat values."""
+    encoding = pb.ArrayEncoding(binary={"indices": binary(1), "bytes": flat(8, 1)})
+
+    with pytest.raises(UnknownEncoding, match=r"L\.array\.encoding\.tag"):
+        read_built(pa.string(), encoding, 1, words(0), b"")
+
+
+def test_strings_that_are_not_utf8_are_refused_and_byte_strings_are_not():
+    """Only text has to be valid UTF-8, and only where it is not null."""
+    with pytest.raises(CorruptPage, match=r"L\.array\.binary\.utf8"):
+        read_built(pa.string(), binary(2), 1, words(1), b"\xff")
+    assert [b"\xff"] == read_built(pa.binary(), binary(2), 1, words(1), b"\xff").to_pylist()
+    assert [None] == read_built(pa.string(), binary(2), 1, words(3), b"\xff").to_pylist()
+
+
+def test_strings_of_a_number_field_are_refused():
+    """Binary pages hold strings or byte strings."""
+    with pytest.raises(CorruptPage, match=r"L\.array\.binary\.type"):
+        read_built(pa.int8(), binary(2), 1, words(1), b"a")
+
+
+def test_another_adjustment_reads_well_and_is_reported():
+    """A writer adds one more than the last end; a reader takes any larger one."""
+    findings = []
+    page = Page(binary(100), 2, [words(1, 102), b"ab"])
+    column = open_built(pa.string(), [Column([page])], findings=findings)
+
+    column.check()
+
+    assert ["a", None] == scanned(column).to_pylist()
+    assert "L.array.binary.null-adjustment-value" == findings[0].clause
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.none() | st.binary(max_size=5), min_size=1, max_size=40),
+    st.sets(st.integers(0, 39), min_size=1),
+)
+def test_what_is_stored_by_the_rules_reads_back(values, rows):
+    """Any byte strings survive, whole and row by row."""
+    total = sum(len(value or b"") for value in values)
+    at, ends = 0, []
+    for value in values:
+        at += len(value or b"")
+        ends.append(at + (total + 1 if value is None else 0))
+    page = Page(binary(total + 1), len(values), [words(*ends), b"".join(v or b"" for v in values)])
+    column = open_built(pa.binary(), [Column([page])])
+    wanted = sorted(row for row in rows if row < len(values))
+
+    assert values == scanned(column).to_pylist()
+    assert [values[row] for row in wanted] == taken(column, *wanted)

@@ -1,0 +1,60 @@
+"""Blob columns."""
+
+import pyarrow as pa
+import pytest
+from lanceref.errors import BadSchema, CorruptPage, LanceError, OutOfRange
+from lanceref.proto import encodings_v2_0_pb2 as pb
+from lanceref.storage import BytesSource
+
+from .building import BLOB, Column, Page, flat, no_nulls, open_built, scanned, taken, words
+
+FIELD = pa.field("c", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+ENCODING = pb.ArrayEncoding(
+    packed_struct={"inner": [no_nulls(flat(64)), no_nulls(flat(64))], "buffer": {}}
+)
+
+
+def _column(*descriptors: tuple[int, int]):
+    stored = b"".join(words(*one) for one in descriptors)
+    page = Page(ENCODING, len(descriptors), [stored])
+    source = BytesSource(stored.ljust(128, b"H") + b"payload")
+    return open_built(FIELD, [Column([page], BLOB)], source=source)
+
+
+def test_descriptors_lead_to_payloads():
+    """Size 0 is an empty value at position 0 and a null at position 1."""
+    column = _column((128, 3), (0, 0), (1, 0), (131, 4))
+
+    assert [b"pay", b"", None, b"load"] == scanned(column).to_pylist()
+    assert [None, b"load", b"load"] == taken(column, 2, 3, 3)
+
+
+def test_an_empty_payload_elsewhere_is_refused():
+    """Positions other than 0 and 1 have a size."""
+    with pytest.raises(CorruptPage, match=r"L\.array\.blob\.null"):
+        scanned(_column((2, 0)))
+
+
+@pytest.mark.parametrize("descriptor", [(133, 3), (2**63, 2), (0, 2**63)])
+def test_a_payload_outside_the_file_is_refused(descriptor):
+    """Payloads lie inside the file."""
+    with pytest.raises(LanceError, match=r"L\.array\.blob\.payload"):
+        scanned(_column(descriptor))
+
+
+def test_the_column_encoding_agrees_with_the_field():
+    """A blob column is one whose field says so, and the other way round."""
+    page = Page(flat(8), 1, [b"a"])
+
+    with pytest.raises(BadSchema, match=r"L\.array\.blob\.column"):
+        open_built(FIELD, [Column([page])])
+    with pytest.raises(BadSchema, match=r"L\.array\.blob\.column"):
+        open_built(pa.int8(), [Column([page], BLOB)])
+
+
+def test_out_of_range_is_what_a_payload_beyond_the_end_is():
+    """The error names the extent."""
+    with pytest.raises(OutOfRange) as told:
+        scanned(_column((130, 100)))
+
+    assert 130 == told.value.offset
