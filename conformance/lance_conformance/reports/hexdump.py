@@ -14,6 +14,9 @@ from lance_conformance.cases import Case
 
 VIEW_BYTES = 512
 LINE_BYTES = 16
+NUM_SHADES = 4
+"""Colours that tell neighbouring owners apart."""
+
 BEFORE_PATCH = 128
 """Bytes shown before a patch that lies beyond the first view."""
 
@@ -31,13 +34,22 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Bytes of one line with one owner: hex and printable text; `shade` tells neighbours apart."""
+    """Bytes of one line with one owner; `shade` tells neighbours apart."""
 
     hex: str
-    text: str
     title: str
     shade: int
     patched: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Up to 16 bytes: their segments, and their printable characters, aligned by `gap`."""
+
+    offset: int
+    segments: tuple[Segment, ...]
+    gap: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +60,7 @@ class View:
     size: int
     start: int
     end: int
-    lines: tuple[tuple[int, tuple[Segment, ...]], ...]
+    lines: tuple[Line, ...]
 
 
 def view(case: Case) -> View | None:
@@ -62,13 +74,8 @@ def view(case: Case) -> View | None:
     start = max(0, at - BEFORE_PATCH) // LINE_BYTES * LINE_BYTES if at + size > VIEW_BYTES else 0
     end = min(len(data), start + VIEW_BYTES)
     owners = hexmap(path.with_name(f"{path.name}.hexmap"))
-    lines = tuple(
-        (
-            line,
-            tuple(_segments(data, line, min(line + LINE_BYTES, end), owners, range(at, at + size))),
-        )
-        for line in range(start, end, LINE_BYTES)
-    )
+    patch = range(at, at + size)
+    lines = tuple(_line(data[:end], at, owners, patch) for at in range(start, end, LINE_BYTES))
     return View(path.relative_to(case.folder).as_posix(), len(data), start, end, lines)
 
 
@@ -89,22 +96,25 @@ def _shown_file(case: Case, target: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _segments(
-    data: bytes, start: int, end: int, owners: Sequence[Owner], patch: range
-) -> Iterator[Segment]:
-    at = start
+def _line(data: bytes, start: int, owners: Sequence[Owner], patch: range) -> Line:
+    part = data[start : start + LINE_BYTES]
+    text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+    gap = "   " * (LINE_BYTES - len(part))
+    return Line(start, tuple(_segments(part, start, owners, patch)), gap, text)
+
+
+def _segments(part: bytes, start: int, owners: Sequence[Owner], patch: range) -> Iterator[Segment]:
+    at, end = start, start + len(part)
     while at < end:
         number, owner = _owner_at(owners, at)
         stop = end if owner is None else min(end, owner.end)
-        patched = at in patch
-        if patched:
+        if at in patch:
             stop = min(stop, patch.stop)
         elif at < patch.start < stop:
             stop = patch.start
-        part = data[at:stop]
-        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
         title = "" if owner is None else f"{owner.name} ({owner.kind}) {owner.clause}".rstrip(" -")
-        yield Segment(part.hex(" "), text, title, -1 if owner is None else number % 4, patched)
+        shade = -1 if owner is None else number % NUM_SHADES
+        yield Segment(part[at - start : stop - start].hex(" "), title, shade, at in patch)
         at = stop
 
 

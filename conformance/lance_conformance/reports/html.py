@@ -58,6 +58,7 @@ def render(run: Run) -> str:
         lstrip_blocks=True,
     )
     environment.globals.update(
+        passing=_passing,
         percent=percent,
         family=family,
         meanings=MEANINGS,
@@ -68,6 +69,7 @@ def render(run: Run) -> str:
     )
     return environment.get_template("report.html").render(
         run=run,
+        shown_scores={n: s for n, s in run.scores.items() if n == run.profile} or run.scores,
         who=run.claims.implementation,
         shares=list(_shares(run.results)),
         clauses=list(_clauses(run)),
@@ -95,6 +97,11 @@ def _clauses(run: Run) -> Iterator[ClauseRow]:
             negative,
             worst(claimed) if claimed else Outcome.UNSUPPORTED,
         )
+
+
+def _passing(results: Sequence[CaseResult]) -> str:
+    passing = sum(result.outcome == Outcome.PASS for result in results)
+    return f"{passing} of {len(results)}" if results else "–"
 
 
 def _is_negative(result: CaseResult, clause_id: str) -> bool:

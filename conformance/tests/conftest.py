@@ -1,0 +1,161 @@
+"""A toy suite of three cases, fakes that answer it, and results made by hand."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from lance_conformance import suite
+from lance_conformance.cases import Case
+from lance_conformance.checks import Check
+from lance_conformance.known import Reckoning
+from lance_conformance.outcomes import Outcome
+from lance_conformance.reports.jsonl import Run
+from lance_conformance.runner import CaseResult, CheckResult
+from lance_conformance.session import Claims, Session
+
+FAKE = Path(__file__).parent / "fakes" / "fake.py"
+
+READ, NEGATIVE, LINT = "toy/any/read/columns", "toy/any/read/neg-broken", "toy/any/read/odd"
+
+_COLUMNS = {"a": [1, 2, 3, 4], "b": ["x", None, "", "ü"]}
+
+
+def _manifest(case_id: str, kind: str, data: bytes) -> dict[str, object]:
+    negative = kind != "read-file"
+    manifest: dict[str, object] = {
+        "schema": 1,
+        "id": case_id,
+        "title": f"A toy of kind {kind}",
+        "kind": kind,
+        "clauses": [{"id": "L.toy.columns", "role": "positive"}],
+        "requires": {"op": "file.read", "file_version": "2.0"},
+        "provenance": {"made_by": "hand", "version": "1"},
+        "input": {"path": "data.lance", "sha256": hashlib.sha256(data).hexdigest()},
+        "expect": [{"table": {"path": "expect.arrow", "order": "storage"}}],
+        "limits": {"seconds": 2, "memory_mb": 512},
+    }
+    if negative:
+        clause = "L.toy.odd" if kind == "lint" else "L.toy.json"
+        manifest["clauses"] = [{"id": clause, "role": "negative"}]
+        manifest["provenance"] = {"made_by": "patch", "version": "1", "derived_from": READ}
+        manifest["patch"] = [
+            {
+                "target": "data.lance",
+                "at": 0,
+                "was_hex": "7b",
+                "now_hex": data[:1].hex(),
+                "meaning": "another first byte",
+            }
+        ]
+    if kind == "negative-file":
+        manifest["expect"] = [{"reject": {"stage": "open", "before_output": False}}]
+    if kind == "lint":
+        manifest["expect"] = [
+            {"table": {"path": "expect.arrow", "order": "storage"}, "findings": ["L.toy.odd"]}
+        ]
+    return manifest
+
+
+def write_case(root: Path, case_id: str, kind: str, data: bytes) -> None:
+    """Write one toy case."""
+    folder = root / case_id
+    folder.mkdir(parents=True)
+    (folder / "data.lance").write_bytes(data)
+    if kind != "negative-file":
+        table = pa.table(_COLUMNS)
+        with pa.OSFile(str(folder / "expect.arrow"), "wb") as sink:
+            with pa.ipc.new_file(sink, table.schema) as writer:
+                writer.write_table(table)
+    text = suite.canonical(_manifest(case_id, kind, data))
+    (folder / "case.json").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def toy_suite(tmp_path: Path) -> Path:
+    """A folder of three cases: one to read, one to refuse, one to report."""
+    root = tmp_path / "toys"
+    write_case(root, READ, "read-file", json.dumps(_COLUMNS).encode())
+    write_case(root, NEGATIVE, "negative-file", b"broken")
+    write_case(root, LINT, "lint", json.dumps({**_COLUMNS, "odd": True}).encode())
+    suite.write(root)
+    return root
+
+
+@pytest.fixture
+def fake() -> Callable[[str], list[str]]:
+    """The command of the fake that behaves as its mode says."""
+    return lambda mode: [sys.executable, str(FAKE), mode]
+
+
+@pytest.fixture
+def open_session(tmp_path: Path, fake: Callable[[str], list[str]]) -> Callable[[str], Session]:
+    """Sessions with fakes, by mode."""
+    return lambda mode: Session(fake(mode), tmp_path / "scratch" / mode)
+
+
+def make_claims(**capabilities: dict[str, object]) -> Claims:
+    """Claims of the operations given (a dot in their name is written as two underscores)."""
+    named = {name.replace("__", "."): value for name, value in capabilities.items()}
+    who = {"name": "toy", "version": "1", "language": "none"}
+    return Claims(who, named, {"protocol": 1, "implementation": who, "capabilities": named})
+
+
+@pytest.fixture
+def claims() -> Callable[..., Claims]:
+    """A maker of claims."""
+    return make_claims
+
+
+@pytest.fixture
+def make_case(tmp_path: Path) -> Callable[..., Case]:
+    """A maker of cases that exist only as manifests; arguments replace parts of it."""
+
+    def make(case_id: str = READ, kind: str = "read-file", **parts: object) -> Case:
+        return Case(tmp_path, {**_manifest(case_id, kind, b"{}"), **parts})
+
+    return make
+
+
+@pytest.fixture
+def make_result(make_case: Callable[..., Case]) -> Callable[..., CaseResult]:
+    """A maker of results: id, outcome, and what differs in the manifest."""
+
+    def make(
+        case_id: str = READ, outcome: Outcome = Outcome.PASS, detail: str = "", **parts: object
+    ) -> CaseResult:
+        check = CheckResult("full", outcome, detail)
+        return CaseResult(make_case(case_id, **parts), outcome, (check,), detail)
+
+    return make
+
+
+@pytest.fixture
+def make_run() -> Callable[..., Run]:
+    """A maker of runs from results."""
+
+    def make(results: list[CaseResult], reckoning: Reckoning | None = None, **parts: object) -> Run:
+        values: dict[str, object] = {
+            "claims": make_claims(file__read={}),
+            "results": results,
+            "reckoning": reckoning or Reckoning(),
+            "active": [result.case for result in results],
+            "register": {},
+            "profile": "format",
+            "started": "2026-01-01T00:00:00+00:00",
+            "exit_code": 0,
+        }
+        return Run(**{**values, **parts})  # type: ignore[arg-type]
+
+    return make
+
+
+@pytest.fixture
+def a_check() -> Callable[..., Check]:
+    """A maker of checks of `file.read`."""
+    return lambda expect, op="file.read": Check("full", op, {}, expect)
