@@ -122,6 +122,7 @@ def cut_matrix(
     words = np.zeros(len(table), dtype=np.uint32)
     if shape.control_bytes:
         words = control.view(f"<u{shape.control_bytes}")[:, 0].astype(np.uint32)
+        _check_words(zipped, shape, zipped.starts, words)
     levels = shape.levels(words)
     if zipped.ctx.spans is not None:
         values = zipped.starts + shape.control_bytes
@@ -178,6 +179,7 @@ def _measure(
     """Return control word, whether a value follows, and its size for the entries at `at`."""
     _bound(zipped, at, at + shape.control_bytes, ends)
     words = _integers(zipped.data, at, shape.control_bytes).astype(np.uint32)
+    _check_words(zipped, shape, at, words)
     owners = shape.owns_value(words & np.uint32((1 << shape.bits_def) - 1))
     body = at + shape.control_bytes
     if shape.value_bytes is not None:
@@ -193,6 +195,23 @@ def _measure(
         lengths[owners] = stored
     _bound(zipped, at, body + np.where(owners, shape.length_bytes + lengths, 0), ends)
     return words, owners, lengths
+
+
+def _check_words(
+    zipped: Zipped, shape: EntryShape, at: Positions, words: NDArray[np.uint32]
+) -> None:
+    """Refuse control words with bits beyond those of the two levels."""
+    bits = shape.bits_rep + shape.bits_def
+    over = np.flatnonzero(words >> np.uint32(bits)) if bits < 32 else words[:0]
+    if len(over):
+        row = int(over[0])
+        raise _broken(
+            "L.page.fullzip.control-word",
+            zipped,
+            int(at[row]),
+            f"control word {int(words[row]):#x}",
+            f"a word of {bits} bits",
+        )
 
 
 def _bound(zipped: Zipped, at: Positions, needed: Positions, ends: Positions) -> None:
