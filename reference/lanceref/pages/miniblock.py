@@ -43,8 +43,8 @@ from lanceref.pages.repdef import row_starts, select, unravel
 from lanceref.pages.repindex import RepetitionIndex, parse_index
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
 
-DICTIONARY_ROW_BYTES = 32
-"""Assumed size of a value that is looked up in a dictionary: cuts runs of 64 Ki rows."""
+DICTIONARY_ROW_BYTES = 8
+"""Assumed size of a value that is looked up in a dictionary: cuts runs of 256 Ki rows."""
 
 
 @dataclass(frozen=True, slots=True)
