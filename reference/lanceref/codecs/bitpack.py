@@ -199,12 +199,13 @@ def _out_of_line(
         packed = np.ascontiguousarray(run.rows(0, chunks, num_blocks * width * BLOCK // 8))
         rows = (first[chunks][:, None] + np.arange(num_blocks)).reshape(-1)
         packed = packed.reshape(-1).view(f"<u{bits // 8}").reshape(len(rows), width * BLOCK // bits)
-        target = np.empty((len(rows), BLOCK), dtype)
+        target = out if len(rows) == len(out) else np.empty((len(rows), BLOCK), dtype)
         if dtype == np.bool_:
             unpack_flags(packed, target.view(np.bool_))
         else:
             unpack(packed, width, target)
-        out[rows] = target
+        if target is not out:
+            out[rows] = target
     for chunk in np.flatnonzero(is_raw).tolist():
         values = _raw_tail(run, chunk, int(tail[chunk]), bits, width)
         out[int(first[chunk] + full[chunk]), : len(values)] = values
@@ -228,7 +229,8 @@ def _raw_tails(run: ChunkRun, bits: int, width: int) -> NDArray[np.bool_]:
             found=f"{int(sizes[chunk])} bytes for {int(run.counts[chunk])} values at {width} bits",
             wanted=f"{int(raw[chunk])} or {int(padded[chunk])} bytes",
         )
-    return (sizes == raw) & (tail > 0)
+    is_raw: NDArray[np.bool_] = (sizes == raw) & (tail > 0)
+    return is_raw
 
 
 def _raw_tail(run: ChunkRun, chunk: int, tail: int, bits: int, width: int) -> Unsigned:

@@ -1,0 +1,138 @@
+"""Runs of chunks from plain bytes, values as plain Python, and damage: for the tests of codecs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import hypothesis.strategies as st
+import numpy as np
+from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
+from lanceref.context import Context
+from lanceref.cursor import Cursor
+from lanceref.errors import BytesError
+from lanceref.spans import SpanRecorder
+
+BASE = 1000
+"""Where the runs of the tests lie in their imaginary file."""
+
+CTX = Context("test.lance")
+PLACE = CTX.at(BASE)
+
+
+def run_of(*buffers: Sequence[bytes], counts: Sequence[int], ctx: Context = CTX) -> ChunkRun:
+    """Lay out chunks as a page does: each buffer of a chunk padded to eight bytes."""
+    data, starts = bytearray(), []
+    for chunk in range(len(counts)):
+        data += b"\x01" * 8
+        row = []
+        for buffer in buffers:
+            row.append(len(data))
+            data += buffer[chunk] + b"\xfe" * (-len(buffer[chunk]) % 8)
+        starts.append(row)
+    return ChunkRun(
+        ctx,
+        np.frombuffer(bytes(data), np.uint8),
+        BASE,
+        np.array(starts, np.int64).reshape(len(counts), len(buffers)).T,
+        np.array([[len(part) for part in buffer] for buffer in buffers], np.int64),
+        np.array(counts, np.int64),
+    )
+
+
+def cursor_of(data: bytes, ctx: Context = CTX) -> Cursor:
+    """Return a cursor over `data` at BASE."""
+    return Cursor(memoryview(data), BASE, ctx)
+
+
+def recording() -> Context:
+    """Return a context that records spans and findings."""
+    return Context("test.lance", spans=SpanRecorder(), findings=[])
+
+
+def leaves(ctx: Context) -> list[tuple[int, int, str, str]]:
+    """Return the recorded spans as (start, end, name, kind), relative to BASE."""
+    assert ctx.spans is not None
+    return [(s.start - BASE, s.end - BASE, s.name, s.kind) for s in ctx.spans.root.leaves()]
+
+
+def plain(values: Values) -> list[object]:
+    """Return values as plain Python: integers, bytes, lists with None, tuples."""
+    check(values)
+    if isinstance(values, Fixed):
+        if values.bits == 1:
+            bits = np.unpackbits(values.data, count=values.count, bitorder="little")
+            return [int(bit) for bit in bits]
+        width = values.bits // 8
+        raw = values.data.tobytes()
+        parts = (raw[i * width : (i + 1) * width] for i in range(values.count))
+        return [int.from_bytes(part, "little") for part in parts]
+    if isinstance(values, Variable):
+        raw, ends = values.data.tobytes(), values.offsets.tolist()
+        return [raw[a:b] for a, b in pairwise(ends)]
+    if isinstance(values, FixedSizeList):
+        items = plain(values.items)
+        if values.validity is not None:
+            items = [i if ok else None for i, ok in zip(items, values.validity)]
+        size = values.dimension
+        return [items[i * size : (i + 1) * size] for i in range(values.count)]
+    assert isinstance(values, Rows)
+    return list(zip(*(plain(field) for field in values.fields)))
+
+
+def check(values: Values) -> None:
+    """Assert what `pages` relies on: buffers as long as counts say, offsets in order."""
+    if isinstance(values, Fixed):
+        assert values.data.dtype == np.uint8
+        assert len(values.data) == (values.count * values.bits + 7) // 8
+    elif isinstance(values, Variable):
+        assert values.offsets.dtype == np.int64
+        assert values.offsets[0] == 0
+        assert (np.diff(values.offsets) >= 0).all()
+        assert values.offsets[-1] <= len(values.data)
+    elif isinstance(values, FixedSizeList):
+        assert values.items.count == values.count * values.dimension
+        assert values.validity is None or len(values.validity) == values.items.count
+        check(values.items)
+    elif isinstance(values, Rows):
+        for field in values.fields:
+            assert field.count == values.count
+            check(field)
+
+
+def words(values: Sequence[int], bits: int) -> bytes:
+    """Write integers of `bits` bits."""
+    return b"".join(value.to_bytes(bits // 8, "little") for value in values)
+
+
+def damaged(draw: st.DataObject, run: ChunkRun) -> ChunkRun:
+    """Change a few bytes of a run, and perhaps a size or a count, staying inside its bytes."""
+    data, sizes, counts = run.data.copy(), run.sizes.copy(), run.counts.copy()
+    edits = st.tuples(st.integers(0, max(0, len(data) - 1)), st.integers(0, 255))
+    for at, value in draw.draw(st.lists(edits, max_size=4)):
+        if len(data):
+            data[at] = value
+    chunk = draw.draw(st.integers(0, run.num_chunks - 1))
+    buffer = draw.draw(st.integers(0, len(sizes) - 1))
+    if draw.draw(st.booleans()):
+        room = len(data) - int(run.starts[buffer, chunk])
+        sizes[buffer, chunk] = draw.draw(st.integers(0, room))
+    if draw.draw(st.booleans()):
+        counts[chunk] = draw.draw(st.integers(0, 2000))
+    return replace(run, data=data, sizes=sizes, counts=counts)
+
+
+def gives_values_or_refuses(decode: Callable[[ChunkRun], Values], run: ChunkRun) -> None:
+    """Assert that a run decodes to sound values of its count, or is refused in full."""
+    try:
+        values = decode(run)
+    except BytesError as error:
+        assert error.clause.startswith("L.codec.")
+        assert BASE <= error.offset <= BASE + len(run.data)
+        assert str(error.found)
+        assert str(error.wanted)
+    else:
+        check(values)
+        assert values.count == run.num_values
