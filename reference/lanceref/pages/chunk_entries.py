@@ -26,11 +26,8 @@ from lanceref.file.versions import FileVersion
 from lanceref.pages.chunks import Chunks, ChunkShape, ChunkTable, Counts, parse_chunks
 from lanceref.pages.layers import Layers
 from lanceref.pages.leafvalues import indexed_array, leaf_array
-from lanceref.pages.repdef import Entries, Level, Levels, check_ranges, row_starts
+from lanceref.pages.repdef import LEVEL_BYTES, Entries, Level, Levels, check_ranges, row_starts
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
-
-LEVEL_BYTES = 16
-"""Memory that one level takes while rows are cut from it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,13 +41,20 @@ from lanceref.file.versions import V2_1, FileVersion
 from lanceref.pages.layers import Layers
 from lanceref.pages.leafvalues import is_variable, leaf_array, width_bits
 from lanceref.pages.nested import Nested
-from lanceref.pages.repdef import Entries, Level, Levels, check_ranges, ranges, row_starts, unravel
+from lanceref.pages.repdef import (
+    LEVEL_BYTES,
+    Entries,
+    Level,
+    Levels,
+    check_ranges,
+    ranges,
+    row_starts,
+    unravel,
+)
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, ConstantLayout
 
 MAX_INLINE_BYTES = 32
 """Largest value that stands in the description."""
-LEVEL_BYTES = 16
-"""Memory that one level takes while rows are cut from it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
 from lanceref.file.versions import FileVersion
 from lanceref.pages.entries import EntryShape, Zipped, compact, cut_entries, cut_matrix, record
+from lanceref.pages.expect import expect
 from lanceref.pages.layers import Layers
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
@@ -109,17 +110,12 @@ def check_description(
         raise CorruptPage(
             "L.page.fullzip.control-bits", place, found=f"{bits} bits", wanted="two levels of u16"
         )
-    _want("L.page.fullzip.repetition", zipped.bits_rep > 0, layers.max_rep > 0, place)
+    expect("L.page.fullzip.repetition", zipped.bits_rep > 0, layers.max_rep > 0, place)
     indexed = layers.max_rep > 0 or zipped.bits_per_offset is not None
-    _want("L.page.fullzip.buffers", len(page.extents), 1 + indexed, place)
+    expect("L.page.fullzip.buffers", len(page.extents), 1 + indexed, place)
     if layers.max_rep == 0:
-        _want("L.page.fullzip.num-items", zipped.num_items, page.num_rows, place)
-        _want("L.page.fullzip.num-visible", zipped.num_visible_items, page.num_rows, place)
-
-
-def _want(clause: str, found: int, wanted: int, place: Place) -> None:
-    if found != wanted:
-        raise CorruptPage(clause, place, found=found, wanted=wanted)
+        expect("L.page.fullzip.num-items", zipped.num_items, page.num_rows, place)
+        expect("L.page.fullzip.num-visible", zipped.num_visible_items, page.num_rows, place)
 
 
 class FullZipPage:
@@ -152,7 +148,7 @@ class FullZipPage:
         if len(page.extents) > 1:
             self._index = RowIndex(file, page.extents[1], page.num_rows, size, page.place)
         else:
-            _want("L.page.fullzip.size", size, page.num_rows * self._shape.stride, page.place)
+            expect("L.page.fullzip.size", size, page.num_rows * self._shape.stride, page.place)
 
     def _bytes_per_run(self) -> int:
         """Return how many stored bytes make about RUN_BYTES of Arrow (all-null items grow)."""
@@ -184,8 +180,8 @@ class FullZipPage:
             items, visible = items + entries.levels.count, visible + len(entries.leaf)
             start = stop
         place, zipped = self._file.ctx.at(*self._page.extents[0]), self._zipped
-        _want("L.page.fullzip.num-items", items, zipped.num_items, place)
-        _want("L.page.fullzip.num-visible", visible, zipped.num_visible_items, place)
+        expect("L.page.fullzip.num-items", items, zipped.num_items, place)
+        expect("L.page.fullzip.num-visible", visible, zipped.num_visible_items, place)
 
     def _run_end(self, start: int) -> int:
         scale = self._zipped.layers.scale

@@ -31,6 +31,7 @@ from lanceref.file.columns import PageMetadata
 from lanceref.file.versions import V2_1, FileVersion
 from lanceref.pages.chunk_entries import ChunkDecoder, ChunkEntries
 from lanceref.pages.chunks import ChunkShape, ChunkTable, Counts, parse_table
+from lanceref.pages.expect import expect
 from lanceref.pages.layers import Layers
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
@@ -98,12 +99,12 @@ def check_description(
     for encoding in (mini.rep, mini.definition, mini.values, mini.dictionary):
         if encoding is not None:
             check_encoding(encoding, version, ctx, place)
-    _want("L.page.miniblock.num-buffers", mini.num_buffers, num_buffers(mini.values), place)
+    expect("L.page.miniblock.num-buffers", mini.num_buffers, num_buffers(mini.values), place)
     has_lists = mini.layers.max_rep > 0
-    _want("L.page.miniblock.repetition", mini.rep is not None, has_lists, place)
-    _want("L.page.repindex.depth", mini.index_depth, int(has_lists), place)
+    expect("L.page.miniblock.repetition", mini.rep is not None, has_lists, place)
+    expect("L.page.repindex.depth", mini.index_depth, int(has_lists), place)
     buffers = 2 + (mini.dictionary is not None) + has_lists
-    _want("L.page.miniblock.buffers", len(page.extents), buffers, place)
+    expect("L.page.miniblock.buffers", len(page.extents), buffers, place)
     if mini.dictionary is not None:
         check_leaf_encoding(value_type(type_), mini.dictionary, place)
     elif pa.types.is_dictionary(type_):
@@ -116,12 +117,7 @@ def check_description(
                 "L.page.limits.items", place, found=count, wanted=f"{ctx.limits.page_rows} at most"
             )
     if not has_lists:
-        _want("L.page.miniblock.num-items", mini.num_items, page.num_rows, place)
-
-
-def _want(clause: str, found: int, wanted: int, place: Place) -> None:
-    if found != wanted:
-        raise CorruptPage(clause, place, found=found, wanted=wanted)
+        expect("L.page.miniblock.num-items", mini.num_items, page.num_rows, place)
 
 
 class MiniBlockPage:
@@ -206,7 +202,7 @@ class MiniBlockPage:
         cursor = self._buffers[1]
         place = self._file.ctx.at(cursor.offset, cursor.remaining)
         values = decode_block(mini.dictionary, cursor, mini.num_dictionary_items)
-        _want("L.page.dictionary.num-items", values.count, mini.num_dictionary_items, place)
+        expect("L.page.dictionary.num-items", values.count, mini.num_dictionary_items, place)
         return leaf_array(value_type(self._type), values, None, place)
 
     @property

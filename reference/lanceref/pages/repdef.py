@@ -27,6 +27,9 @@ from lanceref.pages.nested import Layer, Nested
 Level = NDArray[np.unsignedinteger]
 """Levels of one kind: u8 or u16."""
 
+LEVEL_BYTES = 16
+"""Memory that one level takes while rows are cut from it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Levels:
