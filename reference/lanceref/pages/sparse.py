@@ -34,8 +34,10 @@ from lanceref.pages.repdef import ranges
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 from lanceref.proto.encodings_v2_3_pb2 import SparseStructuralLayer, SparseValiditySet
 
-SLOT_BYTES = 16
-"""Memory that one slot of a layer takes."""
+SLOT_BYTES = 2
+"""Memory that one slot of a struct or leaf takes."""
+LIST_BYTES = 32
+"""Memory that one slot of a list layer takes."""
 
 _ARMS = {
     Step.LIST: "list",
@@ -75,9 +77,9 @@ class Structure:
                 valid = np.ones(len(at), np.bool_)
         return tuple(taken), at, valid if self.leaf is None else valid & self.leaf[at]
 
-    def leaf_slots(self, num_rows: int) -> Slots:
-        """Return the first leaf slot of each row, and the total at the end."""
-        at = np.arange(num_rows + 1, dtype=np.int64)
+    def leaf_slots(self, rows: Slots) -> Slots:
+        """Return the first leaf slot of each row; the number of rows gives the total."""
+        at = rows
         for layer in self.layers:
             at = at * layer.dimension if layer.offsets is None else layer.offsets[at]
         return at
@@ -153,12 +155,16 @@ class StructureDecoder:
     def decode(self, layers: Sequence[SparseStructuralLayer], sizes: list[int]) -> Structure:
         """Decode all layers; `sizes` are their domains."""
         limit = self._file.ctx.limits.expanded(self._file.size)
-        if sum(sizes) * SLOT_BYTES > limit:
+        needed = sum(
+            size * (LIST_BYTES if layer.HasField("list") else SLOT_BYTES)
+            for layer, size in zip(layers, sizes, strict=True)
+        )
+        if needed > limit:
             raise LimitExceeded(
                 "L.page.limits.sparse",
                 self._place,
-                found=f"{sum(sizes)} slots",
-                wanted=f"{limit // SLOT_BYTES} at most",
+                found=f"{sizes} slots, {needed} bytes",
+                wanted=f"{limit} bytes at most",
             )
         built = []
         for layer, size in zip(layers, sizes, strict=True):

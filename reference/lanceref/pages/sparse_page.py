@@ -68,11 +68,12 @@ class SparsePage:
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
-        slots = self._structure.leaf_slots(self.num_rows)
         per_run = max(1, RUN_BYTES // max(1, (width_bits(self._type) or 256) // 8))
         while start < end:
-            stop = int(np.searchsorted(slots, int(slots[start]) + per_run, "right")) - 1
-            stop = min(end, start + per_run, max(start + 1, stop))
+            stop = min(end, start + per_run)
+            slots = self._structure.leaf_slots(np.arange(start, stop + 1))
+            fitting = int(np.searchsorted(slots, int(slots[0]) + per_run, "right")) - 1
+            stop = min(stop, start + max(1, fitting))
             yield self.take(np.arange(start, stop))
             start = stop
 
