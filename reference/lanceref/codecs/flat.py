@@ -31,7 +31,9 @@ def check_bits(bits: int, place: Place) -> None:
 
 def kind_of(bits: int) -> str:
     """Name the element type of `bits` bits."""
-    return "bitmap" if bits == 1 else f"{bits}-bit values"
+    if bits == 1:
+        return "bitmap"
+    return f"u{bits}[]" if bits in (8, 16, 32, 64) else f"{bits}-bit values"
 
 
 def decode(run: ChunkRun, bits: int, name: str = "values") -> Fixed:

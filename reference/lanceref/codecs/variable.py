@@ -177,7 +177,7 @@ def _header(run: ChunkRun, head: bytes) -> tuple[int, int, int]:
         raise CorruptPage(
             "L.codec.variable.header",
             run.place(),
-            found=head.hex(),
+            found=f"{len(head)} bytes: {head.hex()}",
             wanted="offsets of 32 or 64 bits, and where the bytes start",
         )
     return size, bits // 8, int.from_bytes(start, "little")
