@@ -1,9 +1,9 @@
 """Differential campaign: what the oracle wrote, the reference reads equal.
 
 Random tables (`lanceref.testing`) are written by the oracle in each file version and read back by
-the reference: whole, projected, as a range and as random rows. The end is a census of what came
-up: types, nesting, null patterns, page layouts, encodings. Something that never came up is a gap
-and fails the run as a difference does.
+the reference: whole, projected, as a range and as random rows; every fourth also as a dataset. The
+end is a census of what came up: types, nesting, null patterns, page layouts, encodings. Something
+that never came up is a gap and fails the run as a difference does.
 
 Run as `python -m lance_conformance.campaigns.differential`; progress is kept in a file and resumed.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -30,9 +31,9 @@ from lanceref.testing import Sample, random_sample
 from lanceref.testing.types import nesting
 
 from lance_conformance.campaigns.census import encodings_of, missing, print_census
-from lance_conformance.campaigns.readings import differences
+from lance_conformance.campaigns.readings import dataset_differences, file_differences
 from lance_conformance.campaigns.settled import settled
-from lance_conformance.oracle import lance_file
+from lance_conformance.oracle import lance, lance_file
 
 VERSIONS = {str(version): version for version in (V2_0, V2_1, V2_2, V2_3)}
 """Versions a campaign can run over, by name."""
@@ -59,12 +60,28 @@ def run_table(seed: int, version: str, directory: Path) -> Outcome:
     outcome.refused = write(sample, path)
     if outcome.refused is None:
         try:
-            outcome.differences = list(differences(path, sample.table, Random(seed)))
+            outcome.differences = list(file_differences(path, sample.table, Random(seed)))
             file = open_file(LocalSource(str(path)), Context(path.name))
             outcome.labels = sorted(sample.labels | encodings_of(file))
+            if seed % 4 == 0 and sample.table.num_rows:
+                outcome.differences += _as_dataset(sample, directory / str(seed), seed)
+                outcome.labels.append("dataset of several fragments")
         except LanceError as error:
             outcome.differences.append(f"{type(error).__name__}: {error}")
     return outcome
+
+
+def _as_dataset(sample: Sample, path: Path, seed: int) -> list[str]:
+    """Let the oracle write a sample as a dataset of three fragments, and read it back."""
+    lance().write_dataset(
+        settled(sample.table),
+        str(path),
+        data_storage_version=str(sample.version),
+        max_rows_per_file=-(-sample.table.num_rows // 3),
+    )
+    told = list(dataset_differences(path, sample.table, Random(seed)))
+    shutil.rmtree(path)
+    return told
 
 
 def write(sample: Sample, path: Path) -> str | None:
@@ -142,7 +159,7 @@ def report(outcomes: list[Outcome], versions: list[str]) -> int:
 def main() -> int:
     """Run the campaign of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--tables", type=int, default=400, help="tables, over all versions")
+    parser.add_argument("--tables", type=int, default=1200, help="tables, over all versions")
     parser.add_argument("--seed", type=int, default=0, help="first seed")
     parser.add_argument("--versions", default=",".join(VERSIONS), help="such as 2.0,2.2")
     parser.add_argument("--out", type=Path, help="progress file (JSON lines), resumed")

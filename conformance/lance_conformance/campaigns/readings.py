@@ -1,4 +1,4 @@
-"""Readings: the ways a file is read back in a campaign, each with the table it must give."""
+"""Readings: the ways a campaign reads back a file or dataset, each with the table it must give."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
+import lanceref
 import numpy as np
 import pyarrow as pa
 from lanceref.file import LanceFileReader
@@ -13,37 +14,60 @@ from lanceref.file import LanceFileReader
 from lance_conformance.campaigns.settled import settled
 from lance_conformance.compare import first_difference
 
+Reading = tuple[str, pa.Table, pa.Table]
+"""What was read, the table it must give, the table it gave."""
 
-def differences(path: Path, table: pa.Table, rng: Random) -> Iterator[str]:
-    """Yield for each way of reading how its result is not what was written."""
+
+def file_differences(path: Path, table: pa.Table, rng: Random) -> Iterator[str]:
+    """Yield for each way of reading a file how its result is not what was written."""
     reader = LanceFileReader(path)
-    for name, wanted, found in (
+    yield from _told(
         ("scan", table, reader.read_all(batch_size=rng.choice((64, 1024, 100_000))).to_table()),
         _range(reader, table, rng),
         _take(reader, table, rng),
         *_projections(path, table, rng),
-    ):
+    )
+
+
+def dataset_differences(path: Path, table: pa.Table, rng: Random) -> Iterator[str]:
+    """Yield for each way of reading a dataset how its result is not what was written."""
+    opened = lanceref.dataset(path)
+    rows = rng.choices(range(table.num_rows), k=20)
+    name = rng.choice(table.column_names)
+    yield from _told(
+        ("dataset scan", table, opened.to_table()),
+        (f"dataset take {rows[:8]}", _rows(table, rows), opened.take(rows)),
+        (f"dataset column {name}", table.select([name]), opened.to_table(columns=[name])),
+    )
+    if opened.count_rows() != table.num_rows:
+        yield f"count_rows: expected {table.num_rows}, found {opened.count_rows()}"
+
+
+def _told(*readings: Reading) -> Iterator[str]:
+    for name, wanted, found in readings:
         told = first_difference(settled(wanted), settled(found))
         if told is not None:
             yield f"{name}: {told}"
 
 
-def _range(reader: LanceFileReader, table: pa.Table, rng: Random) -> tuple[str, pa.Table, pa.Table]:
+def _range(reader: LanceFileReader, table: pa.Table, rng: Random) -> Reading:
     start, end = sorted((rng.randint(0, table.num_rows), rng.randint(0, table.num_rows)))
     found = reader.read_range(start, end - start).to_table()
     return f"range {start} to {end}", table.slice(start, end - start), found
 
 
-def _take(reader: LanceFileReader, table: pa.Table, rng: Random) -> tuple[str, pa.Table, pa.Table]:
+def _take(reader: LanceFileReader, table: pa.Table, rng: Random) -> Reading:
     count = rng.choice((1, 5, 100)) if table.num_rows else 0
     rows = sorted(rng.choices(range(table.num_rows), k=count)) if count else []
-    wanted = pa.concat_tables([table.slice(row, 1) for row in rows]) if rows else table.slice(0, 0)
-    return f"take {rows[:8]}", wanted, reader.take_rows(rows).to_table()
+    return f"take {rows[:8]}", _rows(table, rows), reader.take_rows(rows).to_table()
 
 
-def _projections(
-    path: Path, table: pa.Table, rng: Random
-) -> Iterator[tuple[str, pa.Table, pa.Table]]:
+def _rows(table: pa.Table, rows: list[int]) -> pa.Table:
+    """Return some rows, without `take` (see `settled`)."""
+    return pa.concat_tables([table.slice(0, 0), *(table.slice(row, 1) for row in rows)])
+
+
+def _projections(path: Path, table: pa.Table, rng: Random) -> Iterator[Reading]:
     """Project to one column, and to one field inside a struct where there is one."""
     name = rng.choice(table.column_names)
     found = LanceFileReader(path, columns=[name]).read_all().to_table()
