@@ -206,6 +206,11 @@ def _check_rle(encoding: CompressiveEncoding, version: FileVersion, place: Place
 def _check_fixed_size_list(encoding: CompressiveEncoding, place: Place) -> None:
     lists = encoding.fixed_size_list
     _want_arm(lists.values, ("flat", "fixed_size_list", "constant"), place)
+    constant = lists.values.WhichOneof("compression") == "constant"
+    if constant and (not lists.has_validity or lists.values.constant.value):
+        raise CorruptPage(
+            "L.codec.fixed-size-list.all-null", place, found="a constant", wanted="only nulls"
+        )
     items, bits = lists.items_per_value, fixed_size_list.value_bits(lists)
     if not items or not 0 < bits <= flat.MAX_BITS:
         raise CorruptPage(
@@ -213,11 +218,6 @@ def _check_fixed_size_list(encoding: CompressiveEncoding, place: Place) -> None:
             place,
             found=f"{items} items a list, {bits} bits a value",
             wanted=f"an item at least, {flat.MAX_BITS} bits at most",
-        )
-    constant = lists.values.WhichOneof("compression") == "constant"
-    if constant and (not lists.has_validity or lists.values.constant.value):
-        raise CorruptPage(
-            "L.codec.fixed-size-list.all-null", place, found="a constant", wanted="only nulls"
         )
 
 

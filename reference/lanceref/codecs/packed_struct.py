@@ -36,7 +36,7 @@ def check_bits(bits: Sequence[int], row_bits: int, place: Place) -> None:
 
 def split(rows: Fixed, bits: Sequence[int]) -> Rows:
     """Cut fixed rows into their fields."""
-    table, at, fields = rows.data.reshape(rows.count, -1), 0, list[Values]()
+    table, at, fields = rows.data.reshape(rows.count, rows.bits // 8), 0, list[Values]()
     for width in bits:
         part = np.ascontiguousarray(table[:, at : at + width // 8])
         fields.append(Fixed(width, rows.count, part.reshape(-1)))

@@ -1,0 +1,190 @@
+"""The three ways of calling: what stands where, and what is refused there."""
+
+import numpy as np
+import pytest
+from lanceref.codecs.compressive import (
+    decode_block,
+    decode_levels,
+    decode_mini,
+    decode_zip_fixed,
+    decode_zip_variable,
+    num_buffers,
+)
+from lanceref.context import Context
+from lanceref.errors import CorruptPage, LimitExceeded, UnknownEncoding
+from lanceref.file.versions import V2_3
+from lanceref.limits import Limits
+
+from .encodings import (
+    constant,
+    delta,
+    flat,
+    fsst,
+    general,
+    inline,
+    lists,
+    out_of_line,
+    packed_struct,
+    range_,
+    rle,
+    split,
+    variable,
+)
+from .runs import CTX, PLACE, cursor_of, leaves, plain, recording, run_of, words
+from .test_bitpack import inline as pack_inline
+from .test_bitpack import out_of_line as pack_out_of_line
+from .test_byte_stream_split import split as split_bytes
+from .test_fsst import strings, table_bytes
+from .test_general import compress
+from .test_rle import frame
+from .test_variable import block, chunk
+
+
+@pytest.mark.parametrize(
+    ("encoding", "buffers"),
+    [
+        (flat(32), 1),
+        (rle(flat(32), flat(8)), 2),
+        (general("zstd", rle(flat(32), flat(8))), 2),
+        (lists(3, lists(2, flat(8), True), True), 3),
+        (lists(3, flat(8)), 1),
+        (variable(32), 1),
+        (variable(range_(0, 4, 32)), 1),
+        (variable(delta(0, out_of_line(32, 3), 32)), 2),
+        (fsst(b"", variable(delta(0, flat(32), 32))), 2),
+    ],
+)
+def test_the_number_of_buffers_follows_from_the_description(encoding, buffers):
+    """A chunk has as many value buffers as its encoding says."""
+    assert buffers == num_buffers(encoding)
+
+
+TABLE = table_bytes([b"http"])
+
+MINI = [
+    (flat(16), [words([5, 6], 16)], [5, 6]),
+    (inline(16), [pack_inline([5, 6], 16, 3)], [5, 6]),
+    (split(flat(32)), [split_bytes([5, 6], 32)], [5, 6]),
+    (general("lz4_raw", split(flat(32))), [compress("lz4_raw", split_bytes([5, 6], 32))], [5, 6]),
+    (rle(flat(16), flat(8)), [words([5, 6], 16), b"\1\1"], [5, 6]),
+    (
+        general("zstd", rle(flat(16), flat(8))),
+        [compress("zstd", words([5, 6], 16)), b"\1\1"],
+        [5, 6],
+    ),
+    (variable(64), [chunk([b"a", b"bc"], 64)], [b"a", b"bc"]),
+    (general("zstd", variable(32)), [compress("zstd", chunk([b"a", b"bc"], 32))], [b"a", b"bc"]),
+    (variable(range_(0, 2, 32)), [b"abcd"], [b"ab", b"cd"]),
+    (variable(delta(0, flat(32), 32)), [words([1, 2], 32), b"abc"], [b"a", b"bc"]),
+    (fsst(TABLE, variable(32)), [chunk([b"\0\xffs", b""], 32)], [b"https", b""]),
+    (fsst(TABLE, variable(range_(0, 1, 32))), [b"\0\0"], [b"http", b"http"]),
+    (lists(2, flat(8)), [b"\1\2\3\4"], [[1, 2], [3, 4]]),
+    (packed_struct([8, 16], flat(24)), [b"\1\2\0\3\4\0"], [(1, 2), (3, 4)]),
+]
+
+
+@pytest.mark.parametrize(("encoding", "buffers", "wanted"), MINI, ids=lambda e: str(e)[:30])
+def test_chunks_decode_as_the_description_says(encoding, buffers, wanted):
+    """Two chunks of two values each, of every encoding; every byte of a buffer has an owner."""
+    ctx = recording()
+    run = run_of(*([buffer, buffer] for buffer in buffers), counts=[2, 2], ctx=ctx)
+
+    assert wanted * 2 == plain(decode_mini(encoding, run, V2_3))
+    owned = {at for start, end, _, _ in leaves(ctx) for at in range(start, end)}
+    stored = {
+        at
+        for start, size in zip(run.starts.ravel().tolist(), run.sizes.ravel().tolist())
+        for at in range(start, start + size)
+    }
+    assert stored == owned
+    assert sum(end - start for start, end, _, _ in leaves(ctx)) == len(owned)
+
+
+BLOCKS = [
+    (flat(16), words([1, 0], 16), [1, 0]),
+    (inline(16), pack_inline([1, 0], 16, 1), [1, 0]),
+    (out_of_line(16, 1), pack_out_of_line([1, 0], 16, 1, True), [1, 0]),
+    (out_of_line(16, 2), pack_out_of_line([1, 0], 16, 2, False), [1, 0]),
+    (rle(flat(16), flat(8)), frame([(1, 1), (0, 1)]), [1, 0]),
+    (general("zstd", flat(16)), compress("zstd", words([1, 0], 16)), [1, 0]),
+]
+
+
+@pytest.mark.parametrize(("encoding", "data", "wanted"), BLOCKS, ids=lambda e: str(e)[:30])
+def test_levels_of_many_chunks_are_joined(encoding, data, wanted):
+    """A block codec decodes the levels of every chunk, and a single buffer alike."""
+    run = run_of([data, data], counts=[2, 2])
+
+    assert wanted * 2 == decode_levels(encoding, run).tolist()
+    assert wanted == plain(decode_block(encoding, cursor_of(data), 2))
+
+
+def test_blocks_of_strings_and_lists():
+    """Dictionaries hold strings, compressed or coded, and lists."""
+    texts = block([b"a", b"bc"], 32)
+
+    assert [b"a", b"bc"] == plain(decode_block(variable(32), cursor_of(texts), 2))
+    packed = cursor_of(compress("lz4_raw", texts))
+    assert [b"a", b"bc"] == plain(decode_block(general("lz4_raw", variable(32)), packed, 2))
+    codes = cursor_of(block([b"\0", b"\0\0"], 32))
+    assert [b"http", b"httphttp"] == plain(decode_block(fsst(TABLE, variable(32)), codes, 2))
+    assert [[1, 2]] == plain(decode_block(lists(2, flat(8)), cursor_of(b"\1\2"), 1))
+
+
+def test_a_block_without_payload_needs_no_cursor():
+    """Constants and ranges lie in the description."""
+    assert [3, 4] == plain(decode_block(range_(3, 1), None, 2))
+    assert [3, 4] == plain(decode_block(range_(3, 1), cursor_of(b""), 2))
+
+
+def test_values_zipped_one_by_one():
+    """Fixed values are their bytes; variable ones are decoded each on its own."""
+    rows = np.frombuffer(words([5, 6], 32), np.uint8).reshape(2, 4)
+    texts = strings([b"\0", b"\xffx"])
+    packed = strings([compress("zstd", b"ab"), compress("zstd", b"")])
+
+    assert [5, 6] == plain(decode_zip_fixed(flat(32), rows, CTX, PLACE))
+    assert [b"\0", b"\xffx"] == plain(decode_zip_variable(variable(32), texts, CTX, PLACE))
+    assert [b"http", b"x"] == plain(
+        decode_zip_variable(fsst(TABLE, variable(32)), texts, CTX, PLACE)
+    )
+    assert [b"ab", b""] == plain(
+        decode_zip_variable(general("zstd", variable(32)), packed, CTX, PLACE)
+    )
+
+
+def test_encodings_out_of_place_are_refused():
+    """An encoding that cannot stand where it stands is named, not misread."""
+    run, clause = run_of([bytes(8)], counts=[1]), r"L\.codec\.encoding\.context"
+    rows = np.zeros((1, 4), np.uint8)
+    with pytest.raises(UnknownEncoding, match=clause):
+        decode_mini(out_of_line(16, 3), run, V2_3)
+    with pytest.raises(UnknownEncoding, match=clause):
+        decode_levels(variable(32), run_of([block([b"a"], 32)], counts=[1]))
+    with pytest.raises(UnknownEncoding, match=clause):
+        decode_levels(flat(64), run)
+    with pytest.raises(UnknownEncoding, match=clause):
+        decode_block(packed_struct([8], flat(8)), cursor_of(b"\1"), 1)
+    with pytest.raises(UnknownEncoding, match=clause):
+        decode_zip_variable(flat(8), strings([b"a"]), CTX, PLACE)
+    with pytest.raises(UnknownEncoding, match=clause):
+        decode_zip_fixed(inline(32), rows, CTX, PLACE)
+    with pytest.raises(CorruptPage, match=r"L\.codec\.flat\.size"):
+        decode_zip_fixed(flat(64), rows, CTX, PLACE)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data"),
+    [
+        (constant(5), b""),
+        (range_(0, 1), b""),
+        (rle(flat(64), flat(32)), words([8, 0], 64) + words([10**6], 32)),
+        (out_of_line(64, 0), b""),
+    ],
+)
+def test_a_few_bytes_expand_only_as_far_as_the_limits_allow(encoding, data):
+    """A million values from almost no bytes are refused where the caller allows 1 000 bytes."""
+    ctx = Context("test.lance", limits=Limits(expansion_bytes=1000, expansion_factor=1))
+
+    with pytest.raises(LimitExceeded, match=r"L\.codec\.limits\.expansion"):
+        decode_block(encoding, cursor_of(data, ctx), 10**6)
