@@ -63,7 +63,8 @@ def random_strings(rng: Random, type_: pa.DataType, count: int, labels: set[str]
     names = [name for name in STRING_PATTERNS if name != "long" or count <= MAX_LONG]
     name = rng.choice(names)
     labels.add(f"values {name}")
-    words = STRING_PATTERNS[name](rng, count)
+    bulk = Random(rng.getrandbits(32))  # many draws, which hypothesis would not bear
+    words = STRING_PATTERNS[name](bulk, count)
     if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
         return pa.array([word.encode() + b"\xff\x00" for word in words], type_)
     return pa.array(words, type_)
