@@ -72,7 +72,7 @@ def _judge_refusal(check: Check, response: Message, out: Path) -> Verdict:
 def _judge_completed(check: Check, body: Mapping[str, Any], out: Path) -> Verdict:
     expect = check.expect
     if isinstance(expect, Refuses):
-        return Verdict(Outcome.ACCEPTS_INVALID, f"completed: {_shown(body)}")
+        return Verdict(Outcome.ACCEPTS_INVALID, f"completed, rows: {body.get('num_rows', '?')}")
     if isinstance(expect, HoldsTable):
         return _judge_table(expect, body, out)
     if isinstance(expect, Reports):

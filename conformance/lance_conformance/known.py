@@ -76,7 +76,10 @@ def _entry(path: Path, number: int, item: Mapping[str, Any]) -> Known:
         raise KnownError(f"{where}: issue must be a link or a divergence id")
     until = item.get("until")
     if isinstance(until, str):
-        until = datetime.date.fromisoformat(until)
+        try:
+            until = datetime.date.fromisoformat(until)
+        except ValueError as error:
+            raise KnownError(f"{where}: until is no date: {error}") from error
     return Known(
         item["case"],
         Outcome(item["outcome"]),

@@ -18,7 +18,6 @@ from lance_conformance.known import ISSUE, Known, load, stale_cases
 from lance_conformance.outcomes import GOOD
 from lance_conformance.runner import CaseResult
 
-_HEADER = re.compile(r"(?m)(?=^(?:#[^\n]*\n)*\[\[known\]\]\s*$)")
 _OUTCOME = re.compile(r'(?m)^(outcome\s*=\s*)"[^"]*"')
 MAX_REASON = 120
 
@@ -51,7 +50,6 @@ def update(path: Path, results: Sequence[CaseResult], issue: str) -> Edit:
     header, blocks = _cut(path)
     kept, dropped, changed, added = [], [], [], []
     for block, entry in blocks:
-        kept_block = block
         fitting = [result for result in results if entry.fits(result.case.id)]
         failing = [result for result in fitting if result.outcome not in GOOD]
         if fitting and not failing:
@@ -59,9 +57,10 @@ def update(path: Path, results: Sequence[CaseResult], issue: str) -> Edit:
             continue
         outcomes = {result.outcome for result in failing}
         if len(outcomes) == 1 and outcomes != {entry.outcome}:
-            kept_block = _OUTCOME.sub(rf'\g<1>"{outcomes.pop()}"', block)
+            kept.append(_OUTCOME.sub(rf'\g<1>"{outcomes.pop()}"', block))
             changed.append(entry.case)
-        kept.append(kept_block)
+        else:
+            kept.append(block)
     entries = [entry for _, entry in blocks]
     for result in results:
         if result.outcome not in GOOD and not any(e.fits(result.case.id) for e in entries):
@@ -71,18 +70,34 @@ def update(path: Path, results: Sequence[CaseResult], issue: str) -> Edit:
 
 
 def _cut(path: Path) -> tuple[str, list[tuple[str, Known]]]:
+    """Return what stands before the first entry, and the text of each entry with its meaning."""
     if not path.exists():
         return f'suite = "{__version__}"\n', []
-    header, *blocks = _HEADER.split(path.read_text("utf-8"))
-    return header, list(zip(_tidy(blocks), load(path), strict=True))
+    lines = path.read_text("utf-8").splitlines()
+    starts = [_with_comments(lines, at) for at, line in enumerate(lines) if _is_header(line)]
+    ends = [*starts[1:], len(lines)]
+    blocks = [_tidy(lines[start:end]) for start, end in zip(starts, ends, strict=True)]
+    header = _tidy(lines[: starts[0]] if starts else lines)
+    return header, list(zip(blocks, load(path), strict=True))
 
 
-def _tidy(blocks: Sequence[str]) -> list[str]:
-    return [block.strip() + "\n" for block in blocks if block.strip()]
+def _is_header(line: str) -> bool:
+    return line.split("#", maxsplit=1)[0].strip() == "[[known]]"
+
+
+def _with_comments(lines: Sequence[str], at: int) -> int:
+    """Return where the comment right above line `at` begins."""
+    while at > 0 and lines[at - 1].startswith("#"):
+        at -= 1
+    return at
+
+
+def _tidy(lines: Sequence[str]) -> str:
+    return "\n".join(lines).strip() + "\n"
 
 
 def _join(header: str, blocks: Sequence[str]) -> str:
-    return "\n".join([header.strip() + "\n", *blocks])
+    return "\n".join([header, *blocks])
 
 
 def _block(result: CaseResult, issue: str) -> str:

@@ -69,9 +69,9 @@ def write_case(root: Path, case_id: str, kind: str, data: bytes) -> None:
     (folder / "data.lance").write_bytes(data)
     if kind != "negative-file":
         table = pa.table(_COLUMNS)
-        with pa.OSFile(str(folder / "expect.arrow"), "wb") as sink:
-            with pa.ipc.new_file(sink, table.schema) as writer:
-                writer.write_table(table)
+        path = str(folder / "expect.arrow")
+        with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
     text = suite.canonical(_manifest(case_id, kind, data))
     (folder / "case.json").write_text(text, encoding="utf-8")
 

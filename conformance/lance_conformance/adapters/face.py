@@ -42,13 +42,7 @@ def operations(open_file: Callable[..., Any], dataset: Callable[..., Any]) -> di
 
     def dataset_read(request: Message) -> Message:
         opened = dataset(request["uri"], version=_version(request))
-        table = opened.to_table(
-            columns=request.get("columns"),
-            filter=request.get("filter", {}).get("sql"),
-            limit=_integer(request, "limit"),
-            offset=_integer(request, "offset"),
-            **{_WITH[name]: True for name in request.get("with", ())},
-        )
+        table = opened.to_table(**_scan_arguments(request))
         return {**write_table(request["out"], table), "version": str(opened.version)}
 
     def dataset_take(request: Message) -> Message:
@@ -74,7 +68,7 @@ def operations(open_file: Callable[..., Any], dataset: Callable[..., Any]) -> di
     }
 
 
-def capabilities(file_versions: list[str], table_versions: list[str]) -> Message:
+def capabilities(file_versions: list[str], table_versions: list[str], *, filters: bool) -> Message:
     """Return the claims that go with `operations`."""
     projection = ["top"]
     return {
@@ -88,7 +82,7 @@ def capabilities(file_versions: list[str], table_versions: list[str]) -> Message
         "dataset.read": {
             "versions": table_versions,
             "projection": projection,
-            "filter": True,
+            "filter": filters,
             "limit": True,
         },
         "dataset.take": {"versions": table_versions},
@@ -102,10 +96,20 @@ def _describe(entry: Mapping[str, Any], tags: Mapping[str, Any]) -> Message:
     return {"version": str(version), **({"tags": names} if names else {})}
 
 
+def _scan_arguments(request: Message) -> Message:
+    arguments: Message = {_WITH[name]: True for name in request.get("with", ())}
+    if "columns" in request:
+        arguments["columns"] = request["columns"]
+    if "filter" in request:
+        arguments["filter"] = request["filter"]["sql"]
+    for name in ("limit", "offset"):
+        if name in request:
+            arguments[name] = int(request[name])
+    return arguments
+
+
 def _version(request: Message) -> int | str | None:
     tag: str | None = request.get("tag")
-    return tag if tag is not None else _integer(request, "version")
-
-
-def _integer(request: Message, name: str) -> int | None:
-    return int(request[name]) if name in request else None
+    if tag is not None:
+        return tag
+    return int(request["version"]) if "version" in request else None

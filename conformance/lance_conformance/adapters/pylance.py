@@ -36,7 +36,7 @@ def hello() -> Message:
             "homepage": "https://lancedb.github.io/lance/",
             "issues": "https://github.com/lance-format/lance/issues",
         },
-        "capabilities": face.capabilities(VERSIONS, ["0.1", *VERSIONS]),
+        "capabilities": face.capabilities(VERSIONS, ["0.1", *VERSIONS], filters=True),
         "profiles": ["format", "robust", "unstable"],
     }
 

@@ -23,7 +23,10 @@ def hello() -> Message:
     return {
         "protocol": 1,
         "implementation": {"name": "lanceref", "version": __version__, "language": "python"},
-        "capabilities": {**face.capabilities(VERSIONS, VERSIONS), "validate": {}},
+        "capabilities": {
+            **face.capabilities(VERSIONS, VERSIONS, filters=False),
+            "validate": {},
+        },
         "profiles": ["format", "robust", "unstable"],
     }
 

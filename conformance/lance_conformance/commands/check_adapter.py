@@ -10,10 +10,13 @@ import typer
 
 from lance_conformance import cases, first_contact, places
 from lance_conformance.commands import options
-from lance_conformance.outcomes import MEANINGS, Outcome
+from lance_conformance.outcomes import GOOD, MEANINGS, Outcome
+from lance_conformance.runner import CaseResult
 
 MAX_LINE = 400
 """Characters of a message shown."""
+
+MAX_STDERR_LINES = 8
 
 
 def check_adapter(command: options.Command = None, fixtures: options.Fixtures = None) -> None:
@@ -28,28 +31,26 @@ def check_adapter(command: options.Command = None, fixtures: options.Fixtures = 
         scratch = Path(os.path.realpath(folder))
         for result in first_contact.talk(options.adapter(command), every, scratch, log):
             _print(log)
+            _tell(result)
             outcomes.append(result.outcome)
-            typer.echo(f"{result.outcome.upper():<16} {result.case.id}: {result.case.title}")
-            if result.outcome != Outcome.PASS:
-                typer.echo(f"  {MEANINGS[result.outcome]}: {result.detail}")
-                typer.echo(f"  hint: {first_contact.HINTS.get(result.outcome, '')}")
-                typer.echo(
-                    "".join(f"  stderr: {line}\n" for line in result.stderr.splitlines()[-8:])
-                )
-    polite = not log
+    polite = not log and Outcome.INFRA not in outcomes
     _print(log)
     if not outcomes:
         typer.echo("greets, and claims nothing that a case asks for: add capabilities to `hello`")
-    passed = outcomes.count(Outcome.PASS)
-    typer.echo(
-        f"{passed} of {len(outcomes)} cases pass; every message keeps to the protocol"
-        if Outcome.INFRA not in outcomes and polite
-        else f"{passed} of {len(outcomes)} cases pass"
-    )
+    kept = "; every message keeps to the protocol" if polite else ""
+    typer.echo(f"{outcomes.count(Outcome.PASS)} of {len(outcomes)} cases pass{kept}")
     if Outcome.INFRA in outcomes:
         raise typer.Exit(3)
-    good = {Outcome.PASS, Outcome.UNSUPPORTED}
-    raise typer.Exit(0 if polite and outcomes and set(outcomes) <= good else 1)
+    raise typer.Exit(0 if polite and outcomes and GOOD.issuperset(outcomes) else 1)
+
+
+def _tell(result: CaseResult) -> None:
+    typer.echo(f"{result.outcome.upper():<16} {result.case.id}: {result.case.title}")
+    if result.outcome != Outcome.PASS:
+        typer.echo(f"  {MEANINGS[result.outcome]}: {result.detail}")
+        typer.echo(f"  hint: {first_contact.HINTS.get(result.outcome, '')}")
+    for line in result.stderr.splitlines()[-MAX_STDERR_LINES:]:
+        typer.echo(f"  stderr: {line}")
 
 
 def _print(log: list[str]) -> None:

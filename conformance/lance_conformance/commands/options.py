@@ -47,5 +47,17 @@ def selection(
 
 
 def adapter(command: list[str] | None) -> tuple[str, ...]:
-    """Return the adapter command, the reference's when none is given."""
-    return tuple(command) if command else REFERENCE
+    """Return the adapter command, the reference's when none is given.
+
+    An adapter runs in a scratch folder: arguments that name files of the working directory become
+    absolute. The program itself does only when it is written with a slash.
+    """
+    if not command:
+        return REFERENCE
+    program, *arguments = command
+    program = _absolute(program) if "/" in program else program
+    return (program, *(_absolute(argument) for argument in arguments))
+
+
+def _absolute(argument: str) -> str:
+    return str(Path(argument).absolute()) if Path(argument).is_file() else argument

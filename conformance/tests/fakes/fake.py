@@ -1,7 +1,7 @@
 """A toy implementation that keeps to the protocol, or misbehaves in the way its argument names.
 
-Its files are JSON: `{"a": [...], "b": [...]}` are columns, `"odd": true` is what `validate` reports,
-and bytes that are not JSON are to be refused.
+Its files are JSON: `{"a": [...], "b": [...]}` are columns, `"odd": true` is what `validate`
+reports, and bytes that are not JSON are to be refused.
 """
 
 import json

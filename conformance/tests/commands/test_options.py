@@ -1,0 +1,28 @@
+"""Tests of shared options: the adapter command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lance_conformance.commands import options
+from lance_conformance.judging import REFERENCE
+
+
+def test_files_of_the_working_directory_become_absolute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The adapter runs elsewhere, and still finds the script that the user named."""
+    (tmp_path / "adapter.py").touch()
+    (tmp_path / "python").touch()
+    monkeypatch.chdir(tmp_path)
+
+    assert ("python", str(tmp_path / "adapter.py"), "-x") == options.adapter(
+        ["python", "adapter.py", "-x"]
+    )
+    assert (str(tmp_path / "adapter.py"),) == options.adapter(["./adapter.py"])
+
+
+def test_reference_is_the_default() -> None:
+    """Without a command the bundled reference is judged."""
+    assert REFERENCE == options.adapter(None)

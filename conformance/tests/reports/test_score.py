@@ -1,0 +1,87 @@
+"""Tests of the score: weighted by clause, breadth and correctness apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from lance_conformance.outcomes import Outcome
+from lance_conformance.register import Clause
+from lance_conformance.reports import score
+from lance_conformance.runner import CaseResult
+
+MakeResult = Callable[..., CaseResult]
+
+
+def clauses_of(*clauses: str) -> list[dict[str, str]]:
+    return [{"id": clause, "role": "positive"} for clause in clauses]
+
+
+def test_many_cases_of_a_clause_weigh_one(make_result: MakeResult) -> None:
+    """One clause right in 9 cases and one wrong in one case is half."""
+    right = [make_result(f"toy/any/read/c{n}", clauses=clauses_of("L.a.a")) for n in range(9)]
+    wrong = make_result("toy/any/read/d", Outcome.FAIL, clauses=clauses_of("L.b.b"))
+    value = score.score([*right, wrong])
+
+    assert (1.0, 0.5) == (value.breadth, value.correctness)
+    assert (2, 2, 1) == (value.clauses, value.clauses_claimed, value.clauses_correct)
+
+
+def test_unclaimed_cases_lower_breadth_only(make_result: MakeResult) -> None:
+    """What is not supported is neither right nor wrong."""
+    claimed = make_result(clauses=clauses_of("L.a.a"))
+    unclaimed = make_result("toy/any/read/d", Outcome.UNSUPPORTED, clauses=clauses_of("L.a.a"))
+    other = make_result("toy/any/read/e", Outcome.UNSUPPORTED, clauses=clauses_of("L.b.b"))
+    value = score.score([claimed, unclaimed, other])
+
+    assert (0.25, 1.0) == (value.breadth, value.correctness)
+    assert (3, 1) == (value.cases, value.cases_claimed)
+
+
+def test_nothing_claimed_is_not_correct(make_result: MakeResult) -> None:
+    """An adapter that claims nothing has correctness 0."""
+    assert 0.0 == score.score([make_result(outcome=Outcome.UNSUPPORTED)]).correctness
+    assert 0.0 == score.score([]).breadth
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reached", "why"),
+    [
+        (Outcome.PASS, True, "all 1 cases pass"),
+        (Outcome.FAIL, False, "1 of 1 cases wrong"),
+        (Outcome.UNSUPPORTED, False, "1 of 1 cases not claimed"),
+    ],
+)
+def test_level_needs_all_its_cases(
+    make_result: MakeResult, outcome: Outcome, reached: bool, why: str
+) -> None:
+    """A level is reached when every case of it passes, and says what is in the way."""
+    result = make_result(outcome=outcome)
+    level = score.levels([result], [result.case], {})["file-reader"]
+
+    assert (reached, why) == (level.reached, level.why)
+
+
+def test_level_counts_what_was_not_run(make_result: MakeResult) -> None:
+    """A run of some cases reaches no level."""
+    result, other = make_result(), make_result("toy/any/read/other")
+    level = score.levels([result], [result.case, other.case], {})["file-reader"]
+
+    assert "1 of 2 cases not run" == level.why
+
+
+def test_level_asks_for_musts_only(make_result: MakeResult) -> None:
+    """A wrong answer to a SHOULD does not stand in the way of a level."""
+    result = make_result(outcome=Outcome.FAIL)
+    clause = Clause("L.toy.columns", "SHOULD", "text", "chapter")
+
+    assert {} == score.levels([result], [result.case], {clause.id: clause})
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [(0, "0%"), (1, "100%"), (0.99999, "99.9%"), (0.00001, "0.1%"), (0.5, "50.0%")],
+)
+def test_percent_is_honest_at_the_ends(share: float, shown: str) -> None:
+    """100 % means all, 0 % means none."""
+    assert shown == score.percent(share)

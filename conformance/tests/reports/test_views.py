@@ -1,0 +1,132 @@
+"""Tests of the report and its views: schema, stability, escaping, and a look in a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from lance_conformance import schemas
+from lance_conformance.known import Known, Reckoning
+from lance_conformance.outcomes import Outcome
+from lance_conformance.reports import badge, hexdump, html, jsonl, junit, markdown, score
+from lance_conformance.reports.jsonl import Run
+from lance_conformance.runner import CaseResult
+
+MakeResult = Callable[..., CaseResult]
+MakeRun = Callable[..., Run]
+NASTY = "<script>alert(1)</script> \x00 | ]]> ü\nsecond line"
+
+
+@pytest.fixture
+def run(make_result: MakeResult, make_run: MakeRun) -> Run:
+    """A run with every outcome, one of them known, and a detail that wants to escape."""
+    results = [
+        make_result(f"toy/any/read/{outcome}", outcome, NASTY if outcome == Outcome.FAIL else "")
+        for outcome in Outcome
+    ]
+    known = next(r for r in results if r.outcome == Outcome.CRASH)
+    entry = Known(known.case.id, Outcome.CRASH, "r", "D.a.b")
+    bad = tuple(r for r in results if r.outcome not in ("pass", "unsupported", "crash"))
+    reckoning = Reckoning({known.case.id: entry}, bad, ("remove it",))
+    return make_run(results, reckoning, scores=score.profiles(results))
+
+
+def test_every_line_keeps_to_the_schema(run: Run) -> None:
+    """Header, cases and footer are valid lines of the published schema."""
+    lines = [json.loads(line) for line in jsonl.lines(run)]
+
+    assert [] == [problem for line in lines for problem in schemas.problems("report", line)]
+    assert ["header", "case", "footer"] == [lines[at]["type"] for at in (0, 1, -1)]
+    assert len(Outcome) == lines[-1]["cases"]
+
+
+def test_report_is_the_same_for_the_same_outcomes(run: Run) -> None:
+    """Rendering twice gives the same bytes in every format."""
+    for render in (lambda r: "".join(jsonl.lines(r)), junit.render, html.render, markdown.render):
+        assert render(run) == render(run)
+
+
+def test_junit_counts(run: Run) -> None:
+    """Failures, errors and skipped cases add up, and the clause is a property."""
+    suite = ElementTree.fromstring(junit.render(run)).find("testsuite")
+
+    assert suite is not None
+    assert str(len(Outcome)) == suite.get("tests")
+    assert ("1", "2") == (suite.get("errors"), suite.get("skipped"))
+    assert str(len(Outcome) - 4) == suite.get("failures")
+    assert "L.toy.columns" == suite.findall(".//property")[0].get("value")
+
+
+def test_markdown_tables_hold(run: Run) -> None:
+    """A detail with a bar or a line break does not break the table."""
+    rows = [line for line in markdown.render(run).splitlines() if line.startswith("| `")]
+
+    assert len(Outcome) - 2 == len(rows)
+    assert all(3 == len(re.findall(r"(?<!\\)\|", row)) - 1 for row in rows)
+
+
+def test_badge_tells_both_numbers(run: Run) -> None:
+    """The badge holds correctness and breadth, as JSON and as an image that parses."""
+    told = json.loads(badge.shields(run))
+
+    assert "0% of 92.9% claimed" in told["message"]
+    ElementTree.fromstring(badge.svg(run))
+
+
+def test_html_escapes_and_stands_alone(run: Run) -> None:
+    """Nothing of an adapter's text becomes markup, and nothing is loaded from elsewhere."""
+    page = html.render(run)
+
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert" in page
+    assert not re.search(r'(src|href)="(https?:)?//', page)
+
+
+def test_html_works_in_a_browser(run: Run, tmp_path: Path) -> None:
+    """The page's script runs: filters know what is shown."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    browser = next(filter(None, map(shutil.which, names)), None)
+    if browser is None:
+        if os.environ.get("CI"):
+            pytest.fail("no Chromium")
+        pytest.skip("no Chromium: the page is not looked at")
+    page = tmp_path / "report.html"
+    page.write_text(html.render(run), encoding="utf-8")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/p"]
+    url = f"{page.as_uri()}#toy/any/read/fail"
+    shown = subprocess.run(
+        [browser, *options, "--dump-dom", url],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
+
+    assert 'value="all" aria-pressed="true"' in shown
+    assert re.search(r'<details class="case" id="toy/any/read/fail"[^>]* open=""', shown)
+
+
+def test_hex_view_marks_the_patch(tmp_path: Path, make_result: MakeResult) -> None:
+    """Segments follow the hexmap, the patched bytes stand apart, and a far patch moves the view."""
+    data = bytes(range(256)) * 4
+    (tmp_path / "data.lance").write_bytes(data)
+    (tmp_path / "data.lance.hexmap").write_text("0 4 word L.a.b first word\n4 1024 page - rest\n")
+    patch = {"target": "data.lance", "at": 2, "was_hex": "02", "now_hex": "02", "meaning": "m"}
+    near = hexdump.view(make_result(patch=[patch]).case)
+    far = hexdump.view(make_result(patch=[{**patch, "at": 900}]).case)
+
+    assert near is not None
+    assert far is not None
+    assert ["00 01", "02", "03", "04 05 06 07 08 09 0a 0b 0c 0d 0e 0f"] == [
+        segment.hex for segment in near.lines[0].segments
+    ]
+    assert [False, True, False, False] == [s.patched for s in near.lines[0].segments]
+    assert "first word (word) L.a.b" == near.lines[0].segments[0].title
+    assert (768, 1024) == (far.start, far.end)

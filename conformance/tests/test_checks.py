@@ -1,0 +1,107 @@
+"""Tests of checks: what is asked about a case depends on what is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from lance_conformance import cases
+from lance_conformance.cases import Case, CaseError
+from lance_conformance.checks import HasFacts, HoldsTable, Refuses, Reports, Survives, expand
+from lance_conformance.session import Claims
+
+MakeClaims = Callable[..., Claims]
+ALL = {"projection": ["top"], "ranges": True, "rows": True}
+
+
+@pytest.fixture
+def reading(toy_suite: Path) -> Case:
+    """The case of four rows and two columns."""
+    return next(case for case in cases.load(toy_suite) if case.kind == "read-file")
+
+
+def test_permutations_share_the_expectation(reading: Case, claims: MakeClaims) -> None:
+    """One column, a range and single rows expect those parts of the same table."""
+    checks = {check.name: check for check in expand(reading, claims(file__read=ALL))}
+    tables = {name: check.expect.table for name, check in checks.items()}
+
+    assert {"columns": ["b"]} == checks["projection"].args
+    assert ["x", None, "", "ü"] == tables["projection"]["b"].to_pylist()
+    assert {"ranges": [["1", "3"]]} == checks["range"].args
+    assert [2, 3] == tables["range"]["a"].to_pylist()
+    assert {"rows": ["0", "2", "3"]} == checks["take"].args
+    assert [1, 3, 4] == tables["take"]["a"].to_pylist()
+
+
+def test_what_is_not_claimed_is_not_asked(reading: Case, claims: MakeClaims) -> None:
+    """An adapter that claims nothing but reading is asked for everything at once."""
+    assert ["full"] == [check.name for check in expand(reading, claims(file__read={}))]
+
+
+def test_dataset_is_taken_from_when_claimed(reading: Case, claims: MakeClaims) -> None:
+    """A dataset is asked for a range by limit and offset, for rows by an operation of its own."""
+    manifest = {**reading.manifest, "kind": "read-dataset", "requires": {}}
+    manifest["input"] = {"uri": "dataset", "args": {"version": "3"}}
+    case = Case(reading.folder, manifest)
+    claimed = claims(dataset__read={"limit": True}, dataset__take={})
+    checks = {check.name: check for check in expand(case, claimed)}
+
+    assert {"version": "3", "offset": "1", "limit": "2"} == checks["range"].args
+    assert "dataset.take" == checks["take"].op
+    assert {"version": "3", "offsets": ["0", "2", "3"]} == checks["take"].args
+
+
+def test_particular_read_is_not_varied(reading: Case, claims: MakeClaims) -> None:
+    """A case that is itself a projection has one check."""
+    given = {"path": "data.lance", "args": {"columns": ["a"]}}
+    case = Case(reading.folder, {**reading.manifest, "input": given})
+
+    assert 1 == len(expand(case, claims(file__read=ALL)))
+
+
+@pytest.mark.parametrize(
+    ("expected", "kinds"),
+    [
+        ({"reject": {"stage": "open"}}, [Refuses, Reports]),
+        ({"survive": True}, [Survives]),
+        ({"facts": {"version": "2.0"}}, [HasFacts]),
+        ({"table": {"path": "expect.arrow"}, "findings": ["L.a.b"]}, [HoldsTable, Reports]),
+        ({"table": {"path": "expect.arrow"}, "facts": {}}, [HoldsTable, HasFacts]),
+    ],
+)
+def test_expectations(
+    reading: Case, claims: MakeClaims, expected: dict[str, object], kinds: list[type]
+) -> None:
+    """Each part of an expectation has its check."""
+    case = Case(reading.folder, {**reading.manifest, "expect": [expected]})
+    claimed = claims(file__read={}, file__inspect={}, validate={})
+
+    assert kinds == [type(check.expect) for check in expand(case, claimed)]
+
+
+def test_declared_choice_decides(reading: Case, claims: MakeClaims) -> None:
+    """Of alternatives the declared one is asked for, the first when none is declared."""
+    alternatives = [{"choice": "reject", "reject": {}}, {"choice": "ignore", "survive": True}]
+    case = Case(reading.folder, {**reading.manifest, "expect": alternatives})
+    declared = claims(file__read={})
+    declared.hello["choices"] = {"L.toy.columns": "ignore"}
+
+    assert isinstance(expand(case, claims(file__read={}))[0].expect, Refuses)
+    assert isinstance(expand(case, declared)[0].expect, Survives)
+
+
+def test_unknown_procedure_is_told(reading: Case, claims: MakeClaims) -> None:
+    """An expectation of a kind that this runner cannot ask for is an error, not a pass."""
+    case = Case(reading.folder, {**reading.manifest, "expect": [{"race": {}}]})
+    with pytest.raises(CaseError, match="no procedure"):
+        expand(case, claims(file__read={}))
+
+
+def test_expected_table_is_the_file(reading: Case, claims: MakeClaims) -> None:
+    """The expectation is read from the Arrow file beside the manifest."""
+    expect = expand(reading, claims(file__read={}))[0].expect
+
+    assert isinstance(expect, HoldsTable)
+    assert expect.table.schema == pa.schema([("a", pa.int64()), ("b", pa.string())])

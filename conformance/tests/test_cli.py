@@ -1,0 +1,126 @@
+"""Tests of the command: exit codes and what it prints."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lance_conformance import cli, suite
+
+Command = Callable[..., tuple[int, str]]
+READ = "toy/any/read/columns"
+
+
+@pytest.fixture
+def call(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], toy_suite: Path
+) -> Command:
+    """Run the command on the toy suite; returns exit code and output."""
+
+    def run(name: str, *arguments: str) -> tuple[int, str]:
+        line = ["lance-conformance", name, "--fixtures", str(toy_suite), *arguments]
+        monkeypatch.setattr(sys, "argv", line)
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        code = ended.value.code
+        captured = capfd.readouterr()
+        return (code if isinstance(code, int) else 0), captured.out + captured.err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("mode", "code"), [("perfect", 0), ("rejects-all", 1), ("bad-json", 3), ("exits-at-hello", 3)]
+)
+def test_exit_codes_of_run(
+    call: Command, fake: Callable[[str], list[str]], mode: str, code: int
+) -> None:
+    """All as expected is 0, a surprise 1, a broken protocol or no hello 3."""
+    assert code == call("run", "--", *fake(mode))[0]
+
+
+def test_wrong_use_is_2(call: Command, tmp_path: Path) -> None:
+    """An unknown profile, format or option, an empty selection and a bad list are wrong use."""
+    known = tmp_path / "known.toml"
+    known.write_text("nonsense = 1")
+
+    assert 2 == call("run", "--profile", "none")[0]
+    assert 2 == call("run", "--report", "pdf")[0]
+    assert 2 == call("run", "--surprise")[0]
+    assert 2 == call("run", "--only", "no/such/case")[0]
+    assert 2 == call("run", "--known", str(known))[0]
+
+
+def test_known_list_grows_holds_and_goes_stale(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """Updating needs an issue; the list then excuses, and is stale when all passes again."""
+    known = str(tmp_path / "known.toml")
+    update = ("known", "--update", "--known", known)
+
+    assert 2 == call(*update, "--", *fake("rejects-all"))[0]
+    assert 0 == call(*update, "--issue", "D.toy.all", "--", *fake("rejects-all"))[0]
+    assert 0 == call("run", "--known", known, "--", *fake("rejects-all"))[0]
+    code, told = call("run", "--known", known, "--", *fake("perfect"))
+    assert 4 == code
+    assert f'remove the entry case = "{READ}"' in told
+    assert 0 == call("known", "--prune", "--known", known, "--", *fake("perfect"))[0]
+    assert 0 == call("run", "--known", known, "--", *fake("perfect"))[0]
+
+
+def test_run_writes_the_reports(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """All formats are written to the folder, or those that were chosen."""
+    call("run", "--out", str(tmp_path / "all"), "--", *fake("perfect"))
+    call("run", "--report", "md", "--out", str(tmp_path / "one"), "--", *fake("perfect"))
+
+    assert {"report.jsonl", "timings.jsonl", "junit.xml", "report.html", "summary.md"} < {
+        path.name for path in (tmp_path / "all").iterdir()
+    }
+    assert ["summary.md"] == [path.name for path in (tmp_path / "one").iterdir()]
+
+
+def test_check_adapter(call: Command, fake: Callable[[str], list[str]]) -> None:
+    """First contact shows the messages and a verdict per case, with a hint when one goes wrong."""
+    good, wrong = (
+        call("check-adapter", "--", *fake("perfect")),
+        call("check-adapter", "--", *fake("wrong-answer")),
+    )
+
+    assert 0 == good[0]
+    assert '"op":"hello"' in good[1]
+    assert "every message keeps to the protocol" in good[1]
+    assert 1 == wrong[0]
+    assert "hint:" in wrong[1]
+    assert 3 == call("check-adapter", "--", *fake("two-lines"))[0]
+
+
+def test_list_and_show(call: Command) -> None:
+    """Cases are listed with titles or as JSON; a case and a clause can be shown."""
+    assert f"{READ}  [read-file]" in call("list")[1]
+    assert READ == json.loads(call("list", "--json", "--only", READ)[1])["id"]
+    assert '"kind": "read-file"' in call("show", READ)[1]
+    assert f"case  {READ}" in call("show", "L.toy.columns")[1]
+    assert 2 == call("show", "L.toy.none")[0]
+
+
+def test_copy(call: Command, tmp_path: Path) -> None:
+    """A copied suite loads as it is."""
+    assert 0 == call("copy", str(tmp_path / "copy"))[0]
+    assert [] == suite.verify(tmp_path / "copy")
+
+
+def test_fmt(call: Command, toy_suite: Path) -> None:
+    """A manifest out of form is told by --check and put right without."""
+    path = toy_suite / READ / "case.json"
+    text = path.read_text()
+    path.write_text(json.dumps(json.loads(text)))
+
+    assert 1 == call("fmt", "--check")[0]
+    assert 0 == call("fmt")[0]
+    assert text == path.read_text()
+    assert 0 == call("fmt", "--check")[0]

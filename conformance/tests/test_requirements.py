@@ -1,0 +1,72 @@
+"""Tests of requirements: what is missing, and what is an overclaim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from lance_conformance.cases import Case
+from lance_conformance.requirements import contradicts, main_operation, missing
+from lance_conformance.session import Claims
+
+MakeCase = Callable[..., Case]
+MakeClaims = Callable[..., Claims]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "op"),
+    [
+        ("read-file", {"path": "x"}, "file.read"),
+        ("read-dataset", {"uri": "x"}, "dataset.read"),
+        ("take", {"uri": "x"}, "dataset.take"),
+        ("inspect", {"path": "x"}, "file.inspect"),
+        ("metadata", {"uri": "x"}, "dataset.versions"),
+    ],
+)
+def test_operation_follows_from_the_kind(
+    make_case: MakeCase, kind: str, given: dict[str, str], op: str
+) -> None:
+    """A manifest that names no operation has that of its kind and input."""
+    assert op == main_operation(make_case(kind=kind, requires={}, input=given))
+
+
+@pytest.mark.parametrize(
+    ("requires", "lacking"),
+    [
+        ({"op": "file.read", "file_version": "2.0"}, None),
+        ({"op": "dataset.read"}, "operation dataset.read"),
+        ({"op": "file.read", "file_version": "2.1"}, "file version 2.1"),
+        ({"op": "file.read", "types": ["int8", "map"]}, "types map"),
+        ({"op": "file.read", "encodings": ["fsst"]}, "encodings fsst"),
+        ({"op": "file.read", "features": ["new"]}, None),
+    ],
+)
+def test_first_requirement_that_is_not_claimed(
+    make_case: MakeCase, claims: MakeClaims, requires: dict[str, object], lacking: str | None
+) -> None:
+    """Operation, version and exclusions are held against the case, and the first gap is named."""
+    claimed = claims(file__read={"versions": ["2.0"]})
+    claimed.hello.update(types={"exclude": ["map"]}, encodings={"exclude": ["fsst"]})
+
+    assert lacking == missing(make_case(requires=requires), claimed)
+
+
+def test_filters_are_claimed_apart(make_case: MakeCase, claims: MakeClaims) -> None:
+    """A case with a filter needs an adapter that has them."""
+    case = make_case(
+        kind="read-dataset",
+        requires={},
+        input={"uri": "dataset", "args": {"filter": {"sql": "a = 1"}}},
+    )
+
+    assert "filters" == missing(case, claims(dataset__read={}))
+    assert missing(case, claims(dataset__read={"filter": True})) is None
+
+
+def test_taking_back_what_was_claimed(make_case: MakeCase) -> None:
+    """Refusing the operation, version or type of the case contradicts; another feature does not."""
+    case = make_case(requires={"op": "file.read", "file_version": "2.0", "types": ["map"]})
+
+    assert all(contradicts(case, feature) for feature in ("file.read", "2.0", "map"))
+    assert not contradicts(case, "pages with 7 layers")
+    assert not contradicts(make_case(requires={}), "")
