@@ -128,7 +128,8 @@ def _floats_differ(expected: pa.Array, found: pa.Array) -> Mask:
     ours, theirs = expected.to_numpy(), found.to_numpy()
     bits = _BITS[ours.dtype.itemsize]
     same: Mask = ours.view(bits) == theirs.view(bits)
-    return ~(same | (np.isnan(ours) & np.isnan(theirs)))
+    same |= np.isnan(ours) & np.isnan(theirs)
+    return ~same
 
 
 def _cells(array: pa.Array) -> npt.NDArray[np.uint8]:

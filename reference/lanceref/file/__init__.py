@@ -7,6 +7,15 @@ decoders.
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lanceref.file.reader import (
+        LanceFileMetadata,
+        LanceFileReader,
+        LanceFileStatistics,
+        ReaderResults,
+    )
 
 _PUBLIC = {
     "LanceFileReader": "lanceref.file.reader",
