@@ -34,7 +34,7 @@ ESCAPE = 255
 CODES = "fsst codes"
 """What the bytes of coded values are called in a file."""
 
-SLAB = 1 << 16
+SLAB = 1 << 15
 """Codes decoded at a time: the eight-byte intermediates stay in the cache."""
 
 
@@ -88,11 +88,14 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
     offsets, parts, size = np.zeros(len(cuts), np.int64), [np.empty(0, np.uint8)], 0
     for at in range(0, len(codes), SLAB):
         part, marked = codes[at : at + SLAB], literal[at : at + SLAB]
+        sizes, symbols = np.take(table.lengths, part), np.take(table.symbols, part)
+        if marked.any():
+            sizes[marked], symbols[marked] = 1, part[marked]
         ends = np.zeros(len(part) + 1, np.int64)
-        np.cumsum(np.where(marked, 1, table.lengths[part]), out=ends[1:])
+        np.cumsum(sizes, out=ends[1:])
         first, last = np.searchsorted(cuts, (at, at + len(part)), "right")
         offsets[first:last] = size + ends[cuts[first:last] - at]
-        parts.append(_store(table, part, marked, ends))
+        parts.append(_store(symbols, ends))
         size += int(ends[-1])
     return Variable(offsets, np.concatenate(parts))
 
@@ -138,17 +141,12 @@ def _check(
         )
 
 
-def _store(
-    table: SymbolTable,
-    codes: NDArray[np.uint8],
-    literal: NDArray[np.bool_],
-    ends: NDArray[np.int64],
-) -> NDArray[np.uint8]:
+def _store(symbols: NDArray[np.uint64], ends: NDArray[np.int64]) -> NDArray[np.uint8]:
     """Write eight bytes per code in order: each overwrites what the one before wrote too much.
 
     There are eight bytes of room behind the last; NumPy assigns in the order of the indices.
     """
     out = np.empty(int(ends[-1]) + 8, np.uint8)
     words = np.ndarray((len(out) - 7,), "<u8", out.data, strides=(1,))
-    words[ends[:-1]] = np.where(literal, codes, table.symbols[codes])
+    words[ends[:-1]] = symbols
     return out[:-8]

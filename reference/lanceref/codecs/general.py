@@ -10,8 +10,8 @@ Clauses: L.codec.general.size, L.codec.general.scheme, L.codec.general.frame
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import pairwise
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -56,56 +56,112 @@ def codec_name(encoding: General, place: Place) -> str:
     return NAMES[scheme]
 
 
-def decompress(name: str, raw: bytes, place: Place, budget: int) -> NDArray[np.uint8]:
-    """Decompress one buffer into at most `budget` bytes."""
-    prefix = PREFIX_BYTES[name]
-    if name == "zstd" and raw[:4] == ZSTD_MAGIC:
-        return _bare_frame(raw, place, budget)
-    if len(raw) < prefix:
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Compressed buffers in `data`: where each starts and ends, and how errors name its place."""
+
+    name: str
+    data: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    place: Callable[[int], Place]
+
+    @property
+    def prefix(self) -> int:
+        """Bytes of the uncompressed size in front of each."""
+        return PREFIX_BYTES[self.name]
+
+    def heads(self, size: int) -> NDArray[np.uint8]:
+        """Return the first bytes of every buffer: uint8 (buffers, size); zeros behind the end."""
+        at = self.starts[:, None] + np.arange(size)
+        inside = at < self.ends[:, None]
+        padded = np.append(self.data, np.uint8(0)) if not inside.all() else self.data
+        return np.where(inside, padded[np.minimum(at, len(padded) - 1)], 0).astype(np.uint8)
+
+
+def decompress(frames: Frames, budget: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Decompress all buffers into at most `budget` bytes: (bytes joined, size of each)."""
+    bare = np.zeros(len(frames.starts), np.bool_)
+    if frames.name == "zstd":
+        bare = (frames.heads(4) == np.frombuffer(ZSTD_MAGIC, np.uint8)).all(axis=1)
+    sizes = _stored_sizes(frames, bare, budget)
+    budget -= int(sizes.sum())
+    codec, view, parts = pa.Codec(frames.name), frames.data.data, list[pa.Buffer | bytes]()
+    starts = np.where(bare, frames.starts, frames.starts + frames.prefix).tolist()
+    for index, (start, end, size) in enumerate(zip(starts, frames.ends.tolist(), sizes.tolist())):
+        if bare[index]:
+            frame = _bare_frame(bytes(view[start:end]), frames.place(index), budget)
+            sizes[index], budget = len(frame), budget - len(frame)
+            parts.append(frame)
+        elif size or start < end:
+            try:
+                parts.append(codec.decompress(view[start:end], size))
+            except (OSError, pa.ArrowException) as error:
+                found, wanted = f"{frames.name}: {error}", f"{size} bytes"
+                raise _wrong_size(found, wanted, frames.place(index)) from error
+    joined = np.frombuffer(b"".join(parts), np.uint8)
+    if frames.name == "lz4_raw":
+        _check_filled(frames, joined, np.cumsum(sizes))
+    return joined, sizes
+
+
+def _stored_sizes(frames: Frames, bare: NDArray[np.bool_], budget: int) -> NDArray[np.int64]:
+    """Return the sizes the buffers claim (0 for bare frames), within reason and budget."""
+    stored = frames.ends - frames.starts
+    short = np.flatnonzero(~bare & (stored < frames.prefix))
+    if len(short):
+        index = int(short[0])
         raise CorruptPage(
-            "L.codec.general.frame", place, found=f"{len(raw)} bytes", wanted=f"{prefix} or more"
+            "L.codec.general.frame",
+            frames.place(index),
+            found=f"{int(stored[index])} bytes",
+            wanted=f"{frames.prefix} or more",
         )
-    size = int.from_bytes(raw[:prefix], "little")
-    if name == "lz4_raw" and size > LZ4_FACTOR * len(raw):
-        raise _wrong_size(f"{size} bytes from {len(raw)}", "255 times as many at most", place)
-    if size > budget:
+    heads = np.ascontiguousarray(frames.heads(frames.prefix)).view(f"<u{frames.prefix}")
+    claimed = np.where(bare, 0, heads.reshape(-1))
+    if frames.name == "lz4_raw":
+        large = np.flatnonzero(claimed > LZ4_FACTOR * stored)
+        if len(large):
+            index = int(large[0])
+            found = f"{int(claimed[index])} bytes from {int(stored[index])}"
+            raise _wrong_size(found, "255 times as many at most", frames.place(index))
+    together = np.cumsum(np.minimum(claimed, budget + 1).astype(np.int64))
+    over = np.flatnonzero(together > budget)
+    if len(over):
+        index = int(over[0])
         raise LimitExceeded(
-            "L.codec.general.size", place, found=f"{size} bytes", wanted=f"at most {budget}"
+            "L.codec.general.size",
+            frames.place(index),
+            found=f"{int(claimed[index])} bytes",
+            wanted=f"at most {budget} for all buffers",
         )
-    if size == 0 and len(raw) == prefix:
-        return np.empty(0, np.uint8)
-    out = _expand(name, raw[prefix:], size, place)
-    if name == "lz4_raw" and not _fills(raw[prefix:], out):
-        raise _wrong_size("a block that ends early", f"{size} bytes", place)
-    return np.frombuffer(out, np.uint8)
+    return claimed.astype(np.int64)
 
 
-def _expand(name: str, block: bytes, size: int, place: Place) -> pa.Buffer:
-    """Call the codec. Raises CorruptPage."""
-    try:
-        return pa.Codec(name).decompress(block, size)
-    except (OSError, pa.ArrowException) as error:
-        raise _wrong_size(f"{name}: {error}", f"{size} bytes", place) from error
-
-
-def _fills(block: bytes, out: pa.Buffer) -> bool:
-    """Whether an lz4 block decodes to all of `out`: the codec does not say when it falls short.
+def _check_filled(frames: Frames, out: NDArray[np.uint8], out_ends: NDArray[np.int64]) -> None:
+    """Refuse lz4 blocks that decode to less than their size: the codec does not say so.
 
     A block ends with literals, so its last bytes are those of its output. Where that does not
     tell (room never written is zeros), one byte less of room must be too little.
     """
-    tail = min(LZ4_LITERALS, out.size, len(block) - 1)
-    end = out.slice(out.size - tail).to_pybytes()
-    if out.size == 0 or (any(end) and end == block[len(block) - tail :]):
-        return True
-    try:
-        pa.Codec("lz4_raw").decompress(block, out.size - 1)
-    except (OSError, pa.ArrowException):
-        return True
-    return False
+    sizes, back = np.diff(out_ends, prepend=0), np.arange(-LZ4_LITERALS, 0)
+    stored = frames.ends - frames.starts - frames.prefix
+    likely = np.flatnonzero((sizes >= LZ4_LITERALS) & (stored > LZ4_LITERALS))
+    tails = out[out_ends[likely][:, None] + back]
+    literals = frames.data[frames.ends[likely][:, None] + back]
+    filled = likely[(tails == literals).all(axis=1) & tails.any(axis=1)]
+    codec, view = pa.Codec(frames.name), frames.data.data
+    for index in np.setdiff1d(np.flatnonzero(sizes), filled).tolist():
+        block = view[int(frames.starts[index]) + frames.prefix : int(frames.ends[index])]
+        try:
+            codec.decompress(block, int(sizes[index]) - 1)
+        except (OSError, pa.ArrowException):
+            continue
+        wanted = f"{int(sizes[index])} bytes"
+        raise _wrong_size("a block that ends early", wanted, frames.place(index))
 
 
-def _bare_frame(raw: bytes, place: Place, budget: int) -> NDArray[np.uint8]:
+def _bare_frame(raw: bytes, place: Place, budget: int) -> bytes:
     """Decompress a frame without a size before it: as a stream, up to `budget` bytes."""
     parts, left = [b""], budget
     try:
@@ -121,7 +177,7 @@ def _bare_frame(raw: bytes, place: Place, budget: int) -> NDArray[np.uint8]:
         raise CorruptPage(
             "L.codec.general.frame", place, found=f"zstd: {error}", wanted="a zstd frame"
         ) from error
-    return np.frombuffer(b"".join(parts), np.uint8)
+    return b"".join(parts)
 
 
 def _wrong_size(found: str, wanted: str, place: Place) -> CorruptPage:
@@ -131,19 +187,15 @@ def _wrong_size(found: str, wanted: str, place: Place) -> CorruptPage:
 def decompress_run(name: str, run: ChunkRun) -> ChunkRun:
     """Return the run with buffer 0 of every chunk decompressed; the other buffers stay."""
     _own(name, run)
-    budget, parts = run.ctx.limits.expanded(len(run.data)), []
-    for chunk in range(run.num_chunks):
-        raw = run.bytes_of(0, chunk).tobytes()
-        part = decompress(name, raw, run.place(0, chunk), budget)
-        budget -= len(part)
-        parts.append(part)
+    starts, ctx = run.starts[0], run.ctx
+    frames = Frames(name, run.data, starts, starts + run.sizes[0], lambda i: run.place(0, i))
+    data, sizes = decompress(frames, ctx.limits.expanded(len(run.data)))
     kept = run.data if len(run.starts) > 1 else run.data[:0]
-    sizes = np.array([len(part) for part in parts], np.int64)
     starts = len(kept) + np.cumsum(sizes) - sizes
     in_file = len(kept) if run.origin is None else min(len(kept), run.file_bytes)
     return replace(
         run,
-        data=np.concatenate([kept, *parts]),
+        data=np.concatenate([kept, data]) if len(kept) else data,
         starts=np.concatenate([starts[None], run.starts[1:]]),
         sizes=np.concatenate([sizes[None], run.sizes[1:]]),
         origin=run,
@@ -166,11 +218,7 @@ def _own(name: str, run: ChunkRun) -> None:
 
 def decompress_each(name: str, values: Variable, ctx: Context, place: Place) -> Variable:
     """Decompress every value on its own."""
-    budget, parts = ctx.limits.expanded(len(values.data)), [np.empty(0, np.uint8)]
-    raw, offsets = values.data.tobytes(), values.offsets.tolist()
-    for start, end in pairwise(offsets):
-        part = decompress(name, raw[start:end], place, budget)
-        budget -= len(part)
-        parts.append(part)
-    ends = np.cumsum([len(part) for part in parts])
-    return Variable(ends.astype(np.int64), np.concatenate(parts))
+    starts, ends = values.offsets[:-1], values.offsets[1:]
+    frames = Frames(name, values.data, starts, ends, lambda _: place)
+    data, sizes = decompress(frames, ctx.limits.expanded(len(values.data)))
+    return Variable(np.append(0, np.cumsum(sizes)).astype(np.int64), data)
