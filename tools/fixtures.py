@@ -1,0 +1,223 @@
+"""Fixtures: verify the frozen cases.
+
+    python tools/fixtures.py             every check
+    python tools/fixtures.py --refresh   rewrite SUITE.json (after adding cases), then check
+
+For every case: the manifest is valid, canonical and names itself; hashes hold; a negative differs from
+its parent by exactly the declared patch; the reference's verdict is the expected one; a positive data
+file has an owner for every byte, and its hexmap is what the reference says today. Over all: enough
+cases, enough negatives, no two alike, nothing of a machine inside the bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pyarrow as pa
+from lance_conformance import suite
+from lance_conformance.compare import first_difference
+from lance_conformance.recipes.build import hexmap, read_files
+from lance_conformance.recipes.change import apply
+from lance_conformance.recipes.model import DATA, DATASET, Negative
+from lance_conformance.recipes.tables import RECIPES
+from lanceref.errors import LanceError
+from lanceref.explain import explain_source
+from lanceref.file import LanceFileReader
+from lanceref.storage import BytesSource
+from lanceref.validate import validate
+
+import lanceref
+from tools.findings import Finding, conclude
+from tools.sources import ROOT
+
+FIXTURES = ROOT / "fixtures"
+MINIMUM_CASES = 150
+MINIMUM_NEGATIVE_SHARE = 0.4
+MAX_CASE_BYTES = 256 * 1024
+NEGATIVE_KINDS = ("negative-file", "negative-dataset", "lint")
+MACHINE = re.compile(rb"/(?:home|root|tmp|work|Users|mnt)/[A-Za-z0-9_.]+")
+"""A path of the machine a fixture was made on."""
+
+Case = dict[str, Any]
+
+
+def load(root: Path) -> dict[str, Case]:
+    """Return every case manifest by the path of its folder."""
+    return {
+        path.parent.relative_to(root).as_posix(): json.loads(path.read_text("utf-8"))
+        for path in sorted(root.rglob("case.json"))
+    }
+
+
+def check_manifest(folder: str, case: Case, schema: Case) -> Iterator[str]:
+    """Yield what is wrong with the manifest itself."""
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(case):
+        yield f"manifest: {error.message[:120]}"
+    if case["id"] != folder:
+        yield f"the id {case['id']} is not the path"
+    text = (FIXTURES / folder / "case.json").read_text("utf-8")
+    if text != suite.canonical(case):
+        yield "not in canonical form: run lance-conformance fmt"
+
+
+def check_hashes(folder: str, case: Case) -> Iterator[str]:
+    """Yield inputs and expectations whose bytes are not those of the manifest."""
+    given = case["input"]
+    listed = {given["path"]: given["sha256"]} if "path" in given else {}
+    listed |= {f"{DATASET}/{name}": digest for name, digest in given.get("files", {}).items()}
+    for expected in case["expect"]:
+        if "table" in expected:
+            listed[expected["table"]["path"]] = expected["table"]["sha256"]
+    total = 0
+    for name, digest in listed.items():
+        data = (FIXTURES / folder / name).read_bytes()
+        total += len(data)
+        if hashlib.sha256(data).hexdigest() != digest:
+            yield f"{name}: not the bytes of the manifest"
+        if MACHINE.search(data):
+            yield f"{name}: holds a path of a machine"
+    if total > MAX_CASE_BYTES:
+        yield f"{total} bytes, more than {MAX_CASE_BYTES}"
+
+
+def check_patch(folder: str, case: Case, cases: dict[str, Case]) -> Iterator[str]:
+    """Yield differences between a negative and what its parent becomes by the declared patch."""
+    parent_id = case["provenance"]["derived_from"]
+    if parent_id not in cases:
+        yield f"no parent {parent_id}"
+        return
+    parent = read_files(FIXTURES / parent_id, cases[parent_id])
+    files = read_files(FIXTURES / folder, case)
+    recipe = RECIPES.get(folder)
+    if not isinstance(recipe, Negative):
+        yield "no recipe of this name"
+        return
+    made, patch = apply(recipe.change, parent)
+    if made != files:
+        yield "the recipe makes other bytes"
+    declared = case["patch"][0]
+    if (patch.at, patch.was.hex(), patch.now.hex()) != (
+        declared["at"],
+        declared["was_hex"],
+        declared["now_hex"],
+    ):
+        yield "the declared patch is not what the recipe does"
+    changed = {name for name in parent.keys() | files.keys() if parent.get(name) != files.get(name)}
+    if len(changed) != (2 if patch.field == "name" else 1):
+        yield f"{len(changed)} files differ from the parent"
+
+
+def check_verdict(folder: str, case: Case) -> Iterator[str]:
+    """Yield what the reference answers otherwise than expected."""
+    expected, kind = case["expect"][0], case["kind"]
+    path = FIXTURES / folder / case["input"].get("path", DATASET)
+    is_file = "path" in case["input"]
+    try:
+        table = read(path, is_file)
+    except LanceError as error:
+        if kind not in ("negative-file", "negative-dataset"):
+            yield f"refused: {error}"
+            return
+        yield from _check_refusal(error, case)
+        return
+    if kind in ("negative-file", "negative-dataset"):
+        yield "accepted, but it is to be refused"
+        return
+    if "table" in expected:
+        difference = first_difference(_expected(folder, expected), table)
+        if difference:
+            yield f"reads as another table: {difference}"
+    found = {f.clause for f in validate(path, deep=True) if f.severity == "must"}
+    if kind == "lint" and not set(expected["findings"]) <= found:
+        yield f"validate reports {sorted(found)}, not {expected['findings']}"
+    if kind != "lint" and found:
+        yield f"validate reports {sorted(found)} on a positive"
+
+
+def _check_refusal(error: LanceError, case: Case) -> Iterator[str]:
+    stage = case["expect"][0]["reject"]["stage"]
+    if stage not in ("any", error.stage):
+        yield f"refused at stage {error.stage}, not {stage}"
+    clause = getattr(error, "clause", None)
+    if clause != case["clauses"][0]["id"]:
+        yield f"refused under {clause}, not {case['clauses'][0]['id']}: {error}"
+
+
+def read(path: Path, is_file: bool) -> pa.Table:
+    """Read a data file or dataset with the reference."""
+    if is_file:
+        return LanceFileReader(path).read_all().to_table()
+    return lanceref.dataset(path).to_table()
+
+
+def _expected(folder: str, expected: Case) -> pa.Table:
+    with pa.OSFile(str(FIXTURES / folder / expected["table"]["path"])) as source:
+        return pa.ipc.open_file(source).read_all()
+
+
+def check_coverage(folder: str, case: Case) -> Iterator[str]:
+    """Yield byte ranges without an owner, and a hexmap that says something else."""
+    if case["kind"] in ("negative-file", "negative-dataset"):
+        return
+    for name, data in read_files(FIXTURES / folder, case).items():
+        unowned = explain_source(BytesSource(data, name)).unowned
+        if unowned:
+            yield f"{name}: nobody owns {unowned[:3]}"
+        if name == DATA:
+            stored = (FIXTURES / folder / f"{DATA}.hexmap").read_text("utf-8")
+            if stored != hexmap(data):
+                yield "the hexmap is not what the reference says"
+
+
+def check_all(cases: dict[str, Case]) -> Iterator[Finding]:
+    """Yield what is wrong with the set of cases."""
+    active = [case for case in cases.values() if case.get("status", "active") == "active"]
+    negative = sum(case["kind"] in NEGATIVE_KINDS for case in active)
+    if len(active) < MINIMUM_CASES or negative < MINIMUM_NEGATIVE_SHARE * len(active):
+        yield Finding("fixtures", 0, f"{len(active)} cases, {negative} of them negative")
+    alike: dict[str, str] = {}
+    for name, case in cases.items():
+        clauses = sorted((clause["id"], clause["role"]) for clause in case["clauses"])
+        requires = case["requires"]
+        key = json.dumps(
+            [clauses, requires.get("file_version"), requires.get("encodings"), requires.get("types")]
+        )
+        if key in alike:
+            yield Finding(f"fixtures/{name}", 0, f"tests the same as {alike[key]}")
+        alike.setdefault(key, name)
+    for problem in suite.verify(FIXTURES):
+        yield Finding("fixtures/SUITE.json", 0, problem)
+
+
+def main() -> int:
+    """Run every check and print what is wrong."""
+    cases = load(FIXTURES)
+    if "--refresh" in sys.argv[1:]:
+        suite.write(FIXTURES)
+    schema = suite.case_schema()
+    findings = list(check_all(cases))
+    for folder, case in cases.items():
+        problems = [
+            *check_manifest(folder, case, schema),
+            *check_hashes(folder, case),
+            *check_verdict(folder, case),
+            *check_coverage(folder, case),
+        ]
+        if case["kind"] in NEGATIVE_KINDS:
+            problems += check_patch(folder, case, cases)
+        findings += [Finding(f"fixtures/{folder}", 0, problem) for problem in problems]
+    kinds = Counter(case["kind"] for case in cases.values())
+    print(", ".join(f"{count} {kind}" for kind, count in kinds.most_common()))
+    return conclude("fixtures", findings)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
