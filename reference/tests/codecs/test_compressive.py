@@ -10,13 +10,10 @@ from lanceref.codecs.compressive import (
     decode_zip_variable,
     num_buffers,
 )
-from lanceref.context import Context
-from lanceref.errors import CorruptPage, LimitExceeded, UnknownEncoding
+from lanceref.errors import CorruptPage, UnknownEncoding
 from lanceref.file.versions import V2_3
-from lanceref.limits import Limits
 
 from .encodings import (
-    constant,
     delta,
     flat,
     fsst,
@@ -32,11 +29,9 @@ from .encodings import (
 )
 from .runs import CTX, PLACE, cursor_of, leaves, plain, recording, run_of, words
 from .test_bitpack import inline as pack_inline
-from .test_bitpack import out_of_line as pack_out_of_line
 from .test_byte_stream_split import split as split_bytes
 from .test_fsst import strings, table_bytes
 from .test_general import compress
-from .test_rle import frame
 from .test_variable import block, chunk
 
 
@@ -100,43 +95,6 @@ def test_chunks_decode_as_the_description_says(encoding, buffers, wanted):
     assert sum(end - start for start, end, _, _ in leaves(ctx)) == len(owned)
 
 
-BLOCKS = [
-    (flat(16), words([1, 0], 16), [1, 0]),
-    (inline(16), pack_inline([1, 0], 16, 1), [1, 0]),
-    (out_of_line(16, 1), pack_out_of_line([1, 0], 16, 1, True), [1, 0]),
-    (out_of_line(16, 2), pack_out_of_line([1, 0], 16, 2, False), [1, 0]),
-    (rle(flat(16), flat(8)), frame([(1, 1), (0, 1)]), [1, 0]),
-    (general("zstd", flat(16)), compress("zstd", words([1, 0], 16)), [1, 0]),
-]
-
-
-@pytest.mark.parametrize(("encoding", "data", "wanted"), BLOCKS, ids=lambda e: str(e)[:30])
-def test_levels_of_many_chunks_are_joined(encoding, data, wanted):
-    """A block codec decodes the levels of every chunk, and a single buffer alike."""
-    run = run_of([data, data], counts=[2, 2])
-
-    assert wanted * 2 == decode_levels(encoding, run).tolist()
-    assert wanted == plain(decode_block(encoding, cursor_of(data), 2))
-
-
-def test_blocks_of_strings_and_lists():
-    """Dictionaries hold strings, compressed or coded, and lists."""
-    texts = block([b"a", b"bc"], 32)
-
-    assert [b"a", b"bc"] == plain(decode_block(variable(32), cursor_of(texts), 2))
-    packed = cursor_of(compress("lz4_raw", texts))
-    assert [b"a", b"bc"] == plain(decode_block(general("lz4_raw", variable(32)), packed, 2))
-    codes = cursor_of(block([b"\0", b"\0\0"], 32))
-    assert [b"http", b"httphttp"] == plain(decode_block(fsst(TABLE, variable(32)), codes, 2))
-    assert [[1, 2]] == plain(decode_block(lists(2, flat(8)), cursor_of(b"\1\2"), 1))
-
-
-def test_a_block_without_payload_needs_no_cursor():
-    """Constants and ranges lie in the description."""
-    assert [3, 4] == plain(decode_block(range_(3, 1), None, 2))
-    assert [3, 4] == plain(decode_block(range_(3, 1), cursor_of(b""), 2))
-
-
 def test_values_zipped_one_by_one():
     """Fixed values are their bytes; variable ones are decoded each on its own."""
     rows = np.frombuffer(words([5, 6], 32), np.uint8).reshape(2, 4)
@@ -171,20 +129,3 @@ def test_encodings_out_of_place_are_refused():
         decode_zip_fixed(inline(32), rows, CTX, PLACE)
     with pytest.raises(CorruptPage, match=r"L\.codec\.flat\.size"):
         decode_zip_fixed(flat(64), rows, CTX, PLACE)
-
-
-@pytest.mark.parametrize(
-    ("encoding", "data"),
-    [
-        (constant(5), b""),
-        (range_(0, 1), b""),
-        (rle(flat(64), flat(32)), words([8, 0], 64) + words([10**6], 32)),
-        (out_of_line(64, 0), b""),
-    ],
-)
-def test_a_few_bytes_expand_only_as_far_as_the_limits_allow(encoding, data):
-    """A million values from almost no bytes are refused where the caller allows 1 000 bytes."""
-    ctx = Context("test.lance", limits=Limits(expansion_bytes=1000, expansion_factor=1))
-
-    with pytest.raises(LimitExceeded, match=r"L\.codec\.limits\.expansion"):
-        decode_block(encoding, cursor_of(data, ctx), 10**6)
