@@ -35,8 +35,8 @@ from lanceref.storage import BytesSource
 from lanceref.validate import validate
 
 import lanceref
-from tools.findings import Finding, conclude
-from tools.sources import ROOT
+from findings import Finding, conclude
+from sources import ROOT
 
 FIXTURES = ROOT / "fixtures"
 MINIMUM_CASES = 150

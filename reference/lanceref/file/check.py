@@ -3,7 +3,7 @@
 Runs the parsers of reading over everything a file holds, then accounts for the bytes between the
 pieces: padding, and bytes that nothing refers to.
 
-Clauses: L.file.padding.value, L.file.buffers.overlap, L.file.columns.order, L.file.size
+Clauses: L.file.padding.value, L.file.buffers.overlap, L.file.columns.order
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ Layout::
     footer, 40 bytes
 
 Clauses: L.file.cmo.entry, L.file.gbo.entry, L.file.columns.message, L.file.descriptor.length,
-L.file.schema.num-columns, L.file.size
 """
 
 from __future__ import annotations

@@ -1,0 +1,79 @@
+"""Makers: files and datasets written by the oracle from a given table."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+
+from lance_conformance.oracle import lance, lance_file
+from lance_conformance.recipes.model import DATA, Made
+
+PREFIX = "lance-encoding:"
+"""What the encoding knobs in field metadata start with."""
+
+
+def column(array: pa.Array, nullable: bool = True, **knobs: str) -> pa.Table:
+    """Return a table of one column `c`; `knobs` become encoding metadata of the field."""
+    metadata = {PREFIX + name.replace("_", "-"): value for name, value in knobs.items()}
+    field = pa.field("c", array.type, nullable, metadata or None)
+    return pa.Table.from_arrays([array], schema=pa.schema([field]))
+
+
+def file(
+    table: pa.Table,
+    version: str,
+    *,
+    batches: int = 1,
+    data_cache_bytes: int | None = None,
+    global_buffers: tuple[bytes, ...] = (),
+    schema_metadata: Mapping[str, str] | None = None,
+) -> Callable[[], Made]:
+    """Return a maker of a data file of `table`, written in `batches` equal calls."""
+
+    def make() -> Made:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, DATA)
+            with lance_file().LanceFileWriter(
+                str(path), table.schema, version=version, data_cache_bytes=data_cache_bytes
+            ) as writer:
+                step = max(1, -(-len(table) // batches))
+                for at in range(0, len(table), step):
+                    writer.write_batch(table.slice(at, step))
+                for name, value in (schema_metadata or {}).items():
+                    writer.add_schema_metadata(name, value)
+                for data in global_buffers:
+                    writer.add_global_buffer(data)
+            metadata = dict(table.schema.metadata or {}) | dict(schema_metadata or {})
+            return Made({DATA: path.read_bytes()}, table.replace_schema_metadata(metadata or None))
+
+    return make
+
+
+def dataset(
+    steps: Callable[[str], pa.Table], keep: Callable[[str], bool] = lambda name: True
+) -> Callable[[], Made]:
+    """Return a maker of a dataset: `steps` builds it at a URI and returns the table it then holds.
+
+    `keep` chooses the files of the result by their relative path.
+    """
+
+    def make() -> Made:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder, "table.lance")
+            table = steps(str(root))
+            files = {
+                path.relative_to(root).as_posix(): path.read_bytes()
+                for path in sorted(root.rglob("*"))
+                if path.is_file()
+            }
+            return Made({name: data for name, data in files.items() if keep(name)}, table)
+
+    return make
+
+
+def write(table: pa.Table, uri: str, **options: object) -> object:
+    """Write a dataset with the oracle and return its handle."""
+    return lance().write_dataset(table, uri, **options)

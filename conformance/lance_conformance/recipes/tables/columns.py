@@ -1,0 +1,113 @@
+"""The columns that positive file cases hold: small, with boring values in a stated order.
+
+Zero, one, largest, smallest, null, then a few more; strings go from empty to non-ASCII.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+
+RANDOM_SEED = 7
+"""Seed of the columns that must not compress."""
+
+
+def integers(type_: pa.DataType) -> pa.Array:
+    """0, 1, largest, smallest, null, 7."""
+    info = np.iinfo(type_.to_pandas_dtype())
+    return pa.array([0, 1, info.max, info.min, None, 7], type_)
+
+
+def floats(type_: pa.DataType) -> pa.Array:
+    """0, -0, infinities, NaN, null, 1.5."""
+    values = [0.0, -0.0, float("inf"), float("-inf"), float("nan"), None, 1.5]
+    masked = np.array([0.0 if v is None else v for v in values], type_.to_pandas_dtype())
+    return pa.array(masked, type_, mask=np.array([v is None for v in values]))
+
+
+BOOLEANS = pa.array([True, False, None, True, True, False, False, True, True])
+
+STRINGS = ["", "a", None, "Zürich", "日本語", "a longer string, with a comma"]
+
+DAY = dt.date(1970, 1, 2)
+MOMENT = dt.datetime(2001, 9, 9, 1, 46, 40)
+
+TEMPORAL: dict[str, pa.Array] = {
+    "date32": pa.array([DAY, None, dt.date(9999, 12, 31)], pa.date32()),
+    "date64": pa.array([DAY, None, dt.date(1, 1, 1)], pa.date64()),
+    "time32-s": pa.array([0, None, 86399], pa.time32("s")),
+    "time32-ms": pa.array([0, None, 86399999], pa.time32("ms")),
+    "time64-us": pa.array([0, None, 86399999999], pa.time64("us")),
+    "time64-ns": pa.array([0, None, 1], pa.time64("ns")),
+    "timestamp-s": pa.array([0, None, -1], pa.timestamp("s")),
+    "timestamp-us-zone": pa.array([MOMENT, None, MOMENT], pa.timestamp("us", "+05:30")),
+    "timestamp-ns-utc": pa.array([0, None, 2**62], pa.timestamp("ns", "UTC")),
+    "duration-ms": pa.array([0, None, -(2**62)], pa.duration("ms")),
+}
+
+DECIMALS: dict[str, pa.Array] = {
+    "decimal128": pa.array([Decimal("0.00"), None, Decimal("-99999999.99")], pa.decimal128(10, 2)),
+    "decimal256": pa.array([Decimal(0), None, Decimal(10) ** 59], pa.decimal256(60, 0)),
+}
+
+FIXED_BINARY = pa.array([b"abc", None, b"\0\xff\0"], pa.binary(3))
+
+LISTS = pa.array([[1, 2], None, [], [3, None], [4]], pa.list_(pa.int32()))
+
+LISTS_OF_LISTS = pa.array(
+    [[[1], []], None, [], [None, [2, None, 3]]], pa.list_(pa.list_(pa.int16()))
+)
+
+STRUCTS = pa.array(
+    [{"x": 1, "y": "a"}, {"x": None, "y": ""}, {"x": 3, "y": None}],
+    pa.struct([("x", pa.int32()), ("y", pa.string())]),
+)
+
+NULL_STRUCTS = pa.array(
+    [{"x": 1, "y": "a"}, None, {"x": None, "y": None}],
+    pa.struct([("x", pa.int32()), ("y", pa.string())]),
+)
+
+LISTS_OF_STRUCTS = pa.array(
+    [[{"x": 1, "l": [True]}, None], [], None, [{"x": None, "l": None}, {"x": 5, "l": []}]],
+    pa.list_(pa.struct([("x", pa.int64()), ("l", pa.list_(pa.bool_()))])),
+)
+
+VECTORS = pa.array([[1.0, 2.0], [None, 4.0], None, [5.0, None]], pa.list_(pa.float32(), 2))
+
+NESTED_VECTORS = pa.array(
+    [[[1, 2], [3, 4]], [None, [5, None]], None], pa.list_(pa.list_(pa.int8(), 2), 2)
+)
+
+MAPS = pa.array([[("a", 1), ("b", None)], None, []], pa.map_(pa.string(), pa.int32()))
+
+CATEGORIES = pa.array([f"category {i % 7}" for i in range(140)])
+
+DICTIONARY = pa.DictionaryArray.from_arrays(
+    pa.array([0, 1, None, 1, 2], pa.int8()), pa.array(["red", "green", "blue"])
+)
+
+WORDS = ("/index", "/search?q=lance", "/docs/format", "/blog/2024", "/about")
+URLS = pa.array([f"https://example.com{WORDS[i % 5]}/{i * 7919 % 100003}" for i in range(1500)])
+
+
+def random_integers(count: int, type_: pa.DataType) -> pa.Array:
+    """Return `count` integers over the full range of `type_`."""
+    info = np.iinfo(type_.to_pandas_dtype())
+    rng = np.random.default_rng(RANDOM_SEED)
+    return pa.array(rng.integers(info.min, info.max, count, dtype=type_.to_pandas_dtype()), type_)
+
+
+def small_integers(count: int, type_: pa.DataType, below: int) -> pa.Array:
+    """Return `count` integers in 0..`below`."""
+    rng = np.random.default_rng(RANDOM_SEED)
+    return pa.array(rng.integers(0, below, count), type_)
+
+
+def long_binaries(count: int, size: int) -> pa.Array:
+    """Return `count` binaries of `size` random bytes, one of them null."""
+    rng = np.random.default_rng(RANDOM_SEED)
+    return pa.array([rng.bytes(size) if i != 1 else None for i in range(count)], pa.binary())
