@@ -5,9 +5,8 @@ compressed. A null row may own bytes; they are passed over.
 
 Layout: indices (u64 ends, null rows plus null_adjustment), then bytes (flat values of 8 bits).
 
-Clauses: L.array.binary.utf8, L.array.binary.null-adjustment-value, L.array.binary.indices-width,
-L.array.binary.ends, L.array.binary.ends-bound, L.array.binary.null-adjustment,
-L.array.binary.bytes-width, L.array.binary.type
+Clauses: L.array.binary.utf8, L.array.binary.null-adjustment-value, L.array.binary.bytes-width,
+L.array.binary.type, L.array.binary.offset-width, and those of `ends`
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ def variable_array(
     total = int(values.offsets[-1])
     if total > MAX_OFFSET and not large:
         raise LimitExceeded(
-            "L.array.binary.ends-bound",
+            "L.array.binary.offset-width",
             place,
             found=f"{total} bytes in one run of rows",
             wanted=f"at most {MAX_OFFSET} for {type_}",
@@ -139,14 +138,7 @@ def open_binary(
         raise CorruptPage(  # L.array.binary.type
             "L.array.binary.type", page.place, found="binary", wanted=f"values of {type_}"
         )
-    ends = open_ends(
-        encoding.indices,
-        encoding.null_adjustment,
-        num_rows,
-        page,
-        "L.array.binary",
-        "string ends",
-    )
+    ends = open_ends(encoding.indices, encoding.null_adjustment, num_rows, page, "string ends")
     body = bare_flat(encoding.bytes, page, "bytes")
     if body.bits_per_value != 8:  # L.array.binary.bytes-width
         raise CorruptPage(

@@ -7,8 +7,7 @@ are flat values, the first buffer of the page.
 Layout: u64 words; v >= adjustment: null, ends at v - adjustment; else ends at v.
 Example: null, "foo", "foo", null with adjustment 7 is stored as 7, 3, 6, 13.
 
-Clauses: L.array.binary.indices-width, L.array.binary.ends, L.array.binary.ends-bound,
-L.array.binary.null-adjustment, and the same under L.array.list
+Clauses: L.array.ends.width, L.array.ends.order, L.array.ends.bound, L.array.ends.null-adjustment
 """
 
 from __future__ import annotations
@@ -57,14 +56,13 @@ class Slices:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """The end offsets of a page of `num_rows` rows; `topic` is the head of their clause ids."""
+    """The end offsets of a page of `num_rows` rows."""
 
     page: Page
     extent: Extent
     words: FlatValues
     adjustment: int
     num_rows: int
-    topic: str
 
     def plan(self, rows: RowRanges) -> list[Extent]:
         """Return the extents of the words; each range needs the end before its first row too."""
@@ -94,7 +92,7 @@ class Ends:
         if self.num_rows == 0:
             return 0
         row = RowRanges.single(self.num_rows - 1, self.num_rows)
-        parts = self.page.file.cursors(self.words.plan(row), "last end", f"{self.topic}.ends")
+        parts = self.page.file.cursors(self.words.plan(row), "last end", "L.array.ends.order")
         for cursor in parts:  # the words are owned by who reads the rows, not by this look ahead
             word = int.from_bytes(cursor.data, "little")
             return word - self.adjustment if word >= self.adjustment else word
@@ -103,15 +101,15 @@ class Ends:
     def _check_bounds(self, ends: NDArray[np.uint64], rows: RowRanges, limit: int) -> None:
         largest = int(ends.max()) if len(ends) else 0
         if largest > limit:
-            raise OutOfRange(
-                f"{self.topic}.ends-bound",
+            raise OutOfRange(  # L.array.ends.bound
+                "L.array.ends.bound",
                 self._row_place(int(ends.argmax()), _with_previous(rows)),
                 found=f"an end at {largest}",
                 wanted=f"at most {limit}",
             )
         if len(ends) and largest >= self.adjustment:
-            raise CorruptPage(
-                f"{self.topic}.null-adjustment",
+            raise CorruptPage(  # L.array.ends.null-adjustment
+                "L.array.ends.null-adjustment",
                 self.page.place,
                 found=f"adjustment {self.adjustment}",
                 wanted=f"more than {largest}, an end of the page",
@@ -120,8 +118,8 @@ class Ends:
     def _check_order(self, lengths: NDArray[np.int64], rows: RowRanges) -> None:
         if len(lengths) and lengths.min() < 0:
             at = int(np.flatnonzero(lengths < 0)[0])
-            raise CorruptPage(
-                f"{self.topic}.ends",
+            raise CorruptPage(  # L.array.ends.order
+                "L.array.ends.order",
                 self._row_place(at, rows),
                 found=f"an end {-int(lengths[at])} before the one of the row before",
                 wanted="ends that never decrease",
@@ -142,16 +140,16 @@ def _with_previous(rows: RowRanges) -> RowRanges:
 
 
 def open_ends(
-    encoding: pb.ArrayEncoding, adjustment: int, num_rows: int, page: Page, topic: str, name: str
+    encoding: pb.ArrayEncoding, adjustment: int, num_rows: int, page: Page, name: str
 ) -> Ends:
     """Open end offsets; they must be 64 bits wide."""
     flat = bare_flat(encoding, page, name)
     if flat.bits_per_value != 64:
-        raise CorruptPage(
-            f"{topic}.indices-width",
+        raise CorruptPage(  # L.array.ends.width
+            "L.array.ends.width",
             page.place,
             found=f"{name} of {flat.bits_per_value} bits",
             wanted="64 bits",
         )
     words = open_flat(flat, num_rows, page, name, "offsets u64[]")
-    return Ends(page, page.extent(flat.buffer), words, adjustment, num_rows, topic)
+    return Ends(page, page.extent(flat.buffer), words, adjustment, num_rows)

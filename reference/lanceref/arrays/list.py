@@ -6,8 +6,8 @@ column, whose own pages may be cut elsewhere. A null list may own items; they ar
 Layout of a page: u64 ends, null lists plus null_offset_adjustment (see `ends`).
 
 Clauses: L.array.list.num-items, L.array.list.null-adjustment, L.array.list.null-adjustment-value,
-L.array.list.item-column, L.array.list.ends, L.array.list.ends-bound, L.array.list.indices-width,
-L.array.list.page
+L.array.list.item-column, L.array.list.page, L.array.list.offset-width, L.array.nullable.field, and
+those of `ends`
 """
 
 from __future__ import annotations
@@ -140,9 +140,7 @@ class ListColumn:
                 found=adjustment,
                 wanted=one.num_items + 1,
             )
-        return open_ends(
-            one.offsets, adjustment, metadata.num_rows, page, "L.array.list", "list ends"
-        )
+        return open_ends(one.offsets, adjustment, metadata.num_rows, page, "list ends")
 
     def _slices(self, index: int, ends: Ends, rows: RowRanges) -> Slices:
         parts = self._file.cursors(ends.plan(rows), "list ends", "L.file.pages.extent")
@@ -190,7 +188,7 @@ class ListColumn:
         large = pa.types.is_large_list(self.type)
         if not large and offsets[-1] > MAX_OFFSET:
             raise LimitExceeded(
-                "L.array.list.ends-bound",
+                "L.array.list.offset-width",
                 self._place(index),
                 found=f"{offsets[-1]} items in one run of lists",
                 wanted=f"at most {MAX_OFFSET} for {self.type}",

@@ -51,8 +51,8 @@ def test_empty_lists_have_an_empty_page_of_items():
     [
         (Page(list_page(5, 5), 1, [words(5)]), CorruptPage, "L.array.list.null-adjustment"),
         (Page(list_page(5), 1, [words(4)]), CorruptPage, "L.array.list.num-items"),
-        (Page(list_page(5, 100), 1, [words(6)]), OutOfRange, "L.array.list.ends-bound"),
-        (Page(list_page(5), 2, [words(5, 4)]), CorruptPage, "L.array.list.ends"),
+        (Page(list_page(5, 100), 1, [words(6)]), OutOfRange, "L.array.ends.bound"),
+        (Page(list_page(5), 2, [words(5, 4)]), CorruptPage, "L.array.ends.order"),
     ],
     ids=["adjustment", "last end", "beyond the items", "decreasing"],
 )

@@ -12,7 +12,6 @@ from .building import (
     all_nulls,
     binary,
     flat,
-    no_nulls,
     open_built,
     read_built,
     some_nulls,
@@ -68,23 +67,9 @@ def test_nullable_without_an_arm_is_refused():
         read_built(pa.int8(), pb.ArrayEncoding(nullable={}), 1)
 
 
-@pytest.mark.parametrize("encoding", [all_nulls(), some_nulls(flat(8, 1))])
-def test_a_null_in_a_field_that_has_none_is_refused(encoding):
-    """A field that is not nullable has no null rows."""
-    buffers = [b"\x02", b"\x01\x02"] if encoding.nullable.HasField("some_nulls") else []
-
-    with pytest.raises(CorruptPage, match=r"L\.array\.nullable\.field"):
-        read_built(pa.field("c", pa.int8(), nullable=False), encoding, 2, *buffers)
-
-
 def test_nulls_cost_no_more_than_the_limits_allow():
     """A few bytes that claim huge null values are refused before anything is allocated."""
     huge = pa.list_(pa.int64(), 2**31 - 1)
 
     with pytest.raises(LimitExceeded, match=r"L\.array\.nullable\.all-nulls"):
         taken(open_built(huge, [Column([Page(all_nulls(), 1, [])])], limits=Limits()), 0)
-
-
-def test_nested_wrappers_are_read():
-    """no_nulls may wrap an encoding that is itself nullable."""
-    assert [5] == read_built(pa.int8(), no_nulls(no_nulls(flat(8))), 1, b"\x05").to_pylist()
