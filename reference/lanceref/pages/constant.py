@@ -31,7 +31,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import check_encoding, decode_block
+from lanceref.codecs.compressive import check_levels, decode_block
 from lanceref.codecs.values import Fixed, Variable
 from lanceref.cursor import Cursor, Extent, FileBytes
 from lanceref.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
@@ -116,7 +116,7 @@ def check_description(
         )
     for levels in (constant.rep, constant.definition):
         if levels is not None:
-            check_encoding(levels[0], version, file.ctx, place)
+            check_levels(levels[0], version, file.ctx, place)
     if has_value:
         _check_value(inline, type_, place)
     if constant.layers.max_rep and buffers < 2 and page.num_rows:

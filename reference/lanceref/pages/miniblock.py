@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import check_encoding, decode_block, num_buffers
+from lanceref.codecs.compressive import check_encoding, check_levels, decode_block, num_buffers
 from lanceref.cursor import Cursor, Extent, FileBytes
 from lanceref.errors import BytesError, CorruptPage, Place, UnknownEncoding
 from lanceref.file.column_reader import RUN_BYTES
@@ -96,7 +96,10 @@ def check_description(
 ) -> None:
     """The gates of a mini-block page: everything its description alone can break."""
     ctx, place = file.ctx, page.place
-    for encoding in (mini.rep, mini.definition, mini.values, mini.dictionary):
+    for levels in (mini.rep, mini.definition):
+        if levels is not None:
+            check_levels(levels, version, ctx, place)
+    for encoding in (mini.values, mini.dictionary):
         if encoding is not None:
             check_encoding(encoding, version, ctx, place)
     expect("L.page.miniblock.num-buffers", mini.num_buffers, num_buffers(mini.values), place)
