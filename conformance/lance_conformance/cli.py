@@ -13,6 +13,7 @@ from lance_conformance.commands.check_adapter import check_adapter
 from lance_conformance.commands.copy import copy
 from lance_conformance.commands.explain import explain
 from lance_conformance.commands.fmt import fmt
+from lance_conformance.commands.generate import generate
 from lance_conformance.commands.known import known
 from lance_conformance.commands.list_cases import list_cases
 from lance_conformance.commands.run import run
@@ -39,6 +40,7 @@ app.command()(show)
 app.command()(copy)
 app.command()(validate)
 app.command()(explain)
+app.command()(generate)
 app.command()(known)
 app.command()(fmt)
 app.command()(bench)

@@ -104,7 +104,8 @@ class Worker:
         answer = self.session.ask(check.op, fields, case.limits)
         seconds = time.perf_counter() - begin
         verdict = self._verdict(case, check, answer, out)
-        if verdict.outcome in GOOD and _digest(given) != before:
+        changed = _digest(given) != before
+        if changed and worst((verdict.outcome, Outcome.INPUT_MODIFIED)) != verdict.outcome:
             verdict = Verdict(Outcome.INPUT_MODIFIED, "the copy of the input is not what it was")
         shutil.rmtree(folder)
         reject = dict((answer.response or {}).get("reject", {}))

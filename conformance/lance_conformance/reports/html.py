@@ -100,8 +100,13 @@ def _clauses(run: Run) -> Iterator[ClauseRow]:
 
 
 def _passing(results: Sequence[CaseResult]) -> str:
-    passing = sum(result.outcome == Outcome.PASS for result in results)
-    return f"{passing} of {len(results)}" if results else "–"
+    """Return how many of the claimed cases pass."""
+    if not results:
+        return "–"
+    claimed = [result for result in results if result.outcome != Outcome.UNSUPPORTED]
+    if not claimed:
+        return "not claimed"
+    return f"{sum(result.outcome == Outcome.PASS for result in claimed)} of {len(claimed)}"
 
 
 def _is_negative(result: CaseResult, clause_id: str) -> bool:
