@@ -11,7 +11,7 @@ import pyarrow as pa
 from lanceref.explain import explain_source
 from lanceref.storage import BytesSource
 
-from lance_conformance import __version__
+from lance_conformance import __version__, suite
 from lance_conformance.recipes.change import Patch, apply
 from lance_conformance.recipes.model import DATA, DATASET, Made, Negative, Positive, Recipe
 
@@ -162,8 +162,7 @@ def _patch(patch: Patch, meaning: str) -> dict[str, object]:
 
 def _write_case(folder: Path, case: dict[str, object], files: Mapping[str, bytes]) -> None:
     case["introduced"] = __version__
-    text = json.dumps(case, indent=2, ensure_ascii=False) + "\n"
-    (folder / "case.json").write_text(text, encoding="utf-8")
+    (folder / "case.json").write_text(suite.canonical(case), encoding="utf-8")
     if DATA in files:
         (folder / f"{DATA}.hexmap").write_text(hexmap(files[DATA]), encoding="utf-8")
 

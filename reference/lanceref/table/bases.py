@@ -11,6 +11,7 @@ Clauses: L.table.base.resolves, L.table.base.folder
 
 from __future__ import annotations
 
+from lanceref.errors import NotFound
 from lanceref.proto import table_pb2
 from lanceref.storage import IOStats, LocalStore, Source, Store, open_store
 
@@ -28,14 +29,19 @@ class Bases:
         """Open a data file. Raises NotFound."""
         if base_id is None:
             return self._store.open(f"{DATA_FOLDER}/{path}")
-        base = self._bases[base_id]
+        base = self._base(base_id)
         below = f"{DATA_FOLDER}/{path}" if base.is_dataset_root else path
         return self._other(base.path).open(below)
 
     def open_deletion_file(self, path: str, base_id: int | None) -> Source:
         """Open a deletion file; `path` begins with its folder. Raises NotFound."""
-        store = self._store if base_id is None else self._other(self._bases[base_id].path)
+        store = self._store if base_id is None else self._other(self._base(base_id).path)
         return store.open(path)
+
+    def _base(self, base_id: int) -> table_pb2.BasePath:
+        if base_id not in self._bases:
+            raise NotFound(f"{self._store.root}: no base path {base_id}")
+        return self._bases[base_id]
 
     def _other(self, uri: str) -> Store:
         """Return the store of another base; what is read there counts for the table."""

@@ -85,10 +85,6 @@ _FSST = "file/2.0/fsst/on"
 _STRUCT = "file/2.0/struct/two-fields"
 
 
-def _drop_arm(message: Message) -> None:
-    message.ClearField("nullable")  # type: ignore[arg-type]
-
-
 def _constant_arm(message: Message) -> None:
     message.constant.value = b"\1"  # type: ignore[attr-defined]
 
@@ -106,8 +102,6 @@ _ARRAYS = (
           _set(f"{_FLAT}.buffer.buffer_index", 9)),
     _case(_INT, "buffer-type", "a buffer of the file", "L.array.buffer.type",
           _set(f"{_FLAT}.buffer.buffer_type", 2)),
-    _case(_INT, "no-encoding", "an encoding without an arm", "L.array.encoding.tag",
-          _page(_drop_arm)),
     _case(_INT, "constant", "the constant arm that no reader knows", "L.array.encoding.tag",
           _page(_constant_arm)),
     _case(_INT, "validity", "a validity of 8 bits a value", "L.array.nullable.validity",
@@ -279,8 +273,6 @@ def _set_length(message: Message, rows: int) -> None:
 _CODECS = (
     _case(_M_STR, "offsets", "a first offset inside the table", "L.codec.variable.offsets",
           _byte("field c", "offsets", at=0, new=1)),
-    _case(_M_STR, "offsets-end", "a last offset beyond the chunk", "L.codec.variable.offsets",
-          SpanPatch(("field c", "offsets"), lambda old: old[:-1] + b"\x7f")),
     _case(_M_STR, "utf8", "a byte that is not UTF-8", "L.page.leaf.utf8",
           _byte("field c", "bytes", at=0, new=0xFF)),
     _case(_M_STR, "offset-width", "64-bit offsets in a string column", "L.page.leaf.offset-width",
@@ -299,8 +291,6 @@ _CODECS = (
           _set(f"{_VALUES}.rle.run_lengths.flat.bits_per_value", 16)),
     _case(_M_FSST, "table", "a symbol of nine bytes", "L.codec.fsst.table",
           _page(lambda m: _long_symbol(m.mini_block_layout.value_compression.fsst))),  # type: ignore[attr-defined]
-    _case(_M_FSST, "magic", "a symbol table with another magic", "L.codec.fsst.table",
-          _page(lambda m: _damage_table(m.mini_block_layout.value_compression.fsst, 7, 0))),  # type: ignore[attr-defined]
     _case(_M_LZ4, "size", "an lz4 size of 2**31", "L.codec.general.size",
           _byte("field c", "uncompressed size", at=3, new=0x7F)),
     _case(_M_LZ4, "scheme", "a compression scheme of no kind", "L.codec.general.scheme",
