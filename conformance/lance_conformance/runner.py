@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import queue
-import re
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ from lance_conformance.judge import Verdict, judge
 from lance_conformance.outcomes import DEATHS, GOOD, Outcome, worst
 from lance_conformance.requirements import missing
 from lance_conformance.session import Answer, Claims, Session
+from lance_conformance.volatile import steady
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +119,7 @@ class Worker:
         return judge(case, check, answer.response, out)
 
     def _clean(self, text: str) -> str:
-        """Remove what differs between two runs with the same outcome."""
-        text = re.sub(re.escape(str(self.session.scratch)) + r"(/\d+)?", "<scratch>", text)
-        text = re.sub(
-            rf"{re.escape(str(self.session.scratch).lstrip('/'))}(/\d+)?", "<scratch>", text
-        )
-        text = re.sub(r"(thread '[^']*' )\(\d+\)", r"\1(…)", text)
-        return re.sub(r"0x[0-9a-f]{6,}", "0x…", text)
+        return steady(text, self.session.scratch)
 
 
 def _conclude(case: Case, claims: Claims, results: list[CheckResult]) -> CaseResult:

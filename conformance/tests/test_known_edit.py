@@ -81,3 +81,13 @@ def test_update_makes_a_list(tmp_path: Path, make_result: MakeResult) -> None:
 
     assert edit.text.startswith('suite = "')
     assert (A,) == edit.added
+
+
+def test_reason_holds_no_folders_of_a_machine(tmp_path: Path, make_result: MakeResult) -> None:
+    """Of an absolute path in a message only the file name is kept, a link stays whole."""
+    detail = "panic at /build/x/src/block.rs:13, see https://example.org/a/b"
+    edit = known_edit.update(
+        tmp_path / "none.toml", [make_result(A, Outcome.FAIL, detail)], "D.a.b"
+    )
+
+    assert "panic at …/block.rs:13, see https://example.org/a/b" in edit.text
