@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
+from lanceref.errors import LimitExceeded, Place
 from lanceref.file.column_reader import ColumnReader
 
 
@@ -40,4 +41,20 @@ class Recutter:
             self._rest = self._rest.slice(len(part))
             missing -= len(part)
             parts.append(part)
-        return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+        if len(parts) == 1 and not (parts[0].offset and _nests_fixed_size_lists(parts[0].type)):
+            return parts[0]
+        try:
+            return pa.concat_arrays([*parts, parts[0].slice(0, 0)])
+        except pa.ArrowInvalid as error:
+            raise LimitExceeded(
+                "L.page.limits.row", Place("batch", 0), found=str(error), wanted="smaller batches"
+            ) from error
+
+
+def _nests_fixed_size_lists(type_: pa.DataType, inside: bool = False) -> bool:
+    """Whether pyarrow 26 filters and takes wrong items from slices of this type: such are copied."""
+    if pa.types.is_fixed_size_list(type_):
+        return inside or _nests_fixed_size_lists(type_.value_type, inside=True)
+    return any(
+        _nests_fixed_size_lists(type_.field(i).type, inside) for i in range(type_.num_fields)
+    )
