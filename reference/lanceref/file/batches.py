@@ -52,7 +52,7 @@ class Recutter:
 
 
 def _nests_fixed_size_lists(type_: pa.DataType, inside: bool = False) -> bool:
-    """Whether pyarrow 26 filters and takes wrong items from slices of this type: such are copied."""
+    """Whether pyarrow 26 takes wrong items from slices of this type: such slices are copied."""
     if pa.types.is_fixed_size_list(type_):
         return inside or _nests_fixed_size_lists(type_.value_type, inside=True)
     return any(
