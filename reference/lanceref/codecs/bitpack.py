@@ -9,7 +9,7 @@ Layout, out of line: whole blocks, then the tail: raw T-bit values, or one padde
 of the buffer tells which.
 
 Clauses: L.codec.bitpack.width, L.codec.bitpack.payload, L.codec.bitpack.count,
-L.codec.bitpack.out-of-line, L.codec.bitpack.tail
+L.codec.bitpack.out-of-line, L.codec.bitpack.raw-tail, L.codec.bitpack.tail
 """
 
 from __future__ import annotations
@@ -120,6 +120,7 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
         unpack(packed.view(out.dtype), width, target)
         if not whole:
             out[chunks] = target
+    _lint_unused(run, np.arange(run.num_chunks), out, run.counts)
     return Fixed(bits, run.num_values, _trim(out, run.counts).view(np.uint8))
 
 
@@ -156,6 +157,22 @@ def _inline_widths(run: ChunkRun, bits: int) -> NDArray[np.int64]:
             wanted=f"at most {bits} bits",
         )
     return widths.astype(np.int64)
+
+
+def _lint_unused(
+    run: ChunkRun, chunks: NDArray[np.int64], blocks: NDArray[np.generic], used: NDArray[np.int64]
+) -> None:
+    """Report what stands behind the `used` values of the last block of each of `chunks`."""
+    if not run.ctx.validating:
+        return
+    behind = (blocks != 0) & (np.arange(BLOCK) >= used[:, None])
+    for index in np.flatnonzero(behind.any(axis=1)).tolist():
+        run.ctx.lint(
+            "L.codec.bitpack.tail",
+            run.place(0, int(chunks[index])),
+            found=f"{int(behind[index].sum())} values behind the {int(used[index])} of the block",
+            wanted="zeros",
+        )
 
 
 def _own_inline(run: ChunkRun, word_bytes: int, bits: int) -> None:
@@ -209,6 +226,8 @@ def _out_of_line(
     for chunk in np.flatnonzero(is_raw).tolist():
         values = _raw_tail(run, chunk, int(tail[chunk]), bits, width)
         out[int(first[chunk] + full[chunk]), : len(values)] = values
+    padded = np.flatnonzero((tail > 0) & ~is_raw)
+    _lint_unused(run, padded, out[(first + full)[padded]], tail[padded])
     valid = np.full(len(out), BLOCK, np.int64)
     valid[(first + full)[tail > 0]] = tail[tail > 0]
     return _trim(out, valid)
@@ -239,7 +258,7 @@ def _raw_tail(run: ChunkRun, chunk: int, tail: int, bits: int, width: int) -> Un
     values = buffer[len(buffer) - tail * (bits // 8) :].view(f"<u{bits // 8}")
     if int(values.max()) >> width:
         raise CorruptPage(
-            "L.codec.bitpack.tail",
+            "L.codec.bitpack.raw-tail",
             run.place(0, chunk),
             found=f"a raw value {int(values.max())}",
             wanted=f"values of {width} bits",

@@ -3,7 +3,7 @@
 A block codec knows how many values it must give. Blocks of many chunks are decoded together, as a
 run whose buffer 0 holds them; a codec without payload gets an empty buffer.
 
-Clauses: L.codec.encoding.context, L.codec.encoding.payload, L.codec.limits.expansion
+Clauses: L.codec.encoding.payload, L.codec.limits.expansion
 """
 
 from __future__ import annotations

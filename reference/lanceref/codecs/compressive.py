@@ -3,7 +3,7 @@
 A page's description nests `CompressiveEncoding` messages. *Mini* decodes the value buffers of many
 chunks, *block* one buffer (see `blocks`), *zip* values that were cut one by one.
 
-Clauses: L.codec.encoding.context, L.codec.encoding.levels, L.codec.flat.size
+Clauses: L.codec.encoding.context, L.codec.flat.size
 """
 
 from __future__ import annotations

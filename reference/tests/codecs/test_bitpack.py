@@ -157,7 +157,7 @@ def test_inline_faults_are_refused(buffer, count, clause):
     ("buffer", "clause"),
     [
         (bytes(128 + 33), "L.codec.bitpack.out-of-line"),
-        (bytes(128) + words([0] * 16 + [2], 16), "L.codec.bitpack.tail"),
+        (bytes(128) + words([0] * 16 + [2], 16), "L.codec.bitpack.raw-tail"),
     ],
 )
 def test_out_of_line_faults_are_refused(buffer, clause):
@@ -168,6 +168,20 @@ def test_out_of_line_faults_are_refused(buffer, clause):
         bitpack.decode_out_of_line(run, 16, 1)
     with pytest.raises(CorruptPage, match=clause.replace(".", r"\.")):
         bitpack.decode_flags(run)
+
+
+def test_unused_values_of_a_block_are_held_against_zero_when_validating():
+    """Values behind the last one read well and are reported."""
+    ctx = recording()
+    data = pack_block([1] * 3 + [0] * 1020 + [1], 16, 1)
+
+    run = run_of([data, data], counts=[3, 1024], ctx=ctx)
+    assert [1, 1, 1] == plain(bitpack.decode_out_of_line(run, 16, 1))[:3]
+    run = run_of([words([1], 16) + data], counts=[3], ctx=ctx)
+    assert [1, 1, 1] == plain(bitpack.decode_inline(run, 16))
+
+    assert ["L.codec.bitpack.tail"] * 2 == [finding.clause for finding in ctx.findings]
+    assert [1008, 1008] == [finding.offset for finding in ctx.findings]
 
 
 def test_explain_owns_width_and_block():
