@@ -1,0 +1,1 @@
+"""Generated message modules of `protos/`; `python tools/protos.py` writes them."""

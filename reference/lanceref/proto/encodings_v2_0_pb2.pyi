@@ -75,7 +75,7 @@ class FixedSizeList(_message.Message):
     dimension: int
     items: ArrayEncoding
     has_validity: bool
-    def __init__(self, dimension: _Optional[int] = ..., items: _Optional[_Union[ArrayEncoding, _Mapping]] = ..., has_validity: _Optional[bool] = ...) -> None: ...
+    def __init__(self, dimension: _Optional[int] = ..., items: _Optional[_Union[ArrayEncoding, _Mapping]] = ..., has_validity: bool = ...) -> None: ...
 
 class List(_message.Message):
     __slots__ = ("offsets", "null_offset_adjustment", "num_items")
@@ -137,7 +137,7 @@ class Bitpacked(_message.Message):
     uncompressed_bits_per_value: int
     buffer: Buffer
     signed: bool
-    def __init__(self, compressed_bits_per_value: _Optional[int] = ..., uncompressed_bits_per_value: _Optional[int] = ..., buffer: _Optional[_Union[Buffer, _Mapping]] = ..., signed: _Optional[bool] = ...) -> None: ...
+    def __init__(self, compressed_bits_per_value: _Optional[int] = ..., uncompressed_bits_per_value: _Optional[int] = ..., buffer: _Optional[_Union[Buffer, _Mapping]] = ..., signed: bool = ...) -> None: ...
 
 class FixedSizeBinary(_message.Message):
     __slots__ = ("bytes", "byte_width")

@@ -121,7 +121,7 @@ class BasePath(_message.Message):
     name: str
     is_dataset_root: bool
     path: str
-    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., is_dataset_root: _Optional[bool] = ..., path: _Optional[str] = ...) -> None: ...
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., is_dataset_root: bool = ..., path: _Optional[str] = ...) -> None: ...
 
 class Clustering(_message.Message):
     __slots__ = ("id", "columns", "provider", "version")

@@ -1,5 +1,6 @@
 from lanceref.proto import file_pb2 as _file_pb2
 from google.protobuf import any_pb2 as _any_pb2
+from lanceref.proto import mem_wal_pb2 as _mem_wal_pb2
 from lanceref.proto import table_pb2 as _table_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -115,7 +116,7 @@ class Transaction(_message.Message):
         schema: _containers.RepeatedCompositeFieldContainer[_file_pb2.Field]
         schema_metadata: _containers.ScalarMap[str, bytes]
         preserves_nullability: bool
-        def __init__(self, fragments: _Optional[_Iterable[_Union[_table_pb2.DataFragment, _Mapping]]] = ..., schema: _Optional[_Iterable[_Union[_file_pb2.Field, _Mapping]]] = ..., schema_metadata: _Optional[_Mapping[str, bytes]] = ..., preserves_nullability: _Optional[bool] = ...) -> None: ...
+        def __init__(self, fragments: _Optional[_Iterable[_Union[_table_pb2.DataFragment, _Mapping]]] = ..., schema: _Optional[_Iterable[_Union[_file_pb2.Field, _Mapping]]] = ..., schema_metadata: _Optional[_Mapping[str, bytes]] = ..., preserves_nullability: bool = ...) -> None: ...
     class Restore(_message.Message):
         __slots__ = ("version",)
         VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -167,20 +168,20 @@ class Transaction(_message.Message):
         updated_fragments: _containers.RepeatedCompositeFieldContainer[_table_pb2.DataFragment]
         new_fragments: _containers.RepeatedCompositeFieldContainer[_table_pb2.DataFragment]
         fields_modified: _containers.RepeatedScalarFieldContainer[int]
-        compacted_sstables: _containers.RepeatedCompositeFieldContainer[Transaction.CompactedSstable]
+        compacted_sstables: _containers.RepeatedCompositeFieldContainer[_mem_wal_pb2.CompactedSsTable]
         fields_for_preserving_frag_bitmap: _containers.RepeatedScalarFieldContainer[int]
         update_mode: Transaction.Update.UpdateMode
         inserted_rows: KeyExistenceFilter
         updated_fragment_offsets: _containers.MessageMap[int, Transaction.Update.FragmentOffsets]
         updated_fragment_offset_bitmaps: _containers.ScalarMap[int, bytes]
-        def __init__(self, removed_fragment_ids: _Optional[_Iterable[int]] = ..., updated_fragments: _Optional[_Iterable[_Union[_table_pb2.DataFragment, _Mapping]]] = ..., new_fragments: _Optional[_Iterable[_Union[_table_pb2.DataFragment, _Mapping]]] = ..., fields_modified: _Optional[_Iterable[int]] = ..., compacted_sstables: _Optional[_Iterable[_Union[Transaction.CompactedSstable, _Mapping]]] = ..., fields_for_preserving_frag_bitmap: _Optional[_Iterable[int]] = ..., update_mode: _Optional[_Union[Transaction.Update.UpdateMode, str]] = ..., inserted_rows: _Optional[_Union[KeyExistenceFilter, _Mapping]] = ..., updated_fragment_offsets: _Optional[_Mapping[int, Transaction.Update.FragmentOffsets]] = ..., updated_fragment_offset_bitmaps: _Optional[_Mapping[int, bytes]] = ...) -> None: ...
+        def __init__(self, removed_fragment_ids: _Optional[_Iterable[int]] = ..., updated_fragments: _Optional[_Iterable[_Union[_table_pb2.DataFragment, _Mapping]]] = ..., new_fragments: _Optional[_Iterable[_Union[_table_pb2.DataFragment, _Mapping]]] = ..., fields_modified: _Optional[_Iterable[int]] = ..., compacted_sstables: _Optional[_Iterable[_Union[_mem_wal_pb2.CompactedSsTable, _Mapping]]] = ..., fields_for_preserving_frag_bitmap: _Optional[_Iterable[int]] = ..., update_mode: _Optional[_Union[Transaction.Update.UpdateMode, str]] = ..., inserted_rows: _Optional[_Union[KeyExistenceFilter, _Mapping]] = ..., updated_fragment_offsets: _Optional[_Mapping[int, Transaction.Update.FragmentOffsets]] = ..., updated_fragment_offset_bitmaps: _Optional[_Mapping[int, bytes]] = ...) -> None: ...
     class Project(_message.Message):
         __slots__ = ("schema", "preserves_nullability")
         SCHEMA_FIELD_NUMBER: _ClassVar[int]
         PRESERVES_NULLABILITY_FIELD_NUMBER: _ClassVar[int]
         schema: _containers.RepeatedCompositeFieldContainer[_file_pb2.Field]
         preserves_nullability: bool
-        def __init__(self, schema: _Optional[_Iterable[_Union[_file_pb2.Field, _Mapping]]] = ..., preserves_nullability: _Optional[bool] = ...) -> None: ...
+        def __init__(self, schema: _Optional[_Iterable[_Union[_file_pb2.Field, _Mapping]]] = ..., preserves_nullability: bool = ...) -> None: ...
     class UpdateMapEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -194,7 +195,7 @@ class Transaction(_message.Message):
         REPLACE_FIELD_NUMBER: _ClassVar[int]
         update_entries: _containers.RepeatedCompositeFieldContainer[Transaction.UpdateMapEntry]
         replace: bool
-        def __init__(self, update_entries: _Optional[_Iterable[_Union[Transaction.UpdateMapEntry, _Mapping]]] = ..., replace: _Optional[bool] = ...) -> None: ...
+        def __init__(self, update_entries: _Optional[_Iterable[_Union[Transaction.UpdateMapEntry, _Mapping]]] = ..., replace: bool = ...) -> None: ...
     class UpdateConfig(_message.Message):
         __slots__ = ("upsert_values", "delete_keys", "schema_metadata", "field_metadata", "config_updates", "table_metadata_updates", "schema_metadata_updates", "field_metadata_updates")
         class FieldMetadataUpdate(_message.Message):
@@ -266,18 +267,11 @@ class Transaction(_message.Message):
         REPLACEMENTS_FIELD_NUMBER: _ClassVar[int]
         replacements: _containers.RepeatedCompositeFieldContainer[Transaction.DataReplacementGroup]
         def __init__(self, replacements: _Optional[_Iterable[_Union[Transaction.DataReplacementGroup, _Mapping]]] = ...) -> None: ...
-    class CompactedSstable(_message.Message):
-        __slots__ = ("shard_id", "generation")
-        SHARD_ID_FIELD_NUMBER: _ClassVar[int]
-        GENERATION_FIELD_NUMBER: _ClassVar[int]
-        shard_id: _table_pb2.UUID
-        generation: int
-        def __init__(self, shard_id: _Optional[_Union[_table_pb2.UUID, _Mapping]] = ..., generation: _Optional[int] = ...) -> None: ...
     class UpdateMemWalState(_message.Message):
         __slots__ = ("compacted_sstables",)
         COMPACTED_SSTABLES_FIELD_NUMBER: _ClassVar[int]
-        compacted_sstables: _containers.RepeatedCompositeFieldContainer[Transaction.CompactedSstable]
-        def __init__(self, compacted_sstables: _Optional[_Iterable[_Union[Transaction.CompactedSstable, _Mapping]]] = ...) -> None: ...
+        compacted_sstables: _containers.RepeatedCompositeFieldContainer[_mem_wal_pb2.CompactedSsTable]
+        def __init__(self, compacted_sstables: _Optional[_Iterable[_Union[_mem_wal_pb2.CompactedSsTable, _Mapping]]] = ...) -> None: ...
     class Clone(_message.Message):
         __slots__ = ("is_shallow", "ref_name", "ref_version", "ref_path", "branch_name")
         IS_SHALLOW_FIELD_NUMBER: _ClassVar[int]
@@ -290,7 +284,7 @@ class Transaction(_message.Message):
         ref_version: int
         ref_path: str
         branch_name: str
-        def __init__(self, is_shallow: _Optional[bool] = ..., ref_name: _Optional[str] = ..., ref_version: _Optional[int] = ..., ref_path: _Optional[str] = ..., branch_name: _Optional[str] = ...) -> None: ...
+        def __init__(self, is_shallow: bool = ..., ref_name: _Optional[str] = ..., ref_version: _Optional[int] = ..., ref_path: _Optional[str] = ..., branch_name: _Optional[str] = ...) -> None: ...
     class UpdateBases(_message.Message):
         __slots__ = ("new_bases",)
         NEW_BASES_FIELD_NUMBER: _ClassVar[int]
