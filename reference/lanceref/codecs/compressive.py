@@ -117,10 +117,8 @@ def decode_levels(
     return values.data.view("<u2")
 
 
-def decode_block(encoding: CompressiveEncoding, cursor: Cursor | None, count: int) -> Values:
-    """Decode `count` values that fill the cursor; a codec without payload may have none."""
-    if cursor is None:
-        cursor = Cursor(memoryview(b""), 0, Context("page description"))
+def decode_block(encoding: CompressiveEncoding, cursor: Cursor, count: int) -> Values:
+    """Decode `count` values that fill the cursor; a codec without payload takes an empty one."""
     base, size = cursor.offset, cursor.remaining
     data = np.frombuffer(cursor.skip(size, "block", "L.codec.encoding.context"), np.uint8)
     zero, sizes = np.zeros((1, 1), np.int64), np.array([[size]], np.int64)

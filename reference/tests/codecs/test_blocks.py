@@ -60,9 +60,8 @@ def test_blocks_of_strings_and_lists():
     assert [[1, 2]] == plain(decode_block(lists(2, flat(8)), cursor_of(b"\1\2"), 1))
 
 
-def test_a_block_without_payload_needs_no_cursor():
+def test_a_block_without_payload_takes_an_empty_cursor():
     """Constants and ranges lie in the description."""
-    assert [3, 4] == plain(decode_block(range_(3, 1), None, 2))
     assert [3, 4] == plain(decode_block(range_(3, 1), cursor_of(b""), 2))
 
 
