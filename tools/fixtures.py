@@ -3,10 +3,10 @@
     python tools/fixtures.py             every check
     python tools/fixtures.py --refresh   rewrite SUITE.json (after adding cases), then check
 
-For every case: the manifest is valid, canonical and names itself; hashes hold; a negative differs from
-its parent by exactly the declared patch; the reference's verdict is the expected one; a positive data
-file has an owner for every byte, and its hexmap is what the reference says today. Over all: enough
-cases, enough negatives, no two alike, nothing of a machine inside the bytes.
+For every case: the manifest is valid, canonical and names itself; hashes hold; a negative differs
+from its parent by exactly the declared patch; the reference's verdict is the expected one; a
+positive data file has an owner for every byte, and its hexmap is what the reference says today.
+Over all: enough cases, enough negatives, no two alike, nothing of a machine inside the bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import lanceref
 import pyarrow as pa
+from findings import Finding, conclude
 from lance_conformance import suite
 from lance_conformance.compare import first_difference
 from lance_conformance.recipes.build import hexmap, read_files
@@ -33,9 +35,6 @@ from lanceref.explain import explain_source
 from lanceref.file import LanceFileReader
 from lanceref.storage import BytesSource
 from lanceref.validate import validate
-
-import lanceref
-from findings import Finding, conclude
 from sources import ROOT
 
 FIXTURES = ROOT / "fixtures"

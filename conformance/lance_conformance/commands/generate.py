@@ -9,7 +9,7 @@ import typer
 
 from lance_conformance import suite
 from lance_conformance.cases import matches
-from lance_conformance.recipes.build import build
+from lance_conformance.recipes.build import build, clauses_kept
 from lance_conformance.recipes.model import Negative, Recipe
 
 
@@ -24,6 +24,6 @@ def generate(
     for recipe in list(chosen.values()):
         if isinstance(recipe, Negative):
             chosen[recipe.parent] = RECIPES[recipe.parent]
-    written = build(chosen.values(), out)
+    written = build(chosen.values(), clauses_kept(ALL), out)
     suite.write(out)
     typer.echo(f"{len(written)} cases written below {out}")

@@ -13,7 +13,7 @@ from lanceref.storage import BytesSource
 
 from lance_conformance import __version__, suite
 from lance_conformance.recipes.change import Patch, apply
-from lance_conformance.recipes.model import DATA, DATASET, Made, Negative, Positive, Recipe
+from lance_conformance.recipes.model import DATA, DATASET, Negative, Positive, Recipe
 
 EXPECT = "expect.arrow"
 """Name of the expected table, an Arrow IPC file."""
@@ -21,22 +21,34 @@ EXPECT = "expect.arrow"
 ORACLE_VERSION = "14.0.2"
 
 
-def build(recipes: Iterable[Recipe], out: Path) -> list[str]:
-    """Write the cases that do not exist yet below `out`; return their ids. Parents come first."""
+def build(recipes: Iterable[Recipe], kept: Mapping[str, list[str]], out: Path) -> list[str]:
+    """Write the cases that do not exist yet below `out`; return their ids. Parents come first.
+
+    `kept` names the clauses of every positive case, as `clauses_kept` says.
+    """
     written = []
     for recipe in sorted(recipes, key=lambda r: isinstance(r, Negative)):
         folder = out / recipe.id
         if (folder / "case.json").exists():
             continue
         if isinstance(recipe, Positive):
-            _build_positive(recipe, folder)
+            _build_positive(recipe, kept[recipe.id], folder)
         else:
             _build_negative(recipe, out)
         written.append(recipe.id)
     return written
 
 
-def _build_positive(recipe: Positive, folder: Path) -> None:
+def clauses_kept(recipes: Iterable[Recipe]) -> dict[str, list[str]]:
+    """Return the clauses each positive case shows: its own, and those its negatives break."""
+    kept = {r.id: list(r.clauses) for r in recipes if isinstance(r, Positive)}
+    for recipe in recipes:
+        if isinstance(recipe, Negative) and recipe.clause not in kept[recipe.parent]:
+            kept[recipe.parent].append(recipe.clause)
+    return kept
+
+
+def _build_positive(recipe: Positive, clauses: list[str], folder: Path) -> None:
     made = recipe.make()
     folder.mkdir(parents=True)
     _write_files(folder, made.files)
@@ -51,7 +63,7 @@ def _build_positive(recipe: Positive, folder: Path) -> None:
     if recipe.facts:
         expect["facts"] = dict(recipe.facts)
     case = _header(recipe.id, recipe.title, recipe.kind)
-    case["clauses"] = [{"id": clause, "role": "positive"} for clause in recipe.clauses]
+    case["clauses"] = [{"id": clause, "role": "positive"} for clause in clauses]
     case["requires"] = _requires(recipe)
     case["provenance"] = {
         "made_by": made.made_by,
@@ -73,13 +85,13 @@ def _build_negative(recipe: Negative, out: Path) -> None:
     _write_files(folder, files)
     case = _header(recipe.id, recipe.title, recipe.kind)
     case["clauses"] = [{"id": recipe.clause, "role": "negative"}]
-    case["requires"] = dict(parent["requires"])
+    requires = dict(parent["requires"])
+    features = [f for f in requires.pop("features", []) if f != "robust-parent"]
     if recipe.encodings:
-        case["requires"]["encodings"] = list(recipe.encodings)
-    features = [f for f in case["requires"].get("features", []) if f != "robust-parent"]
-    case["requires"].pop("features", None)
+        requires["encodings"] = list(recipe.encodings)
     if features:
-        case["requires"]["features"] = features
+        requires["features"] = features
+    case["requires"] = requires
     if recipe.flags:
         case["flags"] = list(recipe.flags)
     case["provenance"] = {

@@ -15,10 +15,10 @@ PREFIX = "lance-encoding:"
 """What the encoding knobs in field metadata start with."""
 
 
-def column(array: pa.Array, nullable: bool = True, **knobs: str) -> pa.Table:
+def column(array: pa.Array, **knobs: str) -> pa.Table:
     """Return a table of one column `c`; `knobs` become encoding metadata of the field."""
     metadata = {PREFIX + name.replace("_", "-"): value for name, value in knobs.items()}
-    field = pa.field("c", array.type, nullable, metadata or None)
+    field = pa.field("c", array.type, metadata=metadata or None)
     return pa.Table.from_arrays([array], schema=pa.schema([field]))
 
 

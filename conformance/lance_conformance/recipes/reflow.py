@@ -1,8 +1,8 @@
 """Editing a message inside a file and recomputing the lengths and offsets around it.
 
 Everything that describes a data file stands behind its data, so the data keep their place: the
-descriptor, the column metadata, the two tables and the footer are laid out anew. A manifest is a row
-of length-prefixed sections and a footer that points at the last.
+descriptor, the column metadata, the two tables and the footer are laid out anew. A manifest is a
+row of length-prefixed sections and a footer that points at the last.
 """
 
 from __future__ import annotations

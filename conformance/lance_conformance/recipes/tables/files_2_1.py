@@ -20,7 +20,6 @@ def _case(
     features: tuple[str, ...] = (),
     batches: int = 1,
     data_cache_bytes: int | None = None,
-    nullable: bool = True,
     **knobs: str,
 ) -> Positive:
     return Positive(
@@ -28,7 +27,7 @@ def _case(
         title=title,
         clauses=clauses,
         make=file(
-            column(array, nullable, **knobs),
+            column(array, **knobs),
             version,
             batches=batches,
             data_cache_bytes=data_cache_bytes,
