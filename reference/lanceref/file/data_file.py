@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lanceref.arrays import column as arrays
 from lanceref.context import Context
 from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import OutOfRange
@@ -31,6 +32,7 @@ from lanceref.file.layout import assign_columns, indices_of
 from lanceref.file.offsets import ENTRY_BYTES, parse_offsets
 from lanceref.file.schema import Field
 from lanceref.file.versions import V2_0
+from lanceref.pages import column as pages
 from lanceref.storage import Source
 
 TAIL_BYTES = 4096
@@ -69,9 +71,6 @@ class DataFile:
 
     def open_column(self, field: Field, indices: Sequence[int]) -> ColumnReader:
         """Return the reader of `field`, stored in the given physical columns (in column order)."""
-        from lanceref.arrays.column import open_column as open_array
-        from lanceref.pages.column import open_column as open_pages
-
         for index in indices:
             if not 0 <= index < len(self.columns):
                 raise OutOfRange(
@@ -83,8 +82,8 @@ class DataFile:
         columns = [self.columns[index] for index in indices]
         file = self.bytes.during(self.bytes.ctx.during("decode"))
         if self.footer.version == V2_0:
-            return open_array(file, field, columns)
-        return open_pages(file, field, columns, self.footer.version)
+            return arrays.open_column(file, field, columns)
+        return pages.open_column(file, field, columns, self.footer.version)
 
 
 def open_file(source: Source, ctx: Context) -> DataFile:
