@@ -1,5 +1,7 @@
 """Runs of chunks: joining buffers, whatever their sizes."""
 
+from dataclasses import replace
+
 import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
@@ -28,6 +30,13 @@ def test_rows_cuts_the_same_bytes_of_every_chunk(num_chunks, size, at, even):
 
     assert (num_chunks, size) == rows.shape
     assert [part[at : at + size] for part in parts] == [row.tobytes() for row in rows]
+
+
+def test_rows_may_overlap():
+    """Buffers that share bytes are not cut by stride."""
+    run = replace(run_of([b"abcdefgh"] * 3, counts=[1] * 3), starts=np.array([[8, 9, 10]]))
+
+    assert [b"abcd", b"bcde", b"cdef"] == [r.tobytes() for r in run.rows(0, np.arange(3), 4)]
 
 
 def test_the_place_of_a_buffer_is_absolute():

@@ -97,6 +97,16 @@ def test_rows_that_are_not_used_up_are_refused(stored):
         decode_zip_variable(ENCODING, strings([good, stored]), CTX, PLACE)
 
 
+def test_a_length_that_leads_back_is_refused():
+    """A length of 2**64 - 8 does not step back over itself to feed the next field."""
+    encoding = variable_rows(
+        (variable(64), "bits_per_length", 64), (flat(64), "bits_per_value", 64)
+    )
+
+    with pytest.raises(CorruptPage, match=r"L\.codec\.packed-struct\.row"):
+        decode_zip_variable(encoding, strings([words([2**64 - 8], 64)]), CTX, PLACE)
+
+
 @given(st.lists(st.binary(max_size=14), max_size=4))
 def test_any_rows_are_refused_or_read(rows):
     """Any bytes give values or a LanceError."""
