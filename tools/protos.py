@@ -1,4 +1,4 @@
-"""Generate the message modules of `lanceref.proto` from `protos/`, or check that they have not drifted.
+"""Generate the message modules of `lanceref.proto` from `protos/`, or check that they agree.
 
 The .proto files import each other by bare name; protoc sees them under the virtual folder
 `lanceref/proto/`, so that the generated modules import each other as `lanceref.proto.x_pb2`.
