@@ -30,9 +30,7 @@ def bench(
     shown = Table("table", "version", "ours GB/s", "oracle GB/s", "ratio", box=None)
     results = []
     with tempfile.TemporaryDirectory() as folder:
-        for result in scan.run(
-            Path(folder), versions.split(","), tables.split(","), mib, rounds
-        ):
+        for result in scan.run(Path(folder), versions.split(","), tables.split(","), mib, rounds):
             results.append(result)
             typer.echo(
                 f"{result.table:<11} {result.version}  {result.ours:6.2f} {result.oracle:6.2f} "

@@ -12,7 +12,9 @@ from lance_conformance.views import explanation as view
 
 
 def explain(
-    file: Annotated[Path, typer.Argument(help="Data file, manifest, transaction or deletion file.")],
+    file: Annotated[
+        Path, typer.Argument(help="Data file, manifest, transaction or deletion file.")
+    ],
     hex_: Annotated[bool, typer.Option("--hex", help="Show the bytes of every leaf.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write one HTML page to this path.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the tree as JSON.")] = False,

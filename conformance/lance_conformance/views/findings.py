@@ -17,7 +17,7 @@ def to_text(path: str, findings: Sequence[Finding]) -> Iterator[str]:
         yield f"       {finding.file} at byte {finding.offset}, {finding.size} bytes"
         yield f"       found  {finding.found}"
         yield f"       wanted {finding.wanted}"
-    counts = {level: 0 for level in ("must", "should", "note")}
+    counts = dict.fromkeys(("must", "should", "note"), 0)
     for finding in findings:
         counts[finding.severity] += 1
     told = ", ".join(f"{count} {level}" for level, count in counts.items())
