@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from lanceref.errors import LimitExceeded, Place
 from lanceref.file.column_reader import ColumnReader
+from lanceref.slices import whole
 
 
 def batches(
@@ -41,20 +42,11 @@ class Recutter:
             self._rest = self._rest.slice(len(part))
             missing -= len(part)
             parts.append(part)
-        if len(parts) == 1 and not (parts[0].offset and _nests_fixed_size_lists(parts[0].type)):
-            return parts[0]
+        if len(parts) == 1:
+            return whole(parts[0])
         try:
-            return pa.concat_arrays([*parts, parts[0].slice(0, 0)])
+            return pa.concat_arrays(parts)
         except pa.ArrowInvalid as error:
             raise LimitExceeded(
                 "L.page.limits.row", Place("batch", 0), found=str(error), wanted="smaller batches"
             ) from error
-
-
-def _nests_fixed_size_lists(type_: pa.DataType, inside: bool = False) -> bool:
-    """Whether pyarrow 26 takes wrong items from slices of this type: such slices are copied."""
-    if pa.types.is_fixed_size_list(type_):
-        return inside or _nests_fixed_size_lists(type_.value_type, inside=True)
-    return any(
-        _nests_fixed_size_lists(type_.field(i).type, inside) for i in range(type_.num_fields)
-    )

@@ -36,6 +36,7 @@ from lanceref.pages.miniblock import MiniBlock, MiniBlockPage
 from lanceref.pages.nested import Nested
 from lanceref.pages.sparse import Structure, StructureDecoder, check_structure, domains
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, ValuePlane, ZippedValues
+from lanceref.slices import whole
 
 ValuePage = MiniBlockPage | FullZipPage | ConstantPage
 """Values without nesting: one row per leaf slot, or per stored value."""
@@ -162,7 +163,7 @@ class SparsePage:
 
     def _take(self, values: NDArray[np.int64]) -> pa.Array:
         """Return values of the plane by their numbers."""
-        return self._values.take(values).leaf if len(values) else pa.array([], self._type)
+        return whole(self._values.take(values).leaf) if len(values) else pa.array([], self._type)
 
     @cached_property
     def _stored_before(self) -> NDArray[np.int64]:
