@@ -1,10 +1,9 @@
 """Real tables: every data set that the vega_datasets package ships, written by the oracle."""
 
+import lanceref
 import pyarrow as pa
 import pyarrow.compute
 import pytest
-
-import lanceref
 
 local_data = pytest.importorskip("vega_datasets").local_data
 NAMES = local_data.list_datasets()
