@@ -32,8 +32,11 @@ PACKED = pa.array([{"a": i, "b": float(i)} for i in range(300)], NUMBERS)
 BLOBS = pa.array([b"abc", None, b"", b"def"], pa.large_binary())
 SPARSE = {"structural_encoding": "sparse"}
 ZIP = {"structural_encoding": "fullzip"}
-TEXTS = [c * 400 for c in "abc"]
-TEXT_LISTS = [[TEXTS[i % 3], None, TEXTS[0]] if i % 4 else None for i in range(300)]
+LONG_TEXTS = [f"{i:04}" * 100 for i in range(500)]
+REPEATED = pa.array([LONG_TEXTS[i % 500] if i % 4 else None for i in range(3000)])
+SMALL_MAPS = pa.array(
+    [[("k", i)] if i % 3 else None for i in range(300)], pa.map_(pa.string(), pa.int32())
+)
 
 
 def _in_fresh_process(folder: Path) -> None:
@@ -87,7 +90,9 @@ ROWS = {
     "byte stream split": one_file(
         FLOATS, "2.1", "ByteStreamSplit.values", "General.values", compression="zstd", bss="on"
     ),
-    "lz4": one_file(pa.array(SMALL / 2), "2.1", "General.compression", compression="lz4", bss="off"),
+    "lz4": one_file(
+        pa.array(SMALL / 2), "2.1", "General.compression", compression="lz4", bss="off"
+    ),
     "zstd with a level": one_file(
         FLOATS, "2.1", "BufferCompression.level",
         compression="zstd", compression_level="5", bss="off",
@@ -170,10 +175,7 @@ ROWS = {
     "variable packed struct": one_file(
         MIXED, "2.2", "VariablePackedStruct.fields", "FieldEncoding.bits_per_length", packed="true"
     ),
-    "map": one_file(
-        pa.array([[("k", i)] if i % 3 else None for i in range(300)], pa.map_(pa.string(), pa.int32())), "2.2",
-        "MiniBlockLayout.layers",
-    ),
+    "map": one_file(SMALL_MAPS, "2.2", "MiniBlockLayout.layers"),
     "fixed-size list of structs": one_file(
         pa.array([[{"a": 1}, {"a": 2}]] * 90, pa.list_(pa.struct([("a", pa.int32())]), 2)),
         "2.2", "PageLayout.mini_block_layout",
@@ -192,7 +194,7 @@ ROWS = {
         "2.3", "ValuePlane.zipped", "StructuralPlane.sparse", **SPARSE,
     ),
     "sparse indexed": one_file(
-        pa.array(TEXT_LISTS), "2.3", "IndexedValues.indices", "IndexedValues.items", **SPARSE
+        REPEATED, "2.3", "IndexedValues.indices", "IndexedValues.items", **SPARSE
     ),
     "sparse constant": one_file(
         pa.array([None, 5, 5, 5] * 90), "2.3", "ValuePlane.constant", **SPARSE

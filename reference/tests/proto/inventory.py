@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from . import container_rows, encoding_rows
+from . import container_rows, encoding_rows, table_rows
 from .row import Row
 
 CHAPTERS: dict[str, dict[str, Row]] = {
     "container": container_rows.ROWS,
     "encodings": encoding_rows.ROWS,
+    "table": table_rows.ROWS,
 }
 INVENTORY = {
     f"{chapter}: {name}": row for chapter, rows in CHAPTERS.items() for name, row in rows.items()

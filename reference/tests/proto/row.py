@@ -9,7 +9,7 @@ import pyarrow as pa
 
 
 class Row:
-    """`make` writes files into a folder; `shows` are fields (`Message.field`) that they then hold."""
+    """`make` writes files into a folder; they hold the fields `shows`, named `Message.field`."""
 
     def __init__(self, make: Callable[[Path], object], *shows: str) -> None:
         self.make = make
