@@ -69,7 +69,7 @@ def main() -> int:
 def _buf_agrees() -> bool:
     """Lint, and look for breaking changes where there is a commit to compare with."""
     commands = [["buf", "lint", "protos"]]
-    if (ROOT / ".git").exists():
+    if (ROOT / ".git").is_dir():
         commands.append(["buf", "breaking", "protos", "--against", ".git#subdir=protos"])
     results = [subprocess.run(command, cwd=ROOT, check=False) for command in commands]
     return all(result.returncode == 0 for result in results)

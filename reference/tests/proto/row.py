@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    import lance
+
+Change = Callable[["lance.LanceDataset"], object]
 
 
 class Row:
@@ -44,3 +50,27 @@ def write_file(
         size = -(-len(table) // batches)
         for at in range(0, len(table), size or 1):
             writer.write_batch(table.slice(at, size))
+
+
+def table(start: int, rows: int) -> pa.Table:
+    """Make rows `a` = start, start + 1 ... and `s`."""
+    numbers = list(range(start, start + rows))
+    return pa.table({"a": numbers, "s": [f"row {i}" for i in numbers]})
+
+
+def dataset_row(change: Change | None, *shows: str, rows: int = 20, **options: Any) -> Row:
+    """Make a row of one dataset of several fragments that is changed once."""
+
+    def make(folder: Path) -> None:
+        change_of = change or (lambda dataset: None)
+        change_of(create(folder, rows, **options))
+
+    return Row(make, *shows)
+
+
+def create(folder: Path, rows: int = 20, **options: Any) -> lance.LanceDataset:
+    """Write a dataset in two fragments."""
+    import lance
+
+    options = {"max_rows_per_file": -(-rows // 2), **options}
+    return lance.write_dataset(table(0, rows), folder / "table.lance", **options)

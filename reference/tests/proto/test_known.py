@@ -1,0 +1,79 @@
+"""The search for unknown fields finds one wherever it hides."""
+
+import pytest
+from google.protobuf.any_pb2 import Any as AnyMessage
+from lanceref.proto import file2_pb2, rowids_pb2, table_pb2, transaction_pb2
+
+from .known import HELD_IN_BYTES, Seen, examine
+
+UNKNOWN = bytes.fromhex("f83f05")  # field 1023, a varint 5
+
+
+def _column_encoding(any_value: bytes, any_tail: bytes = b"") -> file2_pb2.ColumnMetadata:
+    packed = AnyMessage(type_url="/lance.encodings.ColumnEncoding", value=any_value)
+    column = file2_pb2.ColumnMetadata()
+    column.encoding.direct.encoding = packed.SerializeToString() + any_tail
+    return column
+
+
+def _in_map() -> transaction_pb2.Transaction:
+    update = transaction_pb2.Transaction.UpdateMap.FromString(UNKNOWN)
+    transaction = transaction_pb2.Transaction()
+    transaction.update_config.field_metadata_updates[3].CopyFrom(update)
+    return transaction
+
+
+HIDDEN = {
+    "at the top": table_pb2.Manifest.FromString(UNKNOWN),
+    "in a repeated message": table_pb2.Manifest(
+        fragments=[table_pb2.DataFragment(), table_pb2.DataFragment.FromString(UNKNOWN)]
+    ),
+    "in the value of a map": _in_map(),
+    "in an Any": _column_encoding(UNKNOWN),
+    "beside the value of an Any": _column_encoding(b"", UNKNOWN),
+    "in bytes": table_pb2.DataFragment(inline_row_ids=UNKNOWN),
+}
+
+
+@pytest.mark.parametrize("place", HIDDEN)
+def test_an_unknown_field_is_found(place):
+    """Exactly one fault, naming field 1023."""
+    seen = Seen()
+    examine(HIDDEN[place], "message", seen)
+
+    assert ["field 1023"] == [fault.split(": ")[1].split(" of ")[0] for fault in seen.faults]
+
+
+def test_an_unknown_type_is_found():
+    """An Any that names no type of ours is a fault."""
+    seen = Seen()
+    examine(AnyMessage(type_url="/lance.table.NoSuchDetails"), "details", seen)
+
+    assert ["details: type '/lance.table.NoSuchDetails'"] == seen.faults
+
+
+def test_an_unknown_enum_value_is_found():
+    """A number that an enumeration does not list is a fault."""
+    seen = Seen()
+    examine(table_pb2.DeletionFile.FromString(bytes.fromhex("0809")), "deletion", seen)
+
+    assert ["deletion: value 9 of lance.table.DeletionFile.file_type"] == seen.faults
+
+
+def test_what_is_known_is_counted():
+    """Three messages, and the fields that hold a value, in bytes too."""
+    ids = rowids_pb2.RowIdSequence(segments=[rowids_pb2.U64Segment()])
+    seen = Seen()
+    examine(table_pb2.DataFragment(inline_row_ids=ids.SerializeToString()), "fragment", seen)
+
+    assert 3 == seen.messages
+    assert seen.shows("RowIdSequence.segments")
+    assert not seen.shows("U64Segment.range")
+    assert [] == seen.faults
+
+
+def test_the_walk_over_bytes_knows_the_same_messages_in_bytes():
+    """The reference's own walk descends where this one does."""
+    from lanceref.wire import EMBEDDED
+
+    assert EMBEDDED == HELD_IN_BYTES
