@@ -131,8 +131,15 @@ ROWS = {
 }  # fmt: skip
 
 NOT_WRITTEN = {
-    "bitpacked, bitpacked_for_non_neg, fixed_size_binary": "no writer of 2.0 chooses them",
-    "column-level buffer, bare flat": "read by the oracle, never written",
-    "constant, zone_index": "neither written nor read by the oracle",
-    "encoding none or indirect, file-level buffers": "neither written nor read by the oracle",
+    "ArrayEncoding.bitpacked": "no writer of 2.0 chooses it",
+    "ArrayEncoding.bitpacked_for_non_neg": "no writer of 2.0 chooses it",
+    "ArrayEncoding.fixed_size_binary": "no writer of 2.0 chooses it",
+    "ArrayEncoding.constant": "the oracle neither writes nor reads it",
+    "ColumnEncoding.zone_index": "the oracle neither writes nor reads it",
+    "Encoding.none": "the oracle neither writes nor reads it",
+    "Encoding.indirect": "the oracle neither writes nor reads it",
+    "Buffer.buffer_type": "buffers of a column are read, those of a file not; both never written",
+    "ColumnMetadata.buffer_sizes": "buffers of a column are read, never written",
+    "file.Field.type": "parents, lists and leaves alike say 0",
+    "file.Field.unenforced_clustering_key": "the position says it alone",
 }

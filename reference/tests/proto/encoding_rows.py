@@ -34,6 +34,10 @@ SPARSE = {"structural_encoding": "sparse"}
 ZIP = {"structural_encoding": "fullzip"}
 LONG_TEXTS = [f"{i:04}" * 100 for i in range(500)]
 REPEATED = pa.array([LONG_TEXTS[i % 500] if i % 4 else None for i in range(3000)])
+VECTOR_LISTS = pa.array(
+    [[[1.0] * 100] * (i % 3) if i % 7 else None for i in range(60)],
+    pa.list_(pa.list_(pa.float32(), 100)),
+)
 SMALL_MAPS = pa.array(
     [[("k", i)] if i % 3 else None for i in range(300)], pa.map_(pa.string(), pa.int32())
 )
@@ -144,11 +148,7 @@ ROWS = {
         pa.array(RNG.integers(0, 2**31, 900), pa.int32()), "2.1", "FullZipLayout.num_items",
         compression="none", **ZIP,
     ),
-    "full-zip with repetition": one_file(
-        pa.array([[[1.0] * 100] * (i % 3) for i in range(60)],
-                 pa.list_(pa.list_(pa.float32(), 100))),
-        "2.1", "FullZipLayout.bits_rep",
-    ),
+    "full-zip with repetition": one_file(VECTOR_LISTS, "2.1", "FullZipLayout.bits_rep"),
     "full-zip nullable items": one_file(
         pa.array([[1.0, None] * 50] * 90, pa.list_(pa.float32(), 100)), "2.1",
         "FixedSizeList.has_validity",
@@ -184,6 +184,12 @@ ROWS = {
     "blob 2": Row(_blob_v2, "VariablePackedStruct.fields"),
     "dense chunked": one_file(GAPS, "2.3", "DenseStructure.layers", "ValuePlane.chunked"),
     "dense zipped": one_file(VECTORS, "2.3", "ValuePlane.zipped", "ZippedValues.levels"),
+    "dense lists": one_file(
+        LISTS, "2.3", "DenseChunkLevels.repetition", "DenseChunkLevels.repetition_index_depth"
+    ),
+    "dense zipped lists": one_file(
+        VECTOR_LISTS, "2.3", "DenseZipLevels.bits_repetition", "DenseZipLevels.bits_definition"
+    ),
     "dense constant": one_file(pa.array([7] * 900), "2.3", "ConstantValue.scalar"),
     "sparse chunked": one_file(
         FAR, "2.3", "SparseValiditySet.positions", "ValuePlane.chunked", **SPARSE
@@ -208,6 +214,13 @@ ROWS = {
     "sparse deltas": one_file(
         pa.array([None if v < 5 else int(v) for v in SMALL]), "2.3", "Delta.deltas", **SPARSE
     ),
+    "sparse runs": one_file(
+        pa.array([[i] * (1 + i // 300) for i in range(900)]), "2.3", "Rle.run_lengths", **SPARSE
+    ),
+    "sparse dictionaries": one_file(
+        pa.array([[i] * (i % 3) for i in range(3000)]), "2.3", "encodings21.Dictionary.items",
+        **SPARSE,
+    ),
     "sparse automatic": one_file(
         pa.array([[1, 2, 3, 4, 5] if i % 1000 == 0 else None for i in range(200_000)],
                  pa.list_(pa.int64())),
@@ -221,3 +234,9 @@ ROWS = {
     "big chunks": Row(_in_fresh_process, "PageLayout.mini_block_layout"),
     "many pages": one_file(WIDE, "2.1", "Page.priority", batches=5),
 }  # fmt: skip
+
+NOT_WRITTEN = {
+    "encodings21.Flat.data": "decoders ignore it",
+    "encodings21.Variable.values": "decoders ignore it",
+    "InlineBitpacking.values": "decoders ignore it",
+}

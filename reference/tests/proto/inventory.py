@@ -1,17 +1,23 @@
-"""Every feature the oracle can be brought to write: name -> row."""
+"""Every feature the oracle can be brought to write, and the fields it never fills."""
 
 from __future__ import annotations
 
 from . import container_rows, encoding_rows, scalar_index_rows, table_rows, vector_index_rows
 from .row import Row
 
-CHAPTERS: dict[str, dict[str, Row]] = {
-    "container": container_rows.ROWS,
-    "encodings": encoding_rows.ROWS,
-    "table": table_rows.ROWS,
-    "scalar index": scalar_index_rows.ROWS,
-    "vector index": vector_index_rows.ROWS,
+CHAPTERS = {
+    "container": container_rows,
+    "encodings": encoding_rows,
+    "table": table_rows,
+    "scalar index": scalar_index_rows,
+    "vector index": vector_index_rows,
 }
-INVENTORY = {
-    f"{chapter}: {name}": row for chapter, rows in CHAPTERS.items() for name, row in rows.items()
+INVENTORY: dict[str, Row] = {
+    f"{name}: {feature}": row
+    for name, chapter in CHAPTERS.items()
+    for feature, row in chapter.ROWS.items()
 }
+NOT_WRITTEN: dict[str, str] = {
+    field: reason for chapter in CHAPTERS.values() for field, reason in chapter.NOT_WRITTEN.items()
+}
+"""Field, as `Message.field` -> why no row shows it."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.any_pb2 import Any as AnyMessage
-from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
-from lanceref.proto import (  # noqa: F401  (types that Any may name)
+from lanceref.proto import (
     encodings_v2_0_pb2,
     encodings_v2_1_pb2,
     encodings_v2_3_pb2,
@@ -23,6 +23,21 @@ from lanceref.proto import (  # noqa: F401  (types that Any may name)
     table_pb2,
     transaction_pb2,
 )
+
+MODULES = (
+    encodings_v2_0_pb2,
+    encodings_v2_1_pb2,
+    encodings_v2_3_pb2,
+    file2_pb2,
+    file_pb2,
+    index_details_pb2,
+    index_pb2,
+    mem_wal_pb2,
+    rowids_pb2,
+    table_pb2,
+    transaction_pb2,
+)
+"""Imported, so that the descriptor pool has every type that an Any may name."""
 
 HELD_IN_BYTES = {
     "lance.file.v2.DirectEncoding.encoding": "google.protobuf.Any",
@@ -89,3 +104,16 @@ def _elements(known: FieldDescriptor, value: object) -> Iterator[object]:
 def _parse(name: str, data: bytes) -> Message:
     descriptor = descriptor_pool.Default().FindMessageTypeByName(name)
     return message_factory.GetMessageClass(descriptor).FromString(data)
+
+
+def field_names() -> Iterator[str]:
+    """Yield the full name of every field of every message."""
+    for module in MODULES:
+        for descriptor in module.DESCRIPTOR.message_types_by_name.values():
+            yield from _names_below(descriptor)
+
+
+def _names_below(descriptor: Descriptor) -> Iterator[str]:
+    yield from (known.full_name for known in descriptor.fields)
+    for nested in descriptor.nested_types:
+        yield from _names_below(nested)

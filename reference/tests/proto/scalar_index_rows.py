@@ -208,7 +208,8 @@ ROWS = {
 }
 
 NOT_WRITTEN = {
-    "fragment reuse in a file of its own": "needs millions of rows; same message, no Any",
-    "fragment reuse transitions": "index version 1; newer than the oracle",
+    "FragmentReuseIndexDetails.external": "needs millions of rows; the file is an InlineContent",
+    "InlineContent.transitions": "newer than the oracle",
     "JsonIndexDetails.target_data_type": "newer than the oracle",
+    "IndexMetadata.covering_fields": "read, never filled",
 }

@@ -49,15 +49,27 @@ def _two_writers(dataset: lance.LanceDataset) -> None:
     other.delete("a = 2")
 
 
-def _update_columns(dataset: lance.LanceDataset) -> None:
-    from lance import LanceOperation
+def _update_columns(with_offsets: bool) -> Change:
+    def change(dataset: lance.LanceDataset) -> None:
+        from lance import LanceOperation
 
-    new = pa.table({"a": [0, 1], "s": ["x", "y"]})
-    fragment, ids = dataset.get_fragments()[0].update_columns(new, left_on="a")
-    operation = LanceOperation.Update(
-        updated_fragments=[fragment], fields_modified=ids, update_mode="rewrite_columns"
-    )
-    dataset.commit(dataset.uri, operation, read_version=dataset.version)
+        new = pa.table({"a": [0, 1], "s": ["x", "y"]})
+        part = dataset.get_fragments()[0]
+        fragment, ids, *offsets = part.update_columns(new, "a", with_offsets=with_offsets)
+        operation = LanceOperation.Update(
+            updated_fragments=[fragment],
+            fields_modified=ids,
+            update_mode="rewrite_columns",
+            updated_fragment_offsets={0: offsets[0]} if with_offsets else None,
+        )
+        dataset.commit(dataset.uri, operation, read_version=dataset.version)
+
+    return change
+
+
+def _index_and_drop(dataset: lance.LanceDataset) -> None:
+    dataset.create_scalar_index("a", "BTREE")
+    dataset.drop_index("a_idx")
 
 
 def _column_file(dataset: lance.LanceDataset, column: pa.Table, name: str) -> Any:
@@ -234,7 +246,10 @@ ROWS = {
         lambda dataset: dataset.update({"s": "'x'"}), "Update.removed_fragment_ids"
     ),
     "update columns": dataset_row(
-        _update_columns, "Update.update_mode", "Update.fields_modified"
+        _update_columns(False), "Update.update_mode", "Update.fields_modified"
+    ),
+    "update columns with offsets": dataset_row(
+        _update_columns(True), "Update.updated_fragment_offset_bitmaps"
     ),
     "replace a column": dataset_row(_replace_column, "DataReplacementGroup.new_file"),
     "all-null column": dataset_row(
@@ -313,6 +328,7 @@ ROWS = {
         lambda dataset: dataset.create_scalar_index("a", "BTREE"),
         "IndexMetadata.uuid", "IndexMetadata.files", "CreateIndex.new_indices",
     ),
+    "index dropped": dataset_row(_index_and_drop, "CreateIndex.removed_indices"),
     "memory log entry": dataset_row(
         lambda dataset: dataset.initialize_mem_wal(), "MemWalIndexDetails.maintain_all_indexes"
     ),
@@ -324,7 +340,18 @@ ROWS = {
 }  # fmt: skip
 
 NOT_WRITTEN = {
-    "unsorted array, 64-bit array": "the oracle reads them, but writes several segments instead",
-    "fragment tree, clustering": "reserved; no writer fills them",
-    "transaction section, field 21": "read when field 23 is absent; never written",
+    "U64Segment.array": "read; the writer makes several segments instead",
+    "EncodedU64Array.u64_array": "read; the writer makes several segments instead",
+    "Manifest.fragment_tree": "reserved",
+    "Manifest.clustering": "reserved",
+    "Manifest.max_clustering_id": "reserved",
+    "Manifest.version_aux_data": "of former times",
+    "Manifest.tag": "tags are files of their own",
+    "Manifest.transaction_section_deprecated": "read when field 23 is absent",
+    "DataFragment.clustering_id": "reserved",
+    "Rewrite.old_fragments": "deprecated, groups hold them",
+    "Rewrite.new_fragments": "deprecated, groups hold them",
+    "UpdateConfig.upsert_values": "deprecated",
+    "UpdateConfig.delete_keys": "deprecated",
+    "KeyExistenceFilter.exact": "a Bloom filter even for one row",
 }
