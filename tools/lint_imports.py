@@ -35,7 +35,9 @@ FLOORS: dict[str, int] = {
     # 5: indices
     **dict.fromkeys(("index", "build"), 5),
     # 6: query
-    **dict.fromkeys(("snapshot", "filters", "query", "plan", "scan", "take", "search"), 6),
+    **dict.fromkeys(
+        ("snapshot", "projection", "filters", "query", "plan", "scan", "take", "search"), 6
+    ),
     # 7: faces
     **dict.fromkeys(("", "dataset", "fragment", "scanner", "explain", "validate", "testing"), 7),
     **dict.fromkeys(("optimize", "commit", "blob", "schema", "types", "indices", "vector"), 7),

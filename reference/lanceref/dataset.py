@@ -8,24 +8,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 from lanceref.context import Context
-from lanceref.errors import NotFound
+from lanceref.errors import VersionNotFound
 from lanceref.file.schema import LanceSchema
 from lanceref.fragment import LanceFragment
 from lanceref.limits import DEFAULT_LIMITS, Limits
+from lanceref.projection import scan_projection, take_projection
 from lanceref.scanner import LanceScanner
-from lanceref.snapshot import Snapshot, open_snapshot, projection_of
+from lanceref.snapshot import Snapshot, open_snapshot, positions_of
 from lanceref.storage import IOStats, Store, open_store
+from lanceref.table.lineage import ROW_ID
 from lanceref.table.manifest import open_manifest
 from lanceref.table.naming import list_versions
-from lanceref.table.refs import Ref, list_branches, list_tags
-from lanceref.table.rows import ROW_ADDRESS, ROW_ID
+from lanceref.table.refs import TREE, Branch, Tag, list_branches, list_tags
+from lanceref.table.rows import ROW_ADDRESS
+
+VersionRef = int | str | tuple[str | None, int | None] | None
+"""A version by number, by tag, or as (branch, number); None is the latest."""
+
+MAIN = "main"
+"""Another name for the branch that has none."""
 
 
 def dataset(
@@ -40,18 +47,28 @@ def dataset(
     `LanceError` when the manifest is broken.
     """
     store = open_store(uri)
-    ctx = Context(Path(store.root).name, limits=limits)
-    number = _tagged(store, ctx, version) if isinstance(version, str) else version
-    return LanceDataset(os.fspath(uri), open_snapshot(store, number, ctx))
+    return _open(os.fspath(uri), store, None, version, limits)
 
 
-def _tagged(store: Store, ctx: Context, tag: str) -> int:
+def _open(
+    uri: str, root: Store, branch: str | None, version: VersionRef, limits: Limits
+) -> LanceDataset:
+    """Open a version of `branch` of the table at `root`, or the one that a tag or pair names."""
+    ctx = Context(Path(root.root).name, limits=limits)
+    if isinstance(version, str):
+        tag = _tagged(root, ctx, version)
+        branch, version = tag["branch"], tag["version"]
+    elif isinstance(version, tuple):
+        branch, version = version
+    store = root if branch in (None, MAIN) else open_store(f"{root.root}/{TREE}/{branch}")
+    return LanceDataset(uri, open_snapshot(store, version, ctx), root)
+
+
+def _tagged(store: Store, ctx: Context, tag: str) -> Tag:
     tags = list_tags(store, ctx)
     if tag not in tags:
-        raise NotFound(f"Dataset at path {store.root}: no tag {tag!r}")
-    version = tags[tag]["version"]
-    assert isinstance(version, int)
-    return version
+        raise VersionNotFound(f"Dataset at path {store.root}: no tag {tag!r}")
+    return tags[tag]
 
 
 class Tags:
@@ -60,13 +77,13 @@ class Tags:
     def __init__(self, store: Store, ctx: Context) -> None:
         self._store, self._ctx = store, ctx
 
-    def list(self) -> dict[str, Ref]:
+    def list(self) -> dict[str, Tag]:
         """Return every tag by name."""
         return list_tags(self._store, self._ctx)
 
     def get_version(self, tag: str) -> int:
         """Return the version a tag names. Raises NotFound."""
-        return _tagged(self._store, self._ctx, tag)
+        return _tagged(self._store, self._ctx, tag)["version"]
 
 
 class Branches:
@@ -75,7 +92,7 @@ class Branches:
     def __init__(self, store: Store, ctx: Context) -> None:
         self._store, self._ctx = store, ctx
 
-    def list(self) -> dict[str, Ref]:
+    def list(self) -> dict[str, Branch]:
         """Return every branch by name."""
         return list_branches(self._store, self._ctx)
 
@@ -83,9 +100,10 @@ class Branches:
 class LanceDataset:
     """One version of a table."""
 
-    def __init__(self, uri: str, snapshot: Snapshot) -> None:
+    def __init__(self, uri: str, snapshot: Snapshot, root: Store) -> None:
         self.uri = uri
         self._snapshot = snapshot
+        self._root = root
 
     @property
     def schema(self) -> pa.Schema:
@@ -115,27 +133,32 @@ class LanceDataset:
     @property
     def tags(self) -> Tags:
         """The tags."""
-        return Tags(self._snapshot.store, self._snapshot.ctx)
+        return Tags(self._root, self._snapshot.ctx)
 
     @property
     def branches(self) -> Branches:
         """The branches."""
-        return Branches(self._snapshot.store, self._snapshot.ctx)
+        return Branches(self._root, self._snapshot.ctx)
 
     def versions(self) -> list[dict[str, object]]:
-        """Return every version: number, timestamp (UTC, naive) and metadata, oldest first."""
+        """Return every version, oldest first: number, local time without zone, summary."""
+        store, ctx = self._snapshot.store, self._snapshot.ctx
         found: list[dict[str, object]] = []
-        for name in list_versions(self._snapshot.store, self._snapshot.ctx):
-            source = self._snapshot.store.open(name.path)
-            message = open_manifest(source, Context(name.name)).message
-            moment = datetime.fromtimestamp(message.timestamp.seconds, UTC).replace(tzinfo=None)
-            moment = moment.replace(microsecond=message.timestamp.nanos // 1000)
-            found.append({"version": message.version, "timestamp": moment, "metadata": {}})
+        for name in list_versions(store, ctx):
+            manifest = open_manifest(store.open(name.path), replace(ctx, file=name.name))
+            found.append(
+                {
+                    "version": manifest.version,
+                    "timestamp": manifest.timestamp,
+                    "metadata": manifest.summary(),
+                }
+            )
         return found
 
-    def checkout_version(self, version: int | str) -> LanceDataset:
-        """Return another version of the table. Raises NotFound."""
-        return dataset(self.uri, version, limits=self._snapshot.ctx.limits)
+    def checkout_version(self, version: VersionRef) -> LanceDataset:
+        """Return another version: of this branch, of a tag, of a branch. Raises VersionNotFound."""
+        branch = self._snapshot.manifest.message.branch or None
+        return _open(self.uri, self._root, branch, version, self._snapshot.ctx.limits)
 
     def get_fragments(self) -> list[LanceFragment]:
         """Return every fragment."""
@@ -170,13 +193,15 @@ class LanceDataset:
     ) -> LanceScanner:
         """Describe a scan. Raises NotFound for an unknown column, ValueError for a bad number."""
         wanted = ((with_row_id, ROW_ID), (with_row_address, ROW_ADDRESS))
-        projection = projection_of(
-            self._snapshot.manifest, columns, [name for on, name in wanted if on]
-        )
-        rows = list(self._snapshot.fragments)
+        system = [name for on, name in wanted if on]
+        projection = scan_projection(self._snapshot.manifest.schema, columns, system)
+        rows = self._snapshot.fragments
         if fragments is not None:
+            chosen = [fragment.fragment_id for fragment in fragments]
             by_id = {one.fragment.id: one for one in rows}
-            rows = [by_id[fragment.fragment_id] for fragment in fragments]
+            if not by_id.keys() >= set(chosen):
+                raise ValueError(f"fragments {chosen} are not all in version {self.version}")
+            rows = tuple(by_id[number] for number in chosen)
         return LanceScanner(self._snapshot, rows, projection, batch_size, limit, offset)
 
     def to_table(
@@ -226,12 +251,9 @@ class LanceDataset:
     def take(
         self, indices: Sequence[int] | pa.Array, columns: Sequence[str] | None = None
     ) -> pa.Table:
-        """Return rows by position, in any order, repeated if asked. Raises IndexError."""
-        offsets = np.asarray(indices, dtype=np.int64)
-        rows = self.count_rows()
-        if len(offsets) and (offsets.min() < 0 or offsets.max() >= rows):
-            raise IndexError(f"row {int(offsets.max())} of a dataset of {rows} rows")
-        return self._snapshot.take(offsets, projection_of(self._snapshot.manifest, columns))
+        """Return rows by position, in any order, repeated if asked. Raises RowNotFound."""
+        projection = take_projection(self._snapshot.manifest.schema, columns)
+        return self._snapshot.take(positions_of(indices, self.count_rows()), projection)
 
     def io_stats_incremental(self) -> IOStats:
         """Return requests and bytes since the last call."""

@@ -167,3 +167,13 @@ class NotFound(LanceError, ValueError, LookupError):
     """A file, dataset, version, tag or column that does not exist."""
 
     kind = "not_found"
+
+
+class VersionNotFound(NotFound, OSError):
+    """A version or tag that does not exist: pylance raises either, `OSError` on check-out."""
+
+
+class RowNotFound(LanceError, OSError, IndexError):
+    """A row beyond the last one is asked for: pylance raises `OSError` here."""
+
+    kind = "out_of_range"

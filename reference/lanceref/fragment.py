@@ -6,15 +6,16 @@ Has the names of pylance's `LanceFragment`, as far as they read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
 import pyarrow as pa
 
+from lanceref.projection import scan_projection, take_projection
 from lanceref.scanner import LanceScanner
-from lanceref.snapshot import Snapshot, projection_of
+from lanceref.snapshot import Snapshot, positions_of
 from lanceref.table.deletions import deletion_path
-from lanceref.table.rows import ROW_ADDRESS, ROW_ID, FragmentRows
+from lanceref.table.lineage import ROW_ID
+from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class LanceFragment:
         entry = self._rows.fragment.deletion_file
         if entry is None:
             return None
-        return deletion_path(self.fragment_id, entry, self._snapshot.ctx.at(0))
+        return deletion_path(self.fragment_id, entry, self._rows.fragment.place)
 
     def scanner(
         self,
@@ -100,7 +101,7 @@ class LanceFragment:
         """Describe a scan of this fragment."""
         wanted = ((with_row_id, ROW_ID), (with_row_address, ROW_ADDRESS))
         system = [name for on, name in wanted if on]
-        projection = projection_of(self._snapshot.manifest, columns, system)
+        projection = scan_projection(self._snapshot.manifest.schema, columns, system)
         return LanceScanner(self._snapshot, [self._rows], projection, batch_size, limit, offset)
 
     def to_batches(
@@ -145,14 +146,7 @@ class LanceFragment:
         return self.to_table(limit=num_rows)
 
     def take(self, indices: Sequence[int], columns: Sequence[str] | None = None) -> pa.Table:
-        """Return live rows by their position in the fragment. Raises IndexError."""
-        offsets = np.asarray(indices, dtype=np.int64)
-        if len(offsets) and (offsets.min() < 0 or offsets.max() >= self.count_rows()):
-            raise IndexError(f"fragment {self.fragment_id} has {self.count_rows()} rows")
-        before = 0
-        for rows in self._snapshot.fragments:
-            if rows is self._rows:
-                break
-            before += rows.num_rows
-        projection = projection_of(self._snapshot.manifest, columns)
-        return self._snapshot.take(offsets + before, projection)
+        """Return live rows by their position in the fragment. Raises RowNotFound."""
+        projection = take_projection(self._snapshot.manifest.schema, columns)
+        alone = replace(self._snapshot, fragments=(self._rows,))
+        return alone.take(positions_of(indices, self.count_rows()), projection)

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from lanceref.snapshot import Projection, Snapshot
+from lanceref.projection import Projection
+from lanceref.snapshot import Snapshot
 from lanceref.table.rows import FragmentRows
 
 DEFAULT_BATCH_SIZE = 8192
@@ -17,7 +18,7 @@ DEFAULT_BATCH_SIZE = 8192
 
 
 class LanceScanner:
-    """A scan that has been described but not run."""
+    """A scan that has been described but not run. Raises ValueError for a number out of range."""
 
     def __init__(
         self,
@@ -28,9 +29,13 @@ class LanceScanner:
         limit: int | None = None,
         offset: int | None = None,
     ) -> None:
-        for name, value in (("limit", limit), ("offset", offset), ("batch_size", batch_size)):
-            if value is not None and value < 0:
-                raise ValueError(f"{name} must not be negative, it is {value}")
+        for name, value, least in (
+            ("limit", limit, 0),
+            ("offset", offset, 0),
+            ("batch_size", batch_size, 1),
+        ):
+            if value is not None and value < least:
+                raise ValueError(f"{name} must not be below {least}, it is {value}")
         self._snapshot = snapshot
         self._fragments = fragments
         self._projection = projection
@@ -50,27 +55,10 @@ class LanceScanner:
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows in the order of the table; no batch crosses a fragment."""
-        skip, left = self._offset, self._limit
-        for fragment in self._fragments:
-            if left == 0:
-                return
-            if skip >= fragment.num_rows:
-                skip -= fragment.num_rows
-                continue
-            scan = fragment.scan(self._projection.fields, self._projection.system, self._batch_size)
-            for arrays in scan:
-                batch = self._batch(arrays)
-                part = batch.slice(min(skip, len(batch)), left)
-                skip = max(0, skip - len(batch))
-                if len(part):
-                    left = None if left is None else left - len(part)
-                    yield part
-                if left == 0:
-                    return
-
-    def _batch(self, arrays: list[pa.Array]) -> pa.RecordBatch:
-        arranged = self._projection.arrange(arrays)
-        return pa.RecordBatch.from_arrays(arranged, schema=self._projection.schema)
+        end = self._offset + self.count_rows()
+        return self._snapshot.scan(
+            self._fragments, self._projection, self._batch_size, self._offset, end
+        )
 
     def to_reader(self) -> pa.RecordBatchReader:
         """Return the batches as a reader."""
@@ -78,7 +66,7 @@ class LanceScanner:
 
     def to_table(self) -> pa.Table:
         """Return all rows."""
-        return self.to_reader().read_all()
+        return pa.Table.from_batches(self.to_batches(), schema=self.projected_schema)
 
     def head(self, num_rows: int) -> pa.Table:
         """Return the first rows."""

@@ -8,6 +8,7 @@ what was read.
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -87,6 +88,12 @@ class LocalSource:
             self._fd = os.open(path, os.O_RDONLY)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
             raise NotFound(f"{path}: no such file") from error
+        except ValueError as error:  # a null byte
+            raise NotFound(f"{path!r}: no name of a file") from error
+        except OSError as error:
+            if error.errno not in (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL):
+                raise
+            raise NotFound(f"{path}: no name of a file") from error
         self.path = path
         self.size = os.fstat(self._fd).st_size
         self.stats = stats if stats is not None else IOStats()
@@ -159,7 +166,10 @@ class LocalStore:
     def exists(self, path: str) -> bool:
         """Whether a file stands at `path`."""
         self.stats.read_iops += 1
-        return self._at(path).is_file()
+        try:
+            return self._at(path).is_file()
+        except OSError:  # a name that is too long
+            return False
 
     def put(self, path: str, data: bytes) -> None:
         """Write a file through a temporary name and a rename."""

@@ -6,14 +6,14 @@ entry without a base lies below the table's root.
 Layout (message lance.table.BasePath): 1 id, 2 name, 3 is_dataset_root, 4 path (absolute, or a URI).
 Below a dataset root files stand in the usual folders, below another base directly.
 
-Clauses: L.table.base.resolves, L.table.base.folder
+Clauses: L.table.base.resolves, L.table.base.folder, L.table.files.exist
 """
 
 from __future__ import annotations
 
-from lanceref.errors import NotFound
-from lanceref.proto import table_pb2
-from lanceref.storage import IOStats, LocalStore, Source, Store, open_store
+from lanceref.errors import FormatError, NotFound
+from lanceref.storage import LocalStore, Source, Store, open_store
+from lanceref.table.manifest import Manifest
 
 DATA_FOLDER = "data"
 
@@ -21,35 +21,39 @@ DATA_FOLDER = "data"
 class Bases:
     """Opens the files of a manifest, wherever their base lies."""
 
-    def __init__(self, store: Store, manifest: table_pb2.Manifest) -> None:
+    def __init__(self, store: Store, manifest: Manifest) -> None:
         self._store = store
-        self._bases = {base.id: base for base in manifest.base_paths}
+        self._place = manifest.place
+        self._bases = {base.id: base for base in manifest.message.base_paths}
 
     def open_data_file(self, path: str, base_id: int | None) -> Source:
-        """Open a data file. Raises NotFound."""
-        if base_id is None:
-            return self._store.open(f"{DATA_FOLDER}/{path}")
-        base = self._base(base_id)
-        below = f"{DATA_FOLDER}/{path}" if base.is_dataset_root else path
-        return self._other(base.path).open(below)
+        """Open a data file. Raises FormatError when the manifest names one that does not exist."""
+        folder = DATA_FOLDER
+        if base_id in self._bases and not self._bases[base_id].is_dataset_root:
+            folder = ""
+        return self._open(f"{folder}/{path}" if folder else path, base_id)
 
     def open_deletion_file(self, path: str, base_id: int | None) -> Source:
-        """Open a deletion file; `path` begins with its folder. Raises NotFound."""
-        store = self._store if base_id is None else self._other(self._base(base_id).path)
-        return store.open(path)
+        """Open a deletion file; `path` begins with its folder. Raises FormatError likewise."""
+        return self._open(path, base_id)
 
-    def _base(self, base_id: int) -> table_pb2.BasePath:
+    def _open(self, path: str, base_id: int | None) -> Source:
+        try:
+            return self._store_of(base_id).open(path)
+        except NotFound as error:
+            raise FormatError(
+                "L.table.files.exist", self._place, found="no such file", wanted=path
+            ) from error
+
+    def _store_of(self, base_id: int | None) -> Store:
+        """Return the store of a base; what is read there counts for the table."""
+        if base_id is None:
+            return self._store
         if base_id not in self._bases:
-            raise NotFound(f"{self._store.root}: no base path {base_id}")
-        return self._bases[base_id]
-
-    def _other(self, uri: str) -> Store:
-        """Return the store of another base; what is read there counts for the table."""
-        other = open_store(uri)
+            raise FormatError(
+                "L.table.base.resolves", self._place, found=f"base {base_id}", wanted="a known base"
+            )
+        other = open_store(self._bases[base_id].path)
         if isinstance(other, LocalStore):
-            other.stats = self._stats
+            other.stats = self._store.stats
         return other
-
-    @property
-    def _stats(self) -> IOStats:
-        return self._store.stats

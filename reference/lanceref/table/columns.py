@@ -1,84 +1,31 @@
 """Columns of a fragment: the table's fields, looked up in the fragment's files by id.
 
 Clauses: L.table.datafile.lookup, L.table.datafile.missing-field, L.table.fragments.rows,
-L.table.datafile.size
+L.table.datafile.size, L.table.datafile.version, L.table.limits.no-file
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from pathlib import PurePosixPath
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from lanceref.arrowtypes import arrow_type
 from lanceref.context import Context
-from lanceref.errors import FormatError, UnknownVersion
-from lanceref.file.batches import Recutter
-from lanceref.file.column_reader import RUN_BYTES, ColumnReader
+from lanceref.errors import FormatError, LimitExceeded, UnknownVersion
+from lanceref.file.column_reader import ColumnReader
 from lanceref.file.data_file import DataFile, open_file
 from lanceref.file.layout import column_owners
 from lanceref.file.schema import Field
 from lanceref.file.versions import V0_1
 from lanceref.table.bases import Bases
 from lanceref.table.fragments import FileOfFragment, Fragment
+from lanceref.table.split import NullColumn, SplitColumn
 
-
-class NullColumn:
-    """A field that no file of the fragment holds."""
-
-    def __init__(self, type_: pa.DataType, num_rows: int) -> None:
-        self.type = type_
-        self.num_rows = num_rows
-
-    def scan(self, start: int, end: int) -> Iterator[pa.Array]:
-        """Yield nulls, a run at a time."""
-        for at in range(start, end, RUN_BYTES):
-            yield pa.nulls(min(RUN_BYTES, end - at), self.type)
-
-    def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Return as many nulls as rows are asked for."""
-        return pa.nulls(len(rows), self.type)
-
-    def check(self) -> None:
-        """There is nothing to check."""
-
-
-class SplitStruct:
-    """A struct whose fields lie in several files, or in none."""
-
-    def __init__(self, type_: pa.DataType, parts: list[ColumnReader], num_rows: int) -> None:
-        self.type = type_
-        self.num_rows = num_rows
-        self._parts = parts
-
-    def scan(self, start: int, end: int) -> Iterator[pa.Array]:
-        """Yield structs put together from the parts, cut where the first part is."""
-        first, *others = self._parts
-        rest = [Recutter(part.scan(start, end)) for part in others]
-        for array in first.scan(start, end):
-            yield self._join([array, *(part.next(len(array)) for part in rest)])
-
-    def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Return the given rows of every part, put together."""
-        return self._join([part.take(rows) for part in self._parts])
-
-    def check(self) -> None:
-        """Check every part."""
-        for part in self._parts:
-            part.check()
-
-    def _join(self, parts: list[pa.Array]) -> pa.Array:
-        """Each part is a struct of some of the fields; the first says which rows are null."""
-        found = {
-            part.type.field(i).name: part.field(i)
-            for part in parts
-            for i in range(part.type.num_fields)
-        }
-        children = [found.get(f.name, pa.nulls(len(parts[0]), f.type)) for f in self.type]
-        return pa.StructArray.from_arrays(children, fields=list(self.type), mask=parts[0].is_null())
+HIDDEN = Field("", -1, -1, "uint64", False, {}, (), pa.field("", pa.uint64(), False))
+"""What a hidden column is a column of."""
 
 
 class FragmentReader:
@@ -91,11 +38,25 @@ class FragmentReader:
         self._opened: dict[str, DataFile] = {}
 
     @property
-    def physical_rows(self) -> int:
+    def stated_rows(self) -> int:
         """Rows of the fragment, deleted ones included; old manifests leave it to the files."""
         if self.fragment.physical_rows or not self.fragment.files:
             return self.fragment.physical_rows
         return self.open(self.fragment.files[0]).num_rows
+
+    @cached_property
+    def physical_rows(self) -> int:
+        """The same, held against a file: what may size anything. Raises LimitExceeded."""
+        if self.fragment.files:
+            return self.open(self.fragment.files[0]).num_rows
+        if self.fragment.physical_rows > self._ctx.limits.page_rows:
+            raise LimitExceeded(
+                "L.table.limits.no-file",
+                self.fragment.place,
+                found=f"{self.fragment.physical_rows} rows in no file",
+                wanted=f"at most {self._ctx.limits.page_rows}",
+            )
+        return self.fragment.physical_rows
 
     def open(self, file: FileOfFragment) -> DataFile:
         """Open one data file and hold it against what the manifest says of it."""
@@ -145,15 +106,24 @@ class FragmentReader:
     def column(self, field: Field) -> ColumnReader:
         """Return the reader of a field of the table's schema in this fragment."""
         holders = [file for file in self.fragment.files if self._holds(file, field)]
+        rows, place = self.physical_rows, self.fragment.place
         if not holders:
-            return NullColumn(field.arrow.type, self.physical_rows)
+            return NullColumn(field.arrow.type, rows, self._ctx, place)
         if len(holders) == 1 and self._holds_all(holders[0], field):
             return self.open(holders[0]).open_field(field, holders[0].columns)
         parts: list[ColumnReader] = []
         for file in holders:
             part = self._prune(field, file)
             parts.append(self.open(file).open_field(part, file.columns))
-        return SplitStruct(field.arrow.type, parts, self.physical_rows)
+        return SplitColumn(field.arrow.type, parts, rows, place)
+
+    def hidden(self, field_id: int) -> ColumnReader | None:
+        """Return the reader of a hidden column (-3 to -5), uint64; None when no file holds it."""
+        for file in self.fragment.files:
+            if field_id in file.columns:
+                field = replace(HIDDEN, id=field_id)
+                return self.open(file).open_field(field, file.columns)
+        return None
 
     def _holds(self, file: FileOfFragment, field: Field) -> bool:
         leaves = [owner for owner in column_owners(field, file.version) if _is_leaf(owner)]
@@ -163,19 +133,14 @@ class FragmentReader:
         return all(owner.id in file.columns for owner in column_owners(field, file.version))
 
     def _prune(self, field: Field, file: FileOfFragment) -> Field:
-        """Keep of a struct the fields that `file` holds."""
+        """Keep of a nested field what `file` holds. Raises BadSchema where that makes no type."""
         kept = tuple(
             child if self._holds_all(file, child) else self._prune(child, file)
             for child in field.children
             if self._holds(file, child)
         )
-        arrow = pa.field(
-            field.name,
-            pa.struct([child.arrow for child in kept]),
-            field.nullable,
-            field.arrow.metadata,
-        )
-        return replace(field, children=kept, arrow=arrow)
+        type_ = arrow_type(field.logical_type, [child.arrow for child in kept], self.fragment.place)
+        return replace(field, children=kept, arrow=field.arrow.with_type(type_))
 
 
 def _is_leaf(owner: Field) -> bool:

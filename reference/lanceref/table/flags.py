@@ -78,7 +78,7 @@ def check_flags(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> Non
             FormatError(
                 "L.table.flags.field-ids",
                 place,
-                found=f"writer flags {writer}, max_allocated_field_id {'set' if has_ids else 'unset'}",
+                found=f"writer flags {writer}, max_allocated_field_id {has_ids}",
                 wanted="both or neither",
             )
         )
@@ -89,6 +89,10 @@ def check_flags(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> Non
             place,
             found=f"reader flags {unknown}",
             wanted=f"flags among {READABLE}",
+        )
+    if manifest.HasField("fragment_tree"):
+        raise UnknownFlag(
+            "L.table.flags.content", place, found="a fragment tree", wanted="a list of fragments"
         )
     _check_content(manifest, ctx, place)
 
@@ -136,5 +140,6 @@ def _content(manifest: table_pb2.Manifest) -> Iterator[tuple[int, str, bool]]:
         yield BASE_PATHS, "base paths", False
     if any(f.overlays for f in fragments):
         yield DATA_OVERLAY_FILES, "overlays", True
-    if any(f.HasField("column_row_ids") for f in fragments):
-        yield SPILLED_ROW_LINEAGE, "row ids in a column", True
+    columns = ("column_row_ids", "column_created_at_versions", "column_last_updated_at_versions")
+    if any(f.HasField(name) for f in fragments for name in columns):
+        yield SPILLED_ROW_LINEAGE, "row ids or versions in a column", True

@@ -8,9 +8,10 @@ row id and version sequences; DataFile: 1 path, 2 fields, 3 column_indices, 4 an
 6 file_size_bytes, 7 base_id.
 
 Clauses: L.table.fragments.ids, L.table.fragments.order, L.table.fragments.max-id,
-L.table.datafile.lookup, L.table.datafile.missing-field, L.table.datafile.tombstone,
-L.table.datafile.field-id, L.table.datafile.once, L.table.datafile.indices,
-L.table.datafile.version, L.table.datafile.no-field, L.table.base.resolves
+L.table.fragments.address, L.table.deletions.count, L.table.datafile.lookup,
+L.table.datafile.missing-field, L.table.datafile.tombstone, L.table.datafile.field-id,
+L.table.datafile.once, L.table.datafile.indices, L.table.datafile.version,
+L.table.datafile.no-field, L.table.base.resolves
 
 Divergences: D.table.data-file-fields-leaves
 """
@@ -21,8 +22,9 @@ from dataclasses import dataclass
 
 from lanceref.context import Context
 from lanceref.errors import FormatError, OutOfRange, Place, UnknownVersion
-from lanceref.file.schema import LanceSchema
-from lanceref.file.versions import FROM_WORDS, V0_1, FileVersion
+from lanceref.file.layout import column_owners
+from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.versions import FROM_WORDS, V0_1, V2_0, FileVersion
 from lanceref.proto import table_pb2
 from lanceref.table.flags import MIXED_DATA_FILE_VERSIONS
 
@@ -31,6 +33,12 @@ TOMBSTONE = -2
 
 RESERVED = (-3, -4, -5)
 """Field ids of the hidden columns: row id, created-at and last-updated version."""
+
+NO_COLUMN = -1
+"""Column index of a listed field that has no column: a parent, from 2.1 on."""
+
+ADDRESS_LIMIT = 2**32
+"""A row address holds the fragment id and the row offset in 32 bits each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +54,16 @@ class FileOfFragment:
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """One fragment: `message` is the stored form, `files` what readers look columns up in."""
+    """One fragment: `message` is the stored form, `files` what readers look columns up in.
+
+    `place` is where the manifest that lists it lies; `physical_rows` is 0 when the files say.
+    """
 
     id: int
     files: tuple[FileOfFragment, ...]
     physical_rows: int
     message: table_pb2.DataFragment
+    place: Place
 
     @property
     def deletion_file(self) -> table_pb2.DeletionFile | None:
@@ -69,28 +81,30 @@ def parse_fragments(
     manifest: table_pb2.Manifest, schema: LanceSchema, ctx: Context, place: Place
 ) -> tuple[Fragment, ...]:
     """Check the fragments of a manifest and return them in their order."""
-    known = {field.id for field in schema.flat()}
+    known = {field.id: field for field in schema.flat()}
     bases = {base.id for base in manifest.base_paths}
     fragments = []
     for message in manifest.fragments:
         files = []
         for entry in message.files:
-            files.append(_file(entry, manifest, ctx, place))
+            files.append(_file(entry, known, ctx, place))
             if entry.HasField("base_id"):
                 _check_base(entry.base_id, bases, ctx, place)
-            if files[-1].version != V0_1 and not known & files[-1].columns.keys():
+            if files[-1].version != V0_1 and not known.keys() & files[-1].columns.keys():
                 _lint_useless(entry, message.id, ctx, place)
         if message.HasField("deletion_file") and message.deletion_file.HasField("base_id"):
             _check_base(message.deletion_file.base_id, bases, ctx, place)
         _check_once(files, message.id, ctx, place)
-        fragments.append(Fragment(message.id, tuple(files), int(message.physical_rows), message))
+        _check_numbers(message, ctx, place)
+        rows = int(message.physical_rows)
+        fragments.append(Fragment(message.id, tuple(files), rows, message, place))
     _check_ids(manifest, ctx, place)
     _check_versions(fragments, manifest, ctx, place)
     return tuple(fragments)
 
 
 def _file(
-    entry: table_pb2.DataFile, manifest: table_pb2.Manifest, ctx: Context, place: Place
+    entry: table_pb2.DataFile, known: dict[int, Field], ctx: Context, place: Place
 ) -> FileOfFragment:
     words = (entry.file_major_version, entry.file_minor_version)
     version = FROM_WORDS.get(words)
@@ -121,19 +135,53 @@ def _file(
             found=f"{len(fields)} fields and {len(indices)} column indices",
             wanted="one index for each field",
         )
-    live = {f: i for f, i in zip(fields, indices, strict=True) if f != TOMBSTONE}
-    used = list(live.values())
+    live = [(f, i) for f, i in zip(fields, indices, strict=True) if f != TOMBSTONE]
+    if len({f for f, _ in live}) != len(live):
+        ctx.refuse(_twice([f for f, _ in live], f"{entry.path}, in one file", place))
+    stored = {f: i for f, i in live if not (i == NO_COLUMN and _is_parent(f, version, known))}
+    _check_indices(list(stored.values()), entry.path, ctx, place)
+    base = entry.base_id if entry.HasField("base_id") else None
+    return FileOfFragment(entry.path, version, stored, int(entry.file_size_bytes), base)
+
+
+def _is_parent(field_id: int, version: FileVersion, known: dict[int, Field]) -> bool:
+    """Whether a field has no column of its own: from 2.1 on only leaves have one."""
+    field = known.get(field_id)
+    if version in (V0_1, V2_0) or field_id < 0:
+        return False
+    return field is None or next(column_owners(field, version)) is not field
+
+
+def _check_indices(used: list[int], path: str, ctx: Context, place: Place) -> None:
     if any(index < 0 for index in used) or len(set(used)) != len(used):
         ctx.refuse(
             OutOfRange(
                 "L.table.datafile.indices",
                 place,
-                found=f"column indices {used[:8]}",
+                found=f"column indices {used[:8]} in {path}",
                 wanted="indices of 0 or more, each used once",
             )
         )
-    base = entry.base_id if entry.HasField("base_id") else None
-    return FileOfFragment(entry.path, version, live, int(entry.file_size_bytes), base)
+
+
+def _check_numbers(message: table_pb2.DataFragment, ctx: Context, place: Place) -> None:
+    """Hold the numbers of a fragment against what a row address holds, and each other."""
+    for name, number in (("id", message.id), ("physical_rows", message.physical_rows)):
+        if number >= ADDRESS_LIMIT:
+            raise OutOfRange(
+                "L.table.fragments.address",
+                place,
+                found=f"a fragment with {name} {number}",
+                wanted=f"a number below {ADDRESS_LIMIT}",
+            )
+    deleted = message.deletion_file.num_deleted_rows
+    if message.HasField("deletion_file") and deleted > (message.physical_rows or ADDRESS_LIMIT):
+        raise OutOfRange(
+            "L.table.deletions.count",
+            place,
+            found=f"{deleted} deleted rows in fragment {message.id}",
+            wanted=f"at most its {message.physical_rows} rows",
+        )
 
 
 def _check_base(base_id: int, bases: set[int], ctx: Context, place: Place) -> None:
@@ -161,17 +209,19 @@ def _lint_useless(entry: table_pb2.DataFile, number: int, ctx: Context, place: P
 def _check_once(files: list[FileOfFragment], number: int, ctx: Context, place: Place) -> None:
     seen: set[int] = set()
     for file in files:
-        twice = seen & file.columns.keys()
-        if twice:
-            ctx.refuse(
-                FormatError(
-                    "L.table.datafile.once",
-                    place,
-                    found=f"fields {sorted(twice)[:8]} in two files of fragment {number}",
-                    wanted="a field in one file",
-                )
-            )
+        both = seen & file.columns.keys()
+        if both:
+            ctx.refuse(_twice(sorted(both), f"fragment {number}, in two files", place))
         seen |= file.columns.keys()
+
+
+def _twice(fields: list[int], where: str, place: Place) -> FormatError:
+    return FormatError(
+        "L.table.datafile.once",
+        place,
+        found=f"a field twice among {fields[:8]} of {where}",
+        wanted="a field in one file, once",
+    )
 
 
 def _check_ids(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
@@ -206,14 +256,15 @@ def _check_versions(
     """Hold the versions of all files against the table's storage version."""
     versions = {file.version for fragment in fragments for file in fragment.files}
     stated = manifest.data_format.version
+    names = sorted(str(version) for version in versions)
     mixed = manifest.reader_feature_flags & MIXED_DATA_FILE_VERSIONS
     legacy = V0_1 in versions and len(versions) > 1
-    if legacy or (not mixed and stated and {str(v) for v in versions} - {stated}):
+    if legacy or (not mixed and stated and set(names) - {stated}):
         ctx.refuse(
             FormatError(
                 "L.table.datafile.version",
                 place,
-                found=f"files of {', '.join(sorted(str(v) for v in versions))} in a table of {stated}",
+                found=f"files of {', '.join(names)} in a table of {stated}",
                 wanted="files of one version, or the flag for several of 2.x",
             )
         )

@@ -13,6 +13,7 @@ Layout::
 
 Clauses: L.table.manifest.size, L.table.manifest.magic, L.table.manifest.footer,
 L.table.manifest.footer-version, L.table.manifest.message, L.table.manifest.section,
+L.table.manifest.timestamp,
 L.table.manifest.index-section, L.table.manifest.overlap, L.txn.inline.message,
 L.table.format.file-format, L.table.format.version
 
@@ -22,6 +23,7 @@ Divergences: D.table.transaction-section-23, D.table.manifest-footer-unchecked
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from lanceref.context import Context
 from lanceref.cursor import Extent, FileBytes
@@ -51,6 +53,9 @@ MAGIC = b"LANC"
 TAIL_BYTES = 64 * 1024
 """Bytes read from the end at first."""
 
+FIRST_SECOND, END_SECOND = -62_135_510_400, 253_402_214_400
+"""Seconds from 1970 to the second day of year 1 and the last of 9999: any zone can show them."""
+
 STORAGE_VERSIONS: dict[str, FileVersion] = {
     "0.1": V0_1,
     "2.0": V2_0,
@@ -65,8 +70,8 @@ STORAGE_VERSIONS: dict[str, FileVersion] = {
 class Manifest:
     """A parsed manifest file; `place` is where the manifest message lies.
 
-    `transaction` is None when there is no inline one, or when it cannot be understood: a reader does
-    not need it.
+    `transaction` is None when there is no inline one, or when it cannot be understood: a reader
+    does not need it.
     """
 
     message: table_pb2.Manifest
@@ -80,6 +85,29 @@ class Manifest:
     def version(self) -> int:
         """The version the manifest says it is."""
         return int(self.message.version)
+
+    @property
+    def timestamp(self) -> datetime:
+        """When the version was made, in local time without a zone, cut to microseconds."""
+        stamp = self.message.timestamp
+        whole = datetime.fromtimestamp(stamp.seconds)
+        return whole + timedelta(microseconds=stamp.nanos // 1000)
+
+    def summary(self) -> dict[str, str]:
+        """Return what pylance tells of a version, as text: fragments, files, rows, bytes."""
+        files = [file for fragment in self.fragments for file in fragment.files]
+        deleted = sum(fragment.num_deleted for fragment in self.fragments)
+        rows = sum(fragment.physical_rows for fragment in self.fragments)
+        counts = {
+            "total_data_file_rows": rows,
+            "total_data_files": len(files),
+            "total_deletion_file_rows": deleted,
+            "total_deletion_files": sum(f.deletion_file is not None for f in self.fragments),
+            "total_files_size": sum(file.size_bytes for file in files),
+            "total_fragments": len(self.fragments),
+            "total_rows": rows - deleted,
+        }
+        return {name: str(count) for name, count in counts.items()}
 
     @property
     def storage_version(self) -> str:
@@ -96,6 +124,7 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
     place = file.ctx.at(extent.offset, extent.size)
     check_flags(message, file.ctx, place)
     _check_format(message, file.ctx, place)
+    _check_timestamp(message, place)
     indices, index_extent = _indices(file, message)
     transaction, transaction_extent = _transaction(file, message)
     taken = [e for e in (index_extent, transaction_extent, extent) if e is not None]
@@ -226,6 +255,17 @@ def _check_format(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> N
             place,
             found=repr(given.version),
             wanted=", ".join(STORAGE_VERSIONS),
+        )
+
+
+def _check_timestamp(manifest: table_pb2.Manifest, place: Place) -> None:
+    stamp = manifest.timestamp
+    if not (FIRST_SECOND <= stamp.seconds < END_SECOND and 0 <= stamp.nanos < 10**9):
+        raise OutOfRange(
+            "L.table.manifest.timestamp",
+            place,
+            found=f"{stamp.seconds} seconds, {stamp.nanos} nanoseconds",
+            wanted="the years 1 to 9999",
         )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lanceref.context import Context
-from lanceref.errors import FormatError, NotFound
+from lanceref.errors import FormatError, NotFound, VersionNotFound
 from lanceref.storage import Store
 
 FOLDER = "_versions"
@@ -85,7 +85,7 @@ def find_version(store: Store, ctx: Context, version: int | None) -> VersionName
     if version is not None and version >= DETACHED:
         detached = VersionName(f"d{version}{SUFFIX}", "detached", version)
         if not store.exists(detached.path):
-            raise NotFound(f"Dataset at path {store.root}: no detached version {version}")
+            raise VersionNotFound(f"Dataset at path {store.root}: no detached version {version}")
         return detached
     named = list_versions(store, ctx)
     if version is None:
@@ -93,6 +93,6 @@ def find_version(store: Store, ctx: Context, version: int | None) -> VersionName
     for entry in named:
         if entry.version == version:
             return entry
-    raise NotFound(
+    raise VersionNotFound(
         f"Dataset at path {store.root}: no version {version}, the latest is {named[-1].version}"
     )

@@ -3,9 +3,9 @@
 A tag is a JSON file below `_refs/tags`, a branch one below `_refs/branches` (its name
 percent-encoded) and a whole table below `tree/{branch}`.
 
-Layout of a tag: {"branch", "version", "createdAt", "updatedAt", "manifestSize", "metadata"};
-of a branch: {"parentBranch", "identifier", "parentVersion", "createAt", "manifestSize",
-"metadata"}.
+Layout of a tag: {"branch", "version", "createdAt", "updatedAt", "manifestSize", "metadata"}; the
+version is one of the branch, or of the main one when that is null. Of a branch: {"parentBranch",
+"identifier": {"version_mapping"}, "parentVersion", "createAt", "manifestSize", "metadata"}.
 
 Clauses: L.table.refs.tag, L.table.refs.branch
 """
@@ -13,6 +13,10 @@ Clauses: L.table.refs.tag, L.table.refs.branch
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import TypedDict
 from urllib.parse import unquote
 
 from lanceref.context import Context
@@ -21,33 +25,132 @@ from lanceref.storage import Store
 
 TAGS = "_refs/tags"
 BRANCHES = "_refs/branches"
+TREE = "tree"
+"""Folder of the branches' own tables."""
 
-Ref = dict[str, object]
-
-
-def list_tags(store: Store, ctx: Context) -> dict[str, Ref]:
-    """Return every tag by name; `version` is checked to be a number."""
-    return _list(store, ctx, TAGS, "version", "L.table.refs.tag")
+LIMIT_BYTES = 2**20
+"""No ref is larger; the rest of a larger file is not read."""
 
 
-def list_branches(store: Store, ctx: Context) -> dict[str, Ref]:
-    """Return every branch by name; `parentVersion` is checked to be a number."""
-    return _list(store, ctx, BRANCHES, "parentVersion", "L.table.refs.branch")
+class Tag(TypedDict):
+    """A name for a version; `branch` is None on the main branch."""
+
+    branch: str | None
+    version: int
+    created_at: datetime | None
+    updated_at: datetime | None
+    manifest_size: int | None
+    metadata: dict[str, str]
 
 
-def _list(store: Store, ctx: Context, folder: str, key: str, clause: str) -> dict[str, Ref]:
-    found: dict[str, Ref] = {}
+class Branch(TypedDict):
+    """A line of versions of its own, and where it left its parent (None: the main branch)."""
+
+    parent_branch: str | None
+    branch_identifier: list[tuple[int, str]]
+    parent_version: int
+    create_at: int | None
+    manifest_size: int | None
+    metadata: dict[str, str]
+
+
+def list_tags(store: Store, ctx: Context) -> dict[str, Tag]:
+    """Return every tag by name. Raises FormatError."""
+    found: dict[str, Tag] = {}
+    for name, ref in _read(store, ctx, TAGS, "L.table.refs.tag"):
+        found[name] = Tag(
+            branch=ref.text("branch"),
+            version=ref.number("version"),
+            created_at=ref.moment("createdAt"),
+            updated_at=ref.moment("updatedAt"),
+            manifest_size=ref.number("manifestSize") if "manifestSize" in ref.data else None,
+            metadata=ref.metadata(),
+        )
+    return found
+
+
+def list_branches(store: Store, ctx: Context) -> dict[str, Branch]:
+    """Return every branch by name. Raises FormatError."""
+    found: dict[str, Branch] = {}
+    for name, ref in _read(store, ctx, BRANCHES, "L.table.refs.branch"):
+        found[name] = Branch(
+            parent_branch=ref.text("parentBranch"),
+            branch_identifier=ref.mapping(),
+            parent_version=ref.number("parentVersion"),
+            create_at=ref.number("createAt") if "createAt" in ref.data else None,
+            manifest_size=ref.number("manifestSize") if "manifestSize" in ref.data else None,
+            metadata=ref.metadata(),
+        )
+    return found
+
+
+class _Ref:
+    """The JSON object of one ref; each getter raises FormatError for a value of another type."""
+
+    def __init__(self, data: dict[str, object], clause: str, ctx: Context, size: int) -> None:
+        self.data = data
+        self._clause = clause
+        self._place = ctx.at(0, size)
+
+    def number(self, key: str) -> int:
+        """Return a version or a size."""
+        value = self.data.get(key)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**64:
+            raise self._wrong(key, "an unsigned integer")
+        return value
+
+    def text(self, key: str) -> str | None:
+        """Return a string, None when it is null or missing."""
+        value = self.data.get(key)
+        if value is not None and not isinstance(value, str):
+            raise self._wrong(key, "a string or null")
+        return value
+
+    def moment(self, key: str) -> datetime | None:
+        """Return a time, None when it is null or missing; finer than microseconds is cut."""
+        text = self.text(key)
+        try:
+            return None if text is None else datetime.fromisoformat(text)
+        except ValueError as error:
+            raise self._wrong(key, "a time") from error
+
+    def metadata(self) -> dict[str, str]:
+        """Return the metadata."""
+        value = self.data.get("metadata", {})
+        if not isinstance(value, dict):
+            raise self._wrong("metadata", "an object")
+        return {key: str(text) for key, text in value.items()}
+
+    def mapping(self) -> list[tuple[int, str]]:
+        """Return the versions and ids that identify a branch."""
+        identifier = self.data.get("identifier", {})
+        pairs = identifier.get("version_mapping", []) if isinstance(identifier, dict) else None
+        if not isinstance(pairs, list) or any(
+            not isinstance(pair, list) or len(pair) != 2 for pair in pairs
+        ):
+            raise self._wrong("identifier", "an object with a list of pairs")
+        return [(version, str(uuid)) for version, uuid in pairs]
+
+    def _wrong(self, key: str, wanted: str) -> FormatError:
+        found = f"{key}: {self.data.get(key)!r:.80}"
+        return FormatError(self._clause, self._place, found=found, wanted=wanted)
+
+
+def _read(store: Store, ctx: Context, folder: str, clause: str) -> Iterator[tuple[str, _Ref]]:
     for name in store.list(folder):
         if not name.endswith(".json"):
             continue
         source = store.open(f"{folder}/{name}")
-        data = bytes(source.read(0, source.size))
-        place = Context(name).at(0, len(data))
+        data = bytes(source.read(0, LIMIT_BYTES))
+        ref_ctx = replace(ctx, file=name, stage="metadata")
         try:
             ref = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise FormatError(clause, place, found=f"{error}", wanted="a JSON object") from error
-        if not isinstance(ref, dict) or not isinstance(ref.get(key), int):
-            raise FormatError(clause, place, found=f"{ref!r:.80}", wanted=f"an object with {key}")
-        found[unquote(name.removesuffix(".json"))] = ref
-    return found
+            raise FormatError(
+                clause, ref_ctx.at(0, len(data)), found=f"{error}", wanted="a JSON object"
+            ) from error
+        if not isinstance(ref, dict):
+            raise FormatError(
+                clause, ref_ctx.at(0, len(data)), found=f"{ref!r:.80}", wanted="a JSON object"
+            )
+        yield unquote(name.removesuffix(".json")), _Ref(ref, clause, ref_ctx, len(data))

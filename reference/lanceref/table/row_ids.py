@@ -1,7 +1,8 @@
 """Row ids and row versions: sequences of a fragment, one value for each of its physical rows.
 
 A row id sequence is a list of segments, each a compact form of a run of ids; a version sequence is
-a list of runs of which only the number of rows counts.
+a list of runs of which only the number of rows counts. Both are looked up by row offset and never
+expanded: a range of a few bytes can stand for any number of rows.
 
 Layout (message lance.table.U64Segment): range {start, end}, range with absolute holes, range with a
 bitmap (least significant bit first), sorted array, array; arrays hold a base and u16, u32 or u64
@@ -16,6 +17,8 @@ Divergences: D.table.row-id-bitmap-order
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,10 +29,60 @@ from lanceref.proto import rowids_pb2 as pb
 from lanceref.wire import parse_message
 
 Ids = NDArray[np.uint64]
+Offsets = NDArray[np.int64]
 
 
-def decode_row_ids(data: bytes, num_rows: int, ctx: Context, place: Place) -> Ids:
-    """Return the row ids of a fragment of `num_rows` physical rows: uint64 (num_rows,)."""
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """`count` ids: the stored `values`, or those from `start` on that are not among the `holes`."""
+
+    count: int
+    start: np.uint64
+    holes: Ids | None = None
+    values: Ids | None = None
+
+    def at(self, positions: Offsets) -> Ids:
+        """Return the ids at `positions` of the segment."""
+        if self.values is not None:
+            return self.values[positions]
+        ids = positions.astype(np.uint64) + self.start
+        if self.holes is None:
+            return ids
+        before = self.holes - self.start - np.arange(len(self.holes), dtype=np.uint64)
+        return ids + np.searchsorted(before, positions.astype(np.uint64), "right").astype(np.uint64)
+
+
+class RowIds:
+    """The row ids of a fragment, by row offset."""
+
+    def __init__(self, segments: list[Segment]) -> None:
+        self._segments = segments
+        self._ends = np.cumsum([segment.count for segment in segments], dtype=np.int64)
+
+    def at(self, offsets: Offsets) -> Ids:
+        """Return the ids of the rows at `offsets`: uint64, same shape."""
+        ids = np.empty(len(offsets), np.uint64)
+        owners = np.searchsorted(self._ends, offsets, "right")
+        for number in np.unique(owners).tolist():
+            segment, chosen = self._segments[number], owners == number
+            ids[chosen] = segment.at(offsets[chosen] - (int(self._ends[number]) - segment.count))
+        return ids
+
+
+class RowVersions:
+    """The version of each row of a fragment, by row offset."""
+
+    def __init__(self, versions: list[int], lengths: list[int]) -> None:
+        self._versions = np.array(versions, np.uint64)
+        self._ends = np.cumsum(lengths, dtype=np.int64)
+
+    def at(self, offsets: Offsets) -> Ids:
+        """Return the versions of the rows at `offsets`: uint64, same shape."""
+        return self._versions[np.searchsorted(self._ends, offsets, "right")]
+
+
+def decode_row_ids(data: bytes, num_rows: int, ctx: Context, place: Place) -> RowIds:
+    """Return the row ids of a fragment of `num_rows` physical rows. Raises FormatError."""
     sequence = parse_message(
         Cursor(memoryview(data), place.offset, ctx),
         pb.RowIdSequence,
@@ -38,14 +91,12 @@ def decode_row_ids(data: bytes, num_rows: int, ctx: Context, place: Place) -> Id
         embedded_in=place,
     )
     total = sum(_count(segment, place) for segment in sequence.segments)
-    if total != num_rows:
-        raise _corrupt("L.table.row-ids.length", place, f"{total} row ids", f"{num_rows} rows")
-    parts = [_expand(segment, place) for segment in sequence.segments]
-    return np.concatenate(parts) if parts else np.empty(0, np.uint64)
+    _check_length(total, num_rows, "row ids", place)
+    return RowIds([_parse(segment, place) for segment in sequence.segments])
 
 
-def decode_versions(data: bytes, num_rows: int, ctx: Context, place: Place) -> Ids:
-    """Return the version of each row: uint64 (num_rows,). Missing rows repeat the last run."""
+def decode_versions(data: bytes, num_rows: int, ctx: Context, place: Place) -> RowVersions:
+    """Return the version of each of the `num_rows` physical rows. Raises FormatError."""
     sequence = parse_message(
         Cursor(memoryview(data), place.offset, ctx),
         pb.RowDatasetVersionSequence,
@@ -54,12 +105,13 @@ def decode_versions(data: bytes, num_rows: int, ctx: Context, place: Place) -> I
         embedded_in=place,
     )
     lengths = [_count(run.span, place) for run in sequence.runs]
-    if sum(lengths) != num_rows:
-        ctx.refuse(
-            _corrupt("L.table.row-ids.length", place, f"{sum(lengths)} versions", f"{num_rows}")
-        )
-    versions = np.array([run.version for run in sequence.runs], np.uint64)
-    return np.repeat(versions, lengths)
+    _check_length(sum(lengths), num_rows, "row versions", place)
+    return RowVersions([run.version for run in sequence.runs], lengths)
+
+
+def _check_length(found: int, num_rows: int, what: str, place: Place) -> None:
+    if found != num_rows:
+        raise _corrupt("L.table.row-ids.length", place, f"{found} {what}", f"{num_rows} rows")
 
 
 def _count(segment: pb.U64Segment, place: Place) -> int:
@@ -95,29 +147,30 @@ def _bitmap_count(spanned: pb.U64Segment.RangeWithBitmap, size: int, place: Plac
     return int.from_bytes(spanned.bitmap, "little").bit_count()
 
 
-def _expand(segment: pb.U64Segment, place: Place) -> Ids:
+def _parse(segment: pb.U64Segment, place: Place) -> Segment:
+    """Return a segment that `_count` has looked at."""
     arm = segment.WhichOneof("segment")
     if arm in ("sorted_array", "array"):
         values = _array(getattr(segment, arm), place)
         if arm == "sorted_array" and np.any(values[1:] <= values[:-1]):
             raise _corrupt("L.table.row-ids.sorted", place, "values that do not rise", "rising")
-        return values
+        return Segment(len(values), np.uint64(0), values=values)
     spanned = getattr(segment, arm)
     start, size = np.uint64(spanned.start), int(spanned.end - spanned.start)
     if arm == "range_with_bitmap":
         packed = np.frombuffer(spanned.bitmap, np.uint8)
         bits = np.unpackbits(packed, count=size, bitorder="little")
-        return np.flatnonzero(bits).astype(np.uint64) + start
-    values = np.arange(size, dtype=np.uint64) + start
+        values = np.flatnonzero(bits).astype(np.uint64) + start
+        return Segment(len(values), start, values=values)
     if arm == "range":
-        return values
+        return Segment(size, start)
     holes = _array(spanned.holes, place)
     inside = (holes >= start) & (holes < np.uint64(spanned.end))
     if not inside.all() or np.any(holes[1:] <= holes[:-1]):
         raise _corrupt(
             "L.table.row-ids.holes", place, f"holes {holes[:4].tolist()}", "rising, in the range"
         )
-    return np.delete(values, (holes - start).astype(np.int64))
+    return Segment(size - len(holes), start, holes=holes)
 
 
 def _array_count(array: pb.EncodedU64Array, place: Place) -> int:

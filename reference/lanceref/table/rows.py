@@ -1,9 +1,10 @@
 """Rows of a fragment: what is left of its columns when deleted rows are taken out.
 
-Row addresses are (fragment id << 32) + row offset; a row id is the address, or with stable row ids
-what the fragment's sequence says. Both are columns of their own on demand.
+A row address is (fragment id << 32) + row offset; a row id is the address, or with stable row ids
+what the fragment's sequence says. With the versions that made and last changed a row they are
+columns of their own on demand.
 
-Clauses: L.table.deletions.applied, L.table.row-ids.length
+Clauses: L.table.deletions.applied
 """
 
 from __future__ import annotations
@@ -18,23 +19,26 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.context import Context
-from lanceref.file.batches import batches
+from lanceref.file.batches import Recutter
+from lanceref.file.column_reader import ColumnReader
 from lanceref.file.schema import Field
+from lanceref.slices import whole
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.deletions import deletion_path, read_deletions
 from lanceref.table.fragments import Fragment
-from lanceref.table.row_ids import decode_row_ids
+from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID, Values, open_lineage
 
-ROW_ID = "_rowid"
 ROW_ADDRESS = "_rowaddr"
 
-SYSTEM_COLUMNS = (ROW_ID, ROW_ADDRESS)
+SYSTEM_COLUMNS = (ROW_ID, ROW_ADDRESS, CREATED_AT, LAST_UPDATED_AT)
 """Columns that every table has on demand: uint64."""
+
+Offsets = NDArray[np.int64]
 
 
 class FragmentRows:
-    """The live rows of one fragment."""
+    """The live rows of one fragment; positions count them, offsets count the deleted ones too."""
 
     def __init__(self, fragment: Fragment, bases: Bases, ctx: Context, stable_ids: bool) -> None:
         self.fragment = fragment
@@ -42,71 +46,84 @@ class FragmentRows:
         self._bases = bases
         self._ctx = ctx
         self._stable_ids = stable_ids
+        self._lineage: dict[str, Values | None] = {}
 
     @property
     def num_rows(self) -> int:
         """Rows that are not deleted, as the manifest says."""
-        return self.columns.physical_rows - self.fragment.num_deleted
+        return max(0, self.columns.stated_rows - self.fragment.num_deleted)
 
     @cached_property
-    def deleted(self) -> NDArray[np.uint32]:
-        """Offsets of the deleted rows: uint32, ascending."""
+    def deleted(self) -> Offsets:
+        """Offsets of the deleted rows, ascending. Raises FormatError."""
         entry = self.fragment.deletion_file
         if entry is None:
-            return np.empty(0, np.uint32)
-        path = deletion_path(self.fragment.id, entry, self._ctx.at(0))
+            return np.empty(0, np.int64)
+        path = deletion_path(self.fragment.id, entry, self.fragment.place)
         base = entry.base_id if entry.HasField("base_id") else None
         source = self._bases.open_deletion_file(path, base)
         ctx = replace(self._ctx, file=PurePosixPath(path).name)
         rows = self.columns.physical_rows
-        return read_deletions(source, ctx, int(entry.num_deleted_rows), rows)
+        return read_deletions(source, ctx, int(entry.num_deleted_rows), rows).astype(np.int64)
 
     @cached_property
-    def _row_ids(self) -> NDArray[np.uint64] | None:
-        """Stable ids of all physical rows; None when row ids are addresses."""
-        message = self.fragment.message
-        if not self._stable_ids or not message.HasField("inline_row_ids"):
-            return None
-        rows = self.columns.physical_rows
-        for file in self.fragment.files[:1]:
-            rows = self.columns.open(file).num_rows
-        return decode_row_ids(message.inline_row_ids, rows, self._ctx, self._ctx.at(0))
+    def _live_before(self) -> Offsets:
+        """How many live rows stand before each deleted one."""
+        return self.deleted - np.arange(len(self.deleted))
+
+    def offsets(self, positions: Offsets) -> Offsets:
+        """Return the offsets of the live rows at ascending `positions`."""
+        if not len(self.deleted):
+            return positions
+        return positions + np.searchsorted(self._live_before, positions, "right")
 
     def scan(
-        self, fields: Sequence[Field], system: Sequence[str], batch_size: int
-    ) -> Iterator[list[pa.Array]]:
-        """Yield the live rows, cut from batches of `batch_size` physical rows."""
+        self,
+        fields: Sequence[Field],
+        system: Sequence[str],
+        batch_size: int,
+        start: int,
+        end: int,
+    ) -> Iterator[tuple[int, list[pa.Array]]]:
+        """Yield the live rows at positions start..end: number of rows, fields, system columns."""
         readers = [self.columns.column(field) for field in fields]
-        end = self.columns.physical_rows
-        at, first = 0, 0
-        for arrays in batches(readers, 0, end, batch_size):
+        recutters = [Recutter(self._live(reader, start, end)) for reader in readers]
+        for first in range(start, end, batch_size):
             rows = min(batch_size, end - first)
-            offsets = np.arange(first, first + rows)
-            stop = int(np.searchsorted(self.deleted, first + rows))
-            if stop > at:
-                live = np.ones(rows, np.bool_)
-                live[self.deleted[at:stop].astype(np.int64) - first] = False
-                arrays[:] = [array.filter(pa.array(live)) for array in arrays]
-                offsets = offsets[live]
-            at, first = stop, first + rows
-            if len(offsets):
-                yield [*arrays, *(self._system(name, offsets) for name in system)]
+            offsets = self.offsets(np.arange(first, first + rows))
+            arrays = [recutter.next(rows) for recutter in recutters]
+            yield rows, [*arrays, *(self._system(name, offsets) for name in system)]
 
     def take(
-        self, offsets: NDArray[np.int64], fields: Sequence[Field], system: Sequence[str]
+        self, positions: Offsets, fields: Sequence[Field], system: Sequence[str]
     ) -> list[pa.Array]:
-        """Return the rows at ascending physical `offsets`, read column by column."""
+        """Return the live rows at ascending `positions`, read column by column."""
+        offsets = self.offsets(positions)
         arrays = [self.columns.column(field).take(offsets) for field in fields]
         return [*arrays, *(self._system(name, offsets) for name in system)]
 
-    def physical(self, live: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the physical offsets of the `live`-th rows that are not deleted (ascending)."""
-        if not len(self.deleted):
-            return live
-        before = self.deleted.astype(np.int64) - np.arange(len(self.deleted))
-        return live + np.searchsorted(before, live, "right")
+    def _live(self, reader: ColumnReader, start: int, end: int) -> Iterator[pa.Array]:
+        """Yield the live rows start..end of one column, cut where the column likes."""
+        if start >= end:
+            return
+        at, last = self.offsets(np.array([start, end - 1])).tolist()
+        for array in reader.scan(at, last + 1):
+            first, stop = np.searchsorted(self.deleted, [at, at + len(array)])
+            if first == stop:
+                yield array
+            else:
+                live = np.ones(len(array), np.bool_)
+                live[self.deleted[first:stop] - at] = False
+                yield whole(array).filter(pa.array(live))
+            at += len(array)
 
-    def _system(self, name: str, offsets: NDArray[np.int64]) -> pa.Array:
-        if name == ROW_ID and self._row_ids is not None:
-            return pa.array(self._row_ids[offsets])
-        return pa.array(offsets.astype(np.uint64) + np.uint64(self.fragment.id << 32))
+    def _system(self, name: str, offsets: Offsets) -> pa.Array:
+        addresses = offsets.astype(np.uint64) + np.uint64(self.fragment.id << 32)
+        if name == ROW_ADDRESS or (name == ROW_ID and not self._stable_ids):
+            return pa.array(addresses)
+        if name not in self._lineage:
+            self._lineage[name] = open_lineage(name, self.columns, self._ctx)
+        values = self._lineage[name]
+        if values is not None:
+            return pa.array(values.at(offsets))
+        return pa.array(addresses if name == ROW_ID else np.ones(len(offsets), np.uint64))

@@ -1,0 +1,110 @@
+"""Projection: which columns a scan or a take returns, and how they come from what is read.
+
+Read are table fields, nested ones pruned to the parts asked for, and system columns. A scan returns
+a nested part as a column of its own, `a.b`; a take returns it inside its struct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from lanceref.file.schema import Field, LanceSchema, project
+from lanceref.slices import whole
+from lanceref.table.rows import SYSTEM_COLUMNS
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a column of the result comes from: an array that is read, and a path of children."""
+
+    array: int
+    path: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """What is read (fields, then system columns), and for each column of `schema` its origin."""
+
+    fields: tuple[Field, ...]
+    system: tuple[str, ...]
+    origins: tuple[Origin, ...]
+    schema: pa.Schema
+
+    def batch(self, rows: int, arrays: Sequence[pa.Array]) -> pa.RecordBatch:
+        """Put the arrays that were read for `rows` rows together as asked for."""
+        if not self.origins:  # only so a batch without columns has rows
+            counted = pa.RecordBatch.from_arrays([pa.nulls(rows)], names=["rows"])
+            return counted.select([]).replace_schema_metadata(self.schema.metadata)
+        columns = [_descend(arrays[origin.array], origin.path) for origin in self.origins]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+def scan_projection(
+    schema: LanceSchema, columns: Sequence[str] | None, system: Sequence[str] = ()
+) -> Projection:
+    """Resolve the columns of a scan (None: all fields); `system` columns come last.
+
+    Raises NotFound for an unknown name and ValueError for one that is given twice.
+    """
+    asked = _names(schema, columns)
+    if len(set(asked)) != len(asked):
+        raise ValueError(f"a column is named twice: {', '.join(asked)}")
+    names = [name for name in asked if name not in system] + list(system)
+    fields = project(schema, [name for name in names if name not in SYSTEM_COLUMNS])
+    chosen = tuple(name for name in names if name in SYSTEM_COLUMNS)
+    tops = {field.name: number for number, field in enumerate(fields)}
+    origins, arrow = [], []
+    for name in names:
+        if name in SYSTEM_COLUMNS:
+            origins.append(Origin(len(fields) + chosen.index(name)))
+            arrow.append(pa.field(name, pa.uint64()))
+        elif name in tops:
+            origins.append(Origin(tops[name]))
+            arrow.append(fields[tops[name]].arrow)
+        else:
+            top, _, rest = name.partition(".")
+            path, leaf = _path(fields[tops[top]], rest)
+            origins.append(Origin(tops[top], path))
+            arrow.append(leaf.with_name(name))
+    return Projection(fields, chosen, tuple(origins), pa.schema(arrow, schema.metadata or None))
+
+
+def take_projection(schema: LanceSchema, columns: Sequence[str] | None) -> Projection:
+    """Resolve the columns of a take (None: all fields). Raises NotFound."""
+    names = _names(schema, columns)
+    fields = project(schema, [name for name in names if name not in SYSTEM_COLUMNS])
+    tops = [field.name for field in fields]
+    chosen = tuple(dict.fromkeys(name for name in names if name in SYSTEM_COLUMNS))
+    known = {*tops, *chosen}
+    order = dict.fromkeys(name if name in known else name.partition(".")[0] for name in names)
+    read = [*tops, *chosen]
+    arrow = [*(field.arrow for field in fields), *(pa.field(name, pa.uint64()) for name in chosen)]
+    origins = tuple(Origin(read.index(name)) for name in order)
+    ordered = pa.schema([arrow[origin.array] for origin in origins], schema.metadata or None)
+    return Projection(fields, chosen, origins, ordered)
+
+
+def _names(schema: LanceSchema, columns: Sequence[str] | None) -> list[str]:
+    return [field.name for field in schema.fields] if columns is None else list(columns)
+
+
+def _path(field: Field, name: str) -> tuple[tuple[int, ...], pa.Field]:
+    """Return the child indices that lead to `name` below `field`, and its Arrow field.
+
+    The field is nullable where anything above it is.
+    """
+    names = [child.name for child in field.children]
+    first, _, rest = (name, "", "") if name in names else name.partition(".")
+    child, number = field.children[names.index(first)], names.index(first)
+    path, leaf = _path(child, rest) if rest else ((), child.arrow)
+    return (number, *path), leaf.with_nullable(leaf.nullable or field.nullable)
+
+
+def _descend(array: pa.Array, path: tuple[int, ...]) -> pa.Array:
+    """Return a nested array; it is null where anything above it is."""
+    for number in path:
+        array = whole(array.flatten()[number])
+    return array
