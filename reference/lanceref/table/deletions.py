@@ -24,12 +24,13 @@ from lanceref.cursor import Cursor, Extent, FileBytes
 from lanceref.errors import CorruptPage, FormatError, OutOfRange, Place
 from lanceref.proto import table_pb2
 from lanceref.storage import Source
+from lanceref.table.arrow_file import own_arrow_file
 from lanceref.table.roaring import parse_bitmap
 
 FOLDER = "_deletions"
 
-ARROW_MAGIC = b"ARROW1"
-"""First and last bytes of an Arrow IPC file."""
+ARROW_BUFFERS = (("validity", "bitmap"), ("row_id", "uint32[]"))
+"""Name and kind in spans of the buffers of the one column."""
 
 EXTENSIONS: dict[int, str] = {
     table_pb2.DeletionFile.ARROW_ARRAY: ".arrow",
@@ -90,8 +91,8 @@ def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
     try:
         table = pa.ipc.open_file(data).read_all()
         table.validate(full=True)
-        if ctx.spans is not None:
-            _own_arrow(cursor, data)
+        if ctx.spans is not None or ctx.validating:
+            own_arrow_file(ctx, data, ARROW_BUFFERS)
     except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
         raise CorruptPage(clause, place, found=f"{error}", wanted="an Arrow IPC file") from error
     schema = table.schema
@@ -109,30 +110,3 @@ def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
             wanted="each row once",
         )
     return rows
-
-
-def _own_arrow(cursor: Cursor, data: pa.Buffer) -> None:
-    """Own the pieces of the Arrow file where the library finds them."""
-    ctx, clause = cursor.ctx, "L.table.deletions.arrow"
-    ctx.leaf(0, 8, "magic", "magic", clause, ARROW_MAGIC)
-    at, first = 8, data.address
-    for message in pa.ipc.MessageReader.open_stream(data.slice(8)):
-        meta = message.metadata.address - first
-        ctx.leaf(at, meta, "continuation and length", "u32[]", clause)
-        ctx.leaf(
-            meta, meta + message.metadata.size, f"{message.type} message", "arrow message", clause
-        )
-        at = meta + message.metadata.size
-        body = message.body
-        if body is not None and body.size:
-            start = body.address - first
-            ctx.leaf(at, start, "padding", "padding", clause)
-            ctx.leaf(start, start + body.size, "row_id buffers", "uint32[] and validity", clause)
-            at = start + body.size
-    ctx.leaf(at, at + 8, "end of stream", "u32[]", clause)
-    footer_bytes = int.from_bytes(cursor.data[-10:-6], "little")
-    end = len(cursor.data) - 10
-    ctx.leaf(at + 8, end - footer_bytes, "padding", "padding", clause)
-    ctx.leaf(max(at + 8, end - footer_bytes), end, "footer", "arrow message", clause)
-    ctx.leaf(end, end + 4, "footer length", "u32", clause, footer_bytes)
-    ctx.leaf(end + 4, end + 10, "magic", "magic", clause, ARROW_MAGIC)

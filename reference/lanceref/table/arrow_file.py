@@ -1,0 +1,120 @@
+"""Arrow file: who owns which byte of an Arrow IPC file.
+
+Values come from the library; this walk says where it found them. It runs for `explain` and
+`validate`, after the library has accepted the file by its footer: it follows the messages from the
+start of the file, and reads no more of them than where the buffers lie.
+
+Layout: `ARROW1`, zeros to the first message; messages of {u32 continuation, u32 length, metadata,
+body}; an end-of-stream message without metadata; the footer, its u32 length, `ARROW1`. A compressed
+buffer starts with its plain size as i64, or -1 where the plain bytes follow.
+
+Clauses: L.table.deletions.arrow
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from lanceref.context import Context
+
+CLAUSE = "L.table.deletions.arrow"
+
+MAGIC = b"ARROW1"
+"""First and last bytes of an Arrow IPC file."""
+
+STORED = 2**64 - 1
+"""Plain size (-1) of a buffer that stands uncompressed in a compressed body."""
+
+BLOCKS = {0: "lz4 frame", 1: "zstd block"}
+"""Kind of a compressed buffer by the codec of the body."""
+
+_HEADER_SLOT, _BUFFERS_SLOT, _COMPRESSION_SLOT, _CODEC_SLOT = 2, 2, 3, 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """Buffers of a record batch as (start in the body, size), and the kind of its blocks."""
+
+    buffers: tuple[tuple[int, int], ...]
+    block: str | None
+
+
+def own_arrow_file(ctx: Context, data: pa.Buffer, names: tuple[tuple[str, str], ...]) -> None:
+    """Own every byte of a valid Arrow file; `names` are the name and kind of each buffer."""
+    first, size, whole = data.address, data.size, bytes(data)
+    at = size - len(whole[len(MAGIC) :].lstrip(b"\0"))
+    ctx.leaf(0, len(MAGIC), "magic", "magic", CLAUSE, MAGIC)
+    ctx.leaf(len(MAGIC), at, "padding", "padding", CLAUSE)
+    for message in pa.ipc.MessageReader.open_stream(data.slice(at)):
+        meta = message.metadata.address - first
+        ctx.leaf(at, meta, "continuation and length", "u32[]", CLAUSE)
+        at = meta + message.metadata.size
+        ctx.leaf(meta, at, f"{message.type} message", "arrow message", CLAUSE)
+        if message.body is not None and message.body.size:
+            start = message.body.address - first
+            ctx.leaf(at, start, "padding", "padding", CLAUSE)
+            at = start + message.body.size
+            _own_body(ctx, whole, start, at, _parse_body(bytes(message.metadata)), names)
+    ctx.leaf(at, at + 8, "end of stream", "u32[]", CLAUSE)
+    end = size - len(MAGIC) - 4
+    footer = max(at + 8, end - _unsigned(whole, end, 4))
+    ctx.leaf(at + 8, footer, "padding", "padding", CLAUSE)
+    ctx.leaf(footer, end, "footer", "arrow message", CLAUSE)
+    ctx.leaf(end, end + 4, "footer length", "u32", CLAUSE, end - footer)
+    ctx.leaf(end + 4, size, "magic", "magic", CLAUSE, MAGIC)
+
+
+def _own_body(
+    ctx: Context,
+    whole: bytes,
+    start: int,
+    end: int,
+    body: _Body,
+    names: tuple[tuple[str, str], ...],
+) -> None:
+    at = start
+    for (delta, size), (name, kind) in zip(body.buffers, names, strict=False):
+        first, last = start + delta, start + delta + size
+        ctx.leaf(at, first, "padding", "padding", CLAUSE)
+        if body.block is not None and size:
+            plain = _unsigned(whole, first, 8)
+            ctx.leaf(first, first + 8, f"plain size of {name}", "i64", CLAUSE)
+            kind = kind if plain == STORED else body.block
+            first += 8
+        ctx.leaf(first, last, name, kind, CLAUSE)
+        at = last
+    ctx.leaf(at, end, "padding", "padding", CLAUSE)
+
+
+def _parse_body(metadata: bytes) -> _Body:
+    """Return where the buffers of a record batch message lie."""
+    batch = _child(metadata, _unsigned(metadata, 0, 4), _HEADER_SLOT)
+    vector = _child(metadata, batch, _BUFFERS_SLOT)
+    starts = range(vector + 4, vector + 4 + 16 * _unsigned(metadata, vector, 4), 16)
+    buffers = tuple((_unsigned(metadata, s, 8), _unsigned(metadata, s + 8, 8)) for s in starts)
+    if not _slot(metadata, batch, _COMPRESSION_SLOT):
+        return _Body(buffers, None)
+    compression = _child(metadata, batch, _COMPRESSION_SLOT)
+    codec = _slot(metadata, compression, _CODEC_SLOT)
+    return _Body(buffers, BLOCKS[metadata[codec] if codec else 0])
+
+
+def _child(data: bytes, table: int, slot: int) -> int:
+    """Return the place that the offset in a table's slot leads to."""
+    place = _slot(data, table, slot)
+    return place + _unsigned(data, place, 4)
+
+
+def _slot(data: bytes, table: int, slot: int) -> int:
+    """Return the place of a field of a table; 0 when the table does not have it."""
+    entries = table - int.from_bytes(data[table : table + 4], "little", signed=True)
+    if 4 + 2 * slot >= _unsigned(data, entries, 2):
+        return 0
+    delta = _unsigned(data, entries + 4 + 2 * slot, 2)
+    return table + delta if delta else 0
+
+
+def _unsigned(data: bytes, at: int, width: int) -> int:
+    return int.from_bytes(data[at : at + width], "little")
