@@ -1,8 +1,10 @@
-"""Robustness campaign: every byte of a fixture's data file flipped, with three masks.
+"""Robustness campaign: every byte of small fixtures flipped, with three masks.
 
-Each case runs in a forked child with an address-space limit and an alarm. Allowed: the right table;
-another table of the same shape when the flip hit value bytes; or a `LanceError` that fills clause,
-file, offset, found and wanted. Anything else (another exception, death, time, memory) is an escape.
+Ten data files, a manifest and a deletion file of each kind are damaged one byte at a time. Reading
+may answer with the right table, with a changed value where the format cannot see the change (see
+`undetectable`), or with an error that says clause, file, offset, found and wanted. Every n-th case
+is also validated and explained. Anything else is an escape: another exception, death, too much
+time or memory, a silent change elsewhere, a refusal that `validate` does not report.
 
 Run as `python -m lance_conformance.campaigns.robust`; progress is kept in a file and resumed.
 """
@@ -11,181 +13,152 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import resource
-import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import pyarrow as pa
-from lanceref.errors import BytesError, LanceError
-from lanceref.file import LanceFileReader
-from lanceref.storage import BytesSource
+from rich.console import Console
+from rich.progress import track
+
+from lance_conformance.campaigns.confined import SECONDS, ask
+from lance_conformance.campaigns.victims import (
+    GOOD,
+    Victim,
+    answer,
+    ask_inspectors,
+    ask_reader,
+    find_victims,
+)
 
 MASKS = (0x01, 0x80, 0xFF)
 """Lowest bit, highest bit, all bits."""
 
-SECONDS = 2
-"""Limit of time per case (goal R4)."""
-
-MEMORY_BYTES = 64 * 2**20
-"""Limit of memory per case above the baseline, beside `MEMORY_FACTOR` times the file (goal R3)."""
-
-MEMORY_FACTOR = 16
-
-GOOD = ("right", "changed value", "refused")
-"""Classes a reader may answer a flip with."""
+QUESTIONS = {"read": ask_reader, "inspect": ask_inspectors}
+"""What is asked about a damaged file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One flip: byte `at` of `file` xor `mask`."""
+    """One flip: byte `at` of the victim xor `mask`, and what is asked about it."""
 
-    file: Path
+    victim: Victim
     at: int
     mask: int
+    question: str
 
     @property
     def name(self) -> str:
         """Id of the case: reproduces it."""
-        return f"{self.file}:{self.at}:{self.mask:02x}"
+        return f"{self.victim.id}:{self.at}:{self.mask:02x}:{self.question}"
+
+    @property
+    def damaged(self) -> bytes:
+        """The victim's bytes with the flip."""
+        data = bytearray(self.victim.data)
+        data[self.at] ^= self.mask
+        return bytes(data)
 
 
-def classify(data: bytes, name: str, wanted: pa.Table) -> tuple[str, str]:
-    """Read damaged bytes and return (class, detail)."""
-    try:
-        table = LanceFileReader(name, source=BytesSource(data, name)).read_all().to_table()
-        table.validate(full=True)
-    except BytesError as error:
-        facts = (error.clause, error.file, error.place, error.found, error.wanted)
-        filled = all(fact is not None and str(fact) for fact in facts)
-        return ("refused" if filled else "incomplete error"), error.clause
-    except LanceError as error:
-        return "incomplete error", type(error).__name__
-    except BaseException as error:  # the campaign exists to find these  # noqa: BLE001
-        return "escaped", f"{type(error).__name__}: {error}"
-    if table.equals(wanted, check_metadata=True):
-        return "right", ""
-    same_shape = table.num_rows == wanted.num_rows and table.schema.equals(wanted.schema)
-    return ("changed value" if same_shape else "changed shape"), str(table.schema)[:200]
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer to a case, and the kind of leaf that owned the byte."""
+
+    case: str
+    kind: str
+    detail: str
+    owner: str
+    ms: int
+
+    @property
+    def question(self) -> str:
+        """What was asked."""
+        return self.case.rpartition(":")[2]
 
 
-def run_forked(case: Case, work: Callable[[], tuple[str, str]]) -> tuple[str, str]:
-    """Run `work` in a child under the limits and return its answer or how it died."""
-    read_end, write_end = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            _limit(case.file.stat().st_size)
-            os.write(write_end, json.dumps(work()).encode())
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(write_end)
-    with os.fdopen(read_end, "rb") as pipe:
-        answer = pipe.read()
-    _, status, _ = os.wait4(pid, 0)
-    if answer:
-        found = json.loads(answer)
-        return found[0], found[1]
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        return ("hang" if number == signal.SIGALRM else "died"), signal.Signals(number).name
-    return "died", f"exit {os.WEXITSTATUS(status)}"
-
-
-def _limit(file_bytes: int) -> None:
-    with Path("/proc/self/statm").open(encoding="ascii") as statm:
-        held = int(statm.read().split()[0]) * resource.getpagesize()
-    most = held + MEMORY_BYTES + MEMORY_FACTOR * file_bytes
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.alarm(SECONDS)
-
-
-def cases(files: list[Path], every: int) -> Iterator[Case]:
-    """Yield every `every`-th flip of the files, in a fixed order."""
+def cases(victims: list[Victim], every: int, inspect_every: int) -> Iterator[Case]:
+    """Yield every `every`-th flip, in a fixed order; every `inspect_every`-th is also inspected."""
     number = 0
-    for file in files:
-        for at in range(file.stat().st_size):
+    for victim in victims:
+        for at in range(len(victim.data)):
             for mask in MASKS:
                 if number % every == 0:
-                    yield Case(file, at, mask)
+                    yield Case(victim, at, mask, "read")
+                    if number // every % inspect_every == 0:
+                        yield Case(victim, at, mask, "inspect")
                 number += 1
 
 
-def campaign(files: list[Path], every: int, progress: Path) -> Counter[str]:
-    """Run all cases, appending each answer to `progress`; answers already there are kept."""
-    counts: Counter[str] = Counter()
-    done: dict[str, str] = {}
+def run(chosen: list[Case], progress: Path) -> list[Outcome]:
+    """Run the cases, appending each outcome to `progress`; outcomes already there are kept."""
+    kept = {}
     if progress.exists():
-        for line in progress.read_text(encoding="utf-8").splitlines():
-            entry = json.loads(line)
-            done[entry["case"]] = entry["class"]
-    wanted = {file: LanceFileReader(file).read_all().to_table() for file in files}
+        lines = progress.read_text(encoding="utf-8").splitlines()
+        kept = {
+            outcome.case: outcome for outcome in (Outcome(**json.loads(line)) for line in lines)
+        }
+    terminal = Console(stderr=True)
+    shown = track(chosen, "damaged", console=terminal, disable=not terminal.is_terminal)
     with progress.open("a", encoding="utf-8") as log:
-        for case in cases(files, every):
-            if case.name not in done:
-                data = bytearray(case.file.read_bytes())
-                data[case.at] ^= case.mask
-                damaged = bytes(data)
-                started = time.monotonic()
-                answer, detail = run_forked(
-                    case, lambda d=damaged, c=case: classify(d, c.file.name, wanted[c.file])
-                )
-                entry = {
-                    "case": case.name,
-                    "class": answer,
-                    "detail": detail,
-                    "ms": round(1000 * (time.monotonic() - started)),
-                }
-                log.write(json.dumps(entry) + "\n")
-                done[case.name] = answer
-            counts[done[case.name]] += 1
-    return counts
+        for case in shown:
+            if case.name not in kept:
+                outcome = kept[case.name] = _run_one(case)
+                log.write(json.dumps(asdict(outcome)) + "\n")
+    return [kept[case.name] for case in chosen]
+
+
+def _run_one(case: Case) -> Outcome:
+    victim, data, question = case.victim, case.damaged, QUESTIONS[case.question]
+    owner, _ = victim.owners[case.at]
+    num_rows = victim.wanted.num_rows  # read once, here: a child would read it again
+    assert num_rows >= 0
+    started = time.monotonic()
+    said = ask(lambda: answer(lambda: question(victim, data, case.at)), len(data))
+    taken = round(1000 * (time.monotonic() - started))
+    return Outcome(case.name, said.kind, said.detail, owner.kind, taken)
+
+
+def report(outcomes: list[Outcome], out: Console) -> int:
+    """Print the share per class and kind of owner, and the escapes; return the exit code."""
+    for question in QUESTIONS:
+        asked = [outcome for outcome in outcomes if outcome.question == question]
+        by_kind: dict[str, Counter[str]] = {}
+        for outcome in asked:
+            by_kind.setdefault(outcome.kind, Counter())[outcome.owner] += 1
+        for kind, owners in sorted(by_kind.items(), key=lambda item: -item[1].total()):
+            share = 100 * owners.total() / len(asked)
+            out.print(f"{question} {kind:<20}{owners.total():>7} {share:6.2f} %")
+            for owner, count in owners.most_common():
+                out.print(f"  {count:>7} {owner}", markup=False)
+    escapes = [outcome for outcome in outcomes if outcome.kind not in GOOD]
+    for outcome in escapes[:20]:
+        out.print(f"ESCAPE {outcome.case}: {outcome.kind}, {outcome.detail}", markup=False)
+    good = len(outcomes) - len(escapes)
+    slowest = max((outcome.ms for outcome in outcomes), default=0)
+    out.print(f"{good} of {len(outcomes)} allowed ({100 * good / max(1, len(outcomes)):.2f} %)")
+    out.print(f"slowest {slowest} ms of {1000 * SECONDS}")
+    return 1 if escapes else 0
 
 
 def main() -> int:
-    """Run the campaign over the given files (default: ten small fixtures); print the classes."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", type=Path)
+    """Run the campaign of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--fixtures", type=Path, default=Path("fixtures"))
-    parser.add_argument("--every", type=int, default=1, help="run every n-th case only")
-    parser.add_argument("--progress", type=Path, help="file of answers to resume from")
+    parser.add_argument("--every", type=int, default=1, help="run every n-th flip only")
+    parser.add_argument(
+        "--inspect-every", type=int, default=20, help="validate and explain each n-th"
+    )
+    parser.add_argument("--only", default="", help="only victims whose id holds this text")
+    parser.add_argument("--progress", type=Path, help="file of outcomes to resume from")
     options = parser.parse_args()
-    files = options.files or ten_small_files(options.fixtures)
     with tempfile.TemporaryDirectory() as folder:
-        progress = options.progress or Path(folder, "answers.jsonl")
-        counts = campaign(files, options.every, progress)
-        bad = [
-            line
-            for line in progress.read_text(encoding="utf-8").splitlines()
-            if json.loads(line)["class"] not in GOOD
-        ]
-    total = sum(counts.values())
-    for name, count in counts.most_common():
-        sys.stdout.write(f"{name:<18} {count:>7} {100 * count / total:6.2f} %\n")
-    good = sum(counts[name] for name in GOOD)
-    sys.stdout.write(f"{good} of {total} cases are allowed ({100 * good / total:.2f} %)\n")
-    for line in bad[:20]:
-        sys.stdout.write(line + "\n")
-    return 0 if good == total else 1
-
-
-def ten_small_files(fixtures: Path) -> list[Path]:
-    """Return the smallest positive data file of ten different encodings, by a fixed choice."""
-    chosen = []
-    for manifest in sorted(fixtures.glob("file/*/**/case.json")):
-        case = json.loads(manifest.read_text(encoding="utf-8"))
-        if "robust-parent" in case.get("requires", {}).get("features", []):
-            chosen.append(manifest.parent / case["input"]["path"])
-    return chosen[:10]
+        victims = [v for v in find_victims(options.fixtures, Path(folder)) if options.only in v.id]
+        chosen = list(cases(victims, options.every, options.inspect_every))
+        outcomes = run(chosen, options.progress or Path(folder, "outcomes.jsonl"))
+    return report(outcomes, Console(soft_wrap=True, highlight=False))
 
 
 if __name__ == "__main__":

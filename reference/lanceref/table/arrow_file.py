@@ -49,7 +49,7 @@ def own_arrow_file(ctx: Context, data: pa.Buffer, names: tuple[tuple[str, str], 
     ctx.leaf(len(MAGIC), at, "padding", "padding", CLAUSE)
     for message in pa.ipc.MessageReader.open_stream(data.slice(at)):
         meta = message.metadata.address - first
-        ctx.leaf(at, meta, "continuation and length", "u32[]", CLAUSE)
+        ctx.leaf(at, meta, "continuation and length", "message prefix", CLAUSE)
         at = meta + message.metadata.size
         ctx.leaf(meta, at, f"{message.type} message", "arrow message", CLAUSE)
         if message.body is not None and message.body.size:
@@ -57,7 +57,7 @@ def own_arrow_file(ctx: Context, data: pa.Buffer, names: tuple[tuple[str, str], 
             ctx.leaf(at, start, "padding", "padding", CLAUSE)
             at = start + message.body.size
             _own_body(ctx, whole, start, at, _parse_body(bytes(message.metadata)), names)
-    ctx.leaf(at, at + 8, "end of stream", "u32[]", CLAUSE)
+    ctx.leaf(at, at + 8, "end of stream", "message prefix", CLAUSE)
     end = size - len(MAGIC) - 4
     footer = max(at + 8, end - _unsigned(whole, end, 4))
     ctx.leaf(at + 8, footer, "padding", "padding", CLAUSE)
@@ -81,9 +81,11 @@ def _own_body(
         if body.block is not None and size:
             plain = _unsigned(whole, first, 8)
             ctx.leaf(first, first + 8, f"plain size of {name}", "i64", CLAUSE)
-            kind = kind if plain == STORED else body.block
             first += 8
-        ctx.leaf(first, last, name, kind, CLAUSE)
+            block = kind if plain == STORED else body.block
+            ctx.leaf(first, last, name, block, CLAUSE)
+        else:
+            ctx.leaf(first, last, name, kind, CLAUSE)
         at = last
     ctx.leaf(at, end, "padding", "padding", CLAUSE)
 
