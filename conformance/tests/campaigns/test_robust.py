@@ -91,7 +91,7 @@ def _raise(error: BaseException) -> Answer:
     ],
 )
 def test_only_complete_errors_are_refusals(error, kind):
-    """An error without clause, file, found or wanted is an escape, and so is any other exception."""
+    """An error without clause, file, found or wanted is an escape, as any other exception is."""
     assert kind == answer(lambda: _raise(error)).kind
 
 

@@ -1,0 +1,117 @@
+"""Building: folders, manifests in canonical form, hexmaps; what exists is kept."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pyarrow as pa
+import pytest
+from lance_conformance import suite
+from lance_conformance.recipes.build import build, clauses_kept, hexmap, read_files
+from lance_conformance.recipes.model import DATA, Made, Negative, Positive, SpanPatch
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+BYTES = (FIXTURES / "file/2.1/miniblock/int32/data.lance").read_bytes()
+TABLE = pa.table({"c": pa.array([0, 1, 2], pa.int32())})
+
+GOOD = Positive(
+    id="file/2.1/toy/good",
+    title="a toy",
+    clauses=("L.toy.one",),
+    make=lambda: Made({DATA: BYTES}, TABLE, "hand"),
+    version="2.1",
+    types=("int32",),
+    features=("robust-parent",),
+)
+BAD = Negative(
+    id="file/2.1/toy/neg-magic",
+    title="a broken toy",
+    clause="L.toy.two",
+    parent=GOOD.id,
+    change=SpanPatch(("footer", "magic"), b"LANX"),
+    meaning="the magic is LANX",
+    stage="open",
+)
+ODD = Negative(
+    id="file/2.1/toy/lint-padding",
+    title="an odd toy",
+    clause="L.toy.one",
+    parent=GOOD.id,
+    change=SpanPatch(("padding",), b"Z"),
+    meaning="a letter Z in the padding",
+    kind="lint",
+)
+RECIPES = [BAD, ODD, GOOD]
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    """The three toys, built from recipes that name the parent last."""
+    build(RECIPES, clauses_kept(RECIPES), tmp_path)
+    return tmp_path
+
+
+def _case(root: Path, case_id: str) -> dict:
+    return json.loads((root / case_id / "case.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.id)
+def test_manifests_are_valid_and_canonical(built, recipe):
+    """What is written needs no formatting."""
+    case = _case(built, recipe.id)
+
+    jsonschema.validate(case, suite.case_schema())
+    assert suite.canonical(case) == (built / recipe.id / "case.json").read_text("utf-8")
+
+
+def test_a_positive_shows_what_its_negatives_break(built):
+    """Its own clauses come first, none twice."""
+    assert {GOOD.id: ["L.toy.one", "L.toy.two"]} == clauses_kept(RECIPES)
+    assert ["L.toy.one", "L.toy.two"] == [c["id"] for c in _case(built, GOOD.id)["clauses"]]
+
+
+def test_a_negative_declares_its_patch_and_parent(built):
+    """The patch is the difference between the two inputs."""
+    case = _case(built, BAD.id)
+    patch = case["patch"][0]
+
+    assert GOOD.id == case["provenance"]["derived_from"]
+    assert (len(BYTES) - 4, "4c414e43", "4c414e58") == (
+        patch["at"],
+        patch["was_hex"],
+        patch["now_hex"],
+    )
+    assert {DATA: BYTES[:-4] + b"LANX"} == read_files(built / BAD.id, case)
+    assert "features" not in case["requires"]
+
+
+def test_a_lint_expects_its_parents_table_and_a_finding(built):
+    """It reads well, and validate reports the clause."""
+    expect = _case(built, ODD.id)["expect"][0]
+
+    assert ["L.toy.one"] == expect["findings"]
+    assert (built / GOOD.id / "expect.arrow").read_bytes() == (
+        built / ODD.id / "expect.arrow"
+    ).read_bytes()
+
+
+def test_what_exists_is_kept(built):
+    """Fixtures are frozen: a second build writes only what is missing."""
+    (built / BAD.id / "case.json").unlink()
+    (built / BAD.id / "data.lance").unlink()
+    (built / BAD.id / "data.lance.hexmap").unlink()
+    (built / BAD.id).rmdir()
+    (built / GOOD.id / "data.lance").write_bytes(BYTES + b"!")
+
+    assert [BAD.id] == build(RECIPES, clauses_kept(RECIPES), built)
+    assert BYTES + b"!" == (built / GOOD.id / "data.lance").read_bytes()
+
+
+def test_a_hexmap_names_every_byte():
+    """Ranges meet each other from the first byte to the last."""
+    rows = [line.split(" ", 4) for line in hexmap(BYTES).splitlines()]
+    ends = [int(row[1]) for row in rows]
+
+    assert [0, *ends[:-1]] == [int(row[0]) for row in rows]
+    assert len(BYTES) == ends[-1]
+    assert "magic" == rows[-1][4]
