@@ -47,21 +47,18 @@ def dataset(
     `LanceError` when the manifest is broken.
     """
     store = open_store(uri)
-    return _open(os.fspath(uri), store, None, version, limits)
+    ctx = Context(Path(store.root).name, limits=limits)
+    snapshot = open_snapshot(store, None if isinstance(version, str) else version, ctx)
+    opened = LanceDataset(os.fspath(uri), snapshot, _root_of(snapshot))
+    return opened.checkout_version(version) if isinstance(version, str) else opened
 
 
-def _open(
-    uri: str, root: Store, branch: str | None, version: VersionRef, limits: Limits
-) -> LanceDataset:
-    """Open a version of `branch` of the table at `root`, or the one that a tag or pair names."""
-    ctx = Context(Path(root.root).name, limits=limits)
-    if isinstance(version, str):
-        tag = _tagged(root, ctx, version)
-        branch, version = tag["branch"], tag["version"]
-    elif isinstance(version, tuple):
-        branch, version = version
-    store = root if branch in (None, MAIN) else open_store(f"{root.root}/{TREE}/{branch}")
-    return LanceDataset(uri, open_snapshot(store, version, ctx), root)
+def _root_of(snapshot: Snapshot) -> Store:
+    """Return the store of the main branch: a branch is a table below it."""
+    below = f"/{TREE}/{snapshot.manifest.message.branch}"
+    if snapshot.manifest.message.branch and snapshot.store.root.endswith(below):
+        return open_store(snapshot.store.root.removesuffix(below))
+    return snapshot.store
 
 
 def _tagged(store: Store, ctx: Context, tag: str) -> Tag:
@@ -157,8 +154,15 @@ class LanceDataset:
 
     def checkout_version(self, version: VersionRef) -> LanceDataset:
         """Return another version: of this branch, of a tag, of a branch. Raises VersionNotFound."""
-        branch = self._snapshot.manifest.message.branch or None
-        return _open(self.uri, self._root, branch, version, self._snapshot.ctx.limits)
+        store, root, limits = self._snapshot.store, self._root, self._snapshot.ctx.limits
+        ctx = Context(Path(root.root).name, limits=limits)
+        if isinstance(version, str):
+            tag = _tagged(root, ctx, version)
+            version = (tag["branch"], tag["version"])
+        if isinstance(version, tuple):
+            branch, version = version
+            store = root if branch in (None, MAIN) else open_store(f"{root.root}/{TREE}/{branch}")
+        return LanceDataset(self.uri, open_snapshot(store, version, ctx), root)
 
     def get_fragments(self) -> list[LanceFragment]:
         """Return every fragment."""

@@ -7,7 +7,7 @@ a nested part as a column of its own, `a.b`; a take returns it inside its struct
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -75,7 +75,9 @@ def scan_projection(
 def take_projection(schema: LanceSchema, columns: Sequence[str] | None) -> Projection:
     """Resolve the columns of a take (None: all fields). Raises NotFound."""
     names = _names(schema, columns)
-    fields = project(schema, [name for name in names if name not in SYSTEM_COLUMNS])
+    asked = project(schema, [name for name in names if name not in SYSTEM_COLUMNS])
+    whole_fields = {field.name: field for field in schema.fields}
+    fields = tuple(_as_in_schema(field, whole_fields[field.name]) for field in asked)
     tops = [field.name for field in fields]
     chosen = tuple(dict.fromkeys(name for name in names if name in SYSTEM_COLUMNS))
     known = {*tops, *chosen}
@@ -85,6 +87,20 @@ def take_projection(schema: LanceSchema, columns: Sequence[str] | None) -> Proje
     origins = tuple(Origin(read.index(name)) for name in order)
     ordered = pa.schema([arrow[origin.array] for origin in origins], schema.metadata or None)
     return Projection(fields, chosen, origins, ordered)
+
+
+def _as_in_schema(pruned: Field, complete: Field) -> Field:
+    """Put the nested fields that are left into the order of the schema."""
+    left = {child.id: child for child in pruned.children}
+    if not left:
+        return pruned
+    children = tuple(
+        _as_in_schema(left[child.id], child) for child in complete.children if child.id in left
+    )
+    if pruned.logical_type != "struct":
+        return pruned
+    arrow = pruned.arrow.with_type(pa.struct([child.arrow for child in children]))
+    return replace(pruned, children=children, arrow=arrow)
 
 
 def _names(schema: LanceSchema, columns: Sequence[str] | None) -> list[str]:

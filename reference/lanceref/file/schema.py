@@ -29,6 +29,9 @@ from lanceref.proto import file_pb2
 EXTENSION_KEY = "ARROW:extension:name"
 """Arrow metadata key that `extension_name` repeats."""
 
+HIDDEN_IDS = (-3, -4, -5)
+"""Ids of the hidden columns of a table's files: row id, created-at and last-updated version."""
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -95,12 +98,12 @@ def parse_schema(
                 found=f"field {one.name!r} with parent {one.parent_id}",
                 wanted="a parent listed before it, or -1",
             )
-        if one.id in children or one.id < 0:
+        if one.id in children or (one.id < 0 and one.id not in HIDDEN_IDS):
             raise BadSchema(
                 "L.file.schema.unique-ids",
                 place,
                 found=f"id {one.id} of field {one.name!r}",
-                wanted="an id of its own, 0 or more",
+                wanted="an id of its own, 0 or more (hidden columns: -3 to -5)",
             )
         children[one.id] = []
         children[one.parent_id].append(one)

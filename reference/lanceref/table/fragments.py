@@ -23,16 +23,13 @@ from dataclasses import dataclass
 from lanceref.context import Context
 from lanceref.errors import FormatError, OutOfRange, Place, UnknownVersion
 from lanceref.file.layout import column_owners
-from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema import HIDDEN_IDS, Field, LanceSchema
 from lanceref.file.versions import FROM_WORDS, V0_1, V2_0, FileVersion
 from lanceref.proto import table_pb2
 from lanceref.table.flags import MIXED_DATA_FILE_VERSIONS
 
 TOMBSTONE = -2
 """Field id of a column that another file replaced."""
-
-RESERVED = (-3, -4, -5)
-"""Field ids of the hidden columns: row id, created-at and last-updated version."""
 
 NO_COLUMN = -1
 """Column index of a listed field that has no column: a parent, from 2.1 on."""
@@ -117,7 +114,7 @@ def _file(
         )
     fields, indices = list(entry.fields), list(entry.column_indices)
     for field_id in fields:
-        if field_id < 0 and field_id not in (TOMBSTONE, *RESERVED):
+        if field_id < 0 and field_id not in (TOMBSTONE, *HIDDEN_IDS):
             ctx.refuse(
                 FormatError(
                     "L.table.datafile.field-id",
@@ -197,7 +194,7 @@ def _check_base(base_id: int, bases: set[int], ctx: Context, place: Place) -> No
 
 
 def _lint_useless(entry: table_pb2.DataFile, number: int, ctx: Context, place: Place) -> None:
-    if not set(entry.fields) & set(RESERVED):
+    if not set(entry.fields) & set(HIDDEN_IDS):
         ctx.lint(
             "L.table.datafile.no-field",
             place,

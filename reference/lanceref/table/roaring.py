@@ -62,10 +62,8 @@ def _parse_head(cursor: Cursor) -> tuple[int, NDArray[np.bool_] | None]:
     place = cursor.ctx.at(cursor.offset, 4)
     cookie = cursor.u32("cookie", "L.table.roaring.cookie")
     if cookie == NO_RUNS:
-        count = cursor.u32("containers", "L.table.roaring.containers")
-        if count <= 2**16:
-            return count, None
-    elif cookie & 0xFFFF == RUNS:
+        return cursor.u32("containers", "L.table.roaring.containers"), None
+    if cookie & 0xFFFF == RUNS:
         count = (cookie >> 16) + 1
         flags = cursor.take(-(-count // 8), "run flags", "L.table.roaring.containers", "bitmap")
         bits = np.unpackbits(np.frombuffer(flags, np.uint8), count=count, bitorder="little")
