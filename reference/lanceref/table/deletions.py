@@ -97,7 +97,8 @@ def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
         raise CorruptPage(clause, place, found=f"{error}", wanted="an Arrow IPC file") from error
     schema = table.schema
     if [field.name for field in schema] != ["row_id"] or schema.field(0).type != pa.uint32():
-        raise CorruptPage(clause, place, found=schema, wanted="one column row_id: uint32")
+        found = f"columns {[str(field) for field in schema]}"
+        raise CorruptPage(clause, place, found=found, wanted="one column row_id: uint32")
     if table["row_id"].null_count:
         raise CorruptPage(clause, place, found="a null row id", wanted="no null")
     stored = np.asarray(table["row_id"].to_numpy(), dtype=np.uint32)
