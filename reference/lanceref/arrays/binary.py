@@ -6,7 +6,7 @@ compressed. A null row may own bytes; they are passed over.
 Layout: indices (u64 ends, null rows plus null_adjustment), then bytes (flat values of 8 bits).
 
 Clauses: L.array.binary.utf8, L.array.binary.null-adjustment-value, L.array.binary.bytes-width,
-L.array.binary.type, L.array.binary.offset-width, and those of `ends`
+L.array.binary.type, L.array.binary.offset-width, L.array.binary.bytes-end, and those of `ends`
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class BinaryArray:
         extents = body.plan(wanted)
         cursors = self._page.file.cursors(extents, "bytes of strings", "L.array.flat.size")
         data = body.data(wanted, iter(cursors))
-        if self._page.ctx.validating:
-            self._lint_adjustment(rows, slices.bounds)
+        if self._page.ctx.validating and rows.bounds:
+            self._lint_last_end(rows.bounds[-1][1], slices.bounds[-1][1])
         return Variable(slices.offsets(), data), slices.nulls
 
     def _bytes(self) -> tuple[FlatValues, int]:
@@ -80,17 +80,26 @@ class BinaryArray:
             self._opened = flat, total
         return self._opened
 
-    def _lint_adjustment(self, rows: RowRanges, bounds: tuple[tuple[int, int], ...]) -> None:
-        """Lint: the adjustment is one more than the last end."""
-        if rows.bounds and rows.bounds[-1][1] == self._ends.num_rows:
-            last = bounds[-1][1]
-            if self._ends.adjustment != last + 1:
-                self._page.ctx.lint(
-                    "L.array.binary.null-adjustment-value",
-                    self._page.place,
-                    found=self._ends.adjustment,
-                    wanted=last + 1,
-                )
+    def _lint_last_end(self, num_rows: int, last: int) -> None:
+        """Lint: the bytes end at the last end, and the adjustment is one more than it."""
+        if num_rows != self._ends.num_rows:
+            return
+        if not is_compressed(self._body) and self._extent.size != last:
+            spare = self._extent.offset + last, self._extent.end
+            self._page.ctx.leaf(*spare, "spare bytes", "unreferenced", "L.array.binary.bytes-end")
+            self._page.ctx.lint(
+                "L.array.binary.bytes-end",
+                self.place,
+                found=f"{self._extent.size} bytes",
+                wanted=f"{last}, the last end",
+            )
+        if self._ends.adjustment != last + 1:
+            self._page.ctx.lint(
+                "L.array.binary.null-adjustment-value",
+                self._page.place,
+                found=self._ends.adjustment,
+                wanted=last + 1,
+            )
 
 
 def variable_array(

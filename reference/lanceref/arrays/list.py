@@ -96,8 +96,9 @@ class ListColumn:
         ctx = self._file.ctx
         for index, metadata in enumerate(self._paging.column.pages):
             with ctx.group(f"page {index}"), ctx.piece():
-                whole = RowRanges.single(0, metadata.num_rows)
-                self._slices(index, self._open(index), whole)
+                ends, whole = self._open(index), RowRanges.single(0, metadata.num_rows)
+                ends.page.lint_buffers()
+                self._slices(index, ends, whole)
         with ctx.group("items"), ctx.piece():
             self._items.check()
 

@@ -3,16 +3,18 @@
 An encoding names its buffers by index: into the page's own buffers, or into those of the column.
 Buffers of the file are in the grammar, but no reader is given any.
 
-Clauses: L.array.buffer.index, L.array.buffer.type
+Clauses: L.array.buffer.index, L.array.buffer.type, L.array.buffer.named
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import pyarrow as pa
+from google.protobuf.message import Message
 
 from lanceref.arrays.rows import RowRanges
 from lanceref.context import Context
@@ -76,9 +78,38 @@ class Page:
             )
         return extents[buffer.buffer_index]
 
+    def lint_buffers(self) -> None:
+        """Lint: every buffer of the page belongs to exactly one part of its encoding."""
+        if not self.ctx.validating:
+            return
+        named = Counter(_page_buffers(self.metadata.encoding))
+        for index, extent in enumerate(self.metadata.extents):
+            if named[index] != 1:
+                self.ctx.lint(
+                    "L.array.buffer.named",
+                    self.at(extent),
+                    found=f"buffer {index} of the page named {named[index]} times",
+                    wanted="once",
+                )
+
     def at(self, extent: Extent) -> Place:
         """Name the bytes of an extent."""
         return self.ctx.at(extent.offset, extent.size)
+
+
+def _page_buffers(message: Message) -> Iterator[int]:
+    """Yield the index of every page buffer that an encoding names, at any depth."""
+    if isinstance(message, pb.PackedStruct):  # its children repeat its buffer
+        message = message.buffer
+    if isinstance(message, pb.Buffer):
+        if message.buffer_type == pb.Buffer.page:
+            yield message.buffer_index
+        return
+    for field, value in message.ListFields():
+        if field.message_type is None:
+            continue
+        for inner in [value] if isinstance(value, Message) else value:
+            yield from _page_buffers(inner)
 
 
 def read(array: PageArray, page: Page, rows: RowRanges) -> pa.Array:

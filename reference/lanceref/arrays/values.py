@@ -83,6 +83,7 @@ class ValueColumn:
         for index, metadata in enumerate(self._paging.column.pages):
             with ctx.group(f"page {index}"), ctx.piece():
                 page, array = self._open(index)
+                page.lint_buffers()
                 rows = metadata.num_rows if metadata.extents else min(1, metadata.num_rows)
                 step = run_rows(self.row_bytes, CHECK_BYTES)
                 for at in range(0, rows, step):

@@ -67,6 +67,18 @@ def test_another_adjustment_reads_well_and_is_reported():
     assert "L.array.binary.null-adjustment-value" == findings[0].clause
 
 
+def test_bytes_behind_the_last_end_read_well_and_are_reported():
+    """Three bytes where the rows own two: the last one is nobody's value."""
+    findings = []
+    page = Page(binary(3), 2, [words(1, 2), b"abc"])
+    column = open_built(pa.string(), [Column([page])], findings=findings)
+
+    column.check()
+
+    assert ["a", "b"] == scanned(column).to_pylist()
+    assert ["L.array.binary.bytes-end"] == [finding.clause for finding in findings]
+
+
 @settings(deadline=None)
 @given(
     st.lists(st.none() | st.binary(max_size=5), min_size=1, max_size=40),

@@ -5,7 +5,7 @@ import pytest
 from lanceref.errors import OutOfRange, UnknownEncoding
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
-from .building import flat, read_built
+from .building import Column, Page, binary, flat, open_built, read_built, words
 
 
 def test_a_buffer_that_the_page_does_not_have_is_refused():
@@ -20,3 +20,24 @@ def test_a_buffer_of_the_file_is_not_supported():
 
     with pytest.raises(UnknownEncoding, match=r"L\.array\.buffer\.type"):
         read_built(pa.int8(), encoding, 1, b"\x01")
+
+
+@pytest.mark.parametrize(
+    ("second", "buffers", "found"),
+    [
+        (1, 2, []),
+        (1, 3, ["buffer 2 of the page named 0 times"]),
+        (0, 2, ["buffer 0 of the page named 2 times", "buffer 1 of the page named 0 times"]),
+    ],
+)
+def test_each_buffer_is_named_once(second, buffers, found):
+    """A buffer that two parts share, or that none names, is reported."""
+    findings = []
+    encoding = binary(9)
+    encoding.binary.bytes.flat.buffer.buffer_index = second
+    page = Page(encoding, 1, [words(8), b"abcdefgh", b""][:buffers])
+    column = open_built(pa.binary(), [Column([page])], findings=findings)
+
+    column.check()
+
+    assert found == [f.found for f in findings if f.clause == "L.array.buffer.named"]

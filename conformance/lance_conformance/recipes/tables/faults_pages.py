@@ -89,6 +89,16 @@ def _constant_arm(message: Message) -> None:
     message.constant.value = b"\1"  # type: ignore[attr-defined]
 
 
+def _extra_buffer(message: Message) -> None:
+    page = message.pages[0]  # type: ignore[attr-defined]
+    page.buffer_offsets.append(0)
+    page.buffer_sizes.append(0)
+
+
+def _one_byte_more(message: Message) -> None:
+    message.pages[0].buffer_sizes[-1] += 1  # type: ignore[attr-defined]
+
+
 def _two_headers(message: Message) -> None:
     message.pages.add().CopyFrom(message.pages[0])  # type: ignore[attr-defined]
 
@@ -139,6 +149,10 @@ _ARRAYS = (
           _less("rows")),
     _case(_FSST, "table", "a symbol table with another magic", "L.codec.fsst.table",
           _page(lambda m: _damage_table(m.fsst, 4, 0))),  # type: ignore[attr-defined]
+    _case(_INT, "spare-buffer", "a page buffer that no part of the encoding names",
+          "L.array.buffer.named", _column(_extra_buffer), kind="lint"),
+    _case(_STR, "spare-byte", "one byte of padding counted to the bytes of the strings",
+          "L.array.binary.bytes-end", _column(_one_byte_more), kind="lint"),
     _case("file/2.0/binary/zstd", "size", "a zstd size one byte too large",
           "L.array.flat.compressed-size",
           _byte("field c", "page 0", "uncompressed size", at=0, new=1)),
@@ -183,12 +197,6 @@ def _layers(*codes: int) -> MessageEdit:
         message.mini_block_layout.layers[:] = codes  # type: ignore[attr-defined]
 
     return _page(edit)
-
-
-def _extra_buffer(message: Message) -> None:
-    page = message.pages[0]  # type: ignore[attr-defined]
-    page.buffer_offsets.append(0)
-    page.buffer_sizes.append(0)
 
 
 _CHUNKS = (
