@@ -16,7 +16,8 @@ from lanceref.file.schema import LanceSchema
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.fragments import Fragment
-from lanceref.table.lineage import STORED, open_lineage
+from lanceref.table.identity import Identities
+from lanceref.table.lineage import STORED, Values, open_lineage
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.naming import find_version
 from lanceref.table.refs import list_branches, list_tags
@@ -39,8 +40,9 @@ def check_dataset(store: Store, ctx: Context, *, version: int | None, deep: bool
                 wanted=f"{name.version}, as the file name says",
             )
         bases = Bases(store, manifest)
+        live = Identities(manifest, ctx) if deep else None
         for fragment in manifest.fragments:
-            _check_fragment(fragment, manifest.schema, bases, ctx, deep)
+            _check_fragment(fragment, manifest.schema, bases, ctx, live)
         _check_transaction(store, manifest, ctx)
     with ctx.piece():
         list_branches(store, ctx)
@@ -49,25 +51,33 @@ def check_dataset(store: Store, ctx: Context, *, version: int | None, deep: bool
 
 
 def _check_fragment(
-    fragment: Fragment, schema: LanceSchema, bases: Bases, ctx: Context, deep: bool
+    fragment: Fragment,
+    schema: LanceSchema,
+    bases: Bases,
+    ctx: Context,
+    live: Identities | None,
 ) -> None:
-    """Open what the fragment names: its files, its deletions, its sequences."""
+    """Open what the fragment names: its files, its deletions, its sequences; with `live` deep."""
     rows = FragmentRows(fragment, bases, ctx, stable_ids=True)
     for file in fragment.files:
         with ctx.piece():
             rows.columns.open(file)
-            if deep:
+            if live is not None:
                 source = bases.open_data_file(file.path, file.base_id)
                 check_file(source, replace(ctx, file=PurePosixPath(file.path).name))
-    if deep:
+    if live is not None:
         for field in schema.fields:
             with ctx.piece():
                 rows.columns.column(field)
     with ctx.piece():
         _ = rows.deleted
+    lineage: dict[str, Values | None] = {}
     for name in STORED:
         with ctx.piece():
-            open_lineage(name, rows.columns, ctx)
+            lineage[name] = open_lineage(name, rows.columns, ctx)
+    if live is not None:
+        with ctx.piece():
+            live.check(rows, lineage)
 
 
 def _check_transaction(store: Store, manifest: Manifest, ctx: Context) -> None:

@@ -42,6 +42,8 @@ from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.storage import Source
 from lanceref.table.flags import check_flags
 from lanceref.table.fragments import Fragment, parse_fragments
+from lanceref.table.indices import check_indices
+from lanceref.table.marks import lint_marks
 from lanceref.wire import M, parse_message
 
 FOOTER_BYTES = 16
@@ -131,6 +133,11 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
     _account_for_the_rest(file, taken)
     schema = parse_schema(message.fields, dict(message.schema_metadata), file.ctx, place)
     fragments = parse_fragments(message, schema, file.ctx, place)
+    if index_extent is not None:
+        where = file.ctx.at(index_extent.offset, index_extent.size)
+        check_indices(indices, message, schema, file.ctx, where)
+    if file.ctx.validating:
+        lint_marks(message, schema, file.ctx, place)
     return Manifest(message, schema, fragments, indices, transaction, place)
 
 
@@ -206,15 +213,6 @@ def _indices(
     if not manifest.HasField("index_section"):
         return (), None
     extent, section = _section(file, manifest.index_section, table_pb2.IndexSection, "index")
-    place = file.ctx.at(extent.offset, extent.size)
-    for index in section.indices:
-        if len(index.uuid.uuid) != 16:
-            raise FormatError(
-                "L.table.index.uuid",
-                place,
-                found=f"a uuid of {len(index.uuid.uuid)} bytes",
-                wanted="16 bytes",
-            )
     return tuple(section.indices), extent
 
 
