@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -95,7 +96,10 @@ class LocalSource:
                 raise
             raise NotFound(f"{path}: no name of a file") from error
         self.path = path
-        self.size = os.fstat(self._fd).st_size
+        found = os.fstat(self._fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise NotFound(f"{path}: not a file")
+        self.size = found.st_size
         self.stats = stats if stats is not None else IOStats()
 
     def read(self, offset: int, size: int) -> memoryview:
