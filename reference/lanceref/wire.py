@@ -35,6 +35,12 @@ EMBEDDED = {
 }
 """`bytes` fields that hold a serialized message."""
 
+SIGNED = (FieldDescriptor.TYPE_INT32, FieldDescriptor.TYPE_INT64, FieldDescriptor.TYPE_ENUM)
+"""Types whose negative numbers are stored as varints of 64 bits."""
+
+PACKED_SHOWN = 64
+"""Packed numbers that the value of a span holds; more are left out."""
+
 
 def parse_message(
     cursor: Cursor, cls: type[M], name: str, clause: str, embedded_in: Place | None = None
@@ -99,7 +105,7 @@ def _value(
             _walk(cursor, None, b"")
         return
     if wire_type != 2:
-        value = _varint(cursor) if wire_type == 0 else _fixed(cursor, 8 if wire_type == 1 else 4)
+        value = _number(cursor, field, wire_type)
         ctx.leaf(start, cursor.offset, name, kind, value=value)
         return
     size = _varint(cursor)
@@ -107,12 +113,47 @@ def _value(
     data = bytes(cursor.skip(size, name, "L.wire.message"))
     below = _message_type(field, inner, data)
     if below is None:
-        shown = data.decode() if field is not None and field.type == field.TYPE_STRING else data
+        shown = _plain(data, header_end, field, cursor) if ctx.spans is not None else None
         ctx.leaf(start, cursor.offset, name, kind, value=shown)
         return
     with ctx.group(f"{name}: {below.name}"):
         ctx.leaf(start, header_end, f"tag and length of {name}", "proto tag", value=size)
         _walk(Cursor(memoryview(data), header_end, ctx), below, data)
+
+
+def _plain(
+    data: bytes, start: int, field: FieldDescriptor | None, cursor: Cursor
+) -> str | bytes | list[int]:
+    """Return the value of a field that has a length and is no message: text, bytes or numbers."""
+    if field is not None and field.type == field.TYPE_STRING:
+        return data.decode()
+    if field is None or field.type == field.TYPE_BYTES or not field.is_repeated:
+        return data
+    packed = Cursor(memoryview(data), start, cursor.ctx)
+    wire_type = {4: 5, 8: 1}.get(_fixed_width(field), 0)
+    numbers: list[int] = []
+    while packed.remaining and len(numbers) < PACKED_SHOWN:
+        numbers.append(_number(packed, field, wire_type))
+    return numbers
+
+
+def _fixed_width(field: FieldDescriptor) -> int:
+    """Return the bytes of one number of a field; 0 when it is a varint."""
+    if field.type in (field.TYPE_FIXED32, field.TYPE_SFIXED32, field.TYPE_FLOAT):
+        return 4
+    if field.type in (field.TYPE_FIXED64, field.TYPE_SFIXED64, field.TYPE_DOUBLE):
+        return 8
+    return 0
+
+
+def _number(cursor: Cursor, field: FieldDescriptor | None, wire_type: int) -> int:
+    """Read one number; a negative one of a signed field is told as such."""
+    if wire_type != 0:
+        return _fixed(cursor, 8 if wire_type == 1 else 4)
+    value = _varint(cursor)
+    if field is not None and field.type in SIGNED and value >= 2**63:
+        return value - 2**64
+    return value
 
 
 def _message_type(

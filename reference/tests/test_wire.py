@@ -28,6 +28,23 @@ def test_each_field_is_a_leaf_with_its_value():
     ]
 
 
+def test_negative_numbers_are_told_as_such():
+    """parent_id -1 is ten bytes of varint."""
+    _, root = _parse(file_pb2.Field(parent_id=-1).SerializeToString(), file_pb2.Field)
+
+    assert [-1] == [leaf.value for leaf in root.leaves()]
+
+
+def test_packed_numbers_are_told_one_by_one():
+    """Offsets 0 and 64 are 1a 02 00 40; numbers in a field that holds one are bytes."""
+    page = file2_pb2.ColumnMetadata.Page(buffer_offsets=[0, 64])
+    _, root = _parse(page.SerializeToString(), file2_pb2.ColumnMetadata.Page)
+    _, odd = _parse(bytes.fromhex("1a01ff"), file_pb2.Field)
+
+    assert [[0, 64]] == [leaf.value for leaf in root.leaves()]
+    assert [b"\xff"] == [leaf.value for leaf in odd.leaves()]
+
+
 def test_the_walk_descends_into_any_and_into_bytes_that_hold_a_message():
     """ColumnMetadata > Encoding > DirectEncoding > Any > ColumnEncoding, every byte owned."""
     packed = AnyMessage(type_url="/lance.encodings.ColumnEncoding")
