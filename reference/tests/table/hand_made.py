@@ -1,4 +1,4 @@
-"""Small tables put together by hand: a manifest, and files with chosen columns."""
+"""Small tables put together by hand."""
 
 from __future__ import annotations
 
@@ -10,14 +10,10 @@ from lanceref.table.naming import TOP
 from .manifests import minimal, to_bytes
 
 
-def put(root: Path, message: table_pb2.Manifest | None = None, **files: bytes) -> Path:
-    """Write version 1 of a table, and files by path (with `/` as `__`)."""
-    versions = root / "_versions"
-    versions.mkdir(parents=True, exist_ok=True)
+def put(root: Path, message: table_pb2.Manifest | None = None) -> Path:
+    """Write version 1 of a table."""
+    for folder in ("_versions", "data"):
+        (root / folder).mkdir(parents=True)
     held = to_bytes(message if message is not None else minimal())
-    (versions / f"{TOP - 1:020d}.manifest").write_bytes(held)
-    for name, data in files.items():
-        path = root / name.replace("__", "/")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    (root / "_versions" / f"{TOP - 1:020d}.manifest").write_bytes(held)
     return root

@@ -1,0 +1,77 @@
+"""A whole table, checked."""
+
+import pytest
+from lanceref.context import Context
+from lanceref.errors import NotFound
+from lanceref.storage import LocalStore
+from lanceref.table.check import check_dataset
+
+from ..file.files import WORKED_FILE
+from .hand_made import put
+from .manifests import data_file, fragment, minimal
+
+FIELDS = [{"name": "a", "id": 0, "parent_id": -1, "logical_type": "int32", "nullable": True}]
+FORM = {"file_format": "lance", "version": "2.0"}
+FILE = data_file(file_minor_version=0, path="worked.lance")
+
+
+def _table(tmp_path, *fragments, data=WORKED_FILE, **more):
+    given = {"fields": FIELDS, "data_format": FORM, "max_fragment_id": 9}
+    root = put(tmp_path / "t", minimal(fragments=list(fragments), **{**given, **more}))
+    (root / "data" / "worked.lance").write_bytes(data)
+    return root
+
+
+def _findings(root, *, version=None, deep=False):
+    findings = []
+    check_dataset(LocalStore(root), Context("t", findings=findings), version=version, deep=deep)
+    return findings
+
+
+def test_only_deep_checks_look_into_pages(tmp_path):
+    """Padding of the data file is a matter of its own."""
+    data = WORKED_FILE[:1] + b"X" + WORKED_FILE[2:]
+    root = _table(tmp_path, fragment(0, FILE, physical_rows=3), data=data)
+
+    assert [] == _findings(root)
+    (finding,) = _findings(root, deep=True)
+    assert ("L.file.padding.value", "worked.lance") == (finding.clause, finding.file)
+
+
+def test_findings_name_their_files(tmp_path):
+    """What is wrong in the manifest lies in the manifest, with its bytes."""
+    gone = {**FILE, "path": "gone.lance"}
+    (finding,) = _findings(_table(tmp_path, fragment(0, gone, physical_rows=0)))[:1]
+
+    assert ("L.table.files.exist", "data/gone.lance") == (finding.clause, finding.wanted)
+    assert finding.file.endswith(".manifest") and finding.size > 0
+
+
+def test_a_broken_manifest_is_a_finding(tmp_path):
+    """The refs are looked at nevertheless."""
+    root = _table(tmp_path)
+    (manifest,) = (root / "_versions").iterdir()
+    manifest.write_bytes(b"short")
+    (root / "_refs" / "tags").mkdir(parents=True)
+    (root / "_refs" / "tags" / "t.json").write_bytes(b"{}")
+
+    assert ["L.table.manifest.size", "L.table.refs.tag"] == [
+        finding.clause for finding in _findings(root)
+    ]
+
+
+@pytest.mark.parametrize(("tag", "clauses"), [(1, []), (2, ["L.table.refs.exists"])])
+def test_a_tag_names_a_version(tag, clauses, tmp_path):
+    """Of the main branch; others are tables of their own."""
+    root = _table(tmp_path)
+    (root / "_refs" / "tags").mkdir(parents=True)
+    (root / "_refs" / "tags" / "t.json").write_bytes(b'{"version": %d}' % tag)
+    (root / "_refs" / "tags" / "b.json").write_bytes(b'{"version": 5, "branch": "dev"}')
+
+    assert clauses == [finding.clause for finding in _findings(root)]
+
+
+def test_the_version_must_be_there(tmp_path):
+    """There is nothing to validate."""
+    with pytest.raises(NotFound):
+        _findings(_table(tmp_path), version=5)

@@ -1,0 +1,81 @@
+"""Explain: an owner for every byte."""
+
+import lanceref
+import pytest
+from lanceref.errors import NotFound
+from lanceref.explain import checker, explain, explain_source
+from lanceref.file.check import check_file
+from lanceref.storage import BytesSource
+from lanceref.table.deletions import check_deletion_file
+from lanceref.table.manifest import check_manifest
+from lanceref.txn.transaction import check_transaction
+
+from .table.manifests import NAME, WORKED, footer
+from .table.tables import STATES
+
+
+def test_the_name_decides_what_a_file_is():
+    """Everything else is a data file: index files are."""
+    assert check_manifest is checker("t/_versions/1.manifest")
+    assert check_transaction is checker("0-x.txn")
+    assert check_deletion_file is checker("0-1-2.arrow") is checker("0-1-2.bin")
+    assert check_file is checker("page_data.lance") is checker("index.idx")
+
+
+def test_the_worked_manifest_is_owned_whole():
+    """Sections, messages and footer; the fields are leaves with their values."""
+    explained = explain_source(BytesSource(WORKED, f"somewhere/{NAME}"))
+    leaves = {(leaf.name, leaf.start): leaf.value for leaf in explained.root.leaves()}
+
+    assert ([], [], NAME) == (explained.unowned, explained.findings, explained.path)
+    assert 72 == leaves["manifest_position", 197]
+    assert 68 == leaves["length", 0] and 121 == leaves["length", 72]
+    assert "int64" in leaves.values()
+    assert len(WORKED) == sum(explained.bytes_per_kind().values())
+
+
+def test_bytes_nobody_refers_to_are_named():
+    """Junk between sections is owned as such, and is no finding: readers accept it."""
+    junk = WORKED[:197] + b"junk" + footer(72)
+    explained = explain_source(BytesSource(junk, NAME))
+
+    assert ([], []) == (explained.unowned, explained.findings)
+    assert 4 == explained.bytes_per_kind()["unreferenced"]
+
+
+def test_damage_is_told_not_raised():
+    """A broken footer: one finding, the rest unowned."""
+    explained = explain_source(BytesSource(WORKED[:-1] + b"X", NAME))
+
+    assert ["L.table.manifest.magic"] == [finding.clause for finding in explained.findings]
+    assert [(0, 197)] == explained.unowned
+
+
+def test_a_missing_file_is_not_found(tmp_path):
+    """Neither is a folder a file."""
+    with pytest.raises(NotFound):
+        explain(tmp_path / "none.lance")
+    with pytest.raises(NotFound):
+        explain(tmp_path)
+
+
+def test_module_and_function_share_a_name():
+    """Both spellings work."""
+    assert lanceref.explain is explain
+    assert "explain" == explain.__name__
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("state", STATES)
+def test_every_byte_of_every_file_of_a_table_has_an_owner(state, tmp_path):
+    """Data, manifests with and without indices, transactions, deletions of both kinds."""
+    STATES[state](tmp_path / "table.lance")
+    kinds = (".lance", ".manifest", ".txn", ".arrow", ".bin")
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix in kinds]
+
+    assert files
+    for path in files:
+        explained = explain(path)
+        assert [] == explained.unowned, path.name
+        assert [] == [f for f in explained.findings if f.severity != "note"], path.name
+        assert path.stat().st_size == sum(explained.bytes_per_kind().values()), path.name

@@ -1,0 +1,75 @@
+"""Fragment face."""
+
+import lanceref
+import pyroaring
+import pytest
+from lanceref.errors import RowNotFound
+
+from .file.files import WORKED_FILE
+from .table.hand_made import put
+from .table.manifests import data_file, fragment, minimal
+
+FIELDS = [{"name": "a", "id": 0, "parent_id": -1, "logical_type": "int32", "nullable": True}]
+FORM = {"file_format": "lance", "version": "2.0"}
+FILE = data_file(file_minor_version=0, path="worked.lance", file_size_bytes=348)
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """Two fragments over the worked file of 1, null, 3; in the second row 1 is deleted."""
+    entry = {"file_type": 1, "id": 5, "read_version": 1, "num_deleted_rows": 1}
+    fragments = [
+        fragment(2, FILE, physical_rows=3),
+        fragment(6, FILE, physical_rows=3, deletion_file=entry),
+    ]
+    flags = {"reader_feature_flags": 1, "writer_feature_flags": 1}
+    root = put(
+        tmp_path / "t", minimal(fields=FIELDS, data_format=FORM, fragments=fragments, **flags)
+    )
+    (root / "data" / "worked.lance").write_bytes(WORKED_FILE)
+    (root / "_deletions").mkdir()
+    (root / "_deletions" / "6-1-5.bin").write_bytes(pyroaring.BitMap([1]).serialize())
+    return lanceref.dataset(root)
+
+
+def test_a_fragment_says_what_the_manifest_says(pair):
+    """Id, counts, deletion file, data files."""
+    first, second = pair.get_fragments()
+    (file,) = second.data_files()
+
+    assert [2, 6] == [first.fragment_id, second.fragment_id]
+    assert [(3, 3, 0), (2, 3, 1)] == [
+        (one.count_rows(), one.physical_rows, one.num_deletions) for one in (first, second)
+    ]
+    assert [None, "_deletions/6-1-5.bin"] == [first.deletion_file(), second.deletion_file()]
+    assert ("worked.lance", [0], [0], 2, 0, 348, None) == (
+        file.path,
+        file.field_ids(),
+        file.column_indices,
+        file.file_major_version,
+        file.file_minor_version,
+        file.file_size_bytes,
+        file.base_id,
+    )
+    assert pair.schema == second.schema
+    assert 6 == pair.get_fragment(6).fragment_id and pair.get_fragment(3) is None
+
+
+def test_its_rows_are_those_of_the_fragment(pair):
+    """Scan, head, take, batches; positions count what is left."""
+    second = pair.get_fragments()[1]
+    ids = [(6 << 32), (6 << 32) + 2]
+
+    assert {"a": [1, 3]} == second.to_table().to_pydict()
+    assert {"a": [3], "_rowid": ids[1:]} == second.to_table(offset=1, with_row_id=True).to_pydict()
+    assert {"a": [1]} == second.head(1).to_pydict()
+    assert {"a": [3, 1, 3]} == second.take([1, 0, 1]).to_pydict()
+    assert {"_rowaddr": [ids[1]]} == second.take([1], columns=["_rowaddr"]).to_pydict()
+    assert [1, 1] == [batch.num_rows for batch in second.to_batches(batch_size=1)]
+
+
+@pytest.mark.parametrize(("rows", "error"), [([2], RowNotFound), ([-1], OverflowError)])
+def test_a_row_that_is_not_there_is_refused(rows, error, pair):
+    """Two rows are left."""
+    with pytest.raises(error):
+        pair.get_fragments()[1].take(rows)

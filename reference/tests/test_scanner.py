@@ -1,0 +1,91 @@
+"""Scanner: which rows in which batches, without the oracle."""
+
+import lanceref
+import pyarrow as pa
+import pyroaring
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from .table.hand_made import put
+from .table.manifests import minimal
+
+FIELDS = [{"name": "a", "id": 0, "parent_id": -1, "logical_type": "int32", "nullable": True}]
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    """Three fragments of 6, 1 and 9 rows; rows 1, 2 and 5 of the first are deleted."""
+    entry = {"file_type": 1, "id": 1, "num_deleted_rows": 3}
+    root = put(
+        tmp_path_factory.mktemp("scan") / "t",
+        minimal(
+            fields=FIELDS,
+            fragments=[
+                {"id": 0, "physical_rows": 6, "deletion_file": entry},
+                {"id": 4, "physical_rows": 1},
+                {"id": 7, "physical_rows": 9},
+            ],
+            schema_metadata={"k": b"v"},
+            reader_feature_flags=1,
+            writer_feature_flags=1,
+        ),
+    )
+    (root / "_deletions").mkdir()
+    (root / "_deletions" / "0-0-1.bin").write_bytes(pyroaring.BitMap([1, 2, 5]).serialize())
+    return lanceref.dataset(root)
+
+
+LIVE = [0, 3, 4, 4 << 32, *((7 << 32) + row for row in range(9))]
+"""Addresses of the rows that are left."""
+
+NUMBERS = st.none() | st.integers(0, 20)
+
+
+@given(NUMBERS, NUMBERS, st.none() | st.integers(1, 20))
+def test_limit_and_offset_cut_the_list_of_live_rows(dataset, limit, offset, batch_size):
+    """Any of them; no batch is larger than asked, none crosses a fragment, none is empty."""
+    scanner = dataset.scanner(["_rowaddr", "a"], limit, offset, batch_size)
+    wanted = LIVE[offset or 0 :][:limit]
+    batches = list(scanner.to_batches())
+
+    assert wanted == scanner.to_table()["_rowaddr"].to_pylist()
+    assert len(wanted) == scanner.count_rows()
+    assert all(0 < batch.num_rows <= (batch_size or 8192) for batch in batches)
+    assert all(1 == len({v >> 32 for v in batch["_rowaddr"].to_pylist()}) for batch in batches)
+    assert wanted[:2] == scanner.head(2)["_rowaddr"].to_pylist()
+
+
+@given(st.lists(st.integers(0, len(LIVE) - 1), max_size=30))
+def test_take_returns_what_is_asked_in_that_order(dataset, positions):
+    """In any order, and repeated."""
+    taken = dataset.take(positions, columns=["_rowaddr", "a"])
+
+    assert [LIVE[position] for position in positions] == taken["_rowaddr"].to_pylist()
+    assert taken.schema == dataset.scanner(["_rowaddr", "a"]).projected_schema
+
+
+def test_fragments_are_scanned_in_the_order_given(dataset):
+    """Limits count over the chosen ones."""
+    first, second, third = dataset.get_fragments()
+    scanner = dataset.scanner(["_rowaddr"], limit=3, offset=8, fragments=[third, first])
+
+    assert [LIVE[-1], 0, 3] == scanner.to_table()["_rowaddr"].to_pylist()
+    assert [4 << 32] == second.to_table(columns=["_rowaddr"])["_rowaddr"].to_pylist()
+
+
+def test_schemas_and_readers(dataset):
+    """The result's schema keeps the table's metadata; a reader streams the same rows."""
+    scanner = dataset.scanner(["a"], with_row_id=True)
+
+    assert dataset.schema == scanner.dataset_schema
+    assert pa.schema([("a", pa.int32()), ("_rowid", pa.uint64())]) == scanner.projected_schema
+    assert {b"k": b"v"} == scanner.projected_schema.metadata
+    assert scanner.to_reader().read_all() == scanner.to_table()
+
+
+@pytest.mark.parametrize("given", [{"limit": -1}, {"offset": -1}, {"batch_size": 0}])
+def test_bad_numbers_are_refused_at_once(given, dataset):
+    """Before anything is read."""
+    with pytest.raises(ValueError, match=next(iter(given))):
+        dataset.scanner(**given)

@@ -1,0 +1,120 @@
+"""Snapshot: one version of a table."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from lanceref.context import Context
+from lanceref.errors import FormatError, LanceError, NotFound, RowNotFound
+from lanceref.projection import scan_projection
+from lanceref.proto import table_pb2
+from lanceref.snapshot import open_snapshot, positions_of
+from lanceref.storage import LocalStore
+
+from .table.hand_made import put
+from .table.manifests import NAME, WORKED, footer, minimal, section
+
+CTX = Context("t")
+
+
+def _open(root, version=None):
+    return open_snapshot(LocalStore(root), version, CTX)
+
+
+def test_the_worked_table_is_empty(tmp_path):
+    """Version 1, by number and as the latest: no fragment, no row."""
+    root = put(tmp_path / "t")
+    (root / "_versions" / NAME).write_bytes(WORKED)
+    snapshot = _open(root)
+
+    assert (1, ()) == (snapshot.manifest.version, snapshot.fragments)
+    assert f"_versions/{NAME}" == snapshot.manifest_path == _open(root, 1).manifest_path
+    projection = scan_projection(snapshot.manifest.schema, None)
+    assert 0 == snapshot.take(np.array([], np.int64), projection).num_rows
+    assert pa.schema([("a", pa.int64())]) == projection.schema
+
+
+def test_errors_name_the_manifest(tmp_path):
+    """Not the table."""
+    root = put(tmp_path / "t")
+    (root / "_versions" / NAME).write_bytes(WORKED[:-1] + b"X")
+    with pytest.raises(FormatError) as caught:
+        _open(root)
+
+    assert NAME == caught.value.file
+
+
+def test_what_is_not_there_is_not_found(tmp_path):
+    """No table, no version."""
+    with pytest.raises(NotFound):
+        _open(tmp_path)
+    with pytest.raises(NotFound):
+        _open(put(tmp_path / "t"), 2)
+
+
+def test_row_numbers_are_checked_before_anything_is_read():
+    """Lists, arrays of both libraries, any integer type."""
+    for rows in ([2, 0], np.array([2, 0], np.uint8), pa.array([2, 0], pa.int16())):
+        assert [2, 0] == positions_of(rows, 3).tolist()
+    assert [] == positions_of([], 0).tolist()
+    for rows, error in (
+        ([3], RowNotFound),
+        ([2**64 - 1], RowNotFound),
+        ([-1], OverflowError),
+        ([2**64], OverflowError),
+        (np.array([-1]), RowNotFound),
+    ):
+        with pytest.raises(error):
+            positions_of(rows, 3)
+
+
+HOSTILE = minimal(
+    fragments=[
+        {
+            "id": 0,
+            "physical_rows": 5,
+            "inline_row_ids": b"\x0a\x04\x0a\x02\x10\x05",
+            "inline_created_at_versions": bytes.fromhex("0a080a040a0210051001"),
+            "deletion_file": {"id": 1, "file_type": 1, "num_deleted_rows": 1},
+        },
+        {"id": 1, "physical_rows": 2, "inline_row_ids": b"\x0a\x06\x0a\x04\x08\x05\x10\x07"},
+    ],
+    schema_metadata={"k": b"v"},
+    max_fragment_id=1,
+    next_row_id=7,
+    reader_feature_flags=3,
+    writer_feature_flags=3,
+)
+"""Fragments in no file, row ids, versions, a deletion file."""
+
+
+@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
+def test_damage_never_escapes(mask, tmp_path):
+    """Every byte of a manifest flipped, then all its rows read: rows or a LanceError."""
+    index = table_pb2.IndexSection(indices=[{"uuid": {"uuid": bytes(16)}, "name": "i"}])
+    head = section(index.SerializeToString())
+    message = table_pb2.Manifest()
+    message.CopyFrom(HOSTILE)
+    message.index_section = 0
+    data = head + section(message.SerializeToString()) + footer(len(head))
+    root = put(tmp_path / "t", HOSTILE)
+    (root / "_deletions").mkdir()
+    (root / "_deletions" / "0-0-1.bin").write_bytes(
+        bytes.fromhex("3a300000010000000000000010000000 0300")
+    )
+    read = 0
+    for at in range(len(data)):
+        damaged = bytearray(data)
+        damaged[at] ^= mask
+        (root / "_versions" / NAME).write_bytes(damaged)
+        try:
+            snapshot = _open(root)
+            names = ["_rowid", "_rowaddr", "_row_created_at_version"]
+            projection = scan_projection(snapshot.manifest.schema, names)
+            rows = sum(one.num_rows for one in snapshot.fragments)
+            batches = snapshot.scan(snapshot.fragments, projection, 8192, 0, min(rows, 20_000))
+            read += sum(batch.num_rows for batch in batches)
+        except LanceError as error:
+            if not isinstance(error, NotFound):
+                assert error.clause.startswith("L.") and error.file
+                assert error.offset >= 0 and str(error.found) and str(error.wanted)
+    assert read
