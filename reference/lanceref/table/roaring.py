@@ -9,7 +9,7 @@ for every container u16 key, u16 cardinality minus one; then, unless there are r
 four containers, u32 offset of each; then the containers.
 
 Clauses: L.table.roaring.cookie, L.table.roaring.containers, L.table.roaring.order,
-L.table.roaring.end
+L.table.roaring.end, L.table.limits.bitmap
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage, FormatError
+from lanceref.errors import CorruptPage, FormatError, LimitExceeded
 
 NO_RUNS = 12346
 RUNS = 12347
 ARRAY_MAX = 4096
 BITMAP_BYTES = 8192
 OFFSETS_FROM = 4
+VALUE_BYTES = 4
 
 
 def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
-    """Parse the bitmap that fills `cursor`: its values, uint32, ascending."""
+    """Parse the bitmap that fills `cursor`: its values, uint32, ascending. Raises LimitExceeded."""
     ctx, start = cursor.ctx, cursor.offset
     count, is_run = _parse_head(cursor)
     cursor.require(4 * count, f"{count} containers", "L.table.roaring.containers")
@@ -40,6 +41,14 @@ def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
             ctx.at(start),
             found="keys that do not rise",
             wanted="rising keys",
+        )
+    limit = ctx.limits.expanded(len(cursor.data)) // VALUE_BYTES
+    if int(sizes.sum()) > limit:  # a run of 4 bytes stands for up to 65 536 values
+        raise LimitExceeded(
+            "L.table.limits.bitmap",
+            ctx.at(start, len(cursor.data)),
+            found=f"{int(sizes.sum())} values",
+            wanted=f"at most {limit}",
         )
     if is_run is None or count >= OFFSETS_FROM:
         cursor.array("<u4", count, "container offsets", "L.table.roaring.containers")

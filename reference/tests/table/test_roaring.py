@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.context import Context
 from lanceref.cursor import Cursor
-from lanceref.errors import LanceError
+from lanceref.errors import LanceError, LimitExceeded
 from lanceref.table.roaring import parse_bitmap
 
 WORKED = bytes.fromhex("3a30000001000000000001001000000001000300")
@@ -111,6 +111,26 @@ def test_a_broken_bitmap_is_refused(data, clause):
         _parse(data)
 
     assert clause == caught.value.clause
+
+
+def _full_runs(containers: int) -> bytes:
+    """A bitmap in which every container is one run of 65 536 values, 14 bytes each."""
+    numbers = range(containers)
+    head = (12347 | (containers - 1) << 16).to_bytes(4, "little")
+    head += b"\xff" * -(-containers // 8) + _words(*(w for key in numbers for w in (key, 65535)))
+    return head + bytes(4 * containers) + _words(1, 0, 65535) * containers
+
+
+def test_runs_that_expand_too_far_are_refused_before_they_do():
+    """100 containers are 6 553 600 values; 2 000 would be 131 072 000 values, 28 kB stored."""
+    assert 6_553_600 == len(_parse(_full_runs(100)))
+    with pytest.raises(LimitExceeded) as caught:
+        _parse(_full_runs(2000))
+
+    assert ("L.table.limits.bitmap", "131072000 values") == (
+        caught.value.clause,
+        caught.value.found,
+    )
 
 
 @pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
