@@ -1,7 +1,7 @@
 """Slices that pyarrow 26 cannot take from.
 
-`take` and `filter` give wrong items on a slice (offset above 0) of fixed-size lists inside each other,
-also below structs. Such slices are copied before anything is taken from them.
+`take` and `filter` give wrong items on a slice (offset above 0) of fixed-size lists inside each
+other, also below structs. Such slices are copied before anything is taken from them.
 """
 
 from __future__ import annotations

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
+
 from lanceref.errors import NotFound
 
 
@@ -104,9 +106,9 @@ class LocalSource:
 
     def read(self, offset: int, size: int) -> memoryview:
         """Return up to `size` bytes from `offset`; shorter only at the end of the file."""
-        buffer = bytearray(max(0, min(size, self.size - offset)))
-        view, filled = memoryview(buffer), 0
-        while filled < len(buffer):
+        view = np.empty(max(0, min(size, self.size - offset)), np.uint8).data
+        filled = 0
+        while filled < len(view):
             got = os.preadv(self._fd, [view[filled:]], offset + filled)
             if got == 0:
                 break

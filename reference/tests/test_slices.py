@@ -2,7 +2,6 @@
 
 import pyarrow as pa
 import pytest
-
 from lanceref.slices import nests_fixed_size_lists, whole
 
 NESTED = pa.list_(pa.list_(pa.int8(), 2), 2)
