@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +32,8 @@ def explain(
         typer.echo(view.to_json(found))
     else:
         data = file.read_bytes() if hex_ else None
-        for line in view.summary(found) if kinds else view.to_text(found, data):
+        width = shutil.get_terminal_size((view.WIDTH, 0)).columns
+        for line in view.summary(found) if kinds else view.to_text(found, data, width):
             typer.echo(line)
     if any(finding.severity == "must" for finding in found.findings):
         raise typer.Exit(1)

@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import textwrap
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 
 from jinja2 import Environment, PackageLoader, select_autoescape
 from lanceref.explain import Explanation
 from lanceref.spans import Span
 
-VALUE_WIDTH = 28
-"""Characters of a value shown in text."""
+WIDTH = 80
+"""Characters of a line of text, unless the caller has more."""
+
+VALUE_WIDTH = 12
+"""Characters of a value that are shown whatever the width."""
+
+HTML_VALUE_WIDTH = 60
+"""Characters of a value shown on the page."""
+
+HTML_BYTES = 32
+"""Bytes of a leaf shown on the page."""
 
 HEX_BYTES = 16
 """Bytes shown on a hex line."""
 
 
-def to_text(explanation: Explanation, data: bytes | None = None) -> Iterator[str]:
+def to_text(
+    explanation: Explanation, data: bytes | None = None, width: int = WIDTH
+) -> Iterator[str]:
     """Yield the lines of the tree; with `data` each leaf is followed by its bytes in hex."""
     yield f"{explanation.path}  {explanation.size} bytes"
     yield f"{'offset':>8} {'size':>7}  name"
     for depth, span in _walk(explanation.root, 0):
-        yield _line(depth, span)
+        yield _line(depth, span, width)
         if data is not None and span.is_leaf:
             yield from _hex(data, span)
     yield ""
-    yield from summary(explanation)
+    yield from summary(explanation, width)
 
 
-def summary(explanation: Explanation) -> Iterator[str]:
+def summary(explanation: Explanation, width: int = WIDTH) -> Iterator[str]:
     """Yield the lines that say how many bytes each kind of leaf owns, and what is unowned."""
     size = explanation.size
     unowned = sum(end - start for start, end in explanation.unowned)
@@ -42,7 +55,8 @@ def summary(explanation: Explanation) -> Iterator[str]:
     if explanation.findings:
         yield f"findings: {len(explanation.findings)}"
         for finding in explanation.findings:
-            yield f"  {finding.severity}: {finding.message}"
+            told = f"{finding.severity}: {finding.message}"
+            yield from textwrap.wrap(told, width, initial_indent="  ", subsequent_indent="    ")
 
 
 def to_json(explanation: Explanation) -> str:
@@ -54,7 +68,12 @@ def to_json(explanation: Explanation) -> str:
             "unowned": explanation.unowned,
             "bytes_per_kind": explanation.bytes_per_kind(),
             "findings": [
-                {"clause": f.clause, "severity": f.severity, "offset": f.offset, "message": f.message}
+                {
+                    "clause": f.clause,
+                    "severity": f.severity,
+                    "offset": f.offset,
+                    "message": f.message,
+                }
                 for f in explanation.findings
             ],
             "spans": _as_object(explanation.root),
@@ -72,43 +91,82 @@ def to_html(explanation: Explanation, data: bytes) -> str:
         {
             "depth": depth,
             "span": span,
-            "value": _value(span),
-            "hex": data[span.start : span.end][:64].hex(" ", 4) if span.is_leaf else "",
+            "value": _shortened(_value(span), HTML_VALUE_WIDTH),
+            "hex": _start_in_hex(data, span) if span.is_leaf else "",
         }
         for depth, span in _walk(explanation.root, 0)
     ]
     template = environment.get_template("explanation.html")
     return template.render(
-        explanation=explanation, rows=rows, kinds=explanation.bytes_per_kind(), unowned=explanation.unowned
+        explanation=explanation,
+        rows=rows,
+        kinds=explanation.bytes_per_kind(),
+        unowned=explanation.unowned,
     )
 
 
-def _walk(span: Span, depth: int) -> Iterator[tuple[int, Span]]:
-    for child in sorted(span.children, key=lambda s: (s.start, s.end)):
+def _walk(span: Span, depth: int, adopted: Sequence[Span] = ()) -> Iterator[tuple[int, Span]]:
+    """Yield the spans in the order of their bytes; a leaf inside a sibling group is shown there."""
+    groups = sorted((s for s in span.children if not s.is_leaf), key=lambda s: (s.start, s.end))
+    starts = [group.start for group in groups]
+    inside: list[list[Span]] = [[] for _ in groups]
+    stay: list[tuple[Span, Sequence[Span]]] = list(zip(groups, inside, strict=True))
+    for leaf in (*adopted, *(child for child in span.children if child.is_leaf)):
+        at = bisect_right(starts, leaf.start) - 1
+        if at >= 0 and leaf.end <= groups[at].end:
+            inside[at].append(leaf)
+        else:
+            stay.append((leaf, ()))
+    for child, children in sorted(stay, key=lambda one: (one[0].start, one[0].end)):
         yield depth, child
-        yield from _walk(child, depth + 1)
+        yield from _walk(child, depth + 1, children)
 
 
-def _line(depth: int, span: Span) -> str:
-    head = f"{span.start:>8} {span.end - span.start:>7}  {'  ' * depth}"
+def _line(depth: int, span: Span, width: int) -> str:
+    line = f"{span.start:>8} {span.end - span.start:>7}  {'  ' * depth}"
+    if span.kind == "proto tag":  # the group it opens says which
+        return f"{line}tag, length = {span.value}"
+    line += span.name
     if not span.is_leaf:
-        return head + span.name
-    value = _value(span)
-    return head + span.name + (f" = {value}" if value else "") + f"  [{span.kind}]"
+        return line
+    kind, value = ("" if span.kind == span.name else f"  [{span.kind}]"), _value(span)
+    if value:
+        room = width - len(line) - len(" = ") - len(kind)
+        line += f" = {_shortened(value, max(room, VALUE_WIDTH))}"
+    return line + kind
 
 
 def _value(span: Span) -> str:
     if span.value is None:
         return ""
-    text = span.value.hex() if isinstance(span.value, bytes) else str(span.value)
-    return text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 1] + "…"
+    if isinstance(span.value, bytes):
+        return span.value.decode("ascii") if _is_printable(span.value) else span.value.hex()
+    return str(span.value)
+
+
+def _is_printable(data: bytes) -> bool:
+    return len(data) > 0 and all(32 <= byte < 127 for byte in data)
+
+
+def _shortened(text: str, width: int) -> str:
+    """Cut the middle out of a text that is too long: its end says as much as its start."""
+    if len(text) <= width:
+        return text
+    head = (width - 1) // 2
+    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
+
+
+def _start_in_hex(data: bytes, span: Span) -> str:
+    shown = data[span.start : min(span.end, span.start + HTML_BYTES)]
+    rest = " …" if span.end - span.start > HTML_BYTES else ""
+    return shown.hex(" ", -4) + rest
 
 
 def _hex(data: bytes, span: Span) -> Iterator[str]:
     for at in range(span.start, span.end, HEX_BYTES):
         part = data[at : min(at + HEX_BYTES, span.end)]
         shown = "".join(chr(b) if 32 <= b < 127 else "." for b in part)
-        yield f"{at:>8x}: {part.hex(' ', 4):<35}  {shown}"
+        yield f"{at:>8x}: {part.hex(' ', -4):<35}  {shown}"
 
 
 def _as_object(span: Span) -> dict[str, object]:
@@ -119,6 +177,6 @@ def _as_object(span: Span) -> dict[str, object]:
         "name": span.name,
         "kind": span.kind,
         "clause": span.clause,
-        "value": value if isinstance(value, int | float | str | None) else str(value),
+        "value": value if isinstance(value, int | float | str | list | None) else str(value),
         "children": [_as_object(child) for child in span.children],
     }

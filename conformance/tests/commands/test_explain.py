@@ -1,0 +1,53 @@
+"""`explain`: what it prints and how it exits."""
+
+import json
+from pathlib import Path
+
+from lance_conformance.cli import app
+from typer.testing import CliRunner
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+GOOD = FIXTURES / "file/2.1/miniblock/int32/data.lance"
+MANIFEST = next((FIXTURES / "table/any/manifest/plain").rglob("*.manifest"))
+
+
+def _call(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["explain", *map(str, arguments)])
+    return result.exit_code, result.output
+
+
+def test_a_file_and_a_manifest_are_explained():
+    """Exit 0, and every byte has an owner."""
+    for path in (GOOD, MANIFEST):
+        code, told = _call(path)
+
+        assert 0 == code
+        assert "(100.0 %)" in told
+
+
+def test_damage_exits_with_1(tmp_path):
+    """What can be explained still is."""
+    broken = tmp_path / "broken.lance"
+    broken.write_bytes(GOOD.read_bytes()[:-1] + b"X")
+    code, told = _call(broken)
+
+    assert 1 == code
+    assert "L.file.footer.magic" in told
+
+
+def test_no_file_exits_with_2(tmp_path):
+    """A folder is no file either."""
+    assert 2 == _call(tmp_path / "none.lance")[0]
+    assert 2 == _call(tmp_path)[0]
+
+
+def test_other_forms(tmp_path):
+    """JSON parses, --kinds is short, --hex is longer, --html writes a page."""
+    plain = _call(GOOD)[1]
+    page = tmp_path / "page.html"
+
+    assert 346 == json.loads(_call(GOOD, "--json")[1])["size"]
+    assert _call(GOOD, "--kinds")[1] in plain
+    assert len(plain) < len(_call(GOOD, "--hex")[1])
+    assert 0 == _call(GOOD, "--html", page)[0]
+    assert page.read_text("utf-8").startswith("<!doctype html>")

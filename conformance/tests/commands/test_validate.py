@@ -1,0 +1,72 @@
+"""`validate`: what it prints and how it exits."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from lance_conformance.cli import app
+from typer.testing import CliRunner
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+GOOD = FIXTURES / "file/2.1/miniblock/int32/data.lance"
+TABLE = FIXTURES / "table/any/deletions/arrow/dataset"
+LINT = FIXTURES / "file/2.1/miniblock/lint-int32-padding/data.lance"
+
+
+def _call(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["validate", *map(str, arguments)])
+    return result.exit_code, result.output
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    """A file with another magic."""
+    path = tmp_path / "broken.lance"
+    path.write_bytes(GOOD.read_bytes()[:-1] + b"X")
+    return path
+
+
+@pytest.mark.parametrize("arguments", [(GOOD,), (TABLE,), (TABLE, "--deep")])
+def test_what_is_clean_exits_with_0(arguments):
+    """A file, a table, and a table with the content of its files."""
+    code, told = _call(*arguments)
+
+    assert 0 == code
+    assert "clean" in told
+
+
+def test_a_broken_must_exits_with_1(broken):
+    """The clause is named."""
+    code, told = _call(broken)
+
+    assert 1 == code
+    assert "MUST   L.file.footer.magic" in told
+
+
+def test_an_empty_file_is_a_finding(tmp_path):
+    """Not wrong use."""
+    path = tmp_path / "empty.lance"
+    path.touch()
+
+    assert 1 == _call(path)[0]
+
+
+def test_a_file_that_reads_well_may_break_a_writers_clause():
+    """The lint cases of the suite exit with 1 too."""
+    assert (1, True) == (_call(LINT)[0], "L.page.miniblock.padding" in _call(LINT)[1])
+
+
+def test_nothing_at_the_path_exits_with_2(tmp_path):
+    """A wrong name is wrong use."""
+    assert 2 == _call(tmp_path / "none.lance")[0]
+
+
+def test_json_and_junit(broken):
+    """Both parse and hold the same clauses as the text."""
+    told = json.loads(_call(broken, "--format", "json")[1])
+    suite = ElementTree.fromstring(_call(broken, "--format", "junit")[1])
+    clauses = [finding["clause"] for finding in told["findings"]]
+
+    assert "L.file.footer.magic" in clauses
+    assert clauses == [case.get("name") for case in suite]
