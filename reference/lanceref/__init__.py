@@ -1,19 +1,27 @@
 """The reference implementation of the Lance format: small, readable, complete.
 
 The names are those of pylance, so that a program written against the format-related part of
-`import lance` runs with `import lanceref as lance`; `explain` and `validate` are our own. Each of
-the modules `dataset`, `explain` and `validate` shares its name with a function: the module is
-imported first, then the function is bound, so that both spellings work.
+`import lance` runs with `import lanceref as lance`; `explain` and `validate` are our own. They load
+on first use: importing the package, or one piece of it, does not pull in all the others.
+
+Each of the modules `dataset`, `explain` and `validate` shares its name with a function; here the
+name is the function's, also after the module was imported.
 """
 
 from __future__ import annotations
 
-from lanceref.dataset import LanceDataset, dataset
-from lanceref.errors import LanceError
-from lanceref.explain import explain
-from lanceref.fragment import DataFile, LanceFragment
-from lanceref.scanner import LanceScanner
-from lanceref.validate import validate
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lanceref.dataset import LanceDataset, dataset
+    from lanceref.errors import LanceError
+    from lanceref.explain import explain
+    from lanceref.fragment import DataFile, LanceFragment
+    from lanceref.scanner import LanceScanner
+    from lanceref.validate import validate
 
 __version__ = "0.1.0"
 
@@ -27,3 +35,32 @@ __all__ = [
     "explain",
     "validate",
 ]
+
+_HOMES = {
+    "DataFile": "lanceref.fragment",
+    "LanceDataset": "lanceref.dataset",
+    "LanceError": "lanceref.errors",
+    "LanceFragment": "lanceref.fragment",
+    "LanceScanner": "lanceref.scanner",
+    "dataset": "lanceref.dataset",
+    "explain": "lanceref.explain",
+    "validate": "lanceref.validate",
+}
+"""Module of each public name."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+class _Root(ModuleType):
+    """The package: what imports a module binds it here, a public function goes before it."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        shared = name in _HOMES and isinstance(value, ModuleType)
+        super().__setattr__(name, getattr(value, name) if shared else value)
+
+
+sys.modules[__name__].__class__ = _Root

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import lanceref
 import pytest
 from lanceref.errors import NotFound, RowNotFound
 
-from .table.tables import STATES, rows
+from .table.states import STATES, rows
 
 pytestmark = pytest.mark.oracle
 
@@ -123,6 +124,21 @@ def test_a_valid_table_has_no_finding(state, tables):
         for finding in lanceref.validate(tables(state), deep=True)
         if finding.severity != "note"
     ]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_byte_of_every_file_of_a_table_has_an_owner(state, tables):
+    """Data, manifests with and without indices, transactions, deletions of both kinds."""
+    kinds = (".lance", ".manifest", ".txn", ".arrow", ".bin")
+    files = [path for path in Path(tables(state)).parent.rglob("*") if path.suffix in kinds]
+    files = [path for path in files if path.is_file()]
+
+    assert files
+    for path in files:
+        explained = lanceref.explain(path)
+        assert [] == explained.unowned, path.name
+        assert [] == [f for f in explained.findings if f.severity != "note"], path.name
+        assert path.stat().st_size == sum(explained.bytes_per_kind().values()), path.name
 
 
 @pytest.mark.parametrize(

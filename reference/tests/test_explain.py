@@ -11,7 +11,6 @@ from lanceref.table.manifest import check_manifest
 from lanceref.txn.transaction import check_transaction
 
 from .table.manifests import NAME, WORKED, footer
-from .table.tables import STATES
 
 
 def test_the_name_decides_what_a_file_is():
@@ -63,19 +62,3 @@ def test_module_and_function_share_a_name():
     """Both spellings work."""
     assert lanceref.explain is explain
     assert "explain" == explain.__name__
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("state", STATES)
-def test_every_byte_of_every_file_of_a_table_has_an_owner(state, tmp_path):
-    """Data, manifests with and without indices, transactions, deletions of both kinds."""
-    STATES[state](tmp_path / "table.lance")
-    kinds = (".lance", ".manifest", ".txn", ".arrow", ".bin")
-    files = [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix in kinds]
-
-    assert files
-    for path in files:
-        explained = explain(path)
-        assert [] == explained.unowned, path.name
-        assert [] == [f for f in explained.findings if f.severity != "note"], path.name
-        assert path.stat().st_size == sum(explained.bytes_per_kind().values()), path.name

@@ -1,0 +1,52 @@
+"""Public names of the package."""
+
+import subprocess
+import sys
+
+import lanceref
+import pytest
+
+
+@pytest.mark.parametrize("name", lanceref.__all__)
+def test_every_public_name_is_there(name):
+    """Loaded on first use."""
+    assert name == getattr(lanceref, name).__name__
+
+
+def test_other_names_are_not():
+    """As for any module."""
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = lanceref.nothing
+
+
+def _python(code: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import lanceref; f = lanceref.{0}",
+        "from lanceref import {0} as f",
+        "import lanceref.{0}; f = lanceref.{0}",
+        "import lanceref; from lanceref.{0} import {0}; f = lanceref.{0}",
+        "from lanceref.{0} import {0} as f",
+    ],
+)
+def test_module_and_function_share_a_name(code):
+    """Whatever is imported first, the name of the package is the function."""
+    names = ["validate", "explain", "dataset"]
+    lines = ["import sys"]
+    for name in names:
+        lines += [code.format(name), f"print(f is sys.modules['lanceref.{name}'].{name})"]
+
+    assert ["True"] * len(names) == _python("\n".join(lines)).split()
+
+
+def test_importing_the_package_loads_no_library():
+    """Arrow and NumPy come with the first piece that needs them."""
+    assert "set()" == _python(
+        "import lanceref, sys; print({'pyarrow', 'numpy', 'google.protobuf'} & set(sys.modules))"
+    )
