@@ -8,8 +8,13 @@ Clauses: L.file.padding.value, L.file.buffers.overlap, L.file.columns.order
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+
+from lanceref.arrays.blob import BlobColumn
 from lanceref.context import Context
 from lanceref.cursor import Extent
+from lanceref.errors import BytesError
 from lanceref.file.columns import ALIGNMENT
 from lanceref.file.data_file import DataFile, open_file
 from lanceref.file.footer import FOOTER_BYTES
@@ -72,12 +77,27 @@ def _pieces(opened: DataFile) -> list[Extent]:
     buffers += [e for c in opened.columns for e in c.extents]
     return [
         *(extent for extent in buffers if extent.size),
+        *_payloads(opened),
         *opened.global_buffers,
         *opened.column_extents,
         Extent(footer.cmo_start, footer.num_columns * ENTRY_BYTES),
         Extent(footer.gbo_start, footer.num_global_buffers * ENTRY_BYTES),
         Extent(footer.start, FOOTER_BYTES),
     ]
+
+
+def _payloads(opened: DataFile) -> set[Extent]:
+    """Return the payloads of blob columns: buffers that only their rows know."""
+    ctx = replace(opened.bytes.ctx, spans=None, findings=None)
+    quiet = replace(opened, bytes=opened.bytes.during(ctx))
+    found: set[Extent] = set()
+    for field in opened.descriptor.schema.flat():
+        if field.is_blob:
+            with suppress(BytesError):  # reported when the field was checked
+                reader = quiet.open_field(field)
+                if isinstance(reader, BlobColumn):
+                    found.update(reader.payload_extents())
+    return {extent for extent in found if extent.end <= opened.footer.start}
 
 
 def _own_gap(opened: DataFile, start: int, end: int) -> None:

@@ -162,12 +162,13 @@ class LanceFileReader:
     def metadata(self) -> LanceFileMetadata:
         """Return what the file's metadata says."""
         file = self._file
+        num_global_buffer_bytes = sum(extent.size for extent in file.global_buffers)
         return LanceFileMetadata(
             schema=file.descriptor.schema.arrow,
             num_rows=file.num_rows,
-            num_data_bytes=file.footer.column_metadata_start,
-            num_column_metadata_bytes=file.footer.cmo_start - file.footer.column_metadata_start,
-            num_global_buffer_bytes=sum(extent.size for extent in file.global_buffers),
+            num_data_bytes=file.footer.column_metadata_start - num_global_buffer_bytes,
+            num_column_metadata_bytes=file.footer.gbo_start - file.footer.column_metadata_start,
+            num_global_buffer_bytes=num_global_buffer_bytes,
             global_buffers=_descriptors(file.global_buffers),
             columns=[
                 LanceColumnMetadata(
