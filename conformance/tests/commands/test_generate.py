@@ -1,0 +1,37 @@
+"""`generate`: fixtures from their recipes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from lance_conformance.cli import app
+from typer.testing import CliRunner
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+NEGATIVE = "file/2.1/miniblock/neg-int32-num-levels"
+PARENT = "file/2.1/miniblock/int32"
+
+
+@pytest.mark.oracle
+def test_a_negative_brings_its_parent_and_both_are_as_frozen(tmp_path):
+    """The bytes are those of the suite; a second call writes nothing."""
+    arguments = ["generate", "--out", str(tmp_path), "--only", NEGATIVE]
+    first = CliRunner().invoke(app, arguments)
+    second = CliRunner().invoke(app, arguments)
+
+    assert (0, 0) == (first.exit_code, second.exit_code)
+    assert "2 cases written" in first.output
+    assert "0 cases written" in second.output
+    for case_id in (PARENT, NEGATIVE):
+        for name in ("data.lance", "case.json", "data.lance.hexmap"):
+            made, frozen = ((root / case_id / name).read_bytes() for root in (tmp_path, FIXTURES))
+            assert frozen == made
+    assert {PARENT, NEGATIVE} == json.loads((tmp_path / "SUITE.json").read_text())["cases"].keys()
+
+
+def test_nothing_is_made_for_an_unknown_id(tmp_path):
+    """The suite is then empty."""
+    result = CliRunner().invoke(app, ["generate", "--out", str(tmp_path), "--only", "no/such"])
+
+    assert 0 == result.exit_code
+    assert "0 cases written" in result.output

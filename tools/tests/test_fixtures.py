@@ -1,0 +1,137 @@
+"""Fixtures: each check passes the real cases and finds fault with a damaged one."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from lance_conformance import suite
+from sources import ROOT
+
+import fixtures
+
+PARENT = "file/2.1/miniblock/int32"
+NEGATIVE = "file/2.1/miniblock/neg-int32-num-levels"
+LINT = "file/2.1/miniblock/lint-int32-padding"
+IDS = (PARENT, NEGATIVE, LINT)
+
+
+@pytest.fixture
+def few(tmp_path, monkeypatch) -> Path:
+    """A suite of three cases, which the checks take for the real one."""
+    for case_id in IDS:
+        shutil.copytree(ROOT / "fixtures" / case_id, tmp_path / case_id)
+    suite.write(tmp_path)
+    monkeypatch.setattr(fixtures, "FIXTURES", tmp_path)
+    monkeypatch.setattr(fixtures, "MINIMUM_CASES", 3)
+    return tmp_path
+
+
+def _problems(root: Path, case_id: str, **changed: object) -> list[str]:
+    cases = fixtures.load(root)
+    case = cases[case_id] = {**cases[case_id], **changed}
+    found = [
+        *fixtures.check_manifest(case_id, case, suite.case_schema()),
+        *fixtures.check_hashes(case_id, case),
+        *fixtures.check_verdict(case_id, case),
+        *fixtures.check_coverage(case_id, case),
+    ]
+    if case["kind"] in fixtures.NEGATIVE_KINDS:
+        found += fixtures.check_patch(case_id, case, cases)
+    return found
+
+
+def _only(problems: list[str], part: str) -> bool:
+    """Whether a problem says `part`."""
+    return any(part in problem for problem in problems)
+
+
+@pytest.mark.parametrize("case_id", IDS)
+def test_real_cases_have_no_problem(few, case_id):
+    """A positive, a negative and a lint case pass every check."""
+    assert [] == _problems(few, case_id)
+    assert [] == list(fixtures.check_all(fixtures.load(few)))
+
+
+def test_a_manifest_must_fit_the_schema_and_its_place(few):
+    """Unknown kinds, another id and another order of keys are found."""
+    case = json.loads((few / PARENT / "case.json").read_text("utf-8"))
+    (few / PARENT / "case.json").write_text(json.dumps(case), "utf-8")
+
+    assert _only(_problems(few, PARENT), "not in canonical form")
+    schema = suite.case_schema()
+    assert _only(list(fixtures.check_manifest(PARENT, {**case, "kind": "x"}, schema)), "manifest:")
+    assert _only(list(fixtures.check_manifest(PARENT, {**case, "id": "x"}, schema)), "not the path")
+
+
+def test_bytes_must_be_those_of_the_manifest(few):
+    """One more byte, a path of a machine and too many bytes are found."""
+    data = few / NEGATIVE / "data.lance"
+    data.write_bytes(data.read_bytes() + b"/ho" + b"me/somebody" + bytes(fixtures.MAX_CASE_BYTES))
+    found = list(fixtures.check_hashes(NEGATIVE, fixtures.load(few)[NEGATIVE]))
+
+    assert _only(found, "not the bytes of the manifest")
+    assert _only(found, "holds a path of a machine")
+    assert _only(found, f"more than {fixtures.MAX_CASE_BYTES}")
+
+
+def test_a_negative_is_its_parent_with_the_declared_patch(few):
+    """Another offset, another parent and other bytes are found."""
+    patch = fixtures.load(few)[NEGATIVE]["patch"][0]
+    lost = {"derived_from": "file/2.1/none"}
+
+    cases = fixtures.load(few)
+    case = {**cases[NEGATIVE], "patch": [{**patch, "at": patch["at"] + 1}]}
+    moved = list(fixtures.check_patch(NEGATIVE, case, cases))
+    assert ["the declared patch is not what the recipe does"] == moved
+    assert _only(_problems(few, NEGATIVE, provenance=lost), "no parent")
+    data = few / NEGATIVE / "data.lance"
+    data.write_bytes(data.read_bytes()[:-1] + b"X")
+    assert _only(_problems(few, NEGATIVE), "the recipe makes other bytes")
+
+
+def test_the_reference_must_judge_as_expected(few):
+    """A negative that is accepted, a positive that is refused, another clause or stage."""
+    case = fixtures.load(few)[NEGATIVE]
+    reject = {"reject": {"stage": "commit", "before_output": False}}
+    other = [{"id": "L.file.footer.magic", "role": "negative"}]
+
+    assert _only(_problems(few, NEGATIVE, expect=[reject]), "refused at stage")
+    assert _only(_problems(few, NEGATIVE, clauses=other), "not L.file.footer.magic")
+    positive = {**fixtures.load(few)[PARENT], "kind": "negative-file", "expect": case["expect"]}
+    assert _only(list(fixtures.check_verdict(PARENT, positive)), "accepted")
+    assert _only(_problems(few, NEGATIVE, kind="read-file"), "refused: ")
+
+
+def test_findings_must_be_those_expected(few):
+    """A lint whose clause is not reported, and a positive with findings."""
+    expect = fixtures.load(few)[LINT]["expect"][0]
+
+    wrong = _problems(few, LINT, expect=[{**expect, "findings": ["L.file.footer.magic"]}])
+    assert _only(wrong, "validate reports")
+    assert _only(_problems(few, LINT, kind="read-file"), "on a positive")
+
+
+def test_a_hexmap_must_say_what_the_reference_says(few):
+    """A line more is found."""
+    hexmap = few / PARENT / "data.lance.hexmap"
+    hexmap.write_text(hexmap.read_text("utf-8") + "346 347 u8 - more\n", "utf-8")
+
+    assert ["the hexmap is not what the reference says"] == _problems(few, PARENT)
+
+
+def test_no_two_cases_are_alike(few):
+    """A copy under another name, too few cases and a stale SUITE.json are found."""
+    shutil.copytree(few / PARENT, few / "file/2.1/miniblock/copy")
+    found = [finding.message for finding in fixtures.check_all(fixtures.load(few))]
+
+    assert _only(found, "tests the same as")
+    assert _only(found, "SUITE.json does not say what the files are")
+
+
+def test_too_few_negatives_are_found(few, monkeypatch):
+    """Two of three are less than nine tenths."""
+    monkeypatch.setattr(fixtures, "MINIMUM_NEGATIVE_SHARE", 0.9)
+    found = [finding.message for finding in fixtures.check_all(fixtures.load(few))]
+
+    assert ["3 cases, 2 of them negative"] == found
