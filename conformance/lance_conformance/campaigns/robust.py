@@ -138,9 +138,16 @@ def report(outcomes: list[Outcome], out: Console) -> int:
         out.print(f"ESCAPE {outcome.case}: {outcome.kind}, {outcome.detail}", markup=False)
     good = len(outcomes) - len(escapes)
     slowest = max((outcome.ms for outcome in outcomes), default=0)
-    out.print(f"{good} of {len(outcomes)} allowed ({100 * good / max(1, len(outcomes)):.2f} %)")
-    out.print(f"slowest {slowest} ms of {1000 * SECONDS}")
+    said = Counter(outcome.kind for outcome in outcomes)
+    refusals = said["refused"] + said["incomplete error"]
+    out.print(f"refusals with all their facts: {_share(said['refused'], refusals)}")
+    out.print(f"allowed answers: {_share(good, len(outcomes))}")
+    out.print(f"slowest: {slowest} ms on the clock, {1000 * SECONDS} of processor time allowed")
     return 1 if escapes else 0
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({100 * part / max(1, whole):.2f} %)"
 
 
 def main() -> int:

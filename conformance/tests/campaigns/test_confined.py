@@ -16,6 +16,11 @@ def _sleep() -> Answer:
     return Answer("awake")
 
 
+def _work() -> Answer:
+    while True:
+        pass
+
+
 def _kill() -> Answer:
     os.kill(os.getpid(), signal.SIGKILL)
     return Answer("alive")
@@ -46,7 +51,9 @@ def test_memory_is_bounded_by_the_size_of_the_file():
 
 
 def test_a_hang_ends(monkeypatch):
-    """After the limit of time the child is gone."""
+    """A child that waits and one that works are both gone after their limits."""
     monkeypatch.setattr("lance_conformance.campaigns.confined.SECONDS", 1)
+    monkeypatch.setattr("lance_conformance.campaigns.confined.PATIENCE", 3)
 
     assert "too slow" == ask(_sleep, 100).kind
+    assert "too slow" == ask(_work, 100).kind

@@ -25,9 +25,9 @@ def _told(outcomes: list[Outcome]) -> tuple[int, str]:
     return report(outcomes, Console(file=out, width=200)), out.getvalue()
 
 
-def test_every_389th_flip_is_answered_as_allowed(victims, tmp_path):
+def test_every_577th_flip_is_answered_as_allowed(victims, tmp_path):
     """No flip of the sample escapes, read or inspected."""
-    chosen = list(cases(victims, every=389, inspect_every=4))
+    chosen = list(cases(victims, every=577, inspect_every=4))
     code, told = _told(run(chosen, tmp_path / "progress"))
 
     assert "ESCAPE" not in told
@@ -72,7 +72,7 @@ def test_an_escape_fails_the_campaign_and_is_named():
     code, told = _told([good, bad])
     assert 1 == code
     assert "ESCAPE a:1:01:read: changed silently, u64 size" in told
-    assert "1 of 2 allowed (50.00 %)" in told
+    assert "allowed answers: 1 of 2 (50.00 %)" in told
 
 
 def _raise(error: BaseException) -> Answer:
