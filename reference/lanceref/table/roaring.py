@@ -9,7 +9,7 @@ for every container u16 key, u16 cardinality minus one; then, unless there are r
 four containers, u32 offset of each; then the containers.
 
 Clauses: L.table.roaring.cookie, L.table.roaring.containers, L.table.roaring.order,
-L.table.roaring.end, L.table.limits.bitmap
+L.table.roaring.offsets, L.table.roaring.end, L.table.limits.bitmap
 """
 
 from __future__ import annotations
@@ -50,10 +50,13 @@ def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
             found=f"{int(sizes.sum())} values",
             wanted=f"at most {limit}",
         )
+    stored: list[int] = []
     if is_run is None or count >= OFFSETS_FROM:
-        cursor.array("<u4", count, "container offsets", "L.table.roaring.containers")
-    parts = []
+        offsets = cursor.array("<u4", count, "container offsets", "L.table.roaring.offsets")
+        stored = offsets.tolist()
+    parts, places = [], []
     for number in range(count):
+        places.append(cursor.offset - start)
         low = _container(cursor, number, int(sizes[number]), is_run is not None and is_run[number])
         parts.append(low.astype(np.uint32) | (keys[number] << np.uint32(16)))
     if cursor.remaining:
@@ -62,6 +65,13 @@ def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
             ctx.at(cursor.offset, cursor.remaining),
             found=f"{cursor.remaining} bytes behind the last container",
             wanted="none",
+        )
+    if stored and stored != places:
+        ctx.lint(
+            "L.table.roaring.offsets",
+            ctx.at(start),
+            found=f"container offsets {stored[:8]}",
+            wanted=f"{places[:8]}, where the containers are",
         )
     return np.concatenate(parts) if parts else np.empty(0, np.uint32)
 

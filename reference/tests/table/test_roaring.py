@@ -5,7 +5,7 @@ import pyroaring
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
+from lanceref.context import Context, Finding
 from lanceref.cursor import Cursor
 from lanceref.errors import LanceError, LimitExceeded
 from lanceref.table.roaring import parse_bitmap
@@ -28,6 +28,16 @@ def test_the_worked_bitmap_reads_as_written():
 
     assert [1, 3] == values.tolist()
     assert np.uint32 == values.dtype
+
+
+def test_container_offsets_are_held_against_the_containers():
+    """The container of the worked bitmap starts at 16; 17 reads as well and is reported."""
+    findings: list[Finding] = []
+    data = WORKED[:12] + b"\x11" + WORKED[13:]
+    values = parse_bitmap(Cursor(memoryview(data), 0, Context("d.bin", findings=findings)))
+
+    assert [1, 3] == values.tolist() == _parse(data).tolist()
+    assert ["L.table.roaring.offsets"] == [finding.clause for finding in findings]
 
 
 def test_runs_are_read():

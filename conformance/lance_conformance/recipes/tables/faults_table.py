@@ -218,6 +218,9 @@ _DELETIONS = (
           SpanPatch(("containers",), 2**16, target=_BIN), _BITMAP),
     _case("trailing", "a byte behind the bitmap", "L.table.roaring.end",
           Resize(append=b"\0", target=_BIN), _BITMAP),
+    _case("container-offset", "a container said to stand one byte before its place",
+          "L.table.roaring.offsets", SpanPatch(("container offsets",), 15, target=_BIN), _BITMAP,
+          kind="lint"),
 )  # fmt: skip
 
 NEGATIVES: tuple[Negative, ...] = (*_MANIFEST, *_FLAGS, *_FRAGMENTS, *_DELETIONS)
