@@ -24,8 +24,8 @@ from lanceref.table.bases import Bases
 from lanceref.table.fragments import FileOfFragment, Fragment
 from lanceref.table.split import NullColumn, SplitColumn
 
-HIDDEN = Field("", -1, -1, "uint64", False, {}, (), pa.field("", pa.uint64(), False))
-"""What a hidden column is a column of."""
+HIDDEN = Field("", -1, -1, "uint64", True, {}, (), pa.field("", pa.uint64()))
+"""What a hidden column is a column of; who reads it looks for nulls."""
 
 
 class FragmentReader:
@@ -49,12 +49,13 @@ class FragmentReader:
         """The same, held against a file: what may size anything. Raises LimitExceeded."""
         if self.fragment.files:
             return self.open(self.fragment.files[0]).num_rows
-        if self.fragment.physical_rows > self._ctx.limits.page_rows:
+        most = self._ctx.limits.expansion_bytes // 8
+        if self.fragment.physical_rows > most:
             raise LimitExceeded(
                 "L.table.limits.no-file",
                 self.fragment.place,
                 found=f"{self.fragment.physical_rows} rows in no file",
-                wanted=f"at most {self._ctx.limits.page_rows}",
+                wanted=f"at most {most}",
             )
         return self.fragment.physical_rows
 

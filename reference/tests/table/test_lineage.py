@@ -17,11 +17,11 @@ FORM = {"file_format": "lance", "version": "2.0"}
 SPILLED = {"reader_feature_flags": 2050, "writer_feature_flags": 2050}
 
 
-def _columns(tmp_path, one):
+def _columns(tmp_path, one, form=FORM):
     (tmp_path / "data").mkdir(exist_ok=True)
     (tmp_path / "data" / "worked.lance").write_bytes(WORKED_FILE)
     ids = {} if "column_row_ids" in one else {"inline_row_ids": b"\x0a\x04\x0a\x02\x10\x03"}
-    manifest = parse(minimal(fragments=[{**ids, **one}], data_format=FORM, **SPILLED))
+    manifest = parse(minimal(fragments=[{**ids, **one}], data_format=form, **SPILLED))
     bases = Bases(LocalStore(tmp_path), manifest)
     return FragmentReader(manifest.fragments[0], bases, CTX)
 
@@ -59,7 +59,8 @@ def test_a_null_in_a_hidden_column_is_refused(tmp_path):
 
 
 @pytest.mark.oracle
-def test_nulls_the_oracle_would_not_write(tmp_path):
+@pytest.mark.parametrize("minor", [0, 1, 2])
+def test_nulls_the_oracle_would_not_write(minor, tmp_path):
     """A hidden column of uint64 with a null: values are read, the null is refused."""
     import pyarrow as pa
     from lance.file import LanceFileWriter
@@ -67,14 +68,15 @@ def test_nulls_the_oracle_would_not_write(tmp_path):
     (tmp_path / "data").mkdir()
     table = pa.table({"_rowid": pa.array([9, None, 7], pa.uint64())})
     with LanceFileWriter(
-        str(tmp_path / "data" / "ids.lance"), table.schema, version="2.0"
+        str(tmp_path / "data" / "ids.lance"), table.schema, version=f"2.{minor}"
     ) as writer:
         writer.write_batch(table)
-    file = data_file(path="ids.lance", file_minor_version=0, fields=[-3])
-    ids = open_lineage(
-        ROW_ID, _columns(tmp_path, fragment(0, file, physical_rows=3, column_row_ids={})), CTX
-    )
+    file = data_file(path="ids.lance", file_minor_version=minor, fields=[-3])
+    one = fragment(0, file, physical_rows=3, column_row_ids={})
+    form = {"file_format": "lance", "version": f"2.{minor}"}
+    ids = open_lineage(ROW_ID, _columns(tmp_path, one, form), CTX)
 
     assert [9, 7] == ids.at(np.array([0, 2])).tolist()
-    with pytest.raises(CorruptPage):
+    with pytest.raises(CorruptPage) as caught:
         ids.at(np.array([1]))
+    assert "L.table.row-ids.column" == caught.value.clause
