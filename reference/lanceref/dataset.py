@@ -187,11 +187,11 @@ class LanceDataset:
     def scanner(
         self,
         columns: Sequence[str] | None = None,
+        *,
         limit: int | None = None,
         offset: int | None = None,
         batch_size: int | None = None,
         fragments: Iterable[LanceFragment] | None = None,
-        *,
         with_row_id: bool | None = None,
         with_row_address: bool | None = None,
     ) -> LanceScanner:
@@ -211,19 +211,19 @@ class LanceDataset:
     def to_table(
         self,
         columns: Sequence[str] | None = None,
+        *,
         limit: int | None = None,
         offset: int | None = None,
         batch_size: int | None = None,
-        *,
         with_row_id: bool | None = None,
         with_row_address: bool | None = None,
     ) -> pa.Table:
         """Return the rows as a table."""
         return self.scanner(
             columns,
-            limit,
-            offset,
-            batch_size,
+            limit=limit,
+            offset=offset,
+            batch_size=batch_size,
             with_row_id=with_row_id,
             with_row_address=with_row_address,
         ).to_table()
@@ -231,19 +231,19 @@ class LanceDataset:
     def to_batches(
         self,
         columns: Sequence[str] | None = None,
+        *,
         limit: int | None = None,
         offset: int | None = None,
         batch_size: int | None = None,
-        *,
         with_row_id: bool | None = None,
         with_row_address: bool | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows in batches."""
         return self.scanner(
             columns,
-            limit,
-            offset,
-            batch_size,
+            limit=limit,
+            offset=offset,
+            batch_size=batch_size,
             with_row_id=with_row_id,
             with_row_address=with_row_address,
         ).to_batches()
