@@ -102,7 +102,7 @@ def run(chosen: list[Case], progress: Path) -> list[Outcome]:
         }
     terminal = Console(stderr=True)
     shown = track(chosen, "damaged", console=terminal, disable=not terminal.is_terminal)
-    with progress.open("a", encoding="utf-8") as log:
+    with progress.open("a", buffering=1, encoding="utf-8") as log:
         for case in shown:
             if case.name not in kept:
                 outcome = kept[case.name] = _run_one(case)
