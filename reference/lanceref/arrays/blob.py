@@ -74,10 +74,15 @@ class BlobColumn:
             for _ in self.scan(0, self.num_rows):
                 pass
 
+    def payload_extents(self) -> Iterator[Extent]:
+        """Yield where the payloads lie, as the descriptors say it: no other message knows."""
+        for descriptors in self._descriptors.scan(0, self.num_rows):
+            yield from _extents(*_words(descriptors))
+
     def _payloads(self, descriptors: pa.Array) -> pa.Array:
         positions, sizes = _words(descriptors)
         self._check(positions, sizes)
-        extents = [Extent(p, s) for p, s in zip(positions.tolist(), sizes.tolist()) if s]
+        extents = _extents(positions, sizes)
         cursors = self._file.cursors(extents, "blob payload", "L.array.blob.payload")
         data = b"".join(
             cursor.take(cursor.remaining, "payload", "L.array.blob.payload", "blob")
@@ -112,6 +117,10 @@ class BlobColumn:
 def _words(descriptors: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     position, size = descriptors.flatten()
     return np.asarray(position), np.asarray(size)
+
+
+def _extents(positions: NDArray[np.uint64], sizes: NDArray[np.uint64]) -> list[Extent]:
+    return [Extent(p, s) for p, s in zip(positions.tolist(), sizes.tolist()) if s]
 
 
 def open_blobs(file: FileBytes, field: Field, column: ColumnMetadata) -> BlobColumn:
