@@ -32,6 +32,15 @@ BROAD = frozenset({"Exception", "BaseException"})
 
 WITHOUT_TEST: dict[str, str] = {
     "lanceref.file.column_reader": "a protocol: nothing of it runs",
+    **dict.fromkeys(
+        (
+            *("lanceref.pages.assemble", "lanceref.pages.chunk_entries", "lanceref.pages.expect"),
+            *("lanceref.pages.fullzip", "lanceref.pages.leaf", "lanceref.pages.leafvalues"),
+            *("lanceref.pages.nested", "lanceref.pages.planar", "lanceref.pages.rowindex"),
+            *("lanceref.pages.sparse", "lanceref.pages.sparse_page"),
+        ),
+        "every shape of tests/pages/test_column reads through it, test_corruptions breaks it",
+    ),
 }
 """Modules of the reference without a test module of their own, and why."""
 

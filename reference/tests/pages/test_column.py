@@ -6,7 +6,7 @@ import pytest
 from lanceref.spans import SpanRecorder, uncovered
 
 from .oracle_files import column, open_bytes, same, scanned, some_rows, write
-from .shapes import SHAPES
+from .shapes_sparse import SHAPES
 
 pytestmark = pytest.mark.oracle
 
