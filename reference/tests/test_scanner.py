@@ -45,9 +45,7 @@ NUMBERS = st.none() | st.integers(0, 20)
 @given(NUMBERS, NUMBERS, st.none() | st.integers(1, 20))
 def test_limit_and_offset_cut_the_list_of_live_rows(dataset, limit, offset, batch_size):
     """Any of them; no batch is larger than asked, none crosses a fragment, none is empty."""
-    scanner = dataset.scanner(
-        ["_rowaddr", "a"], limit=limit, offset=offset, batch_size=batch_size
-    )
+    scanner = dataset.scanner(["_rowaddr", "a"], limit=limit, offset=offset, batch_size=batch_size)
     wanted = LIVE[offset or 0 :][:limit]
     batches = list(scanner.to_batches())
 
