@@ -103,7 +103,7 @@ class ChunkRun:
             out[: body * size].reshape(body, size)[:] = whole[:, :size]
             out[body * size :] = self.bytes_of(buffer, body)
             return out
-        return self.slices(starts, starts + sizes)
+        return self._slices(starts, starts + sizes)
 
     def rows(
         self, buffer: int, chunks: NDArray[np.int64], size: int, at: int = 0
@@ -113,16 +113,18 @@ class ChunkRun:
         The caller has checked that the buffers hold them.
         """
         starts, num_rows = self.starts[buffer][chunks] + at, len(chunks)
-        if num_rows > 1 and size:
+        if num_rows > 1:
             first, step = int(starts[0]), int(starts[1] - starts[0])
-            if step >= size and np.all(np.diff(starts) == step):
-                return np.ndarray((num_rows, size), np.uint8, self.data.data, first, (step, 1))
+            inside = first + num_rows * step <= len(self.data)
+            if inside and step >= size and np.all(np.diff(starts) == step):
+                whole = self.data[first : first + num_rows * step]
+                return whole.reshape(num_rows, step)[:, :size]
         if size >= LONG_ROW:
-            return self.slices(starts, starts + size).reshape(num_rows, size)
+            return self._slices(starts, starts + size).reshape(num_rows, size)
         gathered: NDArray[np.uint8] = self.data[starts[:, None] + np.arange(size)]
         return gathered
 
-    def slices(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def _slices(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Join byte ranges of `data` that lie inside it."""
         view = self.data.data
         parts = [view[start:end] for start, end in zip(starts.tolist(), ends.tolist())]

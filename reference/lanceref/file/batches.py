@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from lanceref.errors import LimitExceeded, Place
 from lanceref.file.column_reader import ColumnReader
-from lanceref.memory import keep_freed_blocks
 from lanceref.slices import whole
 
 
@@ -20,7 +19,6 @@ def batches(
     readers: Sequence[ColumnReader], start: int, end: int, batch_size: int
 ) -> Iterator[list[pa.Array]]:
     """Yield for every batch of rows in start..end one array per reader."""
-    keep_freed_blocks()
     recutters = [Recutter(reader.scan(start, end)) for reader in readers]
     for first in range(start, end, batch_size):
         rows = min(batch_size, end - first)
