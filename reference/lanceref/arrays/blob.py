@@ -40,8 +40,8 @@ class BlobColumn:
         self.type: pa.DataType = field.arrow.type
         self._file = file
         self._column = column
-        descriptors = replace(field, arrow=pa.field(field.name, DESCRIPTOR, False), nullable=False)
-        self._descriptors = ValueColumn(file, descriptors, column)
+        self._field = replace(field, arrow=pa.field(field.name, DESCRIPTOR, False), nullable=False)
+        self._descriptors = ValueColumn(file, self._field, column)
 
     @property
     def num_rows(self) -> int:
@@ -55,11 +55,7 @@ class BlobColumn:
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield payloads, about RUN_BYTES at a time."""
-        for descriptors in self._descriptors.scan(start, end):
-            runs = np.cumsum(_words(descriptors)[1]) // RUN_BYTES
-            cuts = [0, *(np.flatnonzero(np.diff(runs)) + 1).tolist(), len(descriptors)]
-            for first, last in pairwise(cuts):
-                yield self._payloads(descriptors.slice(first, last - first))
+        return self._follow(self._descriptors.scan(start, end))
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
         """Read the descriptors of the rows, then their payloads together."""
@@ -67,17 +63,29 @@ class BlobColumn:
         return repeat(self._payloads(self._descriptors.take(unique)), inverse)
 
     def check(self) -> None:
-        """Check the descriptors and read every payload, which then owns its bytes."""
-        self._descriptors.check()
+        """Check the descriptors; sound ones lead to the payloads, which then own their bytes."""
         ctx = self._file.ctx
+        known = len(ctx.findings) if ctx.findings is not None else 0
+        self._descriptors.check()
+        if ctx.findings is not None and len(ctx.findings) > known:
+            return
+        quiet = self._file.during(replace(ctx, spans=None, findings=None))
+        descriptors = ValueColumn(quiet, self._field, self._column)
         with ctx.group("payloads"), ctx.piece():
-            for _ in self.scan(0, self.num_rows):
+            for _ in self._follow(descriptors.scan(0, self.num_rows)):
                 pass
 
     def payload_extents(self) -> Iterator[Extent]:
         """Yield where the payloads lie, as the descriptors say it: no other message knows."""
         for descriptors in self._descriptors.scan(0, self.num_rows):
             yield from _extents(*_words(descriptors))
+
+    def _follow(self, runs: Iterator[pa.Array]) -> Iterator[pa.Array]:
+        for descriptors in runs:
+            sizes = np.cumsum(_words(descriptors)[1]) // RUN_BYTES
+            cuts = [0, *(np.flatnonzero(np.diff(sizes)) + 1).tolist(), len(descriptors)]
+            for first, last in pairwise(cuts):
+                yield self._payloads(descriptors.slice(first, last - first))
 
     def _payloads(self, descriptors: pa.Array) -> pa.Array:
         positions, sizes = _words(descriptors)

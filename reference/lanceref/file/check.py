@@ -94,7 +94,7 @@ def _payloads(opened: DataFile) -> set[Extent]:
     for field in opened.descriptor.schema.flat():
         if field.is_blob:
             with suppress(BytesError):  # reported when the field was checked
-                reader = quiet.open_field(field)
+                reader = quiet.open_field(field, opened.assigned)
                 if isinstance(reader, BlobColumn):
                     found.update(reader.payload_extents())
     return {extent for extent in found if extent.end <= opened.footer.start}

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref.errors import BadSchema, CorruptPage, LanceError, OutOfRange
 from lanceref.proto import encodings_v2_0_pb2 as pb
+from lanceref.spans import SpanRecorder
 from lanceref.storage import BytesSource
 
 from .building import BLOB, Column, Page, flat, no_nulls, open_built, scanned, taken, words
@@ -58,3 +59,18 @@ def test_out_of_range_is_what_a_payload_beyond_the_end_is():
         scanned(_column((130, 100)))
 
     assert 130 == told.value.offset
+
+
+def test_every_byte_has_one_owner_and_one_finding():
+    """Descriptors are read twice by a check, and recorded once; so is what is wrong with them."""
+    findings, spans = [], SpanRecorder()
+    stored = words(128, 3, 1, 0)
+    source = BytesSource(stored.ljust(128, b"H") + b"pay")
+    one = Column([Page(ENCODING, 2, [stored])], BLOB)
+    open_built(FIELD, [one], source=source, spans=spans, findings=findings).check()
+    leaves = sorted((leaf.start, leaf.end) for leaf in spans.finish(131).leaves())
+    short = Column([Page(ENCODING, 3, [stored])], BLOB)
+    open_built(FIELD, [short], source=source, findings=findings).check()
+
+    assert [(0, 32), (128, 131)] == leaves
+    assert 1 == len(findings)

@@ -34,3 +34,18 @@ WORKED_FILE = (
     + bytes.fromhex("01000000 01000000 0000 0300".replace(" ", ""))
     + b"LANC"
 )
+
+
+def closed(data: bytes, globals_: list[bytes], columns: list[bytes]) -> bytes:
+    """Close a 2.0 file over its buffers: global buffers, column metadata, tables, footer."""
+    out, entries = data, []
+    for number, part in enumerate([*globals_, *columns]):
+        padding = b"H" * (-len(out) % 64 if 0 < number < len(globals_) else 0)
+        entries.append((len(out) + len(padding), len(part)))
+        out += padding + part
+    first, cmo = entries[len(globals_)][0], len(out)
+    gbo = cmo + 16 * len(columns)
+    for entry in [*entries[len(globals_) :], *entries[: len(globals_)]]:
+        out += u64(*entry)
+    counts = len(globals_).to_bytes(4, "little") + len(columns).to_bytes(4, "little")
+    return out + u64(first, cmo, gbo) + counts + bytes.fromhex("00000300") + b"LANC"
