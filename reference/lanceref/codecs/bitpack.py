@@ -27,8 +27,8 @@ BLOCK = 1024
 ORDER = (0, 4, 2, 6, 1, 5, 3, 7)
 """Order of the groups of eight rows."""
 
-SLAB = 512
-"""Blocks unpacked at a time: their output stays in the cache."""
+SLAB_BYTES = 2**20
+"""Output of the blocks unpacked at a time: with their temporaries it stays in the cache."""
 
 WIDTHS = (8, 16, 32, 64)
 """Value widths T that can be packed."""
@@ -46,7 +46,7 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
     bits = out.dtype.itemsize * 8
     if width == 0:
         out[:] = 0
-    elif width > 4 and bits >= 16 and width < bits:
+    elif width > 1 and bits >= 16 and width < bits:
         _unpack_planar(packed, width, out)
     else:
         unpack_direct(packed, width, out)
@@ -55,11 +55,11 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
 def unpack_direct(packed: Unsigned, width: int, out: Unsigned) -> None:
     """Unpack row by row: the specification, and the fast form for narrow widths."""
     word, bits = out.dtype.type, out.dtype.itemsize * 8
-    lanes = BLOCK // bits
+    lanes, slab = BLOCK // bits, _slab(out)
     blocks = packed.reshape(len(packed), width, lanes)
-    carry = np.empty((SLAB, lanes), out.dtype)
-    for at in range(0, len(packed), SLAB):
-        source, target = blocks[at : at + SLAB], out[at : at + SLAB]
+    carry = np.empty((slab, lanes), out.dtype)
+    for at in range(0, len(packed), slab):
+        source, target = blocks[at : at + slab], out[at : at + slab]
         high = carry[: len(source)]
         for row in range(bits):
             k, shift = divmod(row * width, bits)
@@ -74,27 +74,41 @@ def unpack_direct(packed: Unsigned, width: int, out: Unsigned) -> None:
 
 def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
     """Unpack with one-dimensional operations over all blocks of a slab: faster for wide values."""
-    word, bits = out.dtype.type, out.dtype.itemsize * 8
-    lanes, groups, mask = BLOCK // bits, bits // 8, word((1 << width) - 1)
+    bits, slab = out.dtype.itemsize * 8, _slab(out)
+    lanes, groups = BLOCK // bits, bits // 8
     rank = np.argsort(np.argsort(ORDER[:groups]))
-    for at in range(0, len(packed), SLAB):
-        source, target = packed[at : at + SLAB], out[at : at + SLAB]
+    planes = np.empty(width * slab * lanes, out.dtype)
+    rows = np.empty((bits + 1) * slab * lanes, out.dtype)
+    for at in range(0, len(packed), slab):
+        source, target = packed[at : at + slab], out[at : at + slab]
         n = len(source)
-        planes = np.ascontiguousarray(source.reshape(n, width, lanes).transpose(1, 0, 2))
-        planes = planes.reshape(width, n * lanes)
-        rows = np.empty((bits, n * lanes), out.dtype)
-        high = np.empty(n * lanes, out.dtype)
-        for row in range(bits):
-            k, shift = divmod(row * width, bits)
-            np.right_shift(planes[k], word(shift), out=rows[row])
-            if shift + width > bits:
-                np.left_shift(planes[k + 1], word(bits - shift), out=high)
-                np.bitwise_or(rows[row], high, out=rows[row])
-            np.bitwise_and(rows[row], mask, out=rows[row])
+        transposed = planes[: width * n * lanes].reshape(width, n, lanes)
+        transposed[:] = source.reshape(n, width, lanes).transpose(1, 0, 2)
+        unpacked = rows[: (bits + 1) * n * lanes].reshape(bits + 1, n * lanes)
+        _unpack_rows(transposed.reshape(width, n * lanes), width, unpacked[:-1], unpacked[-1])
         placed = target.reshape(n, 8, groups, lanes)
         for group in range(groups):
-            part = rows[8 * group : 8 * group + 8].reshape(8, n, lanes)
+            part = unpacked[8 * group : 8 * group + 8].reshape(8, n, lanes)
             placed[:, :, rank[group], :] = part.transpose(1, 0, 2)
+
+
+def _unpack_rows(planes: Unsigned, width: int, rows: Unsigned, high: Unsigned) -> None:
+    """Unpack `planes` (width, n) to `rows` (T, n); `high` (n,) is room for the upper bits."""
+    word, bits = rows.dtype.type, len(rows)
+    mask = word((1 << width) - 1)
+    for row, values in enumerate(rows):
+        k, shift = divmod(row * width, bits)
+        np.right_shift(planes[k], word(shift), out=values)
+        if shift + width > bits:
+            np.left_shift(planes[k + 1], word(bits - shift), out=high)
+            np.bitwise_or(values, high, out=values)
+        if shift + width != bits:
+            np.bitwise_and(values, mask, out=values)
+
+
+def _slab(out: Unsigned) -> int:
+    """Return how many of the blocks `out` are unpacked at a time."""
+    return max(1, min(len(out), SLAB_BYTES // (BLOCK * out.dtype.itemsize)))
 
 
 def unpack_flags(packed: Unsigned, out: NDArray[np.bool_]) -> None:
@@ -114,7 +128,7 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
     _own_inline(run, word_bytes, bits)
     out = np.empty((run.num_chunks, BLOCK), f"<u{word_bytes}")
     for width, chunks in run.groups(widths):
-        packed = np.ascontiguousarray(run.rows(0, chunks, width * BLOCK // 8, word_bytes))
+        packed = run.rows(0, chunks, width * BLOCK // 8, word_bytes)
         whole = len(chunks) == run.num_chunks
         target = out if whole else np.empty((len(chunks), BLOCK), out.dtype)
         unpack(packed.view(out.dtype), width, target)
@@ -188,7 +202,7 @@ def _trim(blocks: NDArray[np.generic], counts: NDArray[np.int64]) -> NDArray[np.
     """Return the first `counts` values of every block, joined."""
     if np.all(counts[:-1] == BLOCK):
         return blocks.reshape(-1)[: int(counts.sum())]
-    return blocks[np.arange(BLOCK) < counts[:, None]]
+    return np.concatenate([block[:count] for block, count in zip(blocks, counts.tolist())])
 
 
 def decode_out_of_line(run: ChunkRun, bits: int, width: int) -> Fixed:
@@ -209,13 +223,15 @@ def _out_of_line(
     full, tail = np.divmod(run.counts, BLOCK)
     is_raw = _raw_tails(run, bits, width)
     run.own(0, "packed values", f"bitpacked u{bits}", "L.codec.bitpack.out-of-line")
-    blocks_of, packed_of = full + (tail > 0), full + ((tail > 0) & ~is_raw)
-    first = np.cumsum(blocks_of) - blocks_of
+    is_padded = (tail > 0) & ~is_raw
+    blocks_of = full + is_padded
+    ends = np.cumsum(blocks_of)
     out = np.empty((int(blocks_of.sum()), BLOCK), dtype)
-    for num_blocks, chunks in run.groups(packed_of):
-        packed = np.ascontiguousarray(run.rows(0, chunks, num_blocks * width * BLOCK // 8))
-        rows = (first[chunks][:, None] + np.arange(num_blocks)).reshape(-1)
-        packed = packed.reshape(-1).view(f"<u{bits // 8}").reshape(len(rows), width * BLOCK // bits)
+    for num_blocks, chunks in run.groups(blocks_of):
+        packed = run.rows(0, chunks, num_blocks * width * BLOCK // 8)
+        rows = ((ends - blocks_of)[chunks][:, None] + np.arange(num_blocks)).reshape(-1)
+        packed = np.ascontiguousarray(packed).reshape(-1).view(f"<u{bits // 8}")
+        packed = packed.reshape(len(rows), width * BLOCK // bits)
         target = out if len(rows) == len(out) else np.empty((len(rows), BLOCK), dtype)
         if dtype == np.bool_:
             unpack_flags(packed, target.view(np.bool_))
@@ -223,14 +239,32 @@ def _out_of_line(
             unpack(packed, width, target)
         if target is not out:
             out[rows] = target
-    for chunk in np.flatnonzero(is_raw).tolist():
-        values = _raw_tail(run, chunk, int(tail[chunk]), bits, width)
-        out[int(first[chunk] + full[chunk]), : len(values)] = values
-    padded = np.flatnonzero((tail > 0) & ~is_raw)
-    _lint_unused(run, padded, out[(first + full)[padded]], tail[padded])
-    valid = np.full(len(out), BLOCK, np.int64)
-    valid[(first + full)[tail > 0]] = tail[tail > 0]
-    return _trim(out, valid)
+    padded = np.flatnonzero(is_padded)
+    _lint_unused(run, padded, out[ends[padded] - 1], tail[padded])
+    raw = np.flatnonzero(is_raw)
+    packed_counts = np.where(is_raw, full * BLOCK, run.counts)
+    tails = _raw_values(run, raw, tail[raw], bits, width).astype(dtype)
+    raw_counts = run.counts - packed_counts
+    starts = (ends - blocks_of) * BLOCK
+    return _interleave(out.reshape(-1), starts, packed_counts, tails, raw_counts)
+
+
+def _interleave(
+    packed: NDArray[np.generic],
+    starts: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    tails: NDArray[np.generic],
+    raw_counts: NDArray[np.int64],
+) -> NDArray[np.generic]:
+    """Join for every chunk `counts` unpacked values from `starts`, and its raw tail."""
+    if not len(tails) and np.array_equal(starts[1:], (starts + counts)[:-1]):
+        return packed[: int(counts.sum())]
+    pieces, at = [packed[:0]], 0
+    for start, count, raw in zip(starts.tolist(), counts.tolist(), raw_counts.tolist()):
+        pieces.append(packed[start : start + count])
+        pieces.append(tails[at : at + raw])
+        at += raw
+    return np.concatenate(pieces)
 
 
 def _raw_tails(run: ChunkRun, bits: int, width: int) -> NDArray[np.bool_]:
@@ -252,15 +286,19 @@ def _raw_tails(run: ChunkRun, bits: int, width: int) -> NDArray[np.bool_]:
     return is_raw
 
 
-def _raw_tail(run: ChunkRun, chunk: int, tail: int, bits: int, width: int) -> Unsigned:
-    """Return the raw values at the end of a chunk; they fit the width too."""
-    buffer = run.bytes_of(0, chunk)
-    values = buffer[len(buffer) - tail * (bits // 8) :].view(f"<u{bits // 8}")
-    if int(values.max()) >> width:
+def _raw_values(
+    run: ChunkRun, chunks: NDArray[np.int64], tails: NDArray[np.int64], bits: int, width: int
+) -> Unsigned:
+    """Return the raw values at the end of `chunks`, joined; they fit the width too."""
+    ends = (run.starts[0] + run.sizes[0])[chunks]
+    values = run.slices(ends - tails * (bits // 8), ends).view(f"<u{bits // 8}")
+    if len(values) and int(values.max()) >> width:
+        at = int(np.argmax(values >> np.uint64(width).astype(values.dtype) != 0))
+        chunk = int(chunks[np.searchsorted(np.cumsum(tails), at, "right")])
         raise CorruptPage(
             "L.codec.bitpack.raw-tail",
             run.place(0, chunk),
-            found=f"a raw value {int(values.max())}",
+            found=f"a raw value {int(values[at])}",
             wanted=f"values of {width} bits",
         )
     return values

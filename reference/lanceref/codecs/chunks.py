@@ -103,7 +103,7 @@ class ChunkRun:
             out[: body * size].reshape(body, size)[:] = whole[:, :size]
             out[body * size :] = self.bytes_of(buffer, body)
             return out
-        return self._slices(starts, starts + sizes)
+        return self.slices(starts, starts + sizes)
 
     def rows(
         self, buffer: int, chunks: NDArray[np.int64], size: int, at: int = 0
@@ -113,18 +113,16 @@ class ChunkRun:
         The caller has checked that the buffers hold them.
         """
         starts, num_rows = self.starts[buffer][chunks] + at, len(chunks)
-        if num_rows > 1:
+        if num_rows > 1 and size:
             first, step = int(starts[0]), int(starts[1] - starts[0])
-            inside = first + num_rows * step <= len(self.data)
-            if inside and step >= size and np.all(np.diff(starts) == step):
-                whole = self.data[first : first + num_rows * step]
-                return whole.reshape(num_rows, step)[:, :size]
+            if step >= size and np.all(np.diff(starts) == step):
+                return np.ndarray((num_rows, size), np.uint8, self.data.data, first, (step, 1))
         if size >= LONG_ROW:
-            return self._slices(starts, starts + size).reshape(num_rows, size)
+            return self.slices(starts, starts + size).reshape(num_rows, size)
         gathered: NDArray[np.uint8] = self.data[starts[:, None] + np.arange(size)]
         return gathered
 
-    def _slices(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def slices(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Join byte ranges of `data` that lie inside it."""
         view = self.data.data
         parts = [view[start:end] for start, end in zip(starts.tolist(), ends.tolist())]

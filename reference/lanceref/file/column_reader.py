@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-RUN_BYTES = 2 * 2**20
-"""Decoded bytes that a scan aims to yield at a time: they fit the cache."""
+RUN_BYTES = 4 * 2**20
+"""Decoded bytes that a scan aims to yield at a time: they fit the cache, and the calls that a run
+costs, however short, are few to the megabyte."""
 
 
 class ColumnReader(Protocol):

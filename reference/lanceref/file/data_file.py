@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 
 from lanceref.arrays import column as arrays
 from lanceref.context import Context
@@ -43,7 +44,8 @@ TAIL_BYTES = 4096
 class DataFile:
     """An opened file: everything but the page data is parsed.
 
-    `assigned` maps field ids of the file's own schema to column indices.
+    `assigned` maps field ids of the file's own schema to column indices; `readers` keeps those of
+    its top-level fields, with what they have read of their page tables.
     """
 
     bytes: FileBytes
@@ -53,6 +55,7 @@ class DataFile:
     column_extents: tuple[Extent, ...]
     global_buffers: tuple[Extent, ...]
     assigned: dict[int, int]
+    readers: dict[int, tuple[Field, ColumnReader]] = dataclass_field(default_factory=dict)
 
     @property
     def num_rows(self) -> int:
@@ -64,6 +67,9 @@ class DataFile:
 
         `assigned` maps field ids to column indices; by default the file's own schema decides.
         """
+        whole, reader = self.readers.get(field.id, (None, None))
+        if assigned is None and whole is field and reader is not None:
+            return reader
         by_id = self.assigned if assigned is None else assigned
         return self.open_column(
             field, indices_of(field, self.footer.version, by_id, self.descriptor.place)
@@ -137,7 +143,9 @@ def _check_rows(opened: DataFile) -> None:
     """Hold the descriptor's row count against the pages of every top-level column."""
     ctx, place = opened.bytes.ctx, opened.descriptor.place
     for field in opened.descriptor.schema.fields:
-        rows = opened.open_field(field).num_rows
+        reader = opened.open_field(field)
+        opened.readers[field.id] = (field, reader)
+        rows = reader.num_rows
         if rows != opened.num_rows:
             ctx.refuse(
                 OutOfRange(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -132,7 +133,7 @@ class LanceFileReader:
             raise ValueError(
                 f"rows {start} to {start + num_rows} do not all exist: {self.num_rows()} rows"
             )
-        readers = self._readers()
+        readers = self._readers
 
         def stream() -> Iterator[pa.RecordBatch]:
             for arrays in batches(readers, start, start + num_rows, batch_size):
@@ -147,11 +148,12 @@ class LanceFileReader:
         rows = np.asarray(indices, dtype=np.int64)
         if len(rows) and (np.any(np.diff(rows) < 0) or rows[0] < 0 or rows[-1] >= self.num_rows()):
             raise ValueError(f"indices must ascend and lie in a file of {self.num_rows()} rows")
-        arrays = [reader.take(rows) for reader in self._readers()]
+        arrays = [reader.take(rows) for reader in self._readers]
         batch = pa.RecordBatch.from_arrays(arrays, schema=self.schema)
         parts = [batch.slice(at, batch_size) for at in range(0, len(rows), batch_size)]
         return ReaderResults(pa.RecordBatchReader.from_batches(self.schema, parts))
 
+    @cached_property
     def _readers(self) -> list[ColumnReader]:
         return [self._file.open_field(field) for field in self._fields]
 

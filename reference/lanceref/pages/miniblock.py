@@ -222,14 +222,17 @@ class MiniBlockPage:
         return self._slot_chunks(first), self._slot_chunks(last)
 
     def _run_end(self, start: int) -> int:
-        """Return where a run of chunks from `start` ends: about RUN_BYTES of values."""
+        """Return where a run of chunks from `start` ends: about RUN_BYTES of values.
+
+        Stored bytes, among them headers and padding, may be somewhat more.
+        """
         table = self._table
         bits = None if self._mini.dictionary is not None else width_bits(self._type)
         value_bytes = max(1, (bits or 8) // 8)
         if self._mini.dictionary is not None:
             value_bytes = DICTIONARY_ROW_BYTES
         values = int(table.value_ends[start] - table.counts[start]) + RUN_BYTES // value_bytes
-        size = int(table.ends[start] - table.sizes[start]) + RUN_BYTES
+        size = int(table.ends[start] - table.sizes[start]) + RUN_BYTES + RUN_BYTES // 4
         stop = min(
             np.searchsorted(table.value_ends, values, "right"),
             np.searchsorted(table.ends, size, "right"),

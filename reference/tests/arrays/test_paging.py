@@ -46,8 +46,8 @@ def test_rows_within_a_request_of_each_other_are_read_together():
 
 def test_runs_are_whole_bytes_of_bitmaps():
     """Rows of a run are a multiple of 64, or few."""
-    assert 2**18 == run_rows(8)
-    assert 64 * 3 == run_rows(10_000)
+    assert 2**19 == run_rows(8)
+    assert 64 * 6 == run_rows(10_000)
     assert 1 == run_rows(1e9)
 
 

@@ -33,13 +33,13 @@ def test_a_take_reads_only_the_bytes_of_its_rows():
 
 
 def test_a_scan_of_a_large_page_comes_in_runs():
-    """No more than about 2 MiB is decoded at a time."""
-    column = open_built(pa.int64(), [Column([Page(flat(64), 600_000, [bytes(4_800_000)])])])
+    """No more than about 4 MiB is decoded at a time."""
+    column = open_built(pa.int64(), [Column([Page(flat(64), 1_200_000, [bytes(9_600_000)])])])
 
-    sizes = [len(part) for part in column.scan(5, 600_000)]
+    sizes = [len(part) for part in column.scan(5, 1_200_000)]
 
     assert 3 == len(sizes)
-    assert 599_995 == sum(sizes)
+    assert 1_199_995 == sum(sizes)
 
 
 def test_pages_are_joined_in_order():

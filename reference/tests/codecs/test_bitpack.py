@@ -84,7 +84,7 @@ def test_many_blocks_are_unpacked_slab_by_slab(width):
     """More blocks than a slab holds come back, each at its place."""
     blocks = np.arange(3 * 1024, dtype=np.uint32) & ((1 << width) - 1)
     packed = [pack_block(row.tolist(), 32, width) for row in blocks.reshape(3, 1024)]
-    times = bitpack.SLAB // 3 + 2
+    times = bitpack.SLAB_BYTES // (3 * 1024 * 4) + 2
     data = np.frombuffer(b"".join(packed) * times, np.uint32).reshape(3 * times, -1)
     out = np.empty((3 * times, 1024), np.uint32)
 

@@ -13,7 +13,7 @@ from .shapes import Shape
 
 pytestmark = pytest.mark.oracle
 
-WIDE = pa.array(np.random.default_rng(5).integers(-(2**62), 2**62, 600_000))
+WIDE = pa.array(np.random.default_rng(5).integers(-(2**62), 2**62, 1_200_000))
 
 
 def test_scan_yields_runs_that_fit_the_cache(tmp_path):
