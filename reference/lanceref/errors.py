@@ -157,6 +157,24 @@ class CommitConflict(LanceError, OSError):
         super().__init__(f"{ours} conflicts with {theirs} of version {version} ({again})")
 
 
+class SchemaRefused(LanceError, RuntimeError, ValueError):
+    """A schema that the format cannot describe: pylance raises `RuntimeError` here."""
+
+    kind = "schema"
+
+
+class DataRefused(LanceError, ValueError):
+    """Rows that do not fit the schema they are written under."""
+
+    kind = "other"
+
+
+class NotStorable(LanceError, NotImplementedError):
+    """Rows or types that the chosen file version cannot hold."""
+
+    kind = "other"
+
+
 class LimitExceeded(BytesError):
     """Reading on would need more memory or time than the caller's `Limits` allow."""
 

@@ -22,6 +22,9 @@ import numpy as np
 
 from lanceref.errors import NotFound
 
+SINK_BUFFER_BYTES = 1 << 20
+"""Bytes that a sink gathers before it writes them."""
+
 
 @dataclass(slots=True)
 class IOStats:
@@ -57,6 +60,21 @@ class Source(Protocol):
         """Release what the source holds."""
 
 
+class Sink(Protocol):
+    """One object that is being written from its start to its end."""
+
+    position: int
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Append bytes."""
+
+    def close(self) -> None:
+        """Make the object visible."""
+
+    def abort(self) -> None:
+        """Leave no object behind."""
+
+
 class Store(Protocol):
     """Objects under paths relative to one root."""
 
@@ -65,6 +83,9 @@ class Store(Protocol):
 
     def open(self, path: str) -> Source:
         """Open an object for reading. Raises NotFound."""
+
+    def create(self, path: str) -> Sink:
+        """Begin an object; it is there once the sink is closed."""
 
     def list(self, prefix: str) -> Iterator[str]:
         """Yield the names of the objects directly below `prefix`."""
@@ -127,6 +148,39 @@ class LocalSource:
         self.close()
 
 
+class LocalSink:
+    """A local file written under a temporary name and renamed when it is whole."""
+
+    def __init__(self, path: str, stats: IOStats | None = None) -> None:
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".tmp", dir=target.parent)
+        self._out = os.fdopen(handle, "wb", buffering=SINK_BUFFER_BYTES)
+        self._staged, self._target = Path(name), target
+        self.position = 0
+        self.stats = stats if stats is not None else IOStats()
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Append bytes."""
+        self._out.write(data)
+        self.position += len(data)
+
+    def close(self) -> None:
+        """Rename the file to its own name; a second call does nothing."""
+        if not self._out.closed:
+            self._out.close()
+            self._staged.chmod(0o644)
+            self._staged.rename(self._target)
+            self.stats.write_iops += 1
+            self.stats.written_bytes += self.position
+
+    def abort(self) -> None:
+        """Remove the temporary file; nothing to do once the file is whole."""
+        if not self._out.closed:
+            self._out.close()
+            self._staged.unlink()
+
+
 class BytesSource:
     """Bytes in memory, read like a file."""
 
@@ -160,6 +214,10 @@ class LocalStore:
     def open(self, path: str) -> LocalSource:
         """Open a file for reading. Raises NotFound."""
         return LocalSource(str(self._at(path)), self.stats)
+
+    def create(self, path: str) -> LocalSink:
+        """Begin a file under a temporary name."""
+        return LocalSink(str(self._at(path)), self.stats)
 
     def list(self, prefix: str) -> Iterator[str]:
         """Yield the names of the files directly below `prefix`; none if it does not exist."""

@@ -1,4 +1,4 @@
-"""The file container of 2.0 to 2.3, and the file reader under the name pylance users import.
+"""The file container of 2.0 to 2.3, its reader and writer under the names pylance users import.
 
 The public names load on first use, so that importing a piece of the container does not pull in the
 decoders.
@@ -16,15 +16,23 @@ if TYPE_CHECKING:
         LanceFileStatistics,
         ReaderResults,
     )
+    from lanceref.file.writer import LanceFileWriter
 
 _PUBLIC = {
     "LanceFileReader": "lanceref.file.reader",
     "LanceFileMetadata": "lanceref.file.reader",
     "LanceFileStatistics": "lanceref.file.reader",
     "ReaderResults": "lanceref.file.reader",
+    "LanceFileWriter": "lanceref.file.writer",
 }
 
-__all__ = ["LanceFileMetadata", "LanceFileReader", "LanceFileStatistics", "ReaderResults"]
+__all__ = [
+    "LanceFileMetadata",
+    "LanceFileReader",
+    "LanceFileStatistics",
+    "LanceFileWriter",
+    "ReaderResults",
+]
 
 
 def __getattr__(name: str) -> object:

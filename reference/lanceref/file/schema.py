@@ -24,10 +24,8 @@ import pyarrow as pa
 from lanceref import arrowtypes
 from lanceref.context import Context
 from lanceref.errors import BadSchema, NotFound, Place
+from lanceref.extension import EXTENSION_KEY
 from lanceref.proto import file_pb2
-
-EXTENSION_KEY = "ARROW:extension:name"
-"""Arrow metadata key that `extension_name` repeats."""
 
 HIDDEN_IDS = (-3, -4, -5)
 """Ids of the hidden columns of a table's files: row id, created-at and last-updated version."""

@@ -62,3 +62,24 @@ PAGE_TYPE: dict[FileVersion, str] = {
     V2_3: "lance.encodings23.PlanarLayout",
 }
 """Message of a page's encoding by version."""
+
+NAMES: dict[str, FileVersion] = {
+    "legacy": V0_1,
+    "0.1": V0_1,
+    "0.3": V2_0,
+    "2.0": V2_0,
+    "2.1": V2_1,
+    "2.2": V2_2,
+    "stable": V2_2,
+    "2.3": V2_3,
+    "next": V2_3,
+}
+"""Versions by the names that callers use."""
+
+
+def version_named(name: str | None) -> FileVersion:
+    """Return the version of that name, 2.2 for None. Raises ValueError for another name."""
+    version = NAMES.get("stable" if name is None else name.lower())
+    if version is None:
+        raise ValueError(f"unknown Lance storage version: {name}")
+    return version

@@ -1,0 +1,56 @@
+"""Extension types: storage type and metadata of an Arrow field.
+
+An Arrow extension type is a storage type under a name with parameters; in a schema that is stored,
+name and parameters are two entries of the field's metadata. pyarrow shows the parameters of its own
+extension types only in the C form of a schema, so they are read there.
+
+Layout of the metadata in the C form: i32 number of pairs, then for each pair i32 length and bytes
+of the key, i32 length and bytes of the value.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+
+import pyarrow as pa
+
+EXTENSION_KEY = "ARROW:extension:name"
+"""Arrow metadata key that holds the name of an extension type."""
+
+_PAIRS = struct.Struct("@i")
+
+
+class _ArrowSchema(ctypes.Structure):
+    """The first members of the C form of a field."""
+
+    _fields_ = [
+        ("format", ctypes.c_char_p),
+        ("name", ctypes.c_char_p),
+        ("metadata", ctypes.c_void_p),
+    ]
+
+
+def storage_of(field: pa.Field) -> tuple[pa.DataType, dict[str, str]]:
+    """Return the storage type of a field and its metadata, extension name and parameters too."""
+    if not isinstance(field.type, pa.BaseExtensionType):
+        pairs = (field.metadata or {}).items()
+        return field.type, {key.decode(): value.decode() for key, value in pairs}
+    return field.type.storage_type, _stored_metadata(field)
+
+
+def _stored_metadata(field: pa.Field) -> dict[str, str]:
+    """Read the metadata out of the C form of a field."""
+    capsule = field.__arrow_c_schema__()
+    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    schema = _ArrowSchema.from_address(pointer_of(capsule, b"arrow_schema"))
+    at = schema.metadata
+    texts: list[str] = []
+    (pairs,) = _PAIRS.unpack(ctypes.string_at(at, 4))
+    at += 4
+    for _ in range(2 * pairs):
+        (size,) = _PAIRS.unpack(ctypes.string_at(at, 4))
+        texts.append(ctypes.string_at(at + 4, size).decode())
+        at += 4 + size
+    return dict(zip(texts[::2], texts[1::2], strict=True))

@@ -1,0 +1,124 @@
+"""The file writer under the name pylance has for it: `lanceref.file.LanceFileWriter`.
+
+A thin face over `FileWriter`: a path instead of a sink, names instead of versions, defaults.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from types import TracebackType
+
+import pyarrow as pa
+
+from lanceref.errors import DataRefused, NotStorable
+from lanceref.file.column_writer import PagePolicy
+from lanceref.file.file_writer import FileWriter
+from lanceref.file.schema_write import schema_of
+from lanceref.file.versions import V0_1, version_named
+from lanceref.storage import LocalSink, local_path
+
+CACHE_BYTES = 8 << 20
+"""Arrow bytes that each top-level field queues before a page is written."""
+
+MAX_PAGE_BYTES = 32 << 20
+"""Arrow bytes of one page cut from a single array (2.0)."""
+
+
+def page_policy(
+    num_fields: int, data_cache_bytes: int | None = None, max_page_bytes: int | None = None
+) -> PagePolicy:
+    """Return the policy of a file; the cache is divided evenly among the top-level fields."""
+    environment = os.environ.get("LANCE_FILE_WRITER_MAX_PAGE_BYTES", MAX_PAGE_BYTES)
+    cache_bytes = CACHE_BYTES
+    if data_cache_bytes is not None and num_fields:
+        cache_bytes = data_cache_bytes // num_fields
+    return PagePolicy(cache_bytes, int(environment) if max_page_bytes is None else max_page_bytes)
+
+
+class LanceFileWriter:
+    """Writes one data file of version 2.0 to 2.3 (the default is 2.2).
+
+    Without a schema that of the first batch is taken. `data_cache_bytes` is divided evenly among
+    the top-level fields. `size_bytes` is known after `close`. Raises ValueError for a version that
+    does not exist, NotImplementedError for 0.1, SchemaRefused for a schema the format cannot hold.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        schema: pa.Schema | None = None,
+        *,
+        data_cache_bytes: int | None = None,
+        version: str | None = None,
+        storage_options: dict[str, str] | None = None,
+        max_page_bytes: int | None = None,
+        keep_original_array: bool | None = None,
+    ) -> None:
+        self._version = version_named(version)
+        if self._version == V0_1:
+            raise NotStorable("0.1 files are written by write_dataset only")
+        self._path, self._caches = path, (data_cache_bytes, max_page_bytes)
+        self._sink: LocalSink | None = None
+        self._writer: FileWriter | None = None
+        self.closed = False
+        self.size_bytes: int | None = None
+        if schema is not None:
+            self._open(schema)
+
+    def _open(self, schema: pa.Schema) -> FileWriter:
+        stored = schema_of(schema)
+        policy = page_policy(len(stored.fields), *self._caches)
+        self._sink = LocalSink(local_path(self._path))
+        with ExitStack() as undo:
+            undo.callback(self._sink.abort)
+            self._writer = FileWriter(self._sink, stored, self._version, policy)
+            undo.pop_all()
+        return self._writer
+
+    def write_batch(self, batch: pa.RecordBatch | pa.Table) -> None:
+        """Write the rows of a batch, or of every batch of a table."""
+        parts = batch.to_batches() if isinstance(batch, pa.Table) else [batch]
+        for part in parts:
+            writer = self._writer if self._writer is not None else self._open(part.schema)
+            writer.write_batch(part)
+
+    def close(self) -> int | None:
+        """Write the file's description and close it; return its rows, None at a second call."""
+        if self.closed:
+            return None
+        self.closed = True
+        writer = self._opened()
+        num_rows = writer.finish()
+        assert self._sink is not None
+        self._sink.close()
+        self.size_bytes = self._sink.position
+        return num_rows
+
+    def _opened(self) -> FileWriter:
+        if self._writer is None:
+            raise DataRefused("a file without a schema needs at least one batch")
+        return self._writer
+
+    def add_schema_metadata(self, key: str, value: str) -> None:
+        """Add an entry to the schema's metadata."""
+        self._opened().add_schema_metadata(key, value)
+
+    def add_global_buffer(self, data: bytes) -> int:
+        """Add a buffer of the application; return its number, the first is 1."""
+        return self._opened().add_global_buffer(data)
+
+    def __enter__(self) -> LanceFileWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None and self._sink is not None:
+            self.closed = True
+            self._sink.abort()
+        else:
+            self.close()

@@ -1,0 +1,116 @@
+"""Schema, written."""
+
+import struct
+
+import pyarrow as pa
+import pytest
+from lanceref.context import Context
+from lanceref.errors import Place, SchemaRefused
+from lanceref.file.schema import parse_schema
+from lanceref.file.schema_write import schema_message, schema_of
+from lanceref.proto import file_pb2
+
+BFLOAT16_ITEM = pa.field("item", pa.binary(2), metadata={"ARROW:extension:name": "lance.bfloat16"})
+CLUSTERED = {"lance-schema:unenforced-clustering-key:position": "3", "k": "v"}
+
+SCHEMAS = {
+    "extensions": pa.schema(
+        [("j", pa.json_()), ("u", pa.uuid()), ("l", pa.list_(pa.uuid(), 3)), ("b", pa.bool8())]
+    ),
+    "own ids": pa.schema(
+        [
+            pa.field("a", pa.list_(pa.int32()), metadata={"lance:field_id": "7"}),
+            pa.field("b", pa.int8()),
+        ]
+    ),
+    "nested": pa.schema(
+        [
+            ("m", pa.map_(pa.string(), pa.field("zz", pa.int32(), False))),
+            ("f", pa.list_(pa.field("q", pa.struct([("x", pa.int8())]), False), 2)),
+            ("e", pa.struct([])),
+            ("l", pa.large_list(pa.field("el", pa.struct([("x", pa.large_string())]), False))),
+        ],
+        metadata={"x": "y"},
+    ),
+    "keys": pa.schema(
+        [
+            pa.field("c", pa.int32(), False, CLUSTERED),
+            pa.field("p", pa.int32(), False, {"lance-schema:unenforced-primary-key": "YES"}),
+            pa.field("q", pa.int8(), False, {"lance-schema:unenforced-primary-key:position": "3"}),
+        ]
+    ),
+    "leaves": pa.schema(
+        [
+            ("d", pa.decimal128(10, -2)),
+            ("h", pa.list_(pa.list_(pa.float16(), 2), 3)),
+            ("t", pa.timestamp("us", "+05:30")),
+            ("k", pa.dictionary(pa.int8(), pa.string(), ordered=True)),
+            ("n", pa.null()),
+            ("v", pa.list_(BFLOAT16_ITEM, 4)),
+            ("w", pa.string_view()),
+        ]
+    ),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_the_message_is_the_oracles(tmp_path, name):
+    """Every field of every field message is equal."""
+    from lance.file import LanceFileWriter
+
+    with LanceFileWriter(str(tmp_path / "f"), SCHEMAS[name], version="2.2"):
+        pass
+    data = (tmp_path / "f").read_bytes()
+    (table,) = struct.unpack_from("<Q", data, len(data) - 24)
+    offset, size = struct.unpack_from("<QQ", data, table)
+    theirs = file_pb2.FileDescriptor.FromString(data[offset : offset + size]).schema
+
+    assert schema_message(schema_of(SCHEMAS[name])) == theirs
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_what_is_written_parses_to_the_same_tree(name):
+    """The message of a schema is read as that schema."""
+    written = schema_of(SCHEMAS[name])
+    message = schema_message(written)
+
+    read = parse_schema(message.fields, dict(message.metadata), Context("f"), Place("f", 0))
+
+    assert read == written
+
+
+def test_ids_go_on_after_the_highest_given_one():
+    """A field with `lance:field_id` 7 makes the others 8, 9, … in depth-first order."""
+    ids = [
+        (field.name, field.id, field.parent_id) for field in schema_of(SCHEMAS["own ids"]).flat()
+    ]
+
+    assert ids == [("a", 7, -1), ("item", 8, 7), ("b", 9, -1)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [("a.b", pa.int8())],
+        [("a", pa.int8()), ("a", pa.int8())],
+        [
+            pa.field("a", pa.int8(), metadata={"lance:field_id": "7"}),
+            pa.field("b", pa.int8(), metadata={"lance:field_id": "7"}),
+        ],
+        [("a", pa.decimal32(5, 2))],
+        [("a", pa.list_view(pa.int8()))],
+        [("a", pa.month_day_nano_interval())],
+        [("a", pa.run_end_encoded(pa.int32(), pa.int32()))],
+        [("a", pa.dictionary(pa.int8(), pa.timestamp("us")))],
+        [("a", pa.list_(pa.list_(pa.int8()), 2))],
+        [("a", pa.map_(pa.int8(), pa.int8(), keys_sorted=True))],
+        [pa.field("a", pa.int8(), metadata={"lance-schema:unenforced-primary-key": "true"})],
+    ],
+)
+def test_what_the_format_cannot_describe_is_refused(fields):
+    """A RuntimeError, as pylance raises it, and a ValueError too."""
+    with pytest.raises(SchemaRefused) as caught:
+        schema_of(pa.schema(fields))
+
+    assert isinstance(caught.value, RuntimeError)

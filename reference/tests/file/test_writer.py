@@ -1,0 +1,47 @@
+"""The file writer under the name pylance has for it."""
+
+import pyarrow as pa
+import pytest
+from lanceref.errors import DataRefused, NotStorable, SchemaRefused
+from lanceref.file.writer import LanceFileWriter, page_policy
+
+
+def test_the_cache_is_divided_among_the_fields():
+    """Each field queues 8 MiB by default, else its share of what was asked for."""
+    assert page_policy(3).cache_bytes == 8 << 20
+    assert page_policy(3, 3000).cache_bytes == 1000
+    assert page_policy(3, None, 77).max_page_bytes == 77
+
+
+def test_the_page_limit_may_come_from_the_environment(monkeypatch):
+    """LANCE_FILE_WRITER_MAX_PAGE_BYTES is the default of `max_page_bytes`."""
+    monkeypatch.setenv("LANCE_FILE_WRITER_MAX_PAGE_BYTES", "123")
+
+    assert page_policy(1).max_page_bytes == 123
+
+
+@pytest.mark.parametrize("name", ["1", "2", "0.2", "v2", "3.0", ""])
+def test_an_unknown_version_is_refused(tmp_path, name):
+    """The names are those of the format, and nothing near them."""
+    with pytest.raises(ValueError, match="unknown Lance storage version"):
+        LanceFileWriter(tmp_path / "f", version=name)
+
+
+def test_a_0_1_file_is_refused(tmp_path):
+    """0.1 files come from write_dataset."""
+    with pytest.raises(NotStorable):
+        LanceFileWriter(tmp_path / "f", version="legacy")
+
+
+def test_a_file_without_schema_and_rows_is_refused(tmp_path):
+    """Nothing says what its columns would be."""
+    with pytest.raises(DataRefused, match="at least one batch"):
+        LanceFileWriter(tmp_path / "f").close()
+
+
+def test_no_file_is_left_behind_by_a_schema_that_is_refused(tmp_path):
+    """The folder stays as it was."""
+    with pytest.raises(SchemaRefused):
+        LanceFileWriter(tmp_path / "f", pa.schema([("a.b", pa.int8())]))
+
+    assert list(tmp_path.iterdir()) == []
