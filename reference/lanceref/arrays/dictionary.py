@@ -104,6 +104,6 @@ def open_dictionary(
             wanted=f"{bits} bits for {type_}",
         )
     keys = open_flat(flat, num_rows, page, "dictionary keys", f"dictionary keys u{bits}[]")
-    num_items = encoding.num_dictionary_items
+    num_items = encoding.num_dictionary_items  # L.array.dictionary.num-items
     items = opener(encoding.items, type_.value_type if arrow else type_, num_items)
     return DictionaryArray(page, keys, page.extent(flat.buffer), items, num_items, type_)

@@ -84,7 +84,8 @@ class ValueColumn:
             with ctx.group(f"page {index}"), ctx.piece():
                 page, array = self._open(index)
                 page.lint_buffers()
-                rows = metadata.num_rows if metadata.extents else min(1, metadata.num_rows)
+                stored = metadata.extents or self._paging.column.extents
+                rows = metadata.num_rows if stored else min(1, metadata.num_rows)
                 step = run_rows(self.row_bytes, CHECK_BYTES)
                 for at in range(0, rows, step):
                     run = RowRanges.single(at, min(rows, at + step))

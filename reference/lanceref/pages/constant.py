@@ -259,10 +259,15 @@ class ConstantPage:
         if levels.rep is None and levels.definition is None:
             return None
         starts = row_starts(levels, self._layers)
-        if len(starts) != self._page.num_rows or (len(starts) and starts[0]):
+        place = self._file.ctx.at(*self._page.extents[-2])
+        highest = self._layers.max_rep
+        if levels.rep is not None and levels.count and int(levels.rep[0]) != highest:
+            first = int(levels.rep[0])
+            raise CorruptPage("L.page.levels.first-entry", place, found=first, wanted=highest)
+        if len(starts) != self._page.num_rows:
             raise CorruptPage(
                 "L.page.levels.rows",
-                self._file.ctx.at(*self._page.extents[-2]),
+                place,
                 found=f"{len(starts)} rows",
                 wanted=self._page.num_rows,
             )

@@ -129,7 +129,7 @@ def _number(codes: Sequence[int], steps: Sequence[PathStep], scale: int) -> Laye
     own, layers = 0, []
     for at, (code, step) in enumerate(zip(codes, steps, strict=True)):
         below = own
-        own += _levels(code)
+        own += _levels(code)  # L.page.levels.numbering
         layers.append(
             PageLayer(
                 is_list=code not in _ITEM_CODES,
@@ -142,7 +142,8 @@ def _number(codes: Sequence[int], steps: Sequence[PathStep], scale: int) -> Laye
             )
         )
     lists = sum(layer.is_list for layer in layers)
-    return Layers(tuple(layers), lists, own, _items_until_list(codes, 0), scale)
+    max_visible = _items_until_list(codes, 0)  # L.page.levels.visible
+    return Layers(tuple(layers), lists, own, max_visible, scale)
 
 
 def _levels(code: int) -> int:

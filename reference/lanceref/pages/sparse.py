@@ -166,14 +166,15 @@ class StructureDecoder:
                 found=f"{sizes} slots, {needed} bytes",
                 wanted=f"{limit} bytes at most",
             )
-        built = []
-        for layer, size in zip(layers, sizes, strict=True):
-            if layer.HasField("list"):
-                built.append(self._list(layer, size))
-            else:
-                dimension = layer.fixed_size_list.dimension or 1
-                built.append(Layer(size, self._validity(layer, size), None, dimension))
+        with self._file.ctx.group("structure"):
+            built = [self._layer(layer, size) for layer, size in zip(layers, sizes, strict=True)]
         return Structure(tuple(built[:-1]), built[-1].validity)
+
+    def _layer(self, layer: SparseStructuralLayer, size: int) -> Layer:
+        if layer.HasField("list"):
+            return self._list(layer, size)
+        dimension = layer.fixed_size_list.dimension or 1
+        return Layer(size, self._validity(layer, size), None, dimension)
 
     def _list(self, layer: SparseStructuralLayer, size: int) -> Layer:
         lists = layer.list

@@ -6,20 +6,32 @@ from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.tables import (
     containers,
     datasets,
+    faults_2_0,
+    faults_2_3,
     faults_container,
+    faults_layouts,
     faults_pages,
     faults_table,
     files_2_0,
+    files_2_0_rare,
     files_2_1,
+    files_2_3,
+    files_layouts,
 )
 
 ALL: tuple[Recipe, ...] = (
     *containers.POSITIVES,
     *files_2_0.POSITIVES,
     *files_2_1.POSITIVES,
+    *files_2_0_rare.POSITIVES,
+    *files_layouts.POSITIVES,
+    *files_2_3.POSITIVES,
     *datasets.POSITIVES,
     *faults_container.NEGATIVES,
     *faults_pages.NEGATIVES,
+    *faults_2_0.NEGATIVES,
+    *faults_layouts.NEGATIVES,
+    *faults_2_3.NEGATIVES,
     *faults_table.NEGATIVES,
 )
 """Every recipe."""

@@ -1,0 +1,140 @@
+"""Makers: files whose pages are laid out by hand, where the oracle writes none of the kind.
+
+The oracle writes the table first, which gives descriptor and column encodings; then the pages of
+its columns are replaced by the given messages and buffers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.message import Message
+from lanceref.context import Context
+from lanceref.file.data_file import open_file
+from lanceref.proto import file2_pb2
+from lanceref.storage import BytesSource
+
+from lance_conformance.recipes.model import DATA, Made
+from lance_conformance.recipes.oracle_made import file
+
+ALIGNMENT = 64
+"""Buffers begin at multiples of this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page: what describes it, its rows, and its buffers in order."""
+
+    encoding: Message
+    num_rows: int
+    buffers: tuple[bytes, ...]
+    first_row: int = 0
+
+
+def words(*values: int, width: int = 8) -> bytes:
+    """Return little-endian integers of `width` bytes."""
+    return b"".join(value.to_bytes(width, "little") for value in values)
+
+
+def fast_lanes(values: Sequence[int], bits: int, width: int) -> bytes:
+    """Pack up to 1024 values of `bits` bits into one block of `width` bits, the rest zeros."""
+    block = [*values, *[0] * (1024 - len(values))]
+    lanes, order = 1024 // bits, (0, 4, 2, 6, 1, 5, 3, 7)
+    words_of_lanes = []
+    for lane in range(lanes):
+        stream = 0
+        for row in range(bits):
+            at = order[row // 8] * 16 + row % 8 * 128 + lane
+            stream |= block[at] << (row * width)
+        words_of_lanes.append(stream)
+    size = bits // 8
+    rows = ((stream >> (bits * k)) % 2**bits for k in range(width) for stream in words_of_lanes)
+    return b"".join(row.to_bytes(size, "little") for row in rows)
+
+
+def by_hand(
+    table: pa.Table,
+    version: str,
+    columns: Mapping[int, Sequence[Page]],
+    column_buffers: Mapping[int, bytes] | None = None,
+) -> Callable[[], Made]:
+    """Return a maker of the file of `table` in which some columns have the given pages.
+
+    `column_buffers` gives columns a buffer of their own.
+    """
+
+    def make() -> Made:
+        made = file(table, version)()
+        data = made.files[DATA]
+        built = _rebuild(data, columns, column_buffers or {})
+        return Made({DATA: built}, made.table, made_by="hand")
+
+    return make
+
+
+def _rebuild(
+    data: bytes, columns: Mapping[int, Sequence[Page]], column_buffers: Mapping[int, bytes]
+) -> bytes:
+    """Lay a file out anew: its own buffers and descriptor, and the given pages."""
+    parsed = open_file(BytesSource(data), Context("written"))
+    descriptor = parsed.global_buffers[0]
+    out = bytearray()
+    messages = []
+    for index, extent in enumerate(parsed.column_extents):
+        message = file2_pb2.ColumnMetadata.FromString(data[extent.offset : extent.end])
+        if index in column_buffers:
+            message.buffer_sizes.append(len(column_buffers[index]))
+            message.buffer_offsets.append(_append(out, column_buffers[index]))
+        if index in columns:
+            del message.pages[:]
+            for page in columns[index]:
+                _add_page(message, page, out)
+        else:
+            for kept in message.pages:
+                pairs = zip(kept.buffer_offsets, kept.buffer_sizes, strict=True)
+                kept.buffer_offsets[:] = [_append(out, data[at : at + n]) for at, n in pairs]
+        messages.append(message.SerializeToString(deterministic=True))
+    return _close(out, data[descriptor.offset : descriptor.end], messages, data[-8:])
+
+
+def _add_page(message: file2_pb2.ColumnMetadata, page: Page, out: bytearray) -> None:
+    added = message.pages.add(
+        buffer_offsets=[_append(out, buffer) for buffer in page.buffers],
+        buffer_sizes=[len(buffer) for buffer in page.buffers],
+        length=page.num_rows,
+        priority=page.first_row,
+    )
+    _set_direct(added.encoding, page.encoding)
+
+
+def _append(out: bytearray, buffer: bytes) -> int:
+    at = len(out)
+    out += buffer + b"H" * (-len(buffer) % ALIGNMENT)
+    return at
+
+
+def _set_direct(encoding: file2_pb2.Encoding, message: Message) -> None:
+    packed = AnyMessage(
+        type_url=f"/{message.DESCRIPTOR.full_name}",
+        value=message.SerializeToString(deterministic=True),
+    )
+    encoding.direct.encoding = packed.SerializeToString(deterministic=True)
+
+
+def _close(out: bytearray, descriptor: bytes, messages: list[bytes], tail: bytes) -> bytes:
+    """Append descriptor, column metadata, both tables and the footer; `tail` says the version."""
+    globals_at = len(out)
+    out += descriptor
+    entries, first = [], len(out)
+    for message in messages:
+        entries.append((len(out), len(message)))
+        out += message
+    columns_at = len(out)
+    out += b"".join(words(at, size) for at, size in entries)
+    buffers_at = len(out)
+    out += words(globals_at, len(descriptor))
+    out += words(first, columns_at, buffers_at) + words(1, len(messages), width=4) + tail
+    return bytes(out)
