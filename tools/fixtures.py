@@ -189,7 +189,7 @@ def check_all(cases: dict[str, Case]) -> Iterator[Finding]:
         clauses = sorted((clause["id"], clause["role"]) for clause in case["clauses"])
         requires = case["requires"]
         told = [requires.get(name) for name in ("encodings", "types", "features")]
-        key = json.dumps([clauses, told])
+        key = json.dumps([clauses, told, case.get("flags")])
         if key in alike:
             yield Finding(f"fixtures/{name}", 0, f"tests the same as {alike[key]}")
         alike.setdefault(key, name)

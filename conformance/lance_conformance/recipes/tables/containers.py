@@ -36,6 +36,24 @@ def _case(
 
 _FIELD = pa.field("u", pa.binary(16), metadata={"ARROW:extension:name": "arrow.uuid"})
 
+_IDS = pa.schema(
+    [
+        pa.field("a", pa.int32(), metadata={"lance:field_id": "7"}),
+        pa.field("b", pa.int32(), metadata={"lance:field_id": "3"}),
+    ]
+)
+
+_KEY = pa.schema(
+    [
+        pa.field(
+            "k", pa.int64(), nullable=False,
+            metadata={"lance-schema:unenforced-primary-key": "true",
+                      "lance-schema:unenforced-primary-key:position": "1"},
+        ),
+        pa.field("v", pa.int64()),
+    ]
+)  # fmt: skip
+
 POSITIVES: tuple[Positive, ...] = (
     _case(
         "footer-2-0",
@@ -105,6 +123,20 @@ POSITIVES: tuple[Positive, ...] = (
         ("L.file.padding.value", "L.file.buffers.overlap", "L.file.pages.extent",
          "L.file.pages.extents-pair", "L.file.pages.encoding", "L.file.pages.type-url"),
         column(pa.array(["a", None, "bc"])), "2.0", "padding",
+    ),
+    _case(
+        "field-ids",
+        "field ids that are not positions",
+        ("L.file.schema.unique-ids",),
+        pa.Table.from_arrays([pa.array([1], pa.int32()), pa.array([2], pa.int32())], schema=_IDS),
+        "2.1", "field-ids",
+    ),
+    _case(
+        "primary-key",
+        "a field that is the primary key",
+        ("L.file.globals.descriptor",),
+        pa.Table.from_arrays([pa.array([1, 2]), pa.array([3, None])], schema=_KEY),
+        "2.1", "primary-key",
     ),
 )  # fmt: skip
 """Every positive case of the container."""

@@ -150,6 +150,10 @@ def _longer(message: Message) -> None:
     message.pages[0].length = 3  # type: ignore[attr-defined]
 
 
+def _longer_by_one(message: Message) -> None:
+    message.pages[0].length += 1  # type: ignore[attr-defined]
+
+
 _COLUMNS = (
     fault(_TWO, "zones", "a column encoding that no reader knows", "L.array.column.encoding",
           _column_encoding("zone_index"), flags=("WrongKind",)),
@@ -166,6 +170,20 @@ _COLUMNS = (
           column(_longer, 2), flags=("CountMismatch",)),
     fault(_BYTES, "type", "string ends in a column of numbers", "L.array.binary.type",
           field(0, logical_type="int32"), flags=("WrongKind",)),
+)  # fmt: skip
+
+_NAMED = (
+    fault(_TWO, "bits", "values of twelve bits", "L.array.flat.type-width",
+          assign("nullable.no_nulls.values.flat.bits_per_value", 12), flags=("WidthMismatch",)),
+    fault(_TWO, "rows", "a column of one row more than the other", "L.file.descriptor.length",
+          column(_longer_by_one), flags=("CountMismatch",)),
+    fault(_LISTS, "fewer-items", "lists that claim fewer items than there are",
+          "L.array.list.item-column", assign("list.num_items", 2), flags=("CountMismatch",)),
+    fault(_NESTED, "header", "a header that is a page of numbers", "L.array.struct.header",
+          page(_flat_page), flags=("WrongKind",)),
+    fault("file/2.0/dictionary/automatic", "items", "fewer items than the dictionary has",
+          "L.array.flat.size", assign("dictionary.num_dictionary_items", 3),
+          flags=("CountMismatch",)),
 )  # fmt: skip
 
 _OTHERS = (
@@ -197,5 +215,5 @@ _OTHERS = (
           byte("field c", "rows", at=13, new=1), flags=("BlobSizeHuge",)),
 )  # fmt: skip
 
-NEGATIVES: tuple[Negative, ...] = (*_ARRAYS, *_COLUMNS, *_OTHERS)
+NEGATIVES: tuple[Negative, ...] = (*_ARRAYS, *_COLUMNS, *_NAMED, *_OTHERS)
 """Every negative case of 2.0 files."""

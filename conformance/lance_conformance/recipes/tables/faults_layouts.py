@@ -165,6 +165,23 @@ _CODECS = (
           byte("field c", "value", at=1, new=3, nth=4), flags=("BufferTooShort",)),
 )  # fmt: skip
 
+_COUNTS = (
+    fault(_PLAIN, "num-levels", "levels counted in a page without levels",
+          "L.page.miniblock.num-levels", byte("chunk 0", "levels", at=0, new=3),
+          flags=("CountMismatch",)),
+    fault("file/2.1/variable/string", "fall", "an offset below the one before",
+          "L.codec.variable.offsets", byte("field c", "offsets", at=12, new=28),
+          flags=("OffsetsNotMonotonic",)),
+    fault("file/2.2/miniblock/last-log", "rest", "a last chunk that states twice its values",
+          "L.page.miniblock.last-log", byte("word of chunk 0", at=0, new=0x23),
+          flags=("CountMismatch",)),
+    fault("file/2.2/miniblock/never-null", "level", "a level that no layer has",
+          "L.page.levels.def-range", byte("field c", "levels", at=0, new=2, nth=1),
+          flags=("LevelsDisagree",)),
+    fault("file/2.2/dictionary/packed-items", "short", "a dictionary block that ends early",
+          "L.codec.bitpack.out-of-line", resize(2, -8), flags=("BufferTooShort",)),
+)  # fmt: skip
+
 _FULLZIP = (
     fault(_STRINGS, "no-values", "zipped values without a codec",
           "L.page.fullzip.values-present", clear(f"{_Z}.value_compression"),
@@ -213,5 +230,5 @@ _CONSTANT = (
           assign(f"{_C}.num_rep_values", 2**40), flags=("LevelCountHuge",)),
 )  # fmt: skip
 
-NEGATIVES: tuple[Negative, ...] = (*_LEVELS, *_LEAVES, *_CODECS, *_FULLZIP, *_CONSTANT)
+NEGATIVES: tuple[Negative, ...] = (*_LEVELS, *_LEAVES, *_CODECS, *_COUNTS, *_FULLZIP, *_CONSTANT)
 """Every further negative case of 2.1 and 2.2 pages."""

@@ -23,6 +23,21 @@ _VECTOR_ROWS = pa.array(
     pa.struct([("a", pa.int16()), ("v", pa.list_(pa.float32(), 3)), ("c", pa.uint8())]),
 )
 
+
+def _owning_strings() -> pa.Array:
+    """A null that owns two bytes: "a", null over "xx", "b"."""
+    validity, offsets = b"\5", words(0, 1, 3, 4, width=4)
+    buffers = [pa.py_buffer(part) for part in (validity, offsets, b"axxb")]
+    return pa.Array.from_buffers(pa.string(), 3, buffers)
+
+
+def _owning_lists() -> pa.Array:
+    """A null that owns two items: [1], null over [2, 3], [4]."""
+    validity, offsets = pa.py_buffer(b"\5"), pa.py_buffer(words(0, 1, 3, 4, width=4))
+    items = pa.array([1, 2, 3, 4], pa.int32())
+    return pa.Array.from_buffers(pa.list_(pa.int32()), 3, [validity, offsets], children=[items])
+
+
 _BLOBS = pa.array([b"abc", None, b"", b"z" * 70], pa.large_binary())
 
 
@@ -62,6 +77,10 @@ _WRITTEN = (
     _case("binary/large-binary", "bytes with 64-bit Arrow offsets",
           column(pa.array([b"", b"\xff\xfe", None, b"\0"], pa.large_binary())),
           ("L.array.binary.type", "L.array.ends.order"), ("binary", "flat")),
+    _case("binary/null-with-bytes", "a null string that owns bytes", column(_owning_strings()),
+          ("L.array.ends.order", "L.array.ends.null-adjustment"), ("binary", "owning-null")),
+    _case("list/null-with-items", "a null list that owns items", column(_owning_lists()),
+          ("L.array.ends.order", "L.array.ends.null-adjustment"), ("list", "owning-null")),
     _case("blob/bytes", "blobs: bytes, null, empty, more bytes, outside of the page",
           column(_BLOBS, blob="true"),
           ("L.array.blob.column", "L.array.blob.null", "L.array.blob.payload"),
