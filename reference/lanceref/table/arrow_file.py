@@ -30,6 +30,12 @@ STORED = 2**64 - 1
 BLOCKS = {0: "lz4 frame", 1: "zstd block"}
 """Kind of a compressed buffer by the codec of the body."""
 
+_BATCHES_SLOT = 3
+"""Slot of the record batches in the footer."""
+
+_BLOCK_BYTES = 24
+"""Size of what the footer says of one batch: i64 position, i32 size of the metadata, i64 body."""
+
 _HEADER_SLOT, _BUFFERS_SLOT, _COMPRESSION_SLOT, _CODEC_SLOT = 2, 2, 3, 0
 
 
@@ -39,6 +45,34 @@ class _Body:
 
     buffers: tuple[tuple[int, int], ...]
     block: str | None
+
+
+def expanded_bytes(data: pa.Buffer) -> int:
+    """Return the bytes that the batches of a file take once read, as they claim it.
+
+    Called when the library has accepted the footer; each message passes the library before it is
+    looked into. Raises ValueError where the footer lists something else than a batch.
+    """
+    whole, total = bytes(data), 0
+    end = len(whole) - len(MAGIC) - 4
+    footer = whole[end - _unsigned(whole, end, 4) : end]
+    root = _unsigned(footer, 0, 4)
+    if not _slot(footer, root, _BATCHES_SLOT):
+        return 0
+    blocks = _child(footer, root, _BATCHES_SLOT)
+    for number in range(_unsigned(footer, blocks, 4)):
+        at = _unsigned(footer, blocks + 4 + number * _BLOCK_BYTES, 8)
+        if at >= len(whole):
+            raise ValueError(f"a batch at {at} of {len(whole)} bytes")
+        message = pa.ipc.read_message(data.slice(at))
+        if message.type != "record batch" or message.body is None:
+            raise ValueError(f"a {message.type} message where a batch is listed")
+        body = _parse_body(bytes(message.metadata))
+        stored = bytes(message.body)
+        for start, size in body.buffers:
+            plain = _unsigned(stored, start, 8) if body.block and size else STORED
+            total += size if plain == STORED else plain
+    return total
 
 
 def own_arrow_file(ctx: Context, data: pa.Buffer, names: tuple[tuple[str, str], ...]) -> None:

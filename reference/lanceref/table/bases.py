@@ -6,7 +6,7 @@ entry without a base lies below the table's root.
 Layout (message lance.table.BasePath): 1 id, 2 name, 3 is_dataset_root, 4 path (absolute, or a URI).
 Below a dataset root files stand in the usual folders, below another base directly.
 
-Clauses: L.table.base.resolves, L.table.base.folder, L.table.files.exist
+Clauses: L.table.base.unique, L.table.base.resolves, L.table.base.folder, L.table.files.exist
 """
 
 from __future__ import annotations
@@ -24,7 +24,15 @@ class Bases:
     def __init__(self, store: Store, manifest: Manifest) -> None:
         self._store = store
         self._place = manifest.place
-        self._bases = {base.id: base for base in manifest.message.base_paths}
+        paths = manifest.message.base_paths
+        self._bases = {base.id: base for base in paths}
+        if len(self._bases) != len(paths):
+            raise FormatError(
+                "L.table.base.unique",
+                manifest.place,
+                found=f"bases {[base.id for base in paths][:8]}",
+                wanted="ids of their own",
+            )
 
     def open_data_file(self, path: str, base_id: int | None) -> Source:
         """Open a data file. Raises FormatError when the manifest names one that does not exist."""

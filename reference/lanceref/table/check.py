@@ -1,6 +1,7 @@
 """A whole table, checked: the manifest and every file it names.
 
-Clauses: L.table.naming.version, L.table.files.exist, L.table.deletions.count, L.txn.file.name,
+Clauses: L.table.naming.version, L.table.files.exist, L.table.deletions.count,
+L.table.datafile.type, L.txn.file.name,
 L.txn.inline.same, L.table.refs.exists
 """
 
@@ -12,10 +13,11 @@ from pathlib import PurePosixPath
 from lanceref.context import Context
 from lanceref.errors import NotFound, Place
 from lanceref.file.check import check_file
+from lanceref.file.data_file import DataFile
 from lanceref.file.schema import LanceSchema
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
-from lanceref.table.fragments import Fragment
+from lanceref.table.fragments import FileOfFragment, Fragment
 from lanceref.table.identity import Identities
 from lanceref.table.lineage import STORED, Values, open_lineage
 from lanceref.table.manifest import Manifest, open_manifest
@@ -61,8 +63,9 @@ def _check_fragment(
     rows = FragmentRows(fragment, bases, ctx, stable_ids=True)
     for file in fragment.files:
         with ctx.piece():
-            rows.columns.open(file)
+            opened = rows.columns.open(file)
             if live is not None:
+                _check_types(opened, file, schema)
                 source = bases.open_data_file(file.path, file.base_id)
                 check_file(source, replace(ctx, file=PurePosixPath(file.path).name))
     if live is not None:
@@ -78,6 +81,22 @@ def _check_fragment(
     if live is not None:
         with ctx.piece():
             live.check(rows, lineage)
+
+
+def _check_types(opened: DataFile, file: FileOfFragment, schema: LanceSchema) -> None:
+    """Hold the types that the file gives its fields against those of the table."""
+    stored = {field.id: field for field in opened.descriptor.schema.flat()}
+    for field in schema.flat():
+        inside = stored.get(field.id)
+        if field.id not in file.columns or inside is None:
+            continue
+        if inside.logical_type != field.logical_type:
+            opened.bytes.ctx.lint(
+                "L.table.datafile.type",
+                opened.descriptor.place,
+                found=f"{inside.logical_type} for field {field.id} ({field.name!r})",
+                wanted=f"{field.logical_type}, as the manifest says",
+            )
 
 
 def _check_transaction(store: Store, manifest: Manifest, ctx: Context) -> None:

@@ -6,7 +6,8 @@ row offsets in the fragment. A newer file holds everything the older one did.
 Layout: `_deletions/{fragment}-{read_version}-{id}.arrow`: an Arrow IPC file with one column
 `row_id`, uint32, not null, in any order; `.bin`: a portable 32-bit Roaring bitmap.
 
-Clauses: L.table.deletions.arrow, L.table.deletions.arrow-distinct, L.table.deletions.bitmap,
+Clauses: L.table.deletions.arrow, L.table.deletions.arrow-magic, L.table.deletions.arrow-distinct,
+L.table.limits.deletions, L.table.deletions.bitmap,
 L.table.deletions.count, L.table.deletions.range, L.table.deletions.type,
 L.table.deletions.applied
 
@@ -21,10 +22,17 @@ from numpy.typing import NDArray
 
 from lanceref.context import Context
 from lanceref.cursor import Cursor, Extent, FileBytes
-from lanceref.errors import CorruptPage, FormatError, OutOfRange, Place
+from lanceref.errors import (
+    BadMagic,
+    CorruptPage,
+    FormatError,
+    LimitExceeded,
+    OutOfRange,
+    Place,
+)
 from lanceref.proto import table_pb2
 from lanceref.storage import Source
-from lanceref.table.arrow_file import own_arrow_file
+from lanceref.table.arrow_file import MAGIC, expanded_bytes, own_arrow_file
 from lanceref.table.roaring import parse_bitmap
 
 FOLDER = "_deletions"
@@ -88,17 +96,23 @@ def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
     """Read the one column of an Arrow file. Its values come from the library."""
     ctx, clause = cursor.ctx, "L.table.deletions.arrow"
     place, data = ctx.at(cursor.offset, cursor.remaining), pa.py_buffer(cursor.data)
+    if cursor.data[: len(MAGIC)] != MAGIC:
+        raise BadMagic(
+            "L.table.deletions.arrow-magic",
+            place,
+            found=repr(bytes(cursor.data[: len(MAGIC)])),
+            wanted=repr(MAGIC),
+        )
     try:
-        table = pa.ipc.open_file(data).read_all()
+        file = pa.ipc.open_file(data)
+        _check_schema(file.schema, place)
+        _check_expansion(data, ctx, place)
+        table = file.read_all()
         table.validate(full=True)
         if ctx.spans is not None or ctx.validating:
             own_arrow_file(ctx, data, ARROW_BUFFERS)
     except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
         raise CorruptPage(clause, place, found=f"{error}", wanted="an Arrow IPC file") from error
-    schema = table.schema
-    if [field.name for field in schema] != ["row_id"] or schema.field(0).type != pa.uint32():
-        found = f"columns {[str(field) for field in schema]}"
-        raise CorruptPage(clause, place, found=found, wanted="one column row_id: uint32")
     if table["row_id"].null_count:
         raise CorruptPage(clause, place, found="a null row id", wanted="no null")
     stored = np.asarray(table["row_id"].to_numpy(), dtype=np.uint32)
@@ -111,3 +125,22 @@ def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
             wanted="each row once",
         )
     return rows
+
+
+def _check_schema(schema: pa.Schema, place: Place) -> None:
+    if [field.name for field in schema] != ["row_id"] or schema.field(0).type != pa.uint32():
+        raise CorruptPage(
+            "L.table.deletions.arrow",
+            place,
+            found=f"columns {[str(field) for field in schema]}",
+            wanted="one column row_id: uint32",
+        )
+
+
+def _check_expansion(data: pa.Buffer, ctx: Context, place: Place) -> None:
+    """Bound what compressed batches, or one batch listed often, would take in memory."""
+    size, limit = expanded_bytes(data), ctx.limits.expanded(data.size)
+    if size > limit:
+        raise LimitExceeded(
+            "L.table.limits.deletions", place, found=f"{size} bytes", wanted=f"{limit} at most"
+        )

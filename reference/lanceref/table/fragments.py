@@ -11,7 +11,7 @@ Clauses: L.table.fragments.ids, L.table.fragments.order, L.table.fragments.max-i
 L.table.fragments.address, L.table.deletions.count, L.table.datafile.lookup,
 L.table.datafile.missing-field, L.table.datafile.tombstone, L.table.datafile.field-id,
 L.table.datafile.once, L.table.datafile.indices, L.table.datafile.version,
-L.table.datafile.no-field, L.table.base.resolves
+L.table.datafile.no-field, L.table.datafile.path, L.table.base.resolves
 
 Divergences: D.table.data-file-fields-leaves
 """
@@ -112,6 +112,7 @@ def _file(
             found=f"file version {words[0]}, {words[1]}",
             wanted="0.1 to 2.3",
         )
+    _check_path(entry.path, ctx, place)
     fields, indices = list(entry.fields), list(entry.column_indices)
     for field_id in fields:
         if field_id < 0 and field_id not in (TOMBSTONE, *HIDDEN_IDS):
@@ -139,6 +140,20 @@ def _file(
     _check_indices(list(stored.values()), entry.path, ctx, place)
     base = entry.base_id if entry.HasField("base_id") else None
     return FileOfFragment(entry.path, version, stored, int(entry.file_size_bytes), base)
+
+
+def _check_path(path: str, ctx: Context, place: Place) -> None:
+    """Refuse a path that leads out of its folder: a manifest could name any file otherwise."""
+    parts = path.replace("\\", "/").split("/")
+    if "" in parts or ".." in parts:
+        ctx.refuse(
+            FormatError(
+                "L.table.datafile.path",
+                place,
+                found=f"path {path!r}",
+                wanted="a relative path inside its folder",
+            )
+        )
 
 
 def _is_parent(field_id: int, version: FileVersion, known: dict[int, Field]) -> bool:

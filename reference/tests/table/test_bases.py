@@ -65,3 +65,13 @@ def test_what_is_not_there_is_a_fault_of_the_manifest(path, base, clause, tmp_pa
 
     assert clause == caught.value.clause
     assert caught.value.place.size_bytes > 0
+
+
+def test_base_ids_are_unique(tmp_path):
+    """Two bases of one id: nobody can say where a file lies."""
+    paths = [{"id": 1, "path": "a"}, {"id": 1, "path": "b"}]
+    manifest = parse(minimal(base_paths=paths, reader_feature_flags=16, writer_feature_flags=16))
+    with pytest.raises(FormatError) as caught:
+        Bases(LocalStore(tmp_path), manifest)
+
+    assert "L.table.base.unique" == caught.value.clause

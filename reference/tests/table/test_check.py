@@ -75,3 +75,17 @@ def test_the_version_must_be_there(tmp_path):
     """There is nothing to validate."""
     with pytest.raises(NotFound):
         _findings(_table(tmp_path), version=5)
+
+
+def test_deep_checks_compare_the_types(tmp_path):
+    """The table says float, the file int32: both have four bytes, so nothing else tells."""
+    fields = [{**FIELDS[0], "logical_type": "float"}]
+    root = _table(tmp_path, fragment(0, FILE, physical_rows=3), fields=fields)
+    (finding,) = _findings(root, deep=True)
+
+    assert [] == _findings(root)
+    assert ("L.table.datafile.type", "worked.lance") == (finding.clause, finding.file)
+    assert ("int32 for field 0 ('a')", "float, as the manifest says") == (
+        finding.found,
+        finding.wanted,
+    )

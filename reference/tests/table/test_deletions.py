@@ -5,7 +5,15 @@ import pyarrow as pa
 import pyroaring
 import pytest
 from lanceref.context import Context
-from lanceref.errors import CorruptPage, FormatError, LanceError, OutOfRange
+from lanceref.errors import (
+    BadMagic,
+    CorruptPage,
+    FormatError,
+    LanceError,
+    LimitExceeded,
+    OutOfRange,
+)
+from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.proto import table_pb2
 from lanceref.spans import SpanRecorder, uncovered
 from lanceref.storage import BytesSource
@@ -80,7 +88,8 @@ def test_both_kinds_list_the_same_rows(data, suffix):
         (_arrow([3, 5], "id"), ".arrow", "L.table.deletions.arrow", CorruptPage),
         (_arrow([3, 5], type_=pa.int32()), ".arrow", "L.table.deletions.arrow", CorruptPage),
         (_arrow([3, 5])[:-1], ".arrow", "L.table.deletions.arrow", CorruptPage),
-        (b"", ".arrow", "L.table.deletions.arrow", CorruptPage),
+        (b"", ".arrow", "L.table.deletions.arrow-magic", BadMagic),
+        (b"ARROWX" + _arrow([3, 5])[6:], ".arrow", "L.table.deletions.arrow-magic", BadMagic),
         (_bitmap([3, 5])[:-1], ".bin", "L.table.roaring.containers", LanceError),
         (_arrow([3, 5, 7]), ".arrow", "L.table.deletions.count", FormatError),
         (_bitmap([3]), ".bin", "L.table.deletions.count", FormatError),
@@ -94,6 +103,18 @@ def test_a_broken_file_is_refused(data, suffix, clause, error):
         _read(data, suffix, 2, 10)
 
     assert (clause, NAME + suffix) == (caught.value.clause, caught.value.file)
+
+
+def test_a_batch_that_claims_too_much_is_refused():
+    """Plain sizes count before anything is decompressed, against the caller's limits."""
+    data = _arrow([*range(1000)], compression="zstd")
+    at = data.index((4000).to_bytes(8, "little") + b"\x28\xb5\x2f\xfd")
+    claimed = data[:at] + (2**40).to_bytes(8, "little") + data[at + 8 :]
+    limits = Limits(expansion_bytes=3999, expansion_factor=0)
+    for bytes_, allowed in ((claimed, DEFAULT_LIMITS), (data, limits)):
+        with pytest.raises(LimitExceeded) as caught:
+            read_deletions(BytesSource(bytes_, "0-1-2.arrow"), Context("d", limits=allowed))
+        assert "L.table.limits.deletions" == caught.value.clause
 
 
 FILES = {

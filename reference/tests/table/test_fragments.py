@@ -162,3 +162,17 @@ def test_a_file_without_a_field_of_the_schema_is_reported():
     hidden = data_file(path="g", fields=[-3])
     parse(minimal(fragments=[fragment(0, data_file(), hidden)]), findings)
     assert 1 == len(findings)
+
+
+@pytest.mark.parametrize("path", ["", "/f.lance", "../f.lance", "a/../../f", "a//b", "..\\f", "a/"])
+def test_a_path_stays_in_its_folder(path):
+    """Absolute, empty and climbing paths name files that are none of the table's."""
+    _refused("L.table.datafile.path", fragments=[fragment(0, data_file(path=path))])
+
+
+@pytest.mark.parametrize("path", ["f.lance", "a/f.lance", "..f.lance", "a..b"])
+def test_dots_in_names_are_no_climbing(path):
+    """Only a part that is `..` leads upward."""
+    manifest = parse(minimal(fragments=[fragment(0, data_file(path=path))]))
+
+    assert path == manifest.fragments[0].files[0].path

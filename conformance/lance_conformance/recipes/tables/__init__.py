@@ -6,6 +6,7 @@ from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.tables import (
     containers,
     datasets,
+    datasets_rare,
     faults_2_0,
     faults_2_3,
     faults_container,
@@ -30,6 +31,7 @@ ALL: tuple[Recipe, ...] = (
     *files_2_2_hand.POSITIVES,
     *files_2_3.POSITIVES,
     *datasets.POSITIVES,
+    *datasets_rare.POSITIVES,
     *faults_container.NEGATIVES,
     *faults_pages.NEGATIVES,
     *faults_2_0.NEGATIVES,

@@ -223,5 +223,35 @@ _DELETIONS = (
           kind="lint"),
 )  # fmt: skip
 
-NEGATIVES: tuple[Negative, ...] = (*_MANIFEST, *_FLAGS, *_FRAGMENTS, *_DELETIONS)
+_TYPES = "table/any/manifest/two-types"
+_ZSTD = "table/any/deletions/arrow-zstd"
+
+
+def _two_bases(message: Message) -> None:
+    for path in ("file:///first", "file:///second"):
+        message.base_paths.add(id=1, path=path)  # type: ignore[attr-defined]
+    _set(reader_feature_flags=16, writer_feature_flags=16)(message)
+
+
+_PLACES = (
+    _case("path-absolute", "a data file at an absolute path", "L.table.datafile.path",
+          _file(_set(path="/etc/hosts")), _TYPES),
+    _case("path-parent", "a data file outside of its folder", "L.table.datafile.path",
+          _file(_set(path="../data/x.lance")), _TYPES),
+    _case("bases-alike", "two base paths of one id", "L.table.base.unique",
+          _manifest(_two_bases), _TYPES),
+    _case("other-type", "a file that calls a number of the table a float",
+          "L.table.datafile.type",
+          MessageEdit("descriptor",
+                      lambda m: _set(logical_type="float")(m.schema.fields[0]),  # type: ignore[attr-defined]
+                      "data/*.lance"), _TYPES, kind="lint"),
+    _case("arrow-magic", "an Arrow file that begins with ARROWX", "L.table.deletions.arrow-magic",
+          SpanPatch(("magic",), lambda old: b"ARROWX"[: len(old)], target="_deletions/*.arrow"),
+          _ZSTD),
+    _case("arrow-bomb", "a compressed batch that claims 2**40 bytes",
+          "L.table.limits.deletions",
+          SpanPatch(("plain size of row_id",), 2**40, target="_deletions/*.arrow"), _ZSTD),
+)  # fmt: skip
+
+NEGATIVES: tuple[Negative, ...] = (*_MANIFEST, *_FLAGS, *_FRAGMENTS, *_DELETIONS, *_PLACES)
 """Every negative case of tables."""
