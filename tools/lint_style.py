@@ -35,15 +35,6 @@ WITHOUT_TEST: dict[str, str] = {
     "lanceref.file.column_writer": "a protocol: nothing of it runs",
     "lanceref.arrays.writer": "nothing is written yet",
     "lanceref.pages.writer": "nothing is written yet",
-    **dict.fromkeys(
-        (
-            *("lanceref.pages.assemble", "lanceref.pages.chunk_entries", "lanceref.pages.expect"),
-            *("lanceref.pages.fullzip", "lanceref.pages.leaf", "lanceref.pages.leafvalues"),
-            *("lanceref.pages.nested", "lanceref.pages.planar", "lanceref.pages.rowindex"),
-            *("lanceref.pages.sparse", "lanceref.pages.sparse_page"),
-        ),
-        "every shape of tests/pages/test_column reads through it, test_corruptions breaks it",
-    ),
 }
 """Modules of the reference without a test module of their own, and why."""
 

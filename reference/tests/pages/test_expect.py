@@ -1,0 +1,27 @@
+"""Expectations of numbers."""
+
+import pytest
+from lanceref.context import Context
+from lanceref.errors import CorruptPage
+from lanceref.pages.expect import expect
+
+PLACE = Context("test").at(7, 3)
+
+
+def test_equal_numbers_pass():
+    """A flag and a count compare alike: True is 1."""
+    expect("L.page.repindex.depth", 1, True, PLACE)
+
+
+def test_other_numbers_are_refused_with_all_facts():
+    """Clause, place, what was found and what was wanted."""
+    with pytest.raises(CorruptPage) as caught:
+        expect("L.page.repindex.depth", 2, 1, PLACE)
+
+    error = caught.value
+    assert ("L.page.repindex.depth", 7, 2, 1) == (
+        error.clause,
+        error.offset,
+        error.found,
+        error.wanted,
+    )
