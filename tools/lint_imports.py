@@ -29,7 +29,7 @@ FLOORS: dict[str, int] = {
     # 2: bytes in, arrays out
     **dict.fromkeys(("codecs", "kernels"), 2),
     # 3: the file formats
-    **dict.fromkeys(("file", "file_v1", "arrays", "pages"), 3),
+    **dict.fromkeys(("file", "legacy", "arrays", "pages"), 3),
     # 4: table and transactions
     **dict.fromkeys(("table", "txn"), 4),
     # 5: indices

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanceref.context import Context, Finding
-from lanceref.file.check import check_file
+from lanceref.legacy.check import check_data_file
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.spans import Span, SpanRecorder, uncovered
 from lanceref.storage import LocalSource, Source, local_path
@@ -55,7 +55,7 @@ class Explanation:
 
 def checker(path: str) -> Callable[[Source, Context], object]:
     """Return the function that parses and checks the kind of file `path` names."""
-    return CHECKS.get(Path(path).suffix, check_file)
+    return CHECKS.get(Path(path).suffix, check_data_file)
 
 
 def explain(path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS) -> Explanation:

@@ -64,6 +64,10 @@ class SpanRecorder:
             span.start = min((c.start for c in span.children), default=0)
             span.end = max((c.end for c in span.children), default=0)
 
+    def gaps(self, size_bytes: int) -> list[tuple[int, int]]:
+        """Return the ranges of a file of `size_bytes` that no leaf owns yet."""
+        return uncovered(Span(0, size_bytes, "file", "group", children=self.root.children))
+
     def finish(self, size_bytes: int) -> Span:
         """Close the tree of a file of `size_bytes` and return its root."""
         self.root.end = size_bytes

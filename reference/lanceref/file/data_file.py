@@ -32,7 +32,7 @@ from lanceref.file.globals import Descriptor, check_global_buffers, parse_descri
 from lanceref.file.layout import assign_columns, indices_of
 from lanceref.file.offsets import ENTRY_BYTES, parse_offsets
 from lanceref.file.schema import Field
-from lanceref.file.versions import V2_0
+from lanceref.file.versions import V2_0, FileVersion
 from lanceref.pages import column as pages
 from lanceref.storage import Source
 
@@ -56,6 +56,11 @@ class DataFile:
     global_buffers: tuple[Extent, ...]
     assigned: dict[int, int]
     readers: dict[int, tuple[Field, ColumnReader]] = dataclass_field(default_factory=dict)
+
+    @property
+    def version(self) -> FileVersion:
+        """Version the footer states."""
+        return self.footer.version
 
     @property
     def num_rows(self) -> int:

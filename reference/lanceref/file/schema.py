@@ -33,7 +33,10 @@ HIDDEN_IDS = (-3, -4, -5)
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field and what lies below it; `arrow` is its Arrow field with metadata."""
+    """One field and what lies below it; `arrow` is its Arrow field with metadata.
+
+    `dictionary` says where a 0.1 table keeps the values of a dictionary: position, and how many.
+    """
 
     name: str
     id: int
@@ -43,6 +46,7 @@ class Field:
     metadata: dict[str, str]
     children: tuple[Field, ...]
     arrow: pa.Field
+    dictionary: tuple[int, int] | None = None
 
     @property
     def is_packed(self) -> bool:
@@ -143,7 +147,14 @@ def _build(
         metadata=metadata,
         children=below,
         arrow=pa.field(message.name, arrow, message.nullable, metadata or None),
+        dictionary=_values(message),
     )
+
+
+def _values(message: file_pb2.Field) -> tuple[int, int] | None:
+    if not message.HasField("dictionary"):
+        return None
+    return message.dictionary.offset, message.dictionary.length
 
 
 def _check_names(roots: tuple[Field, ...], ctx: Context, place: Place) -> None:

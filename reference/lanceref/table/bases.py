@@ -24,6 +24,7 @@ class Bases:
     def __init__(self, store: Store, manifest: Manifest) -> None:
         self._store = store
         self._place = manifest.place
+        self.dictionaries = manifest.dictionaries
         paths = manifest.message.base_paths
         self._bases = {base.id: base for base in paths}
         if len(self._bases) != len(paths):

@@ -15,6 +15,8 @@ from lanceref.errors import NotFound, Place
 from lanceref.file.check import check_file
 from lanceref.file.data_file import DataFile
 from lanceref.file.schema import LanceSchema
+from lanceref.file.versions import V0_1
+from lanceref.legacy.check import check_legacy
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.fragments import FileOfFragment, Fragment
@@ -67,7 +69,11 @@ def _check_fragment(
             if live is not None:
                 _check_types(opened, file, schema)
                 source = bases.open_data_file(file.path, file.base_id)
-                check_file(source, replace(ctx, file=PurePosixPath(file.path).name))
+                file_ctx = replace(ctx, file=PurePosixPath(file.path).name)
+                if file.version == V0_1:
+                    check_legacy(source, file_ctx, file.columns, bases.dictionaries)
+                else:
+                    check_file(source, file_ctx)
     if live is not None:
         for field in schema.fields:
             with ctx.piece():

@@ -14,15 +14,19 @@ import pyarrow as pa
 
 from lanceref.arrowtypes import arrow_type
 from lanceref.context import Context
-from lanceref.errors import FormatError, LimitExceeded, UnknownVersion
+from lanceref.errors import FormatError, LimitExceeded
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.data_file import DataFile, open_file
 from lanceref.file.layout import column_owners
 from lanceref.file.schema import Field
 from lanceref.file.versions import V0_1
+from lanceref.legacy.data_file import LegacyFile, open_legacy
 from lanceref.table.bases import Bases
 from lanceref.table.fragments import FileOfFragment, Fragment
 from lanceref.table.split import NullColumn, SplitColumn
+
+OpenFile = DataFile | LegacyFile
+"""An opened data file of any version."""
 
 HIDDEN = Field("", -1, -1, "uint64", True, {}, (), pa.field("", pa.uint64()))
 """What a hidden column is a column of; who reads it looks for nulls."""
@@ -35,7 +39,7 @@ class FragmentReader:
         self.fragment = fragment
         self._bases = bases
         self._ctx = ctx
-        self._opened: dict[str, DataFile] = {}
+        self._opened: dict[str, OpenFile] = {}
 
     @property
     def stated_rows(self) -> int:
@@ -59,20 +63,16 @@ class FragmentReader:
             )
         return self.fragment.physical_rows
 
-    def open(self, file: FileOfFragment) -> DataFile:
+    def open(self, file: FileOfFragment) -> OpenFile:
         """Open one data file and hold it against what the manifest says of it."""
         if file.path not in self._opened:
             self._opened[file.path] = self._open(file)
         return self._opened[file.path]
 
-    def _open(self, file: FileOfFragment) -> DataFile:
+    def _open(self, file: FileOfFragment) -> OpenFile:
         source = self._bases.open_data_file(file.path, file.base_id)
         ctx = replace(self._ctx, file=PurePosixPath(file.path).name)
         place = ctx.at(0, source.size)
-        if file.version == V0_1:
-            raise UnknownVersion(
-                "L.table.datafile.version", place, found="a 0.1 file", wanted="2.0 or later"
-            )
         if file.size_bytes and file.size_bytes != source.size:
             ctx.refuse(
                 FormatError(
@@ -82,13 +82,17 @@ class FragmentReader:
                     wanted=f"{file.size_bytes}, as the manifest says",
                 )
             )
-        opened = open_file(source, ctx)
-        if opened.footer.version != file.version:
+        opened: OpenFile
+        if file.version == V0_1:
+            opened = open_legacy(source, ctx, file.columns, self._bases.dictionaries)
+        else:
+            opened = open_file(source, ctx)
+        if opened.version != file.version:
             ctx.refuse(
                 FormatError(
                     "L.table.datafile.version",
                     place,
-                    found=f"a file of {opened.footer.version}",
+                    found=f"a file of {opened.version}",
                     wanted=f"{file.version}, as the manifest says",
                 )
             )

@@ -2,10 +2,11 @@
 
 Sections behind each other from offset 0 (index section, transaction, manifest), each a u32 length
 and a protobuf message, then a footer that points at the manifest. The manifest itself says where
-the other two begin.
+the other two begin. A table of 0.1 keeps the values of its dictionaries before everything else.
 
 Layout::
 
+    dictionary values, by field id  only in 0.1
     [u32 length, IndexSection]     only when the version has an index
     [u32 length, Transaction]
     [u32 length, Manifest]
@@ -38,6 +39,7 @@ from lanceref.errors import (
 )
 from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2, V2_3, FileVersion
+from lanceref.legacy.dictionary import Dictionaries, parse_dictionaries
 from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.storage import Source
 from lanceref.table.flags import check_flags
@@ -73,7 +75,7 @@ class Manifest:
     """A parsed manifest file; `place` is where the manifest message lies.
 
     `transaction` is None when there is no inline one, or when it cannot be understood: a reader
-    does not need it.
+    does not need it. `dictionaries` are those of a table of 0.1.
     """
 
     message: table_pb2.Manifest
@@ -82,6 +84,7 @@ class Manifest:
     indices: tuple[table_pb2.IndexMetadata, ...]
     transaction: transaction_pb2.Transaction | None
     place: Place
+    dictionaries: Dictionaries
 
     @property
     def version(self) -> int:
@@ -130,15 +133,18 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
     indices, index_extent = _indices(file, message)
     transaction, transaction_extent = _transaction(file, message)
     taken = [e for e in (index_extent, transaction_extent, extent) if e is not None]
-    _account_for_the_rest(file, taken)
     schema = parse_schema(message.fields, dict(message.schema_metadata), file.ctx, place)
+    dictionaries: Dictionaries = {}
+    if message.data_format.version in ("", str(V0_1)):
+        dictionaries = parse_dictionaries(file, schema, position, place)
+    _account_for_the_rest(file, taken)
     fragments = parse_fragments(message, schema, file.ctx, place)
     if index_extent is not None:
         where = file.ctx.at(index_extent.offset, index_extent.size)
         check_indices(indices, message, schema, file.ctx, where)
     if file.ctx.validating:
         lint_marks(message, schema, file.ctx, place)
-    return Manifest(message, schema, fragments, indices, transaction, place)
+    return Manifest(message, schema, fragments, indices, transaction, place, dictionaries)
 
 
 def check_manifest(source: Source, ctx: Context) -> Manifest | None:
@@ -278,5 +284,7 @@ def _account_for_the_rest(file: FileBytes, taken: list[Extent]) -> None:
                 found=f"a section at {extent.offset}",
                 wanted=f"nothing before {at}",
             )
-        file.ctx.leaf(at, extent.offset, "unreferenced", "unreferenced")
         at = max(at, extent.end)
+    if file.ctx.spans is not None:
+        for start, end in file.ctx.spans.gaps(file.size):
+            file.ctx.leaf(start, end, "unreferenced", "unreferenced")

@@ -1,0 +1,115 @@
+"""Column: a top-level field of a 0.1 file, read across its batches.
+
+The field's type tree becomes nodes, one for each field with pages; a scan asks them for runs of
+whole or partial batches, random access for the ranges that hold the wanted rows.
+
+Clauses: L.legacy.column.pages, L.legacy.column.type, L.legacy.dictionary.location
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.arrays.paging import distinct, repeat, run_rows
+from lanceref.arrays.rows import RowRanges
+from lanceref.cursor import MERGE_GAP_BYTES, FileBytes
+from lanceref.errors import BadSchema, UnknownEncoding
+from lanceref.file.schema import Field
+from lanceref.legacy.binary import VAR_BINARY, BinaryNode
+from lanceref.legacy.dictionary import Dictionaries, DictionaryNode
+from lanceref.legacy.list import ListNode
+from lanceref.legacy.page_table import Pages, PageTable
+from lanceref.legacy.pieces import Node, Numbers, Pieces, cut
+from lanceref.legacy.plain import PlainNode, fixed_width
+from lanceref.legacy.struct import NullNode, StructNode
+
+
+class LegacyColumn:
+    """The rows of one top-level field; `batch_offsets` are the rows before each batch."""
+
+    def __init__(self, file: FileBytes, node: Node, batch_offsets: Numbers) -> None:
+        self.type = node.type
+        self._file, self._node, self._offsets = file, node, batch_offsets
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of the file."""
+        return int(self._offsets[-1])
+
+    def scan(self, start: int, end: int) -> Iterator[pa.Array]:
+        """Yield the rows in runs of many batches or of parts of one."""
+        step = run_rows(self._node.row_bytes)
+        for at in range(start, end, step):
+            run = RowRanges.single(at, min(end, at + step))
+            yield self._node.read(cut(self._offsets, run))
+
+    def take(self, rows: Numbers) -> pa.Array:
+        """Read the ranges that hold the rows and pick the rows."""
+        unique, inverse = distinct(rows)
+        gap_rows = int(MERGE_GAP_BYTES / self._node.row_bytes)
+        ranges = RowRanges.covering(unique, gap_rows)
+        read = self._node.read(cut(self._offsets, ranges))
+        if len(unique) != ranges.count:
+            read = read.take(pa.array(ranges.positions(unique)))
+        return repeat(read, inverse)
+
+    def check(self) -> None:
+        """Decode every batch."""
+        ctx = self._file.ctx
+        for batch, rows in enumerate(np.diff(self._offsets).tolist()):
+            with ctx.group(f"batch {batch}"), ctx.piece():
+                self._node.read(Pieces.whole(batch, rows))
+
+
+def open_node(
+    file: FileBytes,
+    field: Field,
+    table: PageTable,
+    dictionaries: Dictionaries,
+    rows: Numbers | None,
+) -> Node:
+    """Return the node of a field (possibly pruned); `rows` by batch, None below a list."""
+    type_ = field.arrow.type
+    if pa.types.is_struct(type_):
+        children = [open_node(file, child, table, dictionaries, rows) for child in field.children]
+        return StructNode(type_, children, file.ctx.at(table.extent.offset, table.extent.size))
+    pages = _pages(file, field, table)
+    if pa.types.is_null(type_):
+        return NullNode(pages, rows)
+    if pa.types.is_list(type_) or pa.types.is_large_list(type_):
+        items = open_node(file, field.children[0], table, dictionaries, None)
+        return ListNode(file, pages, type_, rows, items)
+    if pa.types.is_dictionary(type_):
+        if field.id not in dictionaries:
+            raise BadSchema(
+                "L.legacy.dictionary.location",
+                pages.place,
+                found=f"no values for the dictionary {field.name!r}",
+                wanted="the values of every dictionary field",
+            )
+        return DictionaryNode(file, pages, type_, rows, dictionaries[field.id])
+    if type_ in VAR_BINARY:
+        return BinaryNode(file, pages, type_, rows, nullable=field.nullable)
+    if fixed_width(type_) is None:
+        raise UnknownEncoding(  # L.legacy.column.type
+            "L.legacy.column.type",
+            pages.place,
+            found=f"field {field.name!r} of {type_}",
+            wanted="a type that 0.1 can store",
+        )
+    return PlainNode(file, pages, type_, rows)
+
+
+def _pages(file: FileBytes, field: Field, table: PageTable) -> Pages:
+    pages = table.pages(field.id)
+    if pages is None:
+        raise BadSchema(  # L.legacy.column.pages
+            "L.legacy.column.pages",
+            file.ctx.at(table.extent.offset, table.extent.size),
+            found=f"no pages for field {field.name!r} with id {field.id}",
+            wanted=f"an id of {table.first_id} to {table.first_id + len(table.pairs) - 1}",
+        )
+    return pages
