@@ -175,6 +175,10 @@ class NotStorable(LanceError, NotImplementedError):
     kind = "other"
 
 
+class LegacyRefused(NotStorable, OSError):
+    """A type that a 0.1 file cannot hold: pylance raises `OSError` here."""
+
+
 class LimitExceeded(BytesError):
     """Reading on would need more memory or time than the caller's `Limits` allow."""
 

@@ -176,7 +176,9 @@ def column_of(batch: pa.RecordBatch, field: Field) -> pa.Array:
 
 def _same_storage(found: pa.Field, wanted: Field) -> bool:
     """Whether arrays of an Arrow field are stored as the field says, extensions aside."""
-    fields = schema_of(pa.schema([found.with_name(wanted.name).with_nullable(False)])).flat()
+    fields = schema_of(
+        pa.schema([found.with_name(wanted.name).with_nullable(pa.types.is_null(found.type))])
+    ).flat()
     described = [(field.name, field.logical_type) for field in fields]
     return described == [(field.name, field.logical_type) for field in wanted.flat()]
 

@@ -24,10 +24,10 @@ import pyarrow as pa
 from lanceref.cursor import FileBytes
 from lanceref.errors import OutOfRange, Place, UnknownEncoding
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.legacy.binary import VAR_BINARY, BinaryNode
+from lanceref.legacy.binary import VAR_BINARY, BinaryNode, encode_binary
 from lanceref.legacy.page_table import Pages
 from lanceref.legacy.pieces import Numbers, Pieces
-from lanceref.legacy.plain import PlainNode
+from lanceref.legacy.plain import PlainNode, encode_plain
 
 Dictionaries = Mapping[int, pa.Array]
 """The values of the dictionary fields of a schema by field id."""
@@ -111,3 +111,11 @@ def _values(
 def is_number(type_: pa.DataType) -> bool:
     """Whether values of this type are stored as plain numbers in a dictionary."""
     return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_))
+
+
+def encode_values(values: pa.Array, position: int) -> tuple[bytes, int]:
+    """Return the bytes of a dictionary that are written at `position`, and where it then lies."""
+    if values.type in VAR_BINARY:
+        data, ends = encode_binary(values, position)
+        return bytes(data) + ends, position + len(data)
+    return bytes(encode_plain(values)), position

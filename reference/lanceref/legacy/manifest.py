@@ -14,7 +14,8 @@ Divergences: D.legacy.manifest-before-metadata
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -80,20 +81,22 @@ def _lint_content(message: table_pb2.Manifest, ctx: Context, place: Place) -> No
 
 
 def manifest_message(
-    schema: LanceSchema, writer_version: table_pb2.Manifest.WriterVersion
+    schema: LanceSchema,
+    dictionaries: Mapping[int, tuple[int, int]],
+    writer: table_pb2.Manifest.WriterVersion,
 ) -> table_pb2.Manifest:
-    """Return the message to embed; dictionary fields must say where their values lie."""
+    """Return the message to embed; `dictionaries` gives position and number of values by id."""
     fields = []
     for field in schema.flat():
-        message = field_message(replace(field))
-        if field.dictionary is not None:
-            message.dictionary.offset, message.dictionary.length = field.dictionary
+        message = field_message(field)
+        if field.id in dictionaries:
+            message.dictionary.offset, message.dictionary.length = dictionaries[field.id]
         fields.append(message)
     return table_pb2.Manifest(
         fields=fields,
         version=VERSION,
         schema_metadata={key: value.encode() for key, value in schema.metadata.items()},
-        writer_version=writer_version,
+        writer_version=writer,
         data_format=table_pb2.Manifest.DataStorageFormat(
             file_format=DATA_FORMAT[0], version=DATA_FORMAT[1]
         ),
