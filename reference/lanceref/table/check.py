@@ -19,6 +19,7 @@ from lanceref.file.versions import V0_1
 from lanceref.legacy.check import check_legacy
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
+from lanceref.table.columns import OpenFile
 from lanceref.table.fragments import FileOfFragment, Fragment
 from lanceref.table.identity import Identities
 from lanceref.table.lineage import STORED, Values, open_lineage
@@ -89,9 +90,12 @@ def _check_fragment(
             live.check(rows, lineage)
 
 
-def _check_types(opened: DataFile, file: FileOfFragment, schema: LanceSchema) -> None:
+def _check_types(opened: OpenFile, file: FileOfFragment, schema: LanceSchema) -> None:
     """Hold the types that the file gives its fields against those of the table."""
-    stored = {field.id: field for field in opened.descriptor.schema.flat()}
+    own = opened.descriptor if isinstance(opened, DataFile) else opened.manifest
+    if own is None:
+        return
+    stored = {field.id: field for field in own.schema.flat()}
     for field in schema.flat():
         inside = stored.get(field.id)
         if field.id not in file.columns or inside is None:
@@ -99,7 +103,7 @@ def _check_types(opened: DataFile, file: FileOfFragment, schema: LanceSchema) ->
         if inside.logical_type != field.logical_type:
             opened.bytes.ctx.lint(
                 "L.table.datafile.type",
-                opened.descriptor.place,
+                own.place,
                 found=f"{inside.logical_type} for field {field.id} ({field.name!r})",
                 wanted=f"{field.logical_type}, as the manifest says",
             )
