@@ -54,6 +54,23 @@ def test_lists_take_the_offsets_of_their_leaves(type_):
     assert type_ == found.type
 
 
+def test_depth_counts_the_layers_above():
+    """A struct of a list of points and a number: three layers over two leaves, one over the third.
+
+    The list is null in row 1, the point in its second item.
+    """
+    type_ = pa.struct([("l", pa.list_(POINT)), ("n", pa.int8())])
+    outer = Layer(2, None, None)
+    lists = Layer(2, _flags(1, 0), np.array([0, 2, 2]))
+    points = _struct(_flags(1, 0), [1, 2], ["a", "b"])
+    leaves = [Nested((outer, lists, *leaf.layers), leaf.leaf) for leaf in points]
+    leaves.append(Nested((outer,), pa.array([7, 8], pa.int8())))
+
+    assert [{"l": [{"x": 1, "y": "a"}, None], "n": 7}, {"l": None, "n": 8}] == (
+        assemble(field_of(type_), leaves, PLACE).to_pylist()
+    )
+
+
 def test_all_valid_is_no_validity():
     """One leaf says nothing about nulls, the other that there is none: they agree."""
     leaves = _struct(None, [1], ["a"])

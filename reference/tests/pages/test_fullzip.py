@@ -68,6 +68,7 @@ def test_the_message_of_the_page_is_taken_over():
         ({"bits_per_value": 31}, "value-bits"),
         ({"bits_per_value": 0}, "value-bits"),
         ({"bits_def": 17}, "control-bits"),
+        ({"bits_rep": 17, "bits_def": 0}, "control-bits"),
         ({"bits_rep": 1}, "repetition"),
         ({"num_items": 4}, "num-items"),
         ({"num_visible_items": 2}, "num-visible"),
@@ -165,6 +166,43 @@ def test_zipped_lists_come_back(rows, data):
     page.check()
     assert rows == scanned(page, LISTS)
     assert [rows[row] for row in wanted] == taken(page, LISTS, *wanted)
+
+
+@pytest.mark.parametrize(
+    ("run_bytes", "runs"), [(1, [1] * 6), (10, [2, 2, 2]), (14, [2, 2, 2]), (30, [6])]
+)
+def test_a_scan_goes_by_runs(run_bytes, runs, monkeypatch):
+    """Rows of five bytes: as many as fit, one at least, never one that was there before."""
+    monkeypatch.setattr("lanceref.pages.fullzip.RUN_BYTES", run_bytes)
+    layout = zip_layout(flat(32), 6, NULLABLE_ITEM, bits_def=1, bits_per_value=32)
+    entries = b"".join(b"\0" + words(i) for i in range(6))
+    page = opened(pa.int32(), layout, 6, entries)
+    parts = [part.leaf.to_pylist() for part in page.scan(0, 6)]
+
+    assert runs == [len(part) for part in parts]
+    assert list(range(6)) == [value for part in parts for value in part]
+
+
+@pytest.mark.parametrize(("run_bytes", "runs"), [(1, [1, 1, 1]), (8, [2, 1]), (13, [3])])
+def test_runs_of_variable_values_end_at_rows(run_bytes, runs, monkeypatch):
+    """The worked strings take 1, 7 and 5 bytes."""
+    monkeypatch.setattr("lanceref.pages.fullzip.RUN_BYTES", run_bytes)
+    page = opened(pa.string(), _strings(), 3, STRINGS, STARTS)
+
+    assert runs == [part.num_rows for part in page.scan(0, 3)]
+
+
+def test_values_that_grow_make_shorter_runs(monkeypatch):
+    """Vectors of 16 nulls take two bytes and become 64: a run of 128 bytes holds two."""
+    monkeypatch.setattr("lanceref.pages.fullzip.RUN_BYTES", 128)
+    type_ = pa.list_(pa.float32(), 16)
+    nulls = pb.CompressiveEncoding(
+        fixed_size_list={"items_per_value": 16, "has_validity": True, "values": {"constant": {}}}
+    )
+    layout = zip_layout(nulls, 5, ALL_VALID_ITEM, bits_per_value=16)
+    page = opened(type_, layout, 5, bytes(10))
+
+    assert [2, 2, 1] == [part.num_rows for part in page.scan(0, 5)]
 
 
 @given(st.lists(st.none() | st.text(max_size=9), min_size=1, max_size=30))

@@ -134,6 +134,31 @@ def test_planes_that_do_not_store_every_slot(built):
     assert [None, "word 3"] == taken(page, TEXT, 1, 3)
 
 
+def test_a_dictionary_stands_before_the_structure():
+    """Indices in the chunk, the items in the third buffer, then the null positions."""
+    layout, structure = _structure(["a", None, "b"])
+    chunked = layout.values.chunked
+    chunked.compression.CopyFrom(flat(32))
+    chunked.dictionary.CopyFrom(variable())
+    chunked.num_buffers, chunked.num_dictionary_items = 1, 2
+    stored = chunk(words(0, 1, 1), wide=True)
+    items = words(32, 20, 0, 1, 2) + b"ab"
+    buffers = [chunk_table((stored, 0), wide=True), stored, items, *structure]
+
+    assert ["a", None, "b"] == scanned(opened(TEXT, layout, 3, *buffers, version=V2_3), TEXT)
+
+
+@pytest.mark.parametrize(("run_bytes", "runs"), [(4, [1, 1, 1, 1]), (12, [2, 2]), (64, [4])])
+def test_a_scan_goes_by_runs_of_slots(run_bytes, runs, monkeypatch):
+    """Lists of 2, 0, 3 and 0 numbers of four bytes: rows as long as their slots fit, or one."""
+    monkeypatch.setattr("lanceref.pages.sparse_page.RUN_BYTES", run_bytes)
+    rows = [[1, 2], [], [3, 4, 5], None]
+    page = _read(LISTS, rows, _chunked)
+
+    assert runs == [part.num_rows for part in page.scan(0, 4)]
+    assert rows == scanned(page, LISTS)
+
+
 def test_one_value_or_none_for_all_slots():
     """The structure alone has bytes."""
     layout, buffers = _structure([[0, None], None, [0]])

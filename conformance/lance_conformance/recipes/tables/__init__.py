@@ -20,6 +20,7 @@ from lance_conformance.recipes.tables import (
     files_2_2_hand,
     files_2_3,
     files_layouts,
+    files_widths,
 )
 
 ALL: tuple[Recipe, ...] = (
@@ -29,6 +30,7 @@ ALL: tuple[Recipe, ...] = (
     *files_2_0_rare.POSITIVES,
     *files_layouts.POSITIVES,
     *files_2_2_hand.POSITIVES,
+    *files_widths.POSITIVES,
     *files_2_3.POSITIVES,
     *datasets.POSITIVES,
     *datasets_rare.POSITIVES,

@@ -54,6 +54,16 @@ _KEY = pa.schema(
     ]
 )  # fmt: skip
 
+_CLUSTERED = pa.schema(
+    [
+        pa.field(
+            "k", pa.int64(), nullable=False,
+            metadata={"lance-schema:unenforced-clustering-key": "true",
+                      "lance-schema:unenforced-clustering-key:position": "1"},
+        ),
+    ]
+)  # fmt: skip
+
 POSITIVES: tuple[Positive, ...] = (
     _case(
         "footer-2-0",
@@ -137,6 +147,13 @@ POSITIVES: tuple[Positive, ...] = (
         ("L.file.globals.descriptor",),
         pa.Table.from_arrays([pa.array([1, 2]), pa.array([3, None])], schema=_KEY),
         "2.1", "primary-key",
+    ),
+    _case(
+        "clustering-key",
+        "a field that rows are clustered by",
+        ("L.file.globals.descriptor",),
+        pa.Table.from_arrays([pa.array([1, 2])], schema=_CLUSTERED),
+        "2.1", "clustering-key",
     ),
 )  # fmt: skip
 """Every positive case of the container."""

@@ -62,6 +62,11 @@ def _case(
 _WRITTEN = (
     _case("flat/two-columns", "a field that is never null beside one that is",
           _MIXED, ("L.array.nullable.field", "L.array.column.encoding"), ("flat", "nullable")),
+    _case("binary/zstd-level", "string bytes compressed at level 9",
+          column(pa.array([f"a line of words {i}" for i in range(120)]), compression="zstd",
+                 compression_level="9"),
+          ("L.array.flat.compressed-block", "L.array.flat.compression"),
+          ("binary", "flat", "zstd")),
     _case("list/no-nulls", "lists of which none is null: ends below the adjustment",
           column(pa.array([[1, 2], [], [3]], pa.list_(pa.int32()))),
           ("L.array.list.page", "L.array.list.null-adjustment-value"), ("list", "flat")),
@@ -154,6 +159,15 @@ def _equal_strings() -> ArrayEncoding:
     return encoding
 
 
+def _marked_vectors() -> ArrayEncoding:
+    """Describe vectors whose description says that they have validity."""
+    encoding = ArrayEncoding()
+    lists = encoding.nullable.no_nulls.values.fixed_size_list
+    lists.dimension, lists.has_validity = 2, True
+    lists.items.nullable.no_nulls.values.CopyFrom(_flat(16))
+    return encoding
+
+
 def _some_nulls() -> ArrayEncoding:
     """Describe strings that a bitmap makes null, not their ends."""
     encoding = ArrayEncoding()
@@ -178,6 +192,9 @@ _BUILT = (
     _rare("binary/equal-strings", "strings of three bytes each, without ends",
           pa.array(["abc", "def", "ghi"]), ("L.array.fixed-size-binary.width",), _equal_strings(),
           b"abcdefghi"),
+    _rare("fixed-size-list/has-validity", "a flag that no writer sets and no reader heeds",
+          pa.array([[1, 2], [3, 4]], pa.list_(pa.int16(), 2)),
+          ("L.array.fixed-size-list.dimension",), _marked_vectors(), words(1, 2, 3, 4, width=2)),
     _rare("flat/bare", "flat values without nullable around them",
           pa.array([1, 2, 3], pa.int32()), ("L.array.encoding.tag",), _flat(32),
           words(1, 2, 3, width=4)),
