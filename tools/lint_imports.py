@@ -25,9 +25,10 @@ from sources import CODE_FOLDERS, ROOT, Source, python_files
 FLOORS: dict[str, int] = {
     # 1: foundations. The version of a file is a plain value that every floor speaks of.
     **dict.fromkeys(("errors", "limits", "context", "cursor", "spans", "wire", "storage"), 1),
-    **dict.fromkeys(("arrowtypes", "extension", "proto", "slices", "file.versions"), 1),
+    **dict.fromkeys(("arrowtypes", "extension", "proto", "slices", "nesting"), 1),
+    "file.versions": 1,
     # 2: bytes in, arrays out
-    **dict.fromkeys(("codecs", "kernels"), 2),
+    **dict.fromkeys(("codecs", "kernels", "jsonb", "jsontext"), 2),
     # 3: the file formats
     **dict.fromkeys(("file", "legacy", "arrays", "pages"), 3),
     # 4: table and transactions

@@ -105,7 +105,7 @@ class LanceDataset:
     @property
     def schema(self) -> pa.Schema:
         """Arrow schema of the table."""
-        return self._snapshot.manifest.schema.arrow
+        return self._snapshot.arrow_schema
 
     @property
     def lance_schema(self) -> LanceSchema:
@@ -198,7 +198,7 @@ class LanceDataset:
         """Describe a scan. Raises NotFound for an unknown column, ValueError for a bad number."""
         wanted = ((with_row_id, ROW_ID), (with_row_address, ROW_ADDRESS))
         system = [name for on, name in wanted if on]
-        projection = scan_projection(self._snapshot.manifest.schema, columns, system)
+        projection = scan_projection(self._snapshot.schema, columns, system)
         rows = self._snapshot.fragments
         if fragments is not None:
             chosen = [fragment.fragment_id for fragment in fragments]
@@ -256,7 +256,7 @@ class LanceDataset:
         self, indices: Sequence[int] | pa.Array, columns: Sequence[str] | None = None
     ) -> pa.Table:
         """Return rows by position, in any order, repeated if asked. Raises RowNotFound."""
-        projection = take_projection(self._snapshot.manifest.schema, columns)
+        projection = take_projection(self._snapshot.schema, columns)
         return self._snapshot.take(positions_of(indices, self.count_rows()), projection)
 
     def io_stats_incremental(self) -> IOStats:

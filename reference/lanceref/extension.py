@@ -31,6 +31,36 @@ class _ArrowSchema(ctypes.Structure):
     ]
 
 
+class _InCForm:
+    """A schema or batch of which only the C form is shown, so that it is read anew."""
+
+    def __init__(self, held: pa.Schema | pa.RecordBatch) -> None:
+        self._held = held
+
+    def __arrow_c_schema__(self) -> object:
+        return self._held.__arrow_c_schema__()
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        capsules: tuple[object, object] = self._held.__arrow_c_array__(requested_schema)
+        return capsules
+
+
+def resolved(schema: pa.Schema) -> pa.Schema:
+    """Return the schema with the extension types that pyarrow knows by their names.
+
+    A name over a storage type that does not fit stays what it is: an entry of the metadata.
+    """
+    try:
+        return pa.schema(_InCForm(schema))
+    except pa.ArrowException:
+        return schema
+
+
+def resolved_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch under the `resolved` form of its schema, without a copy."""
+    return pa.record_batch(_InCForm(batch))
+
+
 def storage_of(field: pa.Field) -> tuple[pa.DataType, dict[str, str]]:
     """Return the storage type of a field and its metadata, extension name and parameters too."""
     if not isinstance(field.type, pa.BaseExtensionType):

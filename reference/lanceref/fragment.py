@@ -50,7 +50,7 @@ class LanceFragment:
     @property
     def schema(self) -> pa.Schema:
         """Schema of the table."""
-        return self._snapshot.manifest.schema.arrow
+        return self._snapshot.arrow_schema
 
     @property
     def physical_rows(self) -> int:
@@ -101,7 +101,7 @@ class LanceFragment:
         """Describe a scan of this fragment."""
         wanted = ((with_row_id, ROW_ID), (with_row_address, ROW_ADDRESS))
         system = [name for on, name in wanted if on]
-        projection = scan_projection(self._snapshot.manifest.schema, columns, system)
+        projection = scan_projection(self._snapshot.schema, columns, system)
         return LanceScanner(self._snapshot, [self._rows], projection, batch_size, limit, offset)
 
     def to_batches(
@@ -147,6 +147,6 @@ class LanceFragment:
 
     def take(self, indices: Sequence[int], columns: Sequence[str] | None = None) -> pa.Table:
         """Return live rows by their position in the fragment. Raises RowNotFound."""
-        projection = take_projection(self._snapshot.manifest.schema, columns)
+        projection = take_projection(self._snapshot.schema, columns)
         alone = replace(self._snapshot, fragments=(self._rows,))
         return alone.take(positions_of(indices, self.count_rows()), projection)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from lanceref.extension import resolved, resolved_batch
 from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.slices import whole
 from lanceref.table.rows import SYSTEM_COLUMNS
@@ -26,11 +27,15 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What is read (fields, then system columns), and for each column of `schema` its origin."""
+    """What is read (fields, then system columns), and for each column of the result its origin.
+
+    `schema` has the extension types of the result, `storage` what they are stored as.
+    """
 
     fields: tuple[Field, ...]
     system: tuple[str, ...]
     origins: tuple[Origin, ...]
+    storage: pa.Schema
     schema: pa.Schema
 
     def batch(self, rows: int, arrays: Sequence[pa.Array]) -> pa.RecordBatch:
@@ -39,7 +44,8 @@ class Projection:
             counted = pa.RecordBatch.from_arrays([pa.nulls(rows)], names=["rows"])
             return counted.select([]).replace_schema_metadata(self.schema.metadata)
         columns = [_descend(arrays[origin.array], origin.path) for origin in self.origins]
-        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        stored = pa.RecordBatch.from_arrays(columns, schema=self.storage)
+        return stored if self.schema.equals(self.storage) else resolved_batch(stored)
 
 
 def scan_projection(
@@ -69,7 +75,8 @@ def scan_projection(
             path, leaf = _path(fields[tops[top]], rest)
             origins.append(Origin(tops[top], path))
             arrow.append(leaf.with_name(name))
-    return Projection(fields, chosen, tuple(origins), pa.schema(arrow, schema.metadata or None))
+    storage = pa.schema(arrow, schema.metadata or None)
+    return Projection(fields, chosen, tuple(origins), storage, resolved(storage))
 
 
 def take_projection(schema: LanceSchema, columns: Sequence[str] | None) -> Projection:
@@ -86,7 +93,7 @@ def take_projection(schema: LanceSchema, columns: Sequence[str] | None) -> Proje
     arrow = [*(field.arrow for field in fields), *(pa.field(name, pa.uint64()) for name in chosen)]
     origins = tuple(Origin(read.index(name)) for name in order)
     ordered = pa.schema([arrow[origin.array] for origin in origins], schema.metadata or None)
-    return Projection(fields, chosen, origins, ordered)
+    return Projection(fields, chosen, origins, ordered, resolved(ordered))
 
 
 def _as_in_schema(pruned: Field, complete: Field) -> Field:

@@ -51,7 +51,7 @@ class LanceScanner:
     @property
     def dataset_schema(self) -> pa.Schema:
         """Schema of the table."""
-        return self._snapshot.manifest.schema.arrow
+        return self._snapshot.arrow_schema
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows in the order of the table; no batch crosses a fragment."""

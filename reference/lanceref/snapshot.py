@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 
 from lanceref.context import Context
 from lanceref.errors import RowNotFound
+from lanceref.extension import resolved
+from lanceref.file.schema import LanceSchema
 from lanceref.projection import Projection
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.flags import STABLE_ROW_IDS
+from lanceref.table.logical import logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.naming import find_version
 from lanceref.table.rows import FragmentRows
@@ -34,6 +37,16 @@ class Snapshot:
     manifest_path: str
     fragments: tuple[FragmentRows, ...]
     ctx: Context
+
+    @property
+    def schema(self) -> LanceSchema:
+        """The fields as they read."""
+        return logical_schema(self.manifest.schema)
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """The Arrow schema of the table."""
+        return resolved(self.schema.arrow)
 
     def scan(
         self,

@@ -17,6 +17,7 @@ from lanceref.cursor import Extent
 from lanceref.errors import BytesError
 from lanceref.file.columns import ALIGNMENT
 from lanceref.file.data_file import DataFile, open_file
+from lanceref.file.documents import check_documents
 from lanceref.file.footer import FOOTER_BYTES
 from lanceref.file.offsets import ENTRY_BYTES
 from lanceref.storage import Source
@@ -33,6 +34,8 @@ def check_file(source: Source, ctx: Context) -> DataFile | None:
         for field in opened.descriptor.schema.fields:
             with ctx.group(f"field {field.name}"), ctx.piece():
                 opened.open_field(field).check()
+            with ctx.piece():
+                check_documents(opened, field)
         _check_column_order(opened)
         _account_for_the_rest(opened)
     return opened

@@ -17,6 +17,7 @@ import pyarrow as pa
 from lanceref.context import Context
 from lanceref.cursor import Extent
 from lanceref.errors import NotFound
+from lanceref.extension import resolved, resolved_batch
 from lanceref.file.batches import batches
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.columns import PageMetadata
@@ -117,9 +118,10 @@ class LanceFileReader:
         )
         schema = self._file.descriptor.schema
         self._fields = schema.fields if columns is None else project(schema, columns)
-        self.schema = pa.schema(
+        self._storage = pa.schema(
             [field.arrow for field in self._fields], metadata=schema.metadata or None
         )
+        self.schema = resolved(self._storage)
 
     def read_all(self, *, batch_size: int = 1024, batch_readahead: int = 16) -> ReaderResults:
         """Read every row in batches of `batch_size` rows."""
@@ -137,7 +139,7 @@ class LanceFileReader:
 
         def stream() -> Iterator[pa.RecordBatch]:
             for arrays in batches(readers, start, start + num_rows, batch_size):
-                yield pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+                yield self._batch(arrays)
 
         return ReaderResults(pa.RecordBatchReader.from_batches(self.schema, stream()))
 
@@ -149,9 +151,13 @@ class LanceFileReader:
         if len(rows) and (np.any(np.diff(rows) < 0) or rows[0] < 0 or rows[-1] >= self.num_rows()):
             raise ValueError(f"indices must ascend and lie in a file of {self.num_rows()} rows")
         arrays = [reader.take(rows) for reader in self._readers]
-        batch = pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        batch = self._batch(arrays)
         parts = [batch.slice(at, batch_size) for at in range(0, len(rows), batch_size)]
         return ReaderResults(pa.RecordBatchReader.from_batches(self.schema, parts))
+
+    def _batch(self, arrays: list[pa.Array]) -> pa.RecordBatch:
+        stored = pa.RecordBatch.from_arrays(arrays, schema=self._storage)
+        return stored if self.schema.equals(self._storage) else resolved_batch(stored)
 
     @cached_property
     def _readers(self) -> list[ColumnReader]:
@@ -166,7 +172,7 @@ class LanceFileReader:
         file = self._file
         num_global_buffer_bytes = sum(extent.size for extent in file.global_buffers)
         return LanceFileMetadata(
-            schema=file.descriptor.schema.arrow,
+            schema=resolved(file.descriptor.schema.arrow),
             num_rows=file.num_rows,
             num_data_bytes=file.footer.column_metadata_start - num_global_buffer_bytes,
             num_column_metadata_bytes=file.footer.gbo_start - file.footer.column_metadata_start,

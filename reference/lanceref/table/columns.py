@@ -23,6 +23,7 @@ from lanceref.file.versions import V0_1
 from lanceref.legacy.data_file import LegacyFile, open_legacy
 from lanceref.table.bases import Bases
 from lanceref.table.fragments import FileOfFragment, Fragment
+from lanceref.table.logical import LogicalColumn, stored_field
 from lanceref.table.split import NullColumn, SplitColumn
 
 OpenFile = DataFile | LegacyFile
@@ -115,12 +116,18 @@ class FragmentReader:
         if not holders:
             return NullColumn(field.arrow.type, rows, self._ctx, place)
         if len(holders) == 1 and self._holds_all(holders[0], field):
-            return self.open(holders[0]).open_field(field, holders[0].columns)
-        parts: list[ColumnReader] = []
-        for file in holders:
-            part = self._prune(field, file)
-            parts.append(self.open(file).open_field(part, file.columns))
+            return self._part(field, holders[0])
+        parts = [self._part(self._prune(field, file), file) for file in holders]
         return SplitColumn(field.arrow.type, parts, rows, place)
+
+    def _part(self, field: Field, file: FileOfFragment) -> ColumnReader:
+        """Return the reader of what one file holds, showing what is stored as it reads."""
+        stored = stored_field(field)
+        reader = self.open(file).open_field(stored, file.columns)
+        if stored is field:
+            return reader
+        ctx = replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")
+        return LogicalColumn(reader, field, ctx, ctx.at(0))
 
     def hidden(self, field_id: int) -> ColumnReader | None:
         """Return the reader of a hidden column (-3 to -5), uint64; None when no file holds it."""

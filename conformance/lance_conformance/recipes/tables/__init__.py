@@ -21,6 +21,7 @@ from lance_conformance.recipes.tables import (
     files_2_3,
     files_layouts,
     files_widths,
+    json,
 )
 
 ALL: tuple[Recipe, ...] = (
@@ -34,6 +35,7 @@ ALL: tuple[Recipe, ...] = (
     *files_2_3.POSITIVES,
     *datasets.POSITIVES,
     *datasets_rare.POSITIVES,
+    *json.POSITIVES,
     *faults_container.NEGATIVES,
     *faults_pages.NEGATIVES,
     *faults_2_0.NEGATIVES,
@@ -41,6 +43,7 @@ ALL: tuple[Recipe, ...] = (
     *faults_versions.NEGATIVES,
     *faults_2_3.NEGATIVES,
     *faults_table.NEGATIVES,
+    *json.NEGATIVES,
 )
 """Every recipe."""
 
