@@ -62,7 +62,7 @@ class MessageEdit:
     """A change of one message of the parent; what encloses or follows it is recomputed.
 
     `where` names the message: `descriptor`, `column 0`, `page 0.0` (column.page: its encoding),
-    `manifest`, `transaction` or `index section`.
+    `manifest`, `transaction`, `index section` or (of a 0.1 file) `metadata`.
     """
 
     where: str

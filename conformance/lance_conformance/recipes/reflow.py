@@ -2,7 +2,8 @@
 
 Everything that describes a data file stands behind its data, so the data keep their place: the
 descriptor, the column metadata, the two tables and the footer are laid out anew. A manifest is a
-row of length-prefixed sections and a footer that points at the last.
+row of length-prefixed sections and a footer that points at the last; so is what describes a 0.1
+file.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ def edit_message(name: str, data: bytes, where: str, edit: Callable[[Message], N
         return _edit_manifest(data, where, edit)
     if name.endswith(".txn"):
         return _edit_bare(data, transaction_pb2.Transaction, edit)
+    if where == "metadata":
+        return _edit_legacy(data, edit)
     return _edit_data_file(data, where, edit)
 
 
@@ -66,6 +69,15 @@ def _changed(data: bytes, cls: type[Message], edit: Callable[[Message], None]) -
 def _edit_bare(data: bytes, cls: type[Message], edit: Callable[[Message], None]) -> Edited:
     now = _changed(data, cls, edit)
     return Edited(now, 0, data, now)
+
+
+def _edit_legacy(data: bytes, edit: Callable[[Message], None]) -> Edited:
+    """Edit the metadata of a 0.1 file; only the footer stands behind them."""
+    at = int.from_bytes(data[-16:-8], "little")
+    was = _section(data, at)
+    now = _changed(was, file_pb2.Metadata, edit)
+    changed = data[:at] + len(now).to_bytes(4, "little") + now + data[-16:]
+    return Edited(changed, at + 4, was, now)
 
 
 def _edit_data_file(data: bytes, where: str, edit: Callable[[Message], None]) -> Edited:

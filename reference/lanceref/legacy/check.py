@@ -71,8 +71,8 @@ def _check_statistics(opened: LegacyFile) -> None:
     assert manifest is not None
     statistics = parse_statistics(file, opened.metadata, manifest.extent.offset)
     wanted = list(covered_fields(manifest.schema))
-    named = [] if statistics is None else [int(top.name) for top in statistics.schema.fields]
-    if named != [field.id for field in wanted]:
+    named = [] if statistics is None else [top.name for top in statistics.schema.fields]
+    if named != [str(field.id) for field in wanted]:
         file.ctx.lint(
             "L.legacy.statistics.covered",
             opened.metadata.place,
@@ -81,14 +81,14 @@ def _check_statistics(opened: LegacyFile) -> None:
         )
     if statistics is not None:
         for field in wanted:
-            if field.id in statistics.by_field:
+            if str(field.id) in statistics.by_field:
                 _hold(opened, field, statistics)
 
 
 def _hold(opened: LegacyFile, field: Field, statistics: Statistics) -> None:
     """Report every batch whose values and statistics disagree; unread pages were reported."""
     quiet = opened.bytes.during(replace(opened.bytes.ctx, spans=None, findings=None))
-    stored = statistics.by_field[field.id]
+    stored = statistics.by_field[str(field.id)]
     if stored.type.field(1).type != field.arrow.type:
         opened.bytes.ctx.lint(
             "L.legacy.statistics.schema",

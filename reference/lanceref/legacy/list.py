@@ -7,7 +7,7 @@ Layout: (num_rows + 1) x i32 (large lists: i64), the first 0, relative to the ba
 
 Clauses: L.legacy.list.first-offset, L.legacy.list.ascending, L.legacy.list.items
 
-Divergences: D.legacy.nulls-lost
+Divergences: D.legacy.nulls-lost, D.legacy.written-not-read
 """
 
 from __future__ import annotations

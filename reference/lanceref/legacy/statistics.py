@@ -40,9 +40,9 @@ CHILDREN = ("null_count", "min_value", "max_value")
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """The parsed statistics: by field id a struct array with one row for each batch."""
+    """The parsed statistics: by the text of a field id a struct array, one row for each batch."""
 
-    by_field: dict[int, pa.Array]
+    by_field: dict[str, pa.Array]
     schema: LanceSchema
     table: PageTable
     place: Place
@@ -97,7 +97,7 @@ def parse_statistics(file: FileBytes, metadata: Metadata, end: int) -> Statistic
         with file.ctx.group(f"statistics of field {top.name}"), file.ctx.piece():
             _check_shape(top, place)
             node = open_node(file, top, table, {}, rows)
-            found[int(top.name)] = node.read(Pieces.whole(0, metadata.num_batches))
+            found[top.name] = node.read(Pieces.whole(0, metadata.num_batches))
     return Statistics(found, schema, table, place)
 
 

@@ -18,7 +18,7 @@ def test_the_statistics_of_the_worked_example():
     data = written(WORKED)
     found = _parse(data)
 
-    assert [{"null_count": 1, "min_value": 1, "max_value": 3}] == found.by_field[0].to_pylist()
+    assert [{"null_count": 1, "min_value": 1, "max_value": 3}] == found.by_field["0"].to_pylist()
     assert 44 == metadata_of(data)[1].statistics.page_table_position
     assert [0, 1, 2, 3] == list(metadata_of(data)[1].statistics.fields)
     assert bytes.fromhex("01" + "00" * 7 + "01000000 03000000") == data[28:44]
@@ -27,7 +27,7 @@ def test_the_statistics_of_the_worked_example():
 def test_each_batch_has_a_row():
     """Strings with and without bounds."""
     table = pa.table({"s": ["b", "a", None, None, "c"]})
-    rows = _parse(written(table, 2)).by_field[0].to_pylist()
+    rows = _parse(written(table, 2)).by_field["0"].to_pylist()
     assert [(0, "a", "b"), (2, None, None), (0, "c", "c")] == [tuple(row.values()) for row in rows]
 
 

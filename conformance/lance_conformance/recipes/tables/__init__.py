@@ -7,6 +7,7 @@ from lance_conformance.recipes.tables import (
     containers,
     datasets,
     datasets_rare,
+    faults_0_1,
     faults_2_0,
     faults_2_3,
     faults_container,
@@ -14,6 +15,7 @@ from lance_conformance.recipes.tables import (
     faults_pages,
     faults_table,
     faults_versions,
+    files_0_1,
     files_2_0,
     files_2_0_rare,
     files_2_1,
@@ -25,6 +27,7 @@ from lance_conformance.recipes.tables import (
 )
 
 ALL: tuple[Recipe, ...] = (
+    *files_0_1.POSITIVES,
     *containers.POSITIVES,
     *files_2_0.POSITIVES,
     *files_2_1.POSITIVES,
@@ -36,6 +39,7 @@ ALL: tuple[Recipe, ...] = (
     *datasets.POSITIVES,
     *datasets_rare.POSITIVES,
     *json.POSITIVES,
+    *faults_0_1.NEGATIVES,
     *faults_container.NEGATIVES,
     *faults_pages.NEGATIVES,
     *faults_2_0.NEGATIVES,
