@@ -76,7 +76,7 @@ def test_the_manifest_says_what_its_name_says(tmp_path):
 
 
 def test_a_transaction_file_repeats_the_inline_one(tmp_path):
-    """Another one under the name the manifest gives is reported."""
+    """Another one under the name the manifest gives is reported, by name and by content."""
     root = put(tmp_path / "t")
     (root / "_versions" / NAME).write_bytes(WORKED)
     name = "0-f90e17ac-85c0-4857-b697-74211a7e0b3c.txn"
@@ -84,7 +84,7 @@ def test_a_transaction_file_repeats_the_inline_one(tmp_path):
 
     assert [] == validate(root)
     (root / "_transactions" / name).write_bytes(Transaction(read_version=5).SerializeToString())
-    assert ["L.txn.inline.same"] == _clauses(root)
+    assert ["L.txn.file.name", "L.txn.inline.same"] == _clauses(root)
     (root / "_transactions" / name).write_bytes(b"\xff")
     assert ["L.txn.file.message"] == _clauses(root)
 

@@ -17,7 +17,8 @@ from lanceref.file.data_file import open_file
 from lanceref.proto import file2_pb2
 from lanceref.storage import BytesSource
 
-from lance_conformance.recipes.model import DATA, Made
+from lance_conformance.recipes.change import apply
+from lance_conformance.recipes.model import DATA, Change, Made
 from lance_conformance.recipes.oracle_made import file
 
 ALIGNMENT = 64
@@ -53,6 +54,19 @@ def fast_lanes(values: Sequence[int], bits: int, width: int) -> bytes:
     size = bits // 8
     rows = ((stream >> (bits * k)) % 2**bits for k in range(width) for stream in words_of_lanes)
     return b"".join(row.to_bytes(size, "little") for row in rows)
+
+
+def reworked(make: Callable[[], Made], *changes: Change) -> Callable[[], Made]:
+    """Return a maker of what `make` makes, with changes that keep it valid."""
+
+    def change_all() -> Made:
+        made = make()
+        files = dict(made.files)
+        for change in changes:
+            files, _ = apply(change, files)
+        return Made(files, made.table, made_by="hand")
+
+    return change_all
 
 
 def by_hand(

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lance_conformance.recipes.hand import Page, by_hand, fast_lanes, words
-from lance_conformance.recipes.model import DATA
+from lance_conformance.recipes.hand import Page, by_hand, fast_lanes, reworked, words
+from lance_conformance.recipes.model import DATA, Made, Resize
 from lance_conformance.recipes.oracle_made import column
 from lanceref.codecs.bitpack import unpack
 from lanceref.context import Context
@@ -67,3 +67,13 @@ def test_packed_blocks_unpack(bits, width, seed):
     unpack(packed, width, found)
 
     assert values + [0] * 24 == found[0].tolist()
+
+
+def test_changes_of_a_maker_come_one_after_the_other():
+    """The second sees what the first made; the table stays."""
+    table = pa.table({"a": [1]})
+    made = reworked(
+        lambda: Made({DATA: b"abc"}, table), Resize(append=b"d"), Resize(keep=-1, append=b"ef")
+    )()
+
+    assert ({DATA: b"abcef"}, table, "hand") == (made.files, made.table, made.made_by)

@@ -39,6 +39,7 @@ class Bases:
         """Open a data file. Raises FormatError when the manifest names one that does not exist."""
         folder = DATA_FOLDER
         if base_id in self._bases and not self._bases[base_id].is_dataset_root:
+            # L.table.base.folder
             folder = ""
         return self._open(f"{folder}/{path}" if folder else path, base_id)
 

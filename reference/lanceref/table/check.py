@@ -28,7 +28,7 @@ from lanceref.table.naming import find_version
 from lanceref.table.refs import list_branches, list_tags
 from lanceref.table.rows import FragmentRows
 from lanceref.txn.transaction import FOLDER as TRANSACTIONS
-from lanceref.txn.transaction import open_transaction
+from lanceref.txn.transaction import check_name, open_transaction
 
 
 def check_dataset(store: Store, ctx: Context, *, version: int | None, deep: bool) -> None:
@@ -118,7 +118,9 @@ def _check_transaction(store: Store, manifest: Manifest, ctx: Context) -> None:
     with ctx.piece():
         source = store.open(path)
         file_ctx = replace(ctx, file=name)
-        if open_transaction(source, file_ctx) != manifest.transaction:
+        stored = open_transaction(source, file_ctx)
+        check_name(stored, source, file_ctx)
+        if stored != manifest.transaction:  # L.txn.inline.wins: the file is only looked at
             file_ctx.lint(
                 "L.txn.inline.same",
                 file_ctx.at(0, source.size),

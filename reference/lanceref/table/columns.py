@@ -113,7 +113,7 @@ class FragmentReader:
         """Return the reader of a field of the table's schema in this fragment."""
         holders = [file for file in self.fragment.files if self._holds(file, field)]
         rows, place = self.physical_rows, self.fragment.place
-        if not holders:
+        if not holders:  # L.table.datafile.missing-field
             return NullColumn(field.arrow.type, rows, self._ctx, place)
         if len(holders) == 1 and self._holds_all(holders[0], field):
             return self._part(field, holders[0])

@@ -82,7 +82,7 @@ def check_flags(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> Non
                 wanted="both or neither",
             )
         )
-    unknown = reader & ~READABLE
+    unknown = reader & ~READABLE  # L.table.flags.unknown-writer-bit: the other word may hold any
     if unknown:
         raise UnknownFlag(
             "L.table.flags.unknown-reader-bit",

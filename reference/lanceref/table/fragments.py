@@ -133,7 +133,8 @@ def _file(
             found=f"{len(fields)} fields and {len(indices)} column indices",
             wanted="one index for each field",
         )
-    live = [(f, i) for f, i in zip(fields, indices, strict=True) if f != TOMBSTONE]
+    pairs = zip(fields, indices, strict=True)
+    live = [(f, i) for f, i in pairs if f != TOMBSTONE]  # L.table.datafile.tombstone
     if len({f for f, _ in live}) != len(live):
         ctx.refuse(_twice([f for f, _ in live], f"{entry.path}, in one file", place))
     stored = {f: i for f, i in live if not (i == NO_COLUMN and _is_parent(f, version, known))}

@@ -216,7 +216,7 @@ def _section(file: FileBytes, position: int, cls: type[M], name: str) -> tuple[E
 def _indices(
     file: FileBytes, manifest: table_pb2.Manifest
 ) -> tuple[tuple[table_pb2.IndexMetadata, ...], Extent | None]:
-    if not manifest.HasField("index_section"):
+    if not manifest.HasField("index_section"):  # L.table.manifest.index-section
         return (), None
     extent, section = _section(file, manifest.index_section, table_pb2.IndexSection, "index")
     return tuple(section.indices), extent

@@ -56,11 +56,11 @@ def parse_name(name: str) -> VersionName | None:
     digits = digits.removeprefix("d")
     if not (digits.isascii() and digits.isdigit()) or int(digits) > TOP:
         return None
-    if detached:
+    if detached:  # L.table.naming.detached
         return VersionName(name, "detached", int(digits))
-    if len(digits) == 20:
+    if len(digits) == 20:  # L.table.naming.v2
         return VersionName(name, "V2", TOP - int(digits))
-    return VersionName(name, "V1", int(digits))
+    return VersionName(name, "V1", int(digits))  # L.table.naming.v1
 
 
 def list_versions(store: Store, ctx: Context) -> list[VersionName]:
@@ -87,9 +87,9 @@ def find_version(store: Store, ctx: Context, version: int | None) -> VersionName
         if not store.exists(detached.path):
             raise VersionNotFound(f"Dataset at path {store.root}: no detached version {version}")
         return detached
-    named = list_versions(store, ctx)
+    named = list_versions(store, ctx)  # L.table.hint.advisory: the folder is asked, not the hint
     if version is None:
-        return named[-1]
+        return named[-1]  # L.table.naming.latest
     for entry in named:
         if entry.version == version:
             return entry

@@ -109,6 +109,7 @@ class FragmentRows:
         at, last = self.offsets(np.array([start, end - 1])).tolist()
         for array in reader.scan(at, last + 1):
             first, stop = np.searchsorted(self.deleted, [at, at + len(array)])
+            # L.table.deletions.applied
             if first == stop:
                 yield array
             else:

@@ -33,8 +33,12 @@ def open_transaction(source: Source, ctx: Context) -> Transaction:
 def check_transaction(source: Source, ctx: Context) -> None:
     """Parse a transaction file for `explain` and `validate`, and hold its name against it."""
     with ctx.piece():
-        message = open_transaction(source, ctx)
-        wanted = f"{message.read_version}-{message.uuid}.txn"
-        name = PurePosixPath(source.path).name
-        if name != wanted:
-            ctx.lint("L.txn.file.name", ctx.at(0, source.size), found=name, wanted=wanted)
+        check_name(open_transaction(source, ctx), source, ctx)
+
+
+def check_name(message: Transaction, source: Source, ctx: Context) -> None:
+    """Hold the name of a transaction file against what the file says."""
+    wanted = f"{message.read_version}-{message.uuid}.txn"
+    name = PurePosixPath(source.path).name
+    if name != wanted:
+        ctx.lint("L.txn.file.name", ctx.at(0, source.size), found=name, wanted=wanted)

@@ -3,12 +3,13 @@
 import pytest
 from lanceref.context import Context
 from lanceref.errors import NotFound
+from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import LocalStore
 from lanceref.table.check import check_dataset
 
 from ..file.files import WORKED_FILE
 from .hand_made import put
-from .manifests import data_file, fragment, minimal
+from .manifests import data_file, footer, fragment, minimal, section
 
 FIELDS = [{"name": "a", "id": 0, "parent_id": -1, "logical_type": "int32", "nullable": True}]
 FORM = {"file_format": "lance", "version": "2.0"}
@@ -89,3 +90,29 @@ def test_deep_checks_compare_the_types(tmp_path):
         finding.found,
         finding.wanted,
     )
+
+
+@pytest.mark.parametrize(
+    ("stored", "clauses"),
+    [
+        ({}, []),
+        ({"uuid": "v"}, ["L.txn.file.name", "L.txn.inline.same"]),
+        ({"tag": "t"}, ["L.txn.inline.same"]),
+    ],
+)
+def test_the_transaction_file_is_that_of_the_manifest(stored, clauses, tmp_path):
+    """Its name says read version and uuid, its content is the inline one."""
+    inline = Transaction(read_version=0, uuid="u")
+    held = inline.SerializeToString()
+    root = _table(tmp_path)
+    (manifest,) = (root / "_versions").iterdir()
+    message = minimal(
+        fields=FIELDS, data_format=FORM, transaction_file="0-u.txn", transaction_section=0
+    )
+    body = section(held) + section(message.SerializeToString())
+    manifest.write_bytes(body + footer(len(section(held))))
+    (root / "_transactions").mkdir()
+    other = Transaction(**{"read_version": 0, "uuid": "u", **stored})
+    (root / "_transactions" / "0-u.txn").write_bytes(other.SerializeToString())
+
+    assert clauses == [finding.clause for finding in _findings(root)]

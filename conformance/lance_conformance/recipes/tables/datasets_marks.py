@@ -1,0 +1,137 @@
+"""Positive cases of what stands around a table's rows: ids, versions, indices, refs, commits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyroaring
+from google.protobuf.message import Message
+from lanceref.proto import rowids_pb2 as pb
+
+from lance_conformance.recipes.hand import reworked, words
+from lance_conformance.recipes.model import MessageEdit, Positive
+from lance_conformance.recipes.oracle_made import dataset, write
+
+MANIFEST = "_versions/*.manifest"
+
+
+def rows(start: int, end: int) -> pa.Table:
+    """Return a table of one int64 column `a`: `start` to `end` - 1."""
+    return pa.table({"a": pa.array(range(start, end), pa.int64())})
+
+
+def segments() -> pb.RowIdSequence:
+    """Return 13 ids in segments of all five kinds."""
+    sequence = pb.RowIdSequence()
+    sequence.segments.add().range.end = 3
+    holes = sequence.segments.add().range_with_holes
+    holes.start, holes.end = 10, 15
+    holes.holes.u32_array.base = 10
+    holes.holes.u32_array.offsets = words(2, width=4)
+    bitmap = sequence.segments.add().range_with_bitmap
+    bitmap.start, bitmap.end, bitmap.bitmap = 20, 23, b"\5"
+    ascending = sequence.segments.add().sorted_array.u16_array
+    ascending.base, ascending.offsets = 30, words(0, 4, width=2)
+    sequence.segments.add().array.u64_array.values = words(50, 40)
+    return sequence
+
+
+def _set_ids(manifest: Message) -> None:
+    fragment = manifest.fragments[0]  # type: ignore[attr-defined]
+    fragment.inline_row_ids = segments().SerializeToString()
+    manifest.next_row_id = 51  # type: ignore[attr-defined]
+
+
+def _stable(uri: str) -> pa.Table:
+    write(rows(0, 13), uri, data_storage_version="2.1", enable_stable_row_ids=True)
+    return rows(0, 13)
+
+
+def _two_indices(uri: str) -> pa.Table:
+    table = pa.table({"a": [0, 1, 2], "b": ["x", "y", "z"]})
+    ds = write(table, uri, data_storage_version="2.1")
+    ds.create_scalar_index("a", "BTREE")  # type: ignore[attr-defined]
+    ds.create_scalar_index("b", "BITMAP")  # type: ignore[attr-defined]
+    return table
+
+
+def _referred(uri: str) -> pa.Table:
+    """Name version 1 by a tag, and leave it by a branch."""
+    ds = write(rows(0, 3), uri, data_storage_version="2.1")
+    ds.tags.create("first", 1)  # type: ignore[attr-defined]
+    branch = {"parentBranch": None, "parentVersion": 1, "createAt": 0, "manifestSize": 1}
+    folder = Path(uri, "_refs", "branches")
+    folder.mkdir(parents=True)
+    (folder / "line.json").write_text(json.dumps(branch), encoding="utf-8")
+    return rows(0, 3)
+
+
+def _deleted(uri: str) -> pa.Table:
+    write(rows(0, 10), uri, data_storage_version="2.1").delete("a in (2, 5, 8)")  # type: ignore[attr-defined]
+    return pa.table({"a": pa.array([0, 1, 3, 4, 6, 7, 9], pa.int64())})
+
+
+def _as_bitmap(uri: str) -> pa.Table:
+    """Delete rows 1 and 3, and put a bitmap in place of the Arrow file."""
+    write(rows(0, 5), uri, data_storage_version="2.1").delete("a in (1, 3)")  # type: ignore[attr-defined]
+    (path,) = Path(uri, "_deletions").iterdir()
+    path.unlink()
+    path.with_suffix(".bin").write_bytes(pyroaring.BitMap([1, 3]).serialize())
+    return pa.table({"a": pa.array([0, 2, 4], pa.int64())})
+
+
+def _bitmap_type(manifest: Message) -> None:
+    manifest.fragments[0].deletion_file.file_type = 1  # type: ignore[attr-defined]
+
+
+def _one(uri: str) -> pa.Table:
+    write(rows(0, 2), uri, data_storage_version="2.1")
+    return rows(0, 2)
+
+
+def _three(uri: str) -> pa.Table:
+    write(rows(0, 6), uri, data_storage_version="2.1", max_rows_per_file=2)
+    return rows(0, 6)
+
+
+def _case(slug: str, title: str, clauses: tuple[str, ...], make: object, feature: str) -> Positive:
+    return Positive(
+        id=f"table/any/{slug}",
+        title=title,
+        clauses=clauses,
+        make=make,  # type: ignore[arg-type]
+        version="2.1",
+        types=("int64",),
+        features=(feature,),
+        kind="read-dataset",
+    )
+
+
+POSITIVES: tuple[Positive, ...] = (
+    _case("row-ids/segments", "row ids in segments of all five kinds",
+          ("L.table.row-ids.message", "L.table.row-ids.segment", "L.table.row-ids.unique"),
+          reworked(dataset(_stable), MessageEdit("manifest", _set_ids, MANIFEST)), "segments"),
+    _case("row-ids/versions", "fresh rows: created and last updated in version 1",
+          ("L.table.row-versions.order", "L.table.row-ids.column"), dataset(_stable), "versions"),
+    _case("manifest/two-indices", "two indices, each with its fragments and field",
+          ("L.table.index.unique", "L.table.index.fragment-bitmap", "L.table.index.fields",
+           "L.table.index.covering"), dataset(_two_indices), "two-indices"),
+    _case("manifest/refs", "a tag and a branch of version 1",
+          ("L.table.refs.tag", "L.table.refs.branch", "L.table.refs.exists"),
+          dataset(_referred), "refs"),
+    _case("manifest/one-commit", "one commit: a manifest, its transaction twice",
+          ("L.txn.file.message", "L.txn.file.name", "L.txn.inline.same",
+           "L.table.manifest.timestamp", "L.table.datafile.no-field"), dataset(_one), "one-commit"),
+    _case("fragments/numbers", "three fragments and the highest id any had",
+          ("L.table.fragments.max-id-present", "L.table.schema.max-id",
+           "L.table.fragments.address"), dataset(_three), "numbers"),
+    _case("deletions/arrow-three", "three deleted rows in an Arrow file",
+          ("L.table.deletions.arrow-distinct",), dataset(_deleted), "arrow-three"),
+    _case("deletions/bitmap-array", "a bitmap with one array container",
+          ("L.table.roaring.order",),
+          reworked(dataset(_as_bitmap), MessageEdit("manifest", _bitmap_type,
+                   "_versions/18446744073709551613.manifest")), "bitmap-array"),
+)  # fmt: skip
+"""Every positive case of the marks of a table."""

@@ -1,0 +1,235 @@
+"""Negative cases of what stands around a table's rows: ids, versions, indices, refs, commits.
+
+A plain read needs none of it, so most of these read well and a validation reports them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from google.protobuf.message import Message
+from lanceref.proto import rowids_pb2 as pb
+
+from lance_conformance.recipes.hand import words
+from lance_conformance.recipes.model import (
+    Change,
+    MessageEdit,
+    Negative,
+    Resize,
+    SpanPatch,
+)
+
+MANIFEST = "_versions/*.manifest"
+LAST = "_versions/18446744073709551613.manifest"
+
+_IDS = "table/any/row-ids/segments"
+_VERSIONS = "table/any/row-ids/versions"
+_INDICES = "table/any/manifest/two-indices"
+_REFS = "table/any/manifest/refs"
+_COMMIT = "table/any/manifest/one-commit"
+_NUMBERS = "table/any/fragments/numbers"
+_ARROW = "table/any/deletions/arrow-three"
+_BITMAP = "table/any/deletions/bitmap-array"
+
+
+def _case(parent: str, slug: str, title: str, clause: str, change: Change,
+          kind: str = "lint") -> Negative:  # fmt: skip
+    area, any_, topic, _ = parent.split("/")
+    prefix = "lint" if kind == "lint" else "neg"
+    return Negative(
+        id=f"{area}/{any_}/{topic}/{prefix}-{slug}",
+        title=title,
+        clause=clause,
+        parent=parent,
+        change=change,
+        meaning=title,
+        kind=kind,
+        encodings=(slug,),
+    )
+
+
+def _manifest(edit: Callable[[Message], None], target: str = MANIFEST) -> MessageEdit:
+    return MessageEdit("manifest", edit, target)
+
+
+def _ids(edit: Callable[[pb.RowIdSequence], None]) -> MessageEdit:
+    """Change the row ids of the first fragment."""
+
+    def rewrite(manifest: Message) -> None:
+        fragment = manifest.fragments[0]  # type: ignore[attr-defined]
+        sequence = pb.RowIdSequence.FromString(fragment.inline_row_ids)
+        edit(sequence)
+        fragment.inline_row_ids = sequence.SerializeToString()
+
+    return _manifest(rewrite)
+
+
+def _segment(number: int, path: str, value: object) -> MessageEdit:
+    """Set a field of one segment of the row ids."""
+
+    def edit(sequence: pb.RowIdSequence) -> None:
+        *way, last = path.split(".")
+        message: Message = sequence.segments[number]
+        for name in way:
+            message = getattr(message, name)
+        setattr(message, last, value)
+
+    return _ids(edit)
+
+
+def _index(edit: Callable[[Message], None]) -> MessageEdit:
+    """Change the first index of the last version."""
+    last = "_versions/18446744073709551612.manifest"
+    return MessageEdit("index section", lambda section: edit(section.indices[0]), last)  # type: ignore[attr-defined]
+
+
+def _garbage(manifest: Message) -> None:
+    manifest.fragments[0].inline_row_ids = b"\xff\xff"  # type: ignore[attr-defined]
+
+
+def _no_arm(sequence: pb.RowIdSequence) -> None:
+    sequence.segments[0].ClearField("range")
+
+
+def _shorter(sequence: pb.RowIdSequence) -> None:
+    del sequence.segments[-1]
+
+
+def _next_id(manifest: Message) -> None:
+    manifest.next_row_id = 50  # type: ignore[attr-defined]
+
+
+def _late(manifest: Message) -> None:
+    """Say that every row was created after the last version."""
+    fragment = manifest.fragments[0]  # type: ignore[attr-defined]
+    sequence = pb.RowDatasetVersionSequence.FromString(fragment.inline_created_at_versions)
+    sequence.runs[0].version = 9
+    fragment.inline_created_at_versions = sequence.SerializeToString()
+
+
+def _column_ids(manifest: Message) -> None:
+    manifest.fragments[0].column_row_ids.SetInParent()  # type: ignore[attr-defined]
+    for word in ("reader_feature_flags", "writer_feature_flags"):
+        setattr(manifest, word, getattr(manifest, word) | 2048)
+
+
+_ROW_IDS = (
+    _case(_IDS, "ids-message", "row ids that do not parse", "L.table.row-ids.message",
+          _manifest(_garbage)),
+    _case(_IDS, "ids-segment", "a segment of no kind", "L.table.row-ids.segment", _ids(_no_arm)),
+    _case(_IDS, "ids-range", "a range that ends before it starts", "L.table.row-ids.range",
+          _segment(0, "range.start", 7)),
+    _case(_IDS, "ids-holes", "a hole outside of its range", "L.table.row-ids.holes",
+          _segment(1, "range_with_holes.holes.u32_array.base", 20)),
+    _case(_IDS, "ids-bitmap", "a bit behind the range", "L.table.row-ids.bitmap",
+          _segment(2, "range_with_bitmap.bitmap", b"\x0d")),
+    _case(_IDS, "ids-width", "an array of a byte and a half", "L.table.row-ids.array-width",
+          _segment(3, "sorted_array.u16_array.offsets", bytes(3))),
+    _case(_IDS, "ids-sorted", "a sorted array that falls", "L.table.row-ids.sorted",
+          _segment(3, "sorted_array.u16_array.offsets", words(4, 0, width=2))),
+    _case(_IDS, "ids-overflow", "an id beyond 64 bits", "L.table.row-ids.overflow",
+          _segment(3, "sorted_array.u16_array.base", 2**64 - 2)),
+    _case(_IDS, "ids-length", "eleven ids for thirteen rows", "L.table.row-ids.length",
+          _ids(_shorter)),
+    _case(_IDS, "ids-unique", "an id of two rows", "L.table.row-ids.unique",
+          _segment(4, "array.u64_array.values", words(50, 30))),
+    _case(_IDS, "ids-next", "an id that is still to be given", "L.table.row-ids.next",
+          _manifest(_next_id)),
+    _case(_VERSIONS, "versions-order", "rows created after the last version",
+          "L.table.row-versions.order", _manifest(_late)),
+    _case(_VERSIONS, "ids-column", "row ids in a column that no file has",
+          "L.table.row-ids.column", _manifest(_column_ids)),
+)  # fmt: skip
+
+
+def _same_uuid(section: Message) -> None:
+    first, second = section.indices  # type: ignore[attr-defined]
+    second.uuid.uuid = first.uuid.uuid
+
+
+def _set(**values: object) -> Callable[[Message], None]:
+    def edit(message: Message) -> None:
+        for name, value in values.items():
+            setattr(message, name, value)
+
+    return edit
+
+
+def _other_field(index: Message) -> None:
+    index.fields[0] = 9  # type: ignore[attr-defined]
+
+
+def _covering(index: Message) -> None:
+    index.covering_fields.append(index.fields[0])  # type: ignore[attr-defined]
+
+
+def _useless(manifest: Message) -> None:
+    """List the data file again, for a field that the table does not have."""
+    files = manifest.fragments[0].files  # type: ignore[attr-defined]
+    files.add().CopyFrom(files[0])
+    files[1].fields[0] = 9
+
+
+def _year_10000(manifest: Message) -> None:
+    manifest.timestamp.seconds = 253402300800  # type: ignore[attr-defined]
+
+
+def _no_max_id(manifest: Message) -> None:
+    manifest.ClearField("max_fragment_id")
+
+
+def _low_field_id(manifest: Message) -> None:
+    """Say that no field has an id above -1, with the flag that goes with it."""
+    manifest.max_allocated_field_id = -1  # type: ignore[attr-defined]
+    manifest.writer_feature_flags |= 32768  # type: ignore[attr-defined]
+
+
+def _many_rows(manifest: Message) -> None:
+    manifest.fragments[0].physical_rows = 2**32  # type: ignore[attr-defined]
+
+
+_MARKS = (
+    _case(_INDICES, "index-unique", "two indices of one uuid", "L.table.index.unique",
+          MessageEdit("index section", _same_uuid, "_versions/18446744073709551612.manifest")),
+    _case(_INDICES, "index-bitmap", "fragments of an index that are no bitmap",
+          "L.table.index.fragment-bitmap", _index(_set(fragment_bitmap=b"\0\0\0\0")),
+          kind="negative-dataset"),
+    _case(_INDICES, "index-fields", "an index of a field that is not there",
+          "L.table.index.fields", _index(_other_field)),
+    _case(_INDICES, "index-covering", "an index that covers all of its fields",
+          "L.table.index.covering", _index(_covering)),
+    _case(_REFS, "tag", "a tag that is no JSON", "L.table.refs.tag",
+          Resize(keep=-1, target="_refs/tags/*.json")),
+    _case(_REFS, "branch", "a branch without its parent's version", "L.table.refs.branch",
+          Resize(keep=0, append=b"{}", target="_refs/branches/*.json")),
+    _case(_REFS, "tag-version", "a tag of a version that does not exist", "L.table.refs.exists",
+          Resize(keep=0, append=b'{"branch":null,"version":9,"manifestSize":1}',
+                 target="_refs/tags/*.json")),
+    _case(_COMMIT, "txn-message", "a transaction file that does not parse", "L.txn.file.message",
+          Resize(append=b"\xff", target="_transactions/*.txn")),
+    _case(_COMMIT, "txn-same", "a transaction file of another read version", "L.txn.inline.same",
+          MessageEdit("transaction", _set(read_version=7), "_transactions/*.txn")),
+    _case(_COMMIT, "txn-name", "a transaction file of another uuid than its name",
+          "L.txn.file.name",
+          MessageEdit("transaction", _set(uuid="00000000-0000-4000-8000-000000000000"),
+                      "_transactions/*.txn")),
+    _case(_COMMIT, "timestamp", "a manifest of the year 10000", "L.table.manifest.timestamp",
+          _manifest(_year_10000), kind="negative-dataset"),
+    _case(_COMMIT, "useless-file", "a data file of no field of the table",
+          "L.table.datafile.no-field", _manifest(_useless)),
+    _case(_NUMBERS, "max-id-absent", "no highest fragment id beside fragment 2",
+          "L.table.fragments.max-id-present", _manifest(_no_max_id)),
+    _case(_NUMBERS, "max-field-id", "a highest field id below that of a field",
+          "L.table.schema.max-id", _manifest(_low_field_id)),
+    _case(_NUMBERS, "address", "a fragment of 2**32 rows", "L.table.fragments.address",
+          _manifest(_many_rows), kind="negative-dataset"),
+    _case(_ARROW, "arrow-distinct", "a row deleted twice", "L.table.deletions.arrow-distinct",
+          SpanPatch(("row_id",), words(2, 2, 8, width=4), target="_deletions/*.arrow"),
+          kind="negative-dataset"),
+    _case(_BITMAP, "bitmap-order", "values of a container that fall", "L.table.roaring.order",
+          SpanPatch(("container 0",), words(3, 1, width=2), target="_deletions/*.bin"),
+          kind="negative-dataset"),
+)  # fmt: skip
+
+NEGATIVES: tuple[Negative, ...] = (*_ROW_IDS, *_MARKS)
+"""Every negative case of the marks of a table."""
