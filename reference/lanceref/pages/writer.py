@@ -1,15 +1,149 @@
-"""Field writers of 2.1 to 2.3: how rows of a field become pages."""
+"""Field writers of 2.1 to 2.3: how rows of a field become pages.
+
+A field is shredded into its leaves; every leaf queues its rows by itself and writes a page when
+what it has queued exceeds its cache.
+
+Clauses: L.file.pages.priority
+"""
 
 from __future__ import annotations
 
+import pyarrow as pa
+
+from lanceref.codecs.params import params_of
 from lanceref.errors import NotStorable
-from lanceref.file.column_writer import FieldWriter, PagePolicy
+from lanceref.file.arrow_memory import memory_bytes
+from lanceref.file.column_writer import (
+    DataArea,
+    EncodedColumn,
+    EncodedPage,
+    FieldWriter,
+    PagePolicy,
+)
 from lanceref.file.schema import Field
-from lanceref.file.versions import FileVersion
+from lanceref.file.versions import V2_1, V2_3, FileVersion
+from lanceref.pages.blob_write import encode_blobs, store_blobs
+from lanceref.pages.encode import Encoded, LeafPolicy, encode_rows, page_cuts
+from lanceref.pages.layers import Path, Step, leaf_paths
+from lanceref.pages.shred import Shred, join, shred
+from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 
 
 def open_writer(
     field: Field, first_column: int, version: FileVersion, policy: PagePolicy
 ) -> FieldWriter:
-    """Return the writer of a field whose first physical column is `first_column`."""
-    raise NotStorable(f"field {field.name!r}: 2.1 to 2.3 is not written yet")
+    """Return the writer of a field whose first physical column is `first_column`.
+
+    Raises NotStorable for a type that the version does not have.
+    """
+    _check_types(field, version)
+    structural = params_of(field.metadata).structural_encoding
+    leaves = [
+        (BlobQueue if path[-1].field.is_blob else LeafQueue)(
+            first_column + i,
+            scale_of(path),
+            LeafPolicy(
+                version, params_of(path[-1].field.metadata), structural, dimensions_of(path)
+            ),
+            policy.cache_bytes,
+        )
+        for i, path in enumerate(leaf_paths(field))
+    ]
+    return ShreddingWriter(field, leaves)
+
+
+def _check_types(field: Field, version: FileVersion) -> None:
+    for one in field.flat():
+        if version == V2_1 and one.logical_type == "map":
+            raise NotStorable(f"field {one.name!r}: maps need version 2.2 or later")
+        if version == V2_1 and one.logical_type.startswith("fixed_size_list:struct:"):
+            raise NotStorable(f"field {one.name!r}: lists of structs need version 2.2 or later")
+        if version == V2_3 and one.is_blob:
+            raise NotStorable(f"field {one.name!r}: 2.3 has no blob columns of the first kind")
+
+
+def dimensions_of(path: Path) -> tuple[int | None, ...]:
+    """Return for each layer around the leaf the size of a fixed-size list, None for others."""
+    return tuple(
+        step.dimension if step.step is Step.FIXED_SIZE_LIST else None for step in path[:-1]
+    )
+
+
+def scale_of(path: Path) -> int:
+    """Return the page slots per row: the product of the fixed-size lists on the way."""
+    scale = 1
+    for step in path:
+        scale *= step.dimension
+    return scale
+
+
+class LeafQueue:
+    """Rows of one leaf that wait for their page."""
+
+    def __init__(self, column: int, scale: int, policy: LeafPolicy, cache_bytes: int) -> None:
+        self._column, self._scale, self._policy = column, scale, policy
+        self._cache_bytes, self._queued_bytes = cache_bytes, 0
+        self._parts: list[Shred] = []
+        self._first_row = 0
+
+    def write(self, rows: Shred, first_row: int, data: DataArea) -> list[EncodedPage]:
+        """Queue rows; return the pages of all queued ones when they exceed the cache."""
+        if not self._parts:
+            self._first_row = first_row
+        self._parts.append(rows)
+        self._queued_bytes += memory_bytes(rows.leaf, with_validity=False)
+        return self.flush() if self._queued_bytes > self._cache_bytes else []
+
+    def flush(self) -> list[EncodedPage]:
+        """Return the pages of all queued rows: one, but for the level budget."""
+        if not self._parts:
+            return []
+        rows = join(self._parts)
+        self._parts, self._queued_bytes = [], 0
+        cuts, pages = page_cuts(rows, self._policy), []
+        for start, end in zip(cuts, [*cuts[1:], rows.num_rows], strict=True):
+            buffers, layout = self._encode(rows.slice(start, end))
+            slots, row = (end - start) * self._scale, self._first_row + start
+            pages.append(EncodedPage(self._column, buffers, layout, slots, row))
+        return pages
+
+    def _encode(self, rows: Shred) -> Encoded:
+        return encode_rows(rows, self._policy)
+
+
+class BlobQueue(LeafQueue):
+    """Rows of a blob column: the values are written at once, their descriptors wait."""
+
+    _codes: tuple[int, ...] = ()
+
+    def write(self, rows: Shred, first_row: int, data: DataArea) -> list[EncodedPage]:
+        """Write the values; return the pages of descriptors that became full."""
+        descriptors, self._codes = store_blobs(rows, data)
+        return super().write(descriptors, first_row, data)
+
+    def _encode(self, rows: Shred) -> Encoded:
+        return encode_blobs(rows, self._codes, self._policy)
+
+
+class ShreddingWriter:
+    """Writes a field leaf by leaf."""
+
+    def __init__(self, field: Field, leaves: list[LeafQueue]) -> None:
+        self._field, self._leaves = field, leaves
+        self.num_columns = len(leaves)
+
+    def write(self, array: pa.Array, row: int, data: DataArea) -> list[EncodedPage]:
+        """Queue rows of the field; return the pages that became full."""
+        shreds = shred(array, self._field)
+        pairs = zip(self._leaves, shreds, strict=True)
+        return [page for leaf, rows in pairs for page in leaf.write(rows, row, data)]
+
+    def flush(self, data: DataArea) -> list[EncodedPage]:
+        """Return the pages of all rows still queued."""
+        return [page for leaf in self._leaves for page in leaf.flush()]
+
+    def finish(self) -> list[EncodedColumn]:
+        """Return the encoding of each column, which says nothing."""
+        encoding = ColumnEncoding()
+        encoding.values.SetInParent()
+        return [EncodedColumn(encoding) for _ in self._leaves]

@@ -1,0 +1,1 @@
+def choose_dictionary(values, params, version): return None

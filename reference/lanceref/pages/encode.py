@@ -1,0 +1,242 @@
+"""Pages, encoded: which layout rows of a leaf are stored in.
+
+What the oracle decides by default, in its order: constant pages, packed structs with variable
+children, dictionaries, then mini-blocks for values below 256 bytes and full-zip for others. The
+metadata key `lance-encoding:structural-encoding` overrides the last step. In 2.3 constant pages
+with levels, and what is asked for, have a sparse structure.
+
+Clauses: L.page.layout.present
+
+Divergences: D.page.empty-struct-all-null
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from google.protobuf.message import Message
+
+from lanceref.codecs.choose import encode_block, encode_mini, encode_zip, max_value_bytes
+from lanceref.codecs.dictionary_choice import choose_dictionary
+from lanceref.codecs.params import Params
+from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
+from lanceref.errors import DataRefused
+from lanceref.file.column_writer import Buffer
+from lanceref.file.versions import V2_2, V2_3, FileVersion
+from lanceref.pages.constant import MAX_INLINE_BYTES
+from lanceref.pages.constant_write import all_null_page, the_value, value_page
+from lanceref.pages.dictionary_write import dictionary_parts
+from lanceref.pages.fullzip_write import fullzip_page
+from lanceref.pages.leafvalues_write import has_wide_offsets, stored_values
+from lanceref.pages.level_budget import row_cuts
+from lanceref.pages.miniblock_write import StoredDictionary, miniblock_page
+from lanceref.pages.planar_write import chunked_plane, dense_layout, sparse_layout, zipped_plane
+from lanceref.pages.ravel import RavelledLevels, flat_levels, ravel
+from lanceref.pages.shred import Shred
+from lanceref.pages.sparse_write import encode_structure
+from lanceref.proto.encodings_v2_1_pb2 import ConstantLayout, PageLayout
+from lanceref.proto.encodings_v2_3_pb2 import ValuePlane
+
+NARROW_BYTES = 256
+"""Values below this many bytes go into mini-blocks."""
+
+MINIBLOCK, FULLZIP, SPARSE = "miniblock", "fullzip", "sparse"
+
+Encoded = tuple[list[Buffer], Message]
+"""The buffers of a page, and its description."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeafPolicy:
+    """How the pages of one leaf are encoded.
+
+    `params` are the knobs of the leaf's field, `structural` the layout that the root field asks
+    for, if it does; `dimensions` has one entry per layer around the leaf: that of a fixed-size
+    list, None for others.
+    """
+
+    version: FileVersion
+    params: Params
+    structural: str | None
+    dimensions: tuple[int | None, ...]
+
+
+def encode_rows(rows: Shred, policy: LeafPolicy) -> Encoded:
+    """Return the buffers of a page with these rows, and its description.
+
+    Raises DataRefused for rows that the version has no page for.
+    """
+    if policy.version < V2_3:
+        return encode_dense(rows, policy)
+    return encode_planar(rows, policy)
+
+
+def page_cuts(rows: Shred, policy: LeafPolicy) -> list[int]:
+    """Return the rows where pages begin: the first, and where the level budget asks for it."""
+    if policy.version == V2_3 or is_all_null(rows) or not rows.layers:
+        return [0]
+    cuts = row_cuts(ravel(rows), rows.num_rows)
+    return [0] if cuts is None else cuts.tolist()
+
+
+def encode_dense(rows: Shred, policy: LeafPolicy) -> tuple[list[Buffer], PageLayout]:
+    """Return a page whose structure is levels."""
+    levels = ravel(rows)
+    if is_all_null(rows):
+        return _constant(all_null_page(levels, policy.version))
+    values, items = leaf_values(rows.leaf)
+    if isinstance(values, Rows) and not values.fields:
+        return _empty_structs(levels, policy.version)
+    wide = has_wide_offsets(rows.leaf.type)
+    if policy.version == V2_2 and items is None:
+        value = the_value(values, rows.validity)
+        if value is not None:
+            return _constant(value_page(levels, value, wide))
+    return _values(levels, values, items, policy, wide)
+
+
+def encode_planar(rows: Shred, policy: LeafPolicy) -> Encoded:
+    """Return a page of 2.3."""
+    levels = ravel(rows)
+    values, items = leaf_values(rows.leaf)
+    nothing = is_all_null(rows) or (isinstance(values, Rows) and not values.fields)
+    value = None
+    if not nothing and items is None and isinstance(values, Fixed):
+        value = the_value(values, rows.validity)
+    if nothing or (isinstance(value, bytes) and len(value) <= MAX_INLINE_BYTES):
+        return _planar_constant(rows, levels, value, policy)
+    if not _is_sparse(levels, values, policy):
+        buffers, layout = _values(levels, values, items, policy, has_wide_offsets(rows.leaf.type))
+        return buffers, dense_layout(layout)
+    return _sparse(rows, values, items, policy)
+
+
+def is_all_null(rows: Shred) -> bool:
+    """Whether no value of the leaf is valid, or there is none."""
+    return not len(rows.leaf) or (rows.validity is not None and not rows.validity.any())
+
+
+def leaf_values(leaf: pa.Array) -> tuple[Values, Values | None]:
+    """Return the values of a leaf; of a dictionary array its keys and its items."""
+    if pa.types.is_dictionary(leaf.type):
+        return dictionary_parts(leaf)
+    return stored_values(leaf), None
+
+
+def _planar_constant(
+    rows: Shred, levels: RavelledLevels, value: object, policy: LeafPolicy
+) -> Encoded:
+    plane = ValuePlane()
+    if isinstance(value, bytes):
+        plane.constant.scalar = value
+        if levels.rep is None and levels.definition is None:
+            layout = ConstantLayout(layers=levels.codes, inline_value=value)  # type: ignore[arg-type]
+            return [], dense_layout(PageLayout(constant_layout=layout))
+    else:
+        plane.none.SetInParent()
+    structure = encode_structure(rows, policy.dimensions)
+    return structure.buffers, sparse_layout(structure.layers, plane)
+
+
+def _is_sparse(levels: RavelledLevels, values: Values, policy: LeafPolicy) -> bool:
+    """Whether a page of 2.3 has a sparse structure."""
+    if levels.rep is None and levels.definition is None:
+        return False
+    if isinstance(values, Rows) and not all(isinstance(one, Fixed) for one in values.fields):
+        return False
+    mixed = levels.max_rep > 0 and any(size is not None for size in policy.dimensions)
+    return mixed or policy.structural == SPARSE or not _fits_chunks(levels)
+
+
+def _fits_chunks(levels: RavelledLevels) -> bool:
+    """Whether a page keeps the level budget as it is."""
+    cuts = row_cuts(levels, levels.num_rows)
+    return cuts is not None and len(cuts) == 1
+
+
+def _sparse(rows: Shred, values: Values, items: Values | None, policy: LeafPolicy) -> Encoded:
+    structure = encode_structure(rows, policy.dimensions)
+    slots = flat_levels(len(rows.leaf))
+    free = replace(policy, structural=None if policy.structural == SPARSE else policy.structural)
+    wide = has_wide_offsets(rows.leaf.type)
+    buffers, layout = _values(slots, values, items, free, wide)
+    if layout.HasField("mini_block_layout"):
+        plane = chunked_plane(layout.mini_block_layout, dense=False)
+    else:
+        valid = rows.leaf
+        if rows.validity is not None:
+            valid = rows.leaf.take(pa.array(np.flatnonzero(rows.validity)))
+        buffers, layout = _zipped(flat_levels(len(valid)), stored_values(valid), free, wide)
+        plane = zipped_plane(layout.full_zip_layout, dense=False)
+    return [*buffers, *structure.buffers], sparse_layout(structure.layers, plane)
+
+
+def _values(
+    levels: RavelledLevels, values: Values, items: Values | None, policy: LeafPolicy, wide: bool
+) -> tuple[list[Buffer], PageLayout]:
+    """Choose between mini-blocks, with or without a dictionary, and full-zip."""
+    if items is not None:
+        return _mini(levels, values, items, policy)
+    if isinstance(values, Rows) and not all(isinstance(one, Fixed) for one in values.fields):
+        return _zipped(levels, values, policy, wide=False)
+    if not _fits_chunks(levels):
+        return _zipped(levels, values, policy, wide)
+    chosen = choose_dictionary(values, policy.params, policy.version)
+    if chosen is not None:
+        indices, items = chosen
+        stored = Fixed(32, len(indices), indices.astype("<u4").view(np.uint8))
+        return _mini(levels, stored, items, policy)
+    structural = policy.structural
+    if structural is None or (structural == SPARSE and policy.version == V2_3):
+        narrow = max_value_bytes(values) < NARROW_BYTES and not _without_items(values)
+        structural = MINIBLOCK if narrow else FULLZIP
+    if structural == MINIBLOCK:
+        return _mini(levels, values, None, policy)
+    if structural == FULLZIP:
+        return _zipped(levels, values, policy, wide)
+    raise DataRefused(f"{structural!r} is no structural encoding of {policy.version}")
+
+
+def _without_items(values: Values) -> bool:
+    """Whether fixed-size lists hold nothing but null items."""
+    while isinstance(values, FixedSizeList):
+        if values.validity is not None and not values.validity.any():
+            return True
+        values = values.items
+    return False
+
+
+def _constant(page: tuple[list[Buffer], ConstantLayout]) -> tuple[list[Buffer], PageLayout]:
+    return page[0], PageLayout(constant_layout=page[1])
+
+
+def _empty_structs(levels: RavelledLevels, version: FileVersion) -> tuple[list[Buffer], PageLayout]:
+    """Describe rows that are all `{}`: as if they were null."""
+    if levels.rep is not None or levels.definition is not None:
+        raise DataRefused(f"empty structs in lists, and null ones, cannot be stored in {version}")
+    return _constant(all_null_page(levels, version))
+
+
+def _mini(
+    levels: RavelledLevels, values: Values, items: Values | None, policy: LeafPolicy
+) -> tuple[list[Buffer], PageLayout]:
+    blocks = encode_mini(values, policy.params, policy.version)
+    dictionary = None
+    if items is not None:
+        encoding, data = encode_block(items, policy.params, policy.version)
+        dictionary = StoredDictionary(encoding, data, items.count)
+    buffers, layout = miniblock_page(levels, blocks, dictionary, policy.version)
+    return buffers, PageLayout(mini_block_layout=layout)
+
+
+def _zipped(
+    levels: RavelledLevels, values: Values, policy: LeafPolicy, wide: bool
+) -> tuple[list[Buffer], PageLayout]:
+    if isinstance(values, Fixed) and values.bits == 1:
+        flags = np.unpackbits(values.data, count=values.count, bitorder="little")
+        values = Fixed(8, values.count, flags)
+    encoding, zipped = encode_zip(values, policy.params, policy.version)
+    buffers, layout = fullzip_page(levels, encoding, zipped, wide)
+    return buffers, PageLayout(full_zip_layout=layout)

@@ -1,0 +1,132 @@
+"""Mini-block pages, written: chunks of values with their levels.
+
+Layout: see `miniblock` and `chunks`.
+
+Clauses: L.page.miniblock.words, L.page.miniblock.sum, L.page.chunk.header, L.page.chunk.padding
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.codecs.choose import encode_levels
+from lanceref.codecs.encoded import MiniBlocks
+from lanceref.file.column_writer import Buffer
+from lanceref.file.versions import V2_1, FileVersion
+from lanceref.pages.ravel import RavelledLevels
+from lanceref.pages.repindex_write import repetition_index
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
+
+Part = tuple[NDArray[np.uint8], NDArray[np.int64]]
+"""One buffer of all chunks: their bytes joined, and the size in each chunk."""
+
+CHUNK_ALIGNMENT = 8
+FILL = 0xFE
+"""What pads the parts of a chunk."""
+
+MAX_LEVELS = 2**16 - 1
+"""Levels that the header of a chunk can count."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDictionary:
+    """The encoded items of a page's dictionary."""
+
+    encoding: CompressiveEncoding
+    data: Buffer
+    count: int
+
+
+def miniblock_page(
+    levels: RavelledLevels,
+    values: MiniBlocks,
+    dictionary: StoredDictionary | None,
+    version: FileVersion,
+) -> tuple[list[Buffer], MiniBlockLayout]:
+    """Return the buffers of a page, and its description."""
+    layout = MiniBlockLayout(
+        value_compression=values.encoding,
+        layers=levels.codes,  # type: ignore[arg-type]
+        num_buffers=len(values.buffers),
+        num_items=int(values.counts.sum()),
+        has_large_chunk=version > V2_1,
+    )
+    ends = chunk_ends(levels, values.counts)
+    num_levels = np.diff(ends, prepend=0)
+    parts: list[Part] = []
+    if levels.rep is not None:
+        encoding, *part = encode_levels(levels.rep, num_levels, version)
+        layout.rep_compression.CopyFrom(encoding)
+        parts.append((part[0], part[1]))
+    if levels.definition is not None:
+        encoding, *part = encode_levels(levels.definition, num_levels, version)
+        layout.def_compression.CopyFrom(encoding)
+        parts.append((part[0], part[1]))
+    counted = num_levels if parts else np.zeros_like(num_levels)
+    words, chunks = frame(counted, parts, values, "<u2" if version == V2_1 else "<u4")
+    buffers: list[Buffer] = [words, chunks]
+    if dictionary is not None:
+        layout.dictionary.CopyFrom(dictionary.encoding)
+        layout.num_dictionary_items = dictionary.count
+        buffers.append(dictionary.data)
+    if levels.rep is not None:
+        layout.repetition_index_depth = 1
+        index = repetition_index(levels.rep, levels.max_rep, ends)
+        buffers.append(index.reshape(-1).view(np.uint8))
+    return buffers, layout
+
+
+def chunk_ends(levels: RavelledLevels, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the entry after each chunk's last: placeholders after a chunk's values go on."""
+    ends = np.cumsum(counts)
+    visible = levels.visible
+    if visible is not None:
+        ends = np.flatnonzero(visible)[ends - 1] + 1
+        ends[-1] = levels.num_entries
+    return ends
+
+
+def frame(
+    num_levels: NDArray[np.int64], level_parts: list[Part], values: MiniBlocks, wide: str
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return the chunk words and the chunks; `wide` is the type of words and value sizes."""
+    columns = [num_levels.astype("<u2"), *(sizes.astype("<u2") for _, sizes in level_parts)]
+    columns += [sizes.astype(wide) for _, sizes in values.buffers]
+    header = np.concatenate(
+        [column.view(np.uint8).reshape(len(num_levels), -1) for column in columns], axis=1
+    )
+    parts = [*level_parts, *values.buffers]
+    header_bytes = _padded(np.int64(header.shape[1]))
+    sizes = header_bytes + sum(_padded(part_sizes) for _, part_sizes in parts)
+    ends = np.cumsum(sizes)
+    at = ends - sizes
+    out = np.full(int(ends[-1]) if len(ends) else 0, FILL, np.uint8)
+    out[at[:, None] + np.arange(header.shape[1])] = header
+    at = at + header_bytes
+    for data, part_sizes in parts:
+        place(out, at, data, part_sizes)
+        at = at + _padded(part_sizes)
+    logs = np.log2(np.maximum(values.counts, 1)).astype(np.int64)
+    logs[-1:] = 0
+    words = (((sizes // CHUNK_ALIGNMENT) - 1) << 4 | logs).astype(wide)
+    return words.view(np.uint8), out
+
+
+def place(
+    out: NDArray[np.uint8],
+    at: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    sizes: NDArray[np.int64],
+) -> None:
+    """Copy consecutive pieces of `data` to the positions `at` of `out`."""
+    first = 0
+    for position, size in zip(at.tolist(), sizes.tolist(), strict=True):
+        out[position : position + size] = data[first : first + size]
+        first += size
+
+
+def _padded(size: NDArray[np.int64] | np.int64) -> NDArray[np.int64] | np.int64:
+    return -(-size // CHUNK_ALIGNMENT) * CHUNK_ALIGNMENT
