@@ -1,1 +1,93 @@
-def choose_dictionary(values, params, version): return None
+"""Choice of dictionaries: when repeated values are stored once.
+
+Clauses: L.page.dictionary.index-width
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.codecs.choose import Kind
+from lanceref.codecs.params import Params
+from lanceref.codecs.values import Fixed, FixedSizeList, Values, Variable
+from lanceref.file.versions import V2_1, V2_3, FileVersion
+
+INDEX_BYTES = 4
+"""Bytes of an index."""
+
+Indexed = tuple[NDArray[np.uint32], Values]
+"""Indices of values, and the distinct values in the order of their first use."""
+
+
+def choose_dictionary(
+    values: Values, params: Params, version: FileVersion, kind: Kind
+) -> Indexed | None:
+    """Return indices and items when a dictionary is small enough; None when it is not."""
+    if not _may_repeat(values, version) or values.count < params.dict_too_small:
+        return None
+    cells = _cells(values)
+    found = cells.dictionary_encode()
+    distinct = len(found.dictionary)
+    if distinct > min(values.count // params.dict_divisor, params.dict_max_cardinality):
+        return None
+    items = _items(values, found.dictionary)
+    size, raw = _sizes(values, items, kind)
+    if size > params.dict_size_ratio * raw:
+        return None
+    indices = np.frombuffer(found.indices.buffers()[1], np.int32)[: values.count].view(np.uint32)
+    return indices, items
+
+
+def _may_repeat(values: Values, version: FileVersion) -> bool:
+    if isinstance(values, Fixed):
+        return values.bits == 128 or (values.bits == 64 and version > V2_1)
+    if isinstance(values, FixedSizeList):
+        return version == V2_3 and values.validity is None and isinstance(values.items, Fixed)
+    return isinstance(values, Variable)
+
+
+def _cells(values: Values) -> pa.Array:
+    """Return the values as byte strings."""
+    if isinstance(values, Variable):
+        buffers = [None, pa.py_buffer(values.offsets), pa.py_buffer(values.data)]
+        return pa.Array.from_buffers(pa.large_binary(), values.count, buffers)
+    data, width = _plain(values)
+    return pa.Array.from_buffers(pa.binary(width), values.count, [None, pa.py_buffer(data)])
+
+
+def _plain(values: Values) -> tuple[NDArray[np.uint8], int]:
+    """Return the bytes of values of fixed width, and the bytes of one."""
+    if isinstance(values, FixedSizeList):
+        assert isinstance(values.items, Fixed)
+        return values.items.data, values.items.bits * values.dimension // 8
+    assert isinstance(values, Fixed)
+    return values.data, values.bits // 8
+
+
+def _sizes(values: Values, items: Values, kind: Kind) -> tuple[int, int]:
+    """Return the bytes of items and indices, and those of the values without a dictionary."""
+    width = kind.offset_bits // 8
+    sizes = []
+    for one in (items, values):
+        if isinstance(one, Variable):
+            sizes.append(int(one.offsets[-1]) + len(one.offsets) * width)
+        else:
+            sizes.append(len(_plain(one)[0]))
+    return sizes[0] + values.count * INDEX_BYTES, sizes[1]
+
+
+def _items(values: Values, items: pa.Array) -> Values:
+    if isinstance(values, Variable):
+        _, offsets, data = items.buffers()
+        table = np.frombuffer(offsets, np.int64)[: len(items) + 1]
+        stored = np.frombuffer(data if data is not None else b"", np.uint8)[: int(table[-1])]
+        return Variable(table, stored)
+    data, width = _plain(values)
+    stored = np.frombuffer(items.buffers()[1], np.uint8)[: len(items) * width]
+    if isinstance(values, FixedSizeList):
+        assert isinstance(values.items, Fixed)
+        inner = Fixed(values.items.bits, len(items) * values.dimension, stored)
+        return FixedSizeList(values.dimension, len(items), None, inner)
+    return Fixed(8 * width, len(items), stored)

@@ -13,7 +13,10 @@ import pyarrow as pa
 PRIMITIVE_BYTES, BOOLEAN_BYTES, BINARY_BYTES = 96, 88, 120
 """Size of the array object of fixed-width values, of booleans, of values with offsets."""
 
-FIXED_BINARY_BYTES, FIXED_LIST_BYTES, DICTIONARY_BYTES, STRUCT_BYTES = 112, 104, 48, 96
+NULL_BYTES = 8
+"""Size of the array object of the null type."""
+
+FIXED_BINARY_BYTES, FIXED_LIST_BYTES, DICTIONARY_BYTES, STRUCT_BYTES = 112, 104, 48, 104
 """Size of the array object of fixed-size binary, fixed-size lists, dictionaries, structs."""
 
 
@@ -29,23 +32,22 @@ def memory_bytes(array: pa.Array, *, with_validity: bool = True) -> int:
 
 def _own_bytes(array: pa.Array) -> int:
     """Return the bytes of an array and what it holds, without its own bitmap."""
-    types, type_, end = pa.types, array.type, array.offset + len(array)
+    types, type_, end = pa.types, array.type, int(array.offset) + len(array)
     if types.is_dictionary(type_):
         return DICTIONARY_BYTES + _own_bytes(array.indices) + memory_bytes(array.dictionary)
     if types.is_fixed_size_list(type_):
-        items = array.values.slice(0, end * type_.list_size)
-        return FIXED_LIST_BYTES + memory_bytes(items)
+        return FIXED_LIST_BYTES + memory_bytes(array.values)
     if types.is_struct(type_):
         children = (memory_bytes(array.field(i)) for i in range(type_.num_fields))
         return STRUCT_BYTES + sum(children)
     if types.is_null(type_):
-        return PRIMITIVE_BYTES
+        return NULL_BYTES
     if types.is_boolean(type_):
         return BOOLEAN_BYTES - (-end // 8)
     if types.is_fixed_size_binary(type_) and not types.is_decimal(type_):
-        return FIXED_BINARY_BYTES + end * type_.byte_width
+        return FIXED_BINARY_BYTES + end * int(type_.byte_width)
     if types.is_primitive(type_) or types.is_decimal(type_):
-        return PRIMITIVE_BYTES + end * type_.bit_width // 8
+        return PRIMITIVE_BYTES + end * int(type_.bit_width) // 8
     return BINARY_BYTES + _variable_bytes(array, end)
 
 

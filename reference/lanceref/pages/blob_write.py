@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from lanceref.codecs.values import Variable
 from lanceref.errors import NotStorable
 from lanceref.file.column_writer import DataArea
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
@@ -39,6 +40,7 @@ def store_blobs(rows: Shred, data: DataArea) -> tuple[Shred, tuple[int, ...]]:
     if levels.max_rep:
         raise NotStorable("blobs in lists have no layout that can be read")
     values = stored_values(rows.leaf)
+    assert isinstance(values, Variable)  # a blob column is large_binary
     sizes = np.diff(values.offsets)
     positions = np.zeros(len(sizes), np.uint64)
     if levels.definition is not None:

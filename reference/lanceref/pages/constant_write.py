@@ -93,6 +93,7 @@ def the_value(values: Values, validity: Validity) -> bytes | Variable | None:
     Only values of fixed width and variable ones are looked at; there is at least one valid slot.
     """
     valid = np.arange(values.count) if validity is None else np.flatnonzero(validity)
+    found: bytes | Variable | None = None
     for some in (valid[:SAMPLE], valid):
         if isinstance(values, Fixed) and values.bits:
             found = _same_fixed(values, some)
@@ -106,8 +107,10 @@ def the_value(values: Values, validity: Validity) -> bytes | Variable | None:
 
 
 def _same_fixed(values: Fixed, slots: NDArray[np.int64]) -> bytes | None:
+    rows: NDArray[np.uint8]
     if values.bits == 1:
-        rows = (values.data[slots // 8] >> (slots % 8).astype(np.uint8) & 1).reshape(-1, 1)
+        shifts = (slots % 8).astype(np.uint8)
+        rows = (values.data[slots // 8] >> shifts & np.uint8(1)).reshape(-1, 1)
     else:
         rows = values.data.reshape(values.count, -1)[slots]
     return rows[0].tobytes() if (rows == rows[0]).all() else None

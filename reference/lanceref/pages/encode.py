@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
 
-from lanceref.codecs.choose import encode_block, encode_mini, encode_zip, max_value_bytes
+from lanceref.codecs.choose import Kind, encode_block, encode_mini, encode_zip, max_value_bytes
 from lanceref.codecs.dictionary_choice import choose_dictionary
 from lanceref.codecs.params import Params
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
@@ -29,7 +29,7 @@ from lanceref.pages.constant import MAX_INLINE_BYTES
 from lanceref.pages.constant_write import all_null_page, the_value, value_page
 from lanceref.pages.dictionary_write import dictionary_parts
 from lanceref.pages.fullzip_write import fullzip_page
-from lanceref.pages.leafvalues_write import has_wide_offsets, stored_values
+from lanceref.pages.leafvalues_write import kind_of, stored_values
 from lanceref.pages.level_budget import row_cuts
 from lanceref.pages.miniblock_write import StoredDictionary, miniblock_page
 from lanceref.pages.planar_write import chunked_plane, dense_layout, sparse_layout, zipped_plane
@@ -89,12 +89,12 @@ def encode_dense(rows: Shred, policy: LeafPolicy) -> tuple[list[Buffer], PageLay
     values, items = leaf_values(rows.leaf)
     if isinstance(values, Rows) and not values.fields:
         return _empty_structs(levels, policy.version)
-    wide = has_wide_offsets(rows.leaf.type)
+    kind = kind_of(rows.leaf.type)
     if policy.version == V2_2 and items is None:
         value = the_value(values, rows.validity)
         if value is not None:
-            return _constant(value_page(levels, value, wide))
-    return _values(levels, values, items, policy, wide)
+            return _constant(value_page(levels, value, kind.wide))
+    return _values(levels, values, items, policy, kind)
 
 
 def encode_planar(rows: Shred, policy: LeafPolicy) -> Encoded:
@@ -108,7 +108,7 @@ def encode_planar(rows: Shred, policy: LeafPolicy) -> Encoded:
     if nothing or (isinstance(value, bytes) and len(value) <= MAX_INLINE_BYTES):
         return _planar_constant(rows, levels, value, policy)
     if not _is_sparse(levels, values, policy):
-        buffers, layout = _values(levels, values, items, policy, has_wide_offsets(rows.leaf.type))
+        buffers, layout = _values(levels, values, items, policy, kind_of(rows.leaf.type))
         return buffers, dense_layout(layout)
     return _sparse(rows, values, items, policy)
 
@@ -160,42 +160,42 @@ def _sparse(rows: Shred, values: Values, items: Values | None, policy: LeafPolic
     structure = encode_structure(rows, policy.dimensions)
     slots = flat_levels(len(rows.leaf))
     free = replace(policy, structural=None if policy.structural == SPARSE else policy.structural)
-    wide = has_wide_offsets(rows.leaf.type)
-    buffers, layout = _values(slots, values, items, free, wide)
+    kind = kind_of(rows.leaf.type)
+    buffers, layout = _values(slots, values, items, free, kind)
     if layout.HasField("mini_block_layout"):
         plane = chunked_plane(layout.mini_block_layout, dense=False)
     else:
         valid = rows.leaf
         if rows.validity is not None:
             valid = rows.leaf.take(pa.array(np.flatnonzero(rows.validity)))
-        buffers, layout = _zipped(flat_levels(len(valid)), stored_values(valid), free, wide)
+        buffers, layout = _zipped(flat_levels(len(valid)), stored_values(valid), free, kind)
         plane = zipped_plane(layout.full_zip_layout, dense=False)
     return [*buffers, *structure.buffers], sparse_layout(structure.layers, plane)
 
 
 def _values(
-    levels: RavelledLevels, values: Values, items: Values | None, policy: LeafPolicy, wide: bool
+    levels: RavelledLevels, values: Values, items: Values | None, policy: LeafPolicy, kind: Kind
 ) -> tuple[list[Buffer], PageLayout]:
     """Choose between mini-blocks, with or without a dictionary, and full-zip."""
     if items is not None:
-        return _mini(levels, values, items, policy)
+        return _mini(levels, values, items, policy, kind)
     if isinstance(values, Rows) and not all(isinstance(one, Fixed) for one in values.fields):
-        return _zipped(levels, values, policy, wide=False)
+        return _zipped(levels, values, policy, kind)
     if not _fits_chunks(levels):
-        return _zipped(levels, values, policy, wide)
-    chosen = choose_dictionary(values, policy.params, policy.version)
+        return _zipped(levels, values, policy, kind)
+    chosen = choose_dictionary(values, policy.params, policy.version, kind)
     if chosen is not None:
         indices, items = chosen
         stored = Fixed(32, len(indices), indices.astype("<u4").view(np.uint8))
-        return _mini(levels, stored, items, policy)
+        return _mini(levels, stored, items, policy, kind)
     structural = policy.structural
     if structural is None or (structural == SPARSE and policy.version == V2_3):
         narrow = max_value_bytes(values) < NARROW_BYTES and not _without_items(values)
         structural = MINIBLOCK if narrow else FULLZIP
     if structural == MINIBLOCK:
-        return _mini(levels, values, None, policy)
+        return _mini(levels, values, None, policy, kind)
     if structural == FULLZIP:
-        return _zipped(levels, values, policy, wide)
+        return _zipped(levels, values, policy, kind)
     raise DataRefused(f"{structural!r} is no structural encoding of {policy.version}")
 
 
@@ -220,23 +220,23 @@ def _empty_structs(levels: RavelledLevels, version: FileVersion) -> tuple[list[B
 
 
 def _mini(
-    levels: RavelledLevels, values: Values, items: Values | None, policy: LeafPolicy
+    levels: RavelledLevels, values: Values, items: Values | None, policy: LeafPolicy, kind: Kind
 ) -> tuple[list[Buffer], PageLayout]:
-    blocks = encode_mini(values, policy.params, policy.version)
+    blocks = encode_mini(values, policy.params, policy.version, kind)
     dictionary = None
     if items is not None:
-        encoding, data = encode_block(items, policy.params, policy.version)
+        encoding, data = encode_block(items, policy.params, policy.version, kind)
         dictionary = StoredDictionary(encoding, data, items.count)
     buffers, layout = miniblock_page(levels, blocks, dictionary, policy.version)
     return buffers, PageLayout(mini_block_layout=layout)
 
 
 def _zipped(
-    levels: RavelledLevels, values: Values, policy: LeafPolicy, wide: bool
+    levels: RavelledLevels, values: Values, policy: LeafPolicy, kind: Kind
 ) -> tuple[list[Buffer], PageLayout]:
     if isinstance(values, Fixed) and values.bits == 1:
         flags = np.unpackbits(values.data, count=values.count, bitorder="little")
         values = Fixed(8, values.count, flags)
-    encoding, zipped = encode_zip(values, policy.params, policy.version)
-    buffers, layout = fullzip_page(levels, encoding, zipped, wide)
+    encoding, zipped = encode_zip(values, policy.params, policy.version, kind)
+    buffers, layout = fullzip_page(levels, encoding, zipped, wide=kind.wide)
     return buffers, PageLayout(full_zip_layout=layout)

@@ -2,8 +2,8 @@
 
 Layout: see `fullzip` and `rowindex`.
 
-Clauses: L.page.fullzip.control-word, L.page.fullzip.invisible, L.page.fullzip.null,
-L.page.rowindex.offsets
+Clauses: L.page.fullzip.control-word, L.page.fullzip.entry, L.page.rowindex.width,
+L.page.rowindex.order, L.page.rowindex.total
 """
 
 from __future__ import annotations
@@ -21,13 +21,19 @@ Offsets = NDArray[np.int64]
 
 
 def fullzip_page(
-    levels: RavelledLevels, encoding: CompressiveEncoding, values: Fixed | Variable, wide: bool
+    levels: RavelledLevels,
+    encoding: CompressiveEncoding,
+    values: Fixed | Variable,
+    *,
+    wide: bool,
+    bits: tuple[int, int] | None = None,
 ) -> tuple[list[Buffer], FullZipLayout]:
     """Return the buffers of a page, and its description; `wide` lengths take 8 bytes, others 4.
 
-    `values` are the compressed ones, one per visible entry.
+    `values` are the compressed ones, one per visible entry; `bits` those of a repetition and of a
+    definition level, by default as many as the highest ones need.
     """
-    bits_rep, bits_def = _bits(levels.rep), _bits(levels.definition)
+    bits_rep, bits_def = bits or (_bits(levels.rep), _bits(levels.definition))
     layout = FullZipLayout(
         bits_rep=bits_rep,
         bits_def=bits_def,

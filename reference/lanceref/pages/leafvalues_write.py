@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.choose import Kind
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
 from lanceref.errors import DataRefused
 from lanceref.pages.leafvalues import is_variable
@@ -88,3 +89,13 @@ def _variable(array: pa.Array) -> Variable:
 def has_wide_offsets(type_: pa.DataType) -> bool:
     """Whether values of the type are stored with offsets of 64 bits."""
     return bool(pa.types.is_large_string(type_) or pa.types.is_large_binary(type_))
+
+
+def kind_of(type_: pa.DataType) -> Kind:
+    """Return what a type says of its values beside their bytes; of a dictionary its items'."""
+    if pa.types.is_dictionary(type_):
+        return kind_of(type_.value_type)
+    if pa.types.is_struct(type_):
+        return Kind(fields=tuple(kind_of(field.type) for field in type_))
+    is_text = bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
+    return Kind(has_wide_offsets(type_), is_text)

@@ -4,7 +4,7 @@ A chunk counts its levels in 16 bits, and every entry without a value goes into 
 values around it. A page with such entries is therefore cut, between rows, before its levels could
 pass 65,535 or 16 KiB of packed bits. A single row above that is not stored in mini-blocks at all.
 
-Clauses: L.page.chunk.num-levels
+Clauses: L.page.miniblock.num-levels
 """
 
 from __future__ import annotations

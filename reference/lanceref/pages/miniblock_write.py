@@ -2,7 +2,8 @@
 
 Layout: see `miniblock` and `chunks`.
 
-Clauses: L.page.miniblock.words, L.page.miniblock.sum, L.page.chunk.header, L.page.chunk.padding
+Clauses: L.page.miniblock.log, L.page.miniblock.chunk-bytes, L.page.miniblock.chunk-header,
+L.page.miniblock.num-levels, L.page.miniblock.padding
 """
 
 from __future__ import annotations
@@ -58,13 +59,13 @@ def miniblock_page(
     num_levels = np.diff(ends, prepend=0)
     parts: list[Part] = []
     if levels.rep is not None:
-        encoding, *part = encode_levels(levels.rep, num_levels, version)
+        encoding, data, sizes = encode_levels(levels.rep, num_levels, version)
         layout.rep_compression.CopyFrom(encoding)
-        parts.append((part[0], part[1]))
+        parts.append((data, sizes))
     if levels.definition is not None:
-        encoding, *part = encode_levels(levels.definition, num_levels, version)
+        encoding, data, sizes = encode_levels(levels.definition, num_levels, version)
         layout.def_compression.CopyFrom(encoding)
-        parts.append((part[0], part[1]))
+        parts.append((data, sizes))
     counted = num_levels if parts else np.zeros_like(num_levels)
     words, chunks = frame(counted, parts, values, "<u2" if version == V2_1 else "<u4")
     buffers: list[Buffer] = [words, chunks]
@@ -99,8 +100,10 @@ def frame(
         [column.view(np.uint8).reshape(len(num_levels), -1) for column in columns], axis=1
     )
     parts = [*level_parts, *values.buffers]
-    header_bytes = _padded(np.int64(header.shape[1]))
-    sizes = header_bytes + sum(_padded(part_sizes) for _, part_sizes in parts)
+    header_bytes = -(-header.shape[1] // CHUNK_ALIGNMENT) * CHUNK_ALIGNMENT
+    sizes = np.full(len(num_levels), header_bytes)
+    for _, part_sizes in parts:
+        sizes += _padded(part_sizes)
     ends = np.cumsum(sizes)
     at = ends - sizes
     out = np.full(int(ends[-1]) if len(ends) else 0, FILL, np.uint8)
@@ -110,7 +113,8 @@ def frame(
         place(out, at, data, part_sizes)
         at = at + _padded(part_sizes)
     logs = np.log2(np.maximum(values.counts, 1)).astype(np.int64)
-    logs[-1:] = 0
+    if not values.last_says_count:
+        logs[-1:] = 0
     words = (((sizes // CHUNK_ALIGNMENT) - 1) << 4 | logs).astype(wide)
     return words.view(np.uint8), out
 
@@ -128,5 +132,5 @@ def place(
         first += size
 
 
-def _padded(size: NDArray[np.int64] | np.int64) -> NDArray[np.int64] | np.int64:
-    return -(-size // CHUNK_ALIGNMENT) * CHUNK_ALIGNMENT
+def _padded(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return -(-sizes // CHUNK_ALIGNMENT) * CHUNK_ALIGNMENT

@@ -12,6 +12,7 @@ Clauses: L.page.levels.numbering, L.page.levels.visible, L.page.layers.code
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,10 +70,19 @@ def flat_levels(count: int) -> RavelledLevels:
     return RavelledLevels((ALL_VALID_ITEM,), None, None, 0, 0, None, count)
 
 
-def ravel(rows: Shred) -> RavelledLevels:
-    """Return the levels of some rows of a leaf."""
-    layers = [*rows.layers, Layer(len(rows.leaf), rows.validity)]
-    codes = [_code(layer) for layer in layers]
+def layers_of(rows: Shred) -> list[Layer]:
+    """Return the layers of some rows from the outside in, the leaf's own at the end."""
+    return [*rows.layers, Layer(len(rows.leaf), rows.validity)]
+
+
+def ravel(rows: Shred, codes: Sequence[int] | None = None) -> RavelledLevels:
+    """Return the levels of some rows of a leaf.
+
+    `codes` (from the outside in) may allow for more than the rows need; by default they allow for
+    just what is there.
+    """
+    layers = layers_of(rows)
+    codes = [layer_code(layer) for layer in layers] if codes is None else codes
     max_rep = sum(layer.offsets is not None for layer in layers)
     max_def = sum(map(_levels, codes))
     entries = _Entries(layers[0].count, max_rep, max_def)
@@ -90,7 +100,8 @@ def ravel(rows: Shred) -> RavelledLevels:
     )
 
 
-def _code(layer: Layer) -> int:
+def layer_code(layer: Layer) -> int:
+    """Return the least code that can say what is null and empty in a layer."""
     nullable = layer.validity is not None and not layer.validity.all()
     if layer.offsets is None:
         return NULLABLE_ITEM if nullable else ALL_VALID_ITEM
@@ -104,7 +115,7 @@ def _levels(code: int) -> int:
     return {ALL_VALID_ITEM: 0, ALL_VALID_LIST: 0, NULL_AND_EMPTY: 2}.get(code, 1)
 
 
-def _max_visible(inner_first: list[int]) -> int:
+def _max_visible(inner_first: Sequence[int]) -> int:
     first_list = next(i for i, code in enumerate(inner_first) if code not in _ITEMS)
     return sum(map(_levels, inner_first[:first_list]))
 

@@ -18,10 +18,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.file.schema import Field
+from lanceref.pages.dictionary_write import join_dictionaries
 from lanceref.pages.layers import Step, leaf_paths
 from lanceref.pages.nested import Layer, Nested
 from lanceref.pages.validity import Validity, both, validity_of
-from lanceref.slices import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,15 @@ def list_items(array: pa.Array, validity: Validity) -> tuple[NDArray[np.int64], 
     raw = raw[array.offset : array.offset + len(array) + 1].astype(np.int64)
     if len(raw) == 0:
         raw = np.zeros(1, np.int64)
-    items = array.values.slice(int(raw[0]), int(raw[-1] - raw[0]))
     lengths = np.diff(raw)
-    if validity is not None and lengths[~validity].any():
-        items = whole(items).filter(pa.array(np.repeat(validity, lengths)))
-        lengths = np.where(validity, lengths, 0)
-    return np.append(0, np.cumsum(lengths)), items
+    if validity is None or not lengths[~validity].any():
+        return raw - raw[0], array.values.slice(int(raw[0]), int(raw[-1] - raw[0]))
+    hidden = np.flatnonzero(~validity & (lengths > 0))
+    starts = np.append(raw[0], raw[hidden + 1])
+    ends = np.append(raw[hidden], raw[-1])
+    pieces = zip(starts.tolist(), (ends - starts).tolist(), strict=True)
+    items = pa.concat_arrays([array.values.slice(start, size) for start, size in pieces])
+    return np.append(0, np.cumsum(np.where(validity, lengths, 0))), items
 
 
 def join(parts: Sequence[Shred]) -> Shred:
@@ -100,9 +103,15 @@ def join(parts: Sequence[Shred]) -> Shred:
     layers = tuple(
         _join_layers(same) for same in zip(*(part.layers for part in parts), strict=True)
     )
-    leaf = pa.concat_arrays([part.leaf for part in parts])
+    leaf = _join_leaves([part.leaf for part in parts])
     sizes = [len(part.leaf) for part in parts]
     return Shred(layers, leaf, _join_validity([part.validity for part in parts], sizes))
+
+
+def _join_leaves(leaves: Sequence[pa.Array]) -> pa.Array:
+    if pa.types.is_dictionary(leaves[0].type):
+        return join_dictionaries(leaves)
+    return pa.concat_arrays(leaves)
 
 
 def _join_layers(parts: Sequence[Layer]) -> Layer:

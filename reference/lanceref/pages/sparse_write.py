@@ -11,11 +11,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.choose import encode_block
-from lanceref.codecs.params import Params
-from lanceref.codecs.values import Fixed
+from lanceref.codecs.bitpack_encode import (
+    block_widths,
+    encode_out_of_line,
+    out_of_line_bytes,
+    out_of_line_encoding,
+)
+from lanceref.codecs.encoded import flat_encoding
 from lanceref.file.column_writer import Buffer
-from lanceref.file.versions import V2_3
 from lanceref.pages.nested import Layer
 from lanceref.pages.shred import Shred
 from lanceref.pages.validity import Validity
@@ -93,8 +96,12 @@ def encode_sequence(values: Sequence64) -> tuple[CompressiveEncoding, Buffer | N
 
 
 def _block(values: Sequence64) -> tuple[CompressiveEncoding, Buffer]:
-    stored = Fixed(64, len(values), values.astype("<u8").view(np.uint8))
-    return encode_block(stored, Params(), V2_3)
+    """Pack integers out of line, or store them as they are."""
+    numbers = values.astype("<u8")
+    width = int(block_widths(numbers).max())
+    if out_of_line_bytes(numbers, width) < numbers.nbytes:
+        return out_of_line_encoding(64, width), encode_out_of_line(numbers, width)
+    return flat_encoding(64), numbers.view(np.uint8)
 
 
 def encode_structure(rows: Shred, dimensions: tuple[int | None, ...]) -> StructureEncoder:

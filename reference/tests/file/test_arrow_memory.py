@@ -40,11 +40,9 @@ def test_worked_sizes(array, size):
     assert memory_bytes(array) == size
 
 
-def _pages(path, array, cache_bytes):
-    from lance.file import LanceFileWriter
-
+def _pages(writer_class, path, array, cache_bytes):
     schema = pa.schema([("c", array.type)])
-    with LanceFileWriter(path, schema, version="2.1", data_cache_bytes=cache_bytes) as writer:
+    with writer_class(path, schema, version="2.1", data_cache_bytes=cache_bytes) as writer:
         for part in (array, array.slice(0, 1)):
             writer.write_batch(pa.record_batch([part], schema=schema))
     return len(LanceFileReader(path).metadata().columns[0].pages)
@@ -54,8 +52,10 @@ def _pages(path, array, cache_bytes):
 @pytest.mark.parametrize("name", MAKERS)
 def test_the_oracle_begins_a_page_one_byte_above(tmp_path, name):
     """A cache of exactly the bytes of an array keeps it; one byte less writes it as a page."""
+    from lance.file import LanceFileWriter
+
     array = MAKERS[name](1000)
     size = memory_bytes(array, with_validity=False)
 
-    assert _pages(str(tmp_path / "kept"), array, size) == 1
-    assert _pages(str(tmp_path / "full"), array, size - 1) == 2
+    assert _pages(LanceFileWriter, str(tmp_path / "kept"), array, size) == 1
+    assert _pages(LanceFileWriter, str(tmp_path / "full"), array, size - 1) == 2

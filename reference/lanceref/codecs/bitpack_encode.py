@@ -1,0 +1,121 @@
+"""Bitpacking, encoded: FastLanes blocks of 1 024 values.
+
+Layout: see `bitpack`.
+
+Clauses: L.codec.bitpack.width, L.codec.bitpack.out-of-line
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.codecs.bitpack import BLOCK, Unsigned, row_start
+from lanceref.codecs.encoded import MiniBlocks, even_counts, flat_encoding
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+
+
+def pack(values: Unsigned, width: int) -> Unsigned:
+    """Pack blocks of `values` (blocks, 1024) to (blocks, width * 1024 / T); the rest is dropped."""
+    word, bits = values.dtype.type, values.dtype.itemsize * 8
+    lanes = BLOCK // bits
+    packed = np.zeros((len(values), width, lanes), values.dtype)
+    for row in range(bits):
+        k, shift = divmod(row * width, bits)
+        source = values[:, row_start(row) : row_start(row) + lanes]
+        if k < width:
+            packed[:, k] |= source << word(shift)
+        if shift + width > bits:
+            packed[:, k + 1] |= source >> word(bits - shift)
+    return packed.reshape(len(values), width * lanes)
+
+
+def block_widths(values: Unsigned) -> NDArray[np.int64]:
+    """Return the bits that each block of 1 024 values needs, the last may be short: (blocks,)."""
+    starts = np.arange(0, len(values), BLOCK)
+    if not len(starts):
+        return np.zeros(0, np.int64)
+    joined = np.bitwise_or.reduceat(values, starts).astype(np.uint64)
+    return np.array([int(bits).bit_length() for bits in joined.tolist()], np.int64)
+
+
+def blocks_of(values: Unsigned) -> Unsigned:
+    """Return the values as blocks (blocks, 1024), zeros behind the last."""
+    count = -(-len(values) // BLOCK)
+    if count * BLOCK == len(values):
+        return values.reshape(count, BLOCK)
+    padded = np.zeros(count * BLOCK, values.dtype)
+    padded[: len(values)] = values
+    return padded.reshape(count, BLOCK)
+
+
+def encode_inline(values: Unsigned, widths: NDArray[np.int64] | None = None) -> MiniBlocks:
+    """Pack each block at its own width, which stands before it.
+
+    `widths` (blocks,) are those that the blocks need unless others, at least as wide, are given.
+    """
+    bits = values.dtype.itemsize * 8
+    blocks = blocks_of(values)
+    widths = block_widths(values) if widths is None else widths
+    words = 1 + widths * (BLOCK // bits)
+    ends = np.cumsum(words)
+    out = np.empty(int(ends[-1]) if len(ends) else 0, values.dtype)
+    out[ends - words] = widths.astype(values.dtype)
+    for width in np.unique(widths).tolist():
+        chosen = np.flatnonzero(widths == width)
+        size = width * (BLOCK // bits)
+        at = (ends - words)[chosen] + 1
+        out[at[:, None] + np.arange(size)] = pack(blocks[chosen], width)
+    counts = even_counts(len(values), BLOCK)
+    return MiniBlocks(inline_encoding(bits), counts, ((out.view(np.uint8), words * (bits // 8)),))
+
+
+def inline_encoding(bits: int) -> CompressiveEncoding:
+    """Return the description of values of `bits` packed behind their width."""
+    encoding = CompressiveEncoding()
+    encoding.inline_bitpacking.uncompressed_bits_per_value = bits
+    return encoding
+
+
+def encode_inline_block(values: Unsigned) -> NDArray[np.uint8]:
+    """Pack at most 1 024 values."""
+    return encode_inline(values).buffers[0][0]
+
+
+def out_of_line_encoding(bits: int, width: int) -> CompressiveEncoding:
+    """Return the description of values of `bits` packed to `width` without a header."""
+    encoding = CompressiveEncoding()
+    encoding.out_of_line_bitpacking.uncompressed_bits_per_value = bits
+    encoding.out_of_line_bitpacking.values.CopyFrom(flat_encoding(width))
+    return encoding
+
+
+def encode_out_of_line(
+    values: Unsigned, width: int, *, packs_tail: bool | None = None
+) -> NDArray[np.uint8]:
+    """Pack whole blocks at one width; the tail is packed when that takes fewer bytes.
+
+    `packs_tail` says so otherwise. It must be so when raw values would take as many bytes.
+    """
+    bits = values.dtype.itemsize * 8
+    whole = len(values) // BLOCK * BLOCK
+    tail = len(values) - whole
+    if packs_tail is None:
+        packs_tail = tail_is_packed(tail, bits, width)
+    if tail and packs_tail:
+        return pack(blocks_of(values), width).reshape(-1).view(np.uint8)
+    packed = pack(values[:whole].reshape(-1, BLOCK), width).reshape(-1)
+    return np.concatenate([packed, values[whole:]]).view(np.uint8)
+
+
+def tail_is_packed(tail: int, bits: int, width: int) -> bool:
+    """Whether a padded block takes fewer bytes than `tail` raw values."""
+    return width * (BLOCK - tail) < (bits - width) * tail
+
+
+def out_of_line_bytes(values: Unsigned, width: int) -> int:
+    """Return the bytes that `encode_out_of_line` takes."""
+    bits, (blocks, tail) = values.dtype.itemsize * 8, divmod(len(values), BLOCK)
+    if tail and tail_is_packed(tail, bits, width):
+        blocks, tail = blocks + 1, 0
+    return blocks * BLOCK * width // 8 + tail * bits // 8

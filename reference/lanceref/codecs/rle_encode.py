@@ -1,0 +1,83 @@
+"""Run-length encoding, encoded: values and the lengths of their runs.
+
+A run is cut where its length would not fit the width of lengths, and at the end of a chunk.
+
+Layout: see `rle`.
+
+Clauses: L.codec.rle.children, L.codec.rle.sum
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.codecs.bitpack import Unsigned
+from lanceref.codecs.encoded import MiniBlocks, flat_encoding
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+
+HEADER_BYTES = 8
+"""Bytes before the runs of a block."""
+
+MAX_RUN = 255
+"""Longest run of one byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Runs that are no longer than a length can say: `values` and `lengths` of each."""
+
+    values: Unsigned
+    lengths: NDArray[np.int64]
+
+
+def starts_of(values: Unsigned) -> NDArray[np.int64]:
+    """Return where runs begin; the first is 0."""
+    if not len(values):
+        return np.zeros(0, np.int64)
+    return np.append(0, np.flatnonzero(values[1:] != values[:-1]) + 1)
+
+
+def runs_of(values: Unsigned, cuts: NDArray[np.int64], max_run: int = MAX_RUN) -> Runs:
+    """Return the runs of `values`, cut also at the positions `cuts`."""
+    starts = np.union1d(starts_of(values), cuts[cuts < len(values)])
+    lengths = np.diff(np.append(starts, len(values)))
+    pieces = -(-lengths // max_run)
+    cut = np.full(int(pieces.sum()), max_run, np.int64)
+    cut[np.cumsum(pieces) - 1] = lengths - (pieces - 1) * max_run
+    return Runs(np.repeat(values[starts], pieces), cut)
+
+
+def rle_encoding(bits: int, length_bits: int = 8) -> CompressiveEncoding:
+    """Return the description of plain values and plain lengths."""
+    encoding = CompressiveEncoding()
+    encoding.rle.values.CopyFrom(flat_encoding(bits))
+    encoding.rle.run_lengths.CopyFrom(flat_encoding(length_bits))
+    return encoding
+
+
+def encode_mini(values: Unsigned, counts: NDArray[np.int64]) -> MiniBlocks:
+    """Encode chunks of `counts` values: run values in one buffer, lengths in the other."""
+    ends = np.cumsum(counts)
+    runs = runs_of(values, ends - counts)
+    run_ends = np.searchsorted(np.cumsum(runs.lengths), ends, side="left") + 1
+    per_chunk = np.diff(run_ends, prepend=0)
+    width = values.dtype.itemsize
+    return MiniBlocks(
+        rle_encoding(8 * width),
+        counts,
+        (
+            (np.ascontiguousarray(runs.values).view(np.uint8), per_chunk * width),
+            (runs.lengths.astype(np.uint8), per_chunk),
+        ),
+    )
+
+
+def encode_block(values: Unsigned) -> NDArray[np.uint8]:
+    """Encode one buffer: u64 bytes of the run values, the run values, the lengths."""
+    runs = runs_of(values, np.zeros(0, np.int64))
+    stored = np.ascontiguousarray(runs.values).view(np.uint8)
+    header = np.array([len(stored)], "<u8").view(np.uint8)
+    return np.concatenate([header, stored, runs.lengths.astype(np.uint8)])

@@ -1,0 +1,53 @@
+"""FSST, encoded."""
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import given
+from lanceref.codecs.choose import fsst_encoding
+from lanceref.codecs.compressive import decode_zip_variable
+from lanceref.codecs.fsst import TABLE_BYTES, parse_table
+from lanceref.codecs.fsst_encode import apply, encode, symbol_table
+from lanceref.codecs.variable_encode import variable_encoding
+
+from .encoded_runs import texts_of, variable
+from .runs import CTX, PLACE
+
+
+def test_few_bytes_are_stored_as_they_are():
+    """Below 32 KiB the table is switched off."""
+    table, stored = encode(variable([b"abc", b""]))
+
+    assert table == bytes.fromhex("00000000 54535346") + bytes(TABLE_BYTES - 8)
+    assert texts_of(stored) == [b"abc", b""]
+
+
+def test_a_table_is_read_as_it_was_written():
+    """Symbols, then their lengths, then zeros."""
+    table = parse_table(symbol_table([b"ab", b"c"], is_on=True), PLACE)
+
+    assert (table.is_on, table.num_symbols) == (True, 2)
+    assert table.lengths[:2].tolist() == [2, 1]
+
+
+@given(st.lists(st.binary(max_size=12), min_size=1, max_size=50))
+def test_coded_values_come_back(texts):
+    """With symbols that match some of the bytes; all others are escaped."""
+    symbols = [b"\x00\x01", b"ab", b"\xff", b"abc", b"\x00"]
+    table = symbol_table(symbols, is_on=True)
+
+    encoding = fsst_encoding(table, variable_encoding(32))
+    back = decode_zip_variable(encoding, apply(symbols, variable(texts)), CTX, PLACE)
+
+    assert texts_of(back) == texts
+
+
+def test_long_text_is_coded_and_comes_back():
+    """2,000 addresses take less than half their bytes."""
+    texts = [f"https://example.org/item/{i * 7919 % 2000}".encode() for i in range(2000)]
+
+    table, stored = encode(variable(texts))
+
+    assert int(stored.offsets[-1]) < sum(map(len, texts)) / 2
+    encoding = fsst_encoding(table, variable_encoding(32))
+    assert texts_of(decode_zip_variable(encoding, stored, CTX, PLACE)) == texts
+    assert np.all(np.diff(stored.offsets) > 0)

@@ -1,0 +1,52 @@
+"""FSST symbol tables, trained and applied."""
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import given
+from lanceref.codecs.fsst_train import code_values, make_coder, train
+
+from .encoded_runs import variable
+
+WORDS = [b"http://", b"www.", b"example", b".com/", b"index", b".html", b"?q="]
+
+
+def _spelled(symbols, coded):
+    texts = [symbols[c] if c < 256 else bytes([c - 256]) for c in coded.codes.tolist()]
+    ends = np.cumsum(coded.counts).tolist()
+    return [b"".join(texts[start:end]) for start, end in zip([0, *ends], ends)]
+
+
+def test_the_longest_symbol_wins_and_the_rest_is_escaped():
+    """'abcdx' with a, ab, abc: 'abc', then d and x as they are."""
+    symbols = [b"a", b"ab", b"abc"]
+
+    coded = code_values(make_coder(symbols), variable([b"abcdx", b"ab", b""]))
+
+    assert coded.codes.tolist() == [2, 256 + ord("d"), 256 + ord("x"), 1]
+    assert coded.counts.tolist() == [3, 1, 0]
+
+
+def test_a_symbol_does_not_cross_a_value():
+    """'ab' in two values of one byte each is not one symbol."""
+    coded = code_values(make_coder([b"ab", b"a"]), variable([b"a", b"b"]))
+
+    assert coded.codes.tolist() == [1, 256 + ord("b")]
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=8), min_size=1, max_size=40))
+def test_codes_spell_the_values(rows):
+    """Whatever table was trained, its symbols and escapes give the values back."""
+    texts = [b"".join(row) for row in rows]
+    symbols = train(variable(texts))
+
+    assert len(symbols) <= 255
+    assert _spelled(symbols, code_values(make_coder(symbols), variable(texts))) == texts
+
+
+def test_training_finds_repeated_text():
+    """Values made of a few words take less than a third of their bytes."""
+    texts = [b"".join(WORDS[(i + j) % 7] for j in range(6)) for i in range(500)]
+
+    coded = code_values(make_coder(train(variable(texts))), variable(texts))
+
+    assert len(coded.codes) < sum(map(len, texts)) / 3

@@ -1,0 +1,108 @@
+"""Pages, encoded: which layout is taken, and that both readers understand it."""
+
+import pyarrow as pa
+import pytest
+from lanceref.codecs.params import Params
+from lanceref.errors import DataRefused
+from lanceref.file.schema_write import schema_of
+from lanceref.file.versions import V2_1, V2_2, V2_3
+from lanceref.pages.encode import LeafPolicy, encode_rows, page_cuts
+from lanceref.pages.layers import leaf_paths
+from lanceref.pages.shred import shred
+from lanceref.pages.writer import dimensions_of
+
+LIST = pa.list_(pa.int64())
+FAR = [2**62 + 7 * i for i in range(5)]
+
+
+def _page(rows, type_, version, structural=None):
+    field = schema_of(pa.schema([("c", type_)])).fields[0]
+    (leaf, *_) = shred(pa.array(rows, type_), field)
+    path = leaf_paths(field)[0]
+    policy = LeafPolicy(version, Params(), structural, dimensions_of(path))
+    buffers, layout = encode_rows(leaf, policy)
+    return len(buffers), layout
+
+
+@pytest.mark.parametrize(
+    ("rows", "type_", "version", "buffers", "layout"),
+    [
+        ([None, None], pa.int64(), V2_1, 0, "constant_layout"),
+        ([[None], [], None], LIST, V2_1, 2, "constant_layout"),
+        ([7, 7], pa.int64(), V2_1, 2, "mini_block_layout"),
+        ([7, None], pa.int64(), V2_2, 2, "constant_layout"),
+        (["a" * 40] * 2, pa.string(), V2_2, 1, "constant_layout"),
+        (FAR, pa.int64(), V2_2, 2, "mini_block_layout"),
+        ([[1, 2], None], LIST, V2_2, 3, "mini_block_layout"),
+        (["a" * 255, "b"], pa.string(), V2_2, 2, "mini_block_layout"),
+        (["a" * 256, "b"], pa.string(), V2_2, 2, "full_zip_layout"),
+        ([["a" * 256], ["b"]], pa.list_(pa.string()), V2_2, 2, "full_zip_layout"),
+        ([[1.0] * 64, [2.0] * 64], pa.list_(pa.float32(), 64), V2_2, 1, "full_zip_layout"),
+        ([[None, None]], pa.list_(pa.int8(), 2), V2_2, 1, "full_zip_layout"),
+        ([{}, {}], pa.struct([]), V2_2, 0, "constant_layout"),
+    ],
+)
+def test_rows_take_a_layout_by_what_they_hold(rows, type_, version, buffers, layout):
+    """Nulls, one value, narrow and wide values; in 2.1 only nulls are constant."""
+    found, message = _page(rows, type_, version)
+
+    assert (found, message.WhichOneof("layout")) == (buffers, layout)
+
+
+@pytest.mark.parametrize(
+    ("rows", "type_", "structural", "structure", "values"),
+    [
+        ([7, 7], pa.int64(), None, "dense", "constant"),
+        ([7, None], pa.int64(), None, "sparse", "constant"),
+        ([None, None], pa.int64(), None, "sparse", "none"),
+        (FAR, pa.int64(), "sparse", "dense", "chunked"),
+        ([*FAR, None], pa.int64(), None, "dense", "chunked"),
+        ([*FAR, None], pa.int64(), "sparse", "sparse", "chunked"),
+        (["a" * 300, None], pa.string(), "sparse", "sparse", "zipped"),
+        (["a" * 300, None], pa.string(), None, "dense", "zipped"),
+        (["abc", "abc"], pa.string(), None, "dense", "chunked"),
+        ([{}, None], pa.struct([]), None, "sparse", "none"),
+    ],
+)
+def test_a_page_of_2_3_is_sparse_when_it_must_be_or_may_be(
+    rows, type_, structural, structure, values
+):
+    """Constants with levels must be; other nullable columns are when it is asked for."""
+    _, message = _page(rows, type_, V2_3, structural)
+
+    assert message.structure.WhichOneof("codec") == structure
+    assert message.values.WhichOneof("codec") == values
+
+
+def test_fixed_size_lists_of_structs_with_lists_are_sparse():
+    """No dense page of that kind can be read."""
+    type_ = pa.list_(pa.list_(pa.struct([("a", pa.int64())]), 2))
+    rows = [[[{"a": 1}, {"a": 2}]], None]
+
+    _, message = _page(rows, type_, V2_3)
+
+    assert message.structure.WhichOneof("codec") == "sparse"
+
+
+@pytest.mark.parametrize("version", [V2_1, V2_2])
+def test_a_layout_that_does_not_exist_is_refused(version):
+    """`sparse` is none before 2.3."""
+    with pytest.raises(DataRefused, match="sparse"):
+        _page(FAR, pa.int64(), version, "sparse")
+
+
+def test_null_empty_structs_have_no_page_before_2_3():
+    """The levels would have nothing to stand beside."""
+    with pytest.raises(DataRefused, match="empty structs"):
+        _page([{}, None], pa.struct([]), V2_2)
+
+
+def test_a_page_is_cut_only_for_its_levels():
+    """Nulls alone are one page, whatever their number."""
+    field = schema_of(pa.schema([("c", LIST)])).fields[0]
+    policy = LeafPolicy(V2_2, Params(), None, (None,))
+    (nulls,) = shred(pa.array([None] * 70_000, LIST), field)
+    (mixed,) = shred(pa.array([None] * 70_000 + [[1]], LIST), field)
+
+    assert page_cuts(nulls, policy) == [0]
+    assert page_cuts(mixed, policy) == [0, 65_535]
