@@ -17,11 +17,9 @@ VERSIONS = {"2.1": V2_1, "2.2": V2_2, "2.3": V2_3}
 BLOB = {"lance-encoding:blob": "true"}
 
 
-def _write(writer_class, path, sample):
-    options = {} if sample.cache_bytes is None else {"data_cache_bytes": sample.cache_bytes}
-    with writer_class(
-        str(path), sample.table.schema, version=str(sample.version), **options
-    ) as out:
+def _write(path, sample):
+    schema, version = sample.table.schema, str(sample.version)
+    with LanceFileWriter(path, schema, version=version, data_cache_bytes=sample.cache_bytes) as out:
         for batch in sample.table.to_batches(max_chunksize=sample.batch_rows):
             out.write_batch(pa.concat_tables([pa.table(batch)]).combine_chunks())
 
