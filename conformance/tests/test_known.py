@@ -108,3 +108,13 @@ def test_list_that_is_refused(tmp_path: Path, text: str, told: str) -> None:
     path.write_text(text)
     with pytest.raises(KnownError, match=told):
         known.load(path)
+
+
+def test_the_list_of_the_oracle_names_cases_of_the_suite() -> None:
+    """It loads, lists no case twice, and every case it names exists."""
+    root = Path(known.__file__).parents[2]
+    (path,) = Path(known.__file__).parent.glob("adapters/known/*.toml")
+    listed = [one.case for one in known.load(path)]
+
+    assert len(set(listed)) == len(listed) > 100
+    assert [] == [case for case in listed if not (root / "fixtures" / case / "case.json").exists()]
