@@ -61,6 +61,7 @@ _LAYOUTS = (
 )
 
 REQUIRED: dict[str, tuple[str, ...]] = {
+    "0.1": _EVERY_VERSION,
     "2.0": (*_EVERY_VERSION, *_ARRAY_ENCODINGS),
     "2.1": (*_EVERY_VERSION, *_LAYOUTS),
     "2.2": (*_EVERY_VERSION, *_LAYOUTS, "type map"),

@@ -25,17 +25,18 @@ import pyarrow as pa
 from lanceref.context import Context
 from lanceref.errors import LanceError
 from lanceref.file.data_file import open_file
-from lanceref.file.versions import V2_0, V2_1, V2_2, V2_3
+from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2, V2_3
 from lanceref.storage import LocalSource
 from lanceref.testing import Sample, random_sample
 from lanceref.testing.types import nesting
 
 from lance_conformance.campaigns.census import encodings_of, missing, print_census
+from lance_conformance.campaigns.legacy import legacy_differences
 from lance_conformance.campaigns.readings import dataset_differences, file_differences
 from lance_conformance.campaigns.settled import settled
 from lance_conformance.oracle import lance, lance_file
 
-VERSIONS = {str(version): version for version in (V2_0, V2_1, V2_2, V2_3)}
+VERSIONS = {str(version): version for version in (V0_1, V2_0, V2_1, V2_2, V2_3)}
 """Versions a campaign can run over, by name."""
 
 
@@ -57,6 +58,11 @@ def run_table(seed: int, version: str, directory: Path) -> Outcome:
     columns = [f"{f.name}: {f.type} {f.metadata or ''}" for f in sample.table.schema]
     outcome = Outcome(seed, version, columns)
     path = directory / f"{version}.lance"
+    if sample.version == V0_1:
+        outcome.refused, outcome.differences = legacy_differences(sample, path, seed)
+        outcome.labels = sorted(sample.labels) if outcome.refused is None else []
+        shutil.rmtree(path, ignore_errors=True)
+        return outcome
     outcome.refused = write(sample, path)
     if outcome.refused is None:
         try:

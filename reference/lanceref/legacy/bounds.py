@@ -74,7 +74,9 @@ def _of_integers(valid: pa.Array) -> tuple[bytes, bytes]:
         valid = valid.view(pa.int32() if valid.type == pa.date32() else pa.int64())
     values = valid.to_numpy()
     limits = np.iinfo(values.dtype)
-    low, high = (values.min(), values.max()) if len(values) else (limits.min, limits.max)
+    low, high = limits.min, limits.max  # L.legacy.statistics.all-null
+    if len(values):
+        low, high = values.min(), values.max()
     return np.array(low, values.dtype).tobytes(), np.array(high, values.dtype).tobytes()
 
 
@@ -87,7 +89,7 @@ def _of_decimals(valid: pa.Array) -> tuple[bytes, bytes]:
 
 
 def _of_floats(values: NDArray[np.floating]) -> tuple[bytes, bytes]:
-    values = values[~np.isnan(values)]
+    values = values[~np.isnan(values)]  # L.legacy.statistics.nan
     low = values.min() if len(values) else -np.inf
     high = values.max() if len(values) else np.inf
     low = -0.0 if low == 0 else low
@@ -105,6 +107,7 @@ def _of_strings(valid: pa.Array) -> tuple[bytes | None, bytes | None]:
         found = pc.min_max(data)
         return found["min"].as_py(), found["max"].as_py()
     cut = [prefix(value, text=text) for value in data.to_pylist()]
+    # L.legacy.statistics.increment
     return min(cut), increment_text(max(cut)) if text else increment(max(cut))
 
 

@@ -127,4 +127,4 @@ def _ids(
             wanted="a schema, in the file or from its table",
         )
     paged = [field.id for field in fields if not pa.types.is_struct(field.arrow.type)]
-    return min(known), max(paged or known)
+    return min(known), max(paged or known)  # L.legacy.page-table.first-id

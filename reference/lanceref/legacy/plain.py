@@ -74,8 +74,9 @@ class PlainNode:
         data = gather(self._file, offsets, sizes, ("values", CLAUSE, kind))
         num_rows = pieces.num_rows
         if self._bits == 1:
-            data = self._shifted(data, sizes, pieces)
+            data = self._shifted(data, sizes, pieces)  # L.legacy.plain.bool
         count = num_rows * self._items
+        # L.legacy.plain.nulls: there is no validity
         leaf = pa.Array.from_buffers(self._leaf, count, [None, pa.py_buffer(data)])
         return _wrapped(leaf, self.type, num_rows)
 
@@ -98,6 +99,7 @@ def _wrapped(leaf: pa.Array, type_: pa.DataType, num_rows: int) -> pa.Array:
     """Put fixed-size lists around the leaf values."""
     if not pa.types.is_fixed_size_list(type_):
         return leaf
+    # L.legacy.plain.fixed-size-list
     inner = _wrapped(leaf, type_.value_type, num_rows * type_.list_size)
     return pa.Array.from_buffers(type_, num_rows, [None], children=[inner])
 

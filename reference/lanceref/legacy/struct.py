@@ -59,4 +59,4 @@ class NullNode:
 
     def read(self, pieces: Pieces) -> pa.Array:
         """Return as many nulls as rows are asked for."""
-        return pa.nulls(pieces.num_rows)
+        return pa.nulls(pieces.num_rows)  # L.legacy.null.pages
