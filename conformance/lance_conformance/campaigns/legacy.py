@@ -67,9 +67,8 @@ def _byte_differences(table: pa.Table, path: Path, rows: int) -> list[str]:
     written = ours.read_bytes()
     if written == theirs:
         return []
-    at = next(
-        (i for i, pair in enumerate(zip(written, theirs, strict=False)) if len(set(pair)) > 1), -1
-    )
+    shorter = min(len(written), len(theirs))
+    at = next((i for i in range(shorter) if written[i] != theirs[i]), shorter)
     return [f"the file differs at byte {at} of {len(theirs)}"]
 
 

@@ -8,7 +8,7 @@ from lance_conformance.campaigns.differential import Outcome, report, run
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
+@pytest.mark.parametrize("version", ["0.1", "2.0", "2.1", "2.2"])
 def test_fourteen_random_tables_read_equal(version, tmp_path):
     """What the oracle wrote is read equal, in every way of reading."""
     outcomes = run(range(14), [version], tmp_path / "progress")
