@@ -30,6 +30,11 @@ FEATURE = "robust-parent"
 """What a fixture of a data file requires to be damaged."""
 
 DATASETS = {
+    "file/0.1/container/batches": "data/*.lance",
+    "file/0.1/dictionary/strings": "data/*.lance",
+    "file/0.1/list/of-structs": "data/*.lance",
+    "file/0.1/plain/vectors-of-bools": "data/*.lance",
+    "file/0.1/statistics/strings": "data/*.lance",
     "table/any/manifest/plain": "_versions/*.manifest",
     "table/any/deletions/arrow": "_deletions/*.arrow",
     "table/any/deletions/bitmap": "_deletions/*.bin",

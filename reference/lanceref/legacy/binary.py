@@ -68,7 +68,7 @@ class BinaryNode:
                 found=f"{ends[-1]} bytes in one run of rows",
                 wanted=f"what offsets of {self.type} can count",
             )
-        named = ("bytes of values", "L.legacy.binary.offsets", f"{self.type} bytes")
+        named = ("bytes of values", "L.legacy.binary.offsets", "bytes")
         data = gather(self._file, offsets.firsts, offsets.lasts - offsets.firsts, named)
         validity = None
         nulls = offsets.lengths == 0  # L.legacy.binary.null

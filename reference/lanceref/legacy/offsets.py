@@ -38,7 +38,7 @@ def read_offsets(file: FileBytes, pages: Pages, pieces: Pieces, dtype: str, clau
     width = np.dtype(dtype).itemsize
     starts = pages.positions[pieces.batches] + pieces.starts * width
     counts = pieces.counts + 1
-    raw = gather(file, starts, counts * width, ("offsets", clause, f"i{8 * width}[] offsets"))
+    raw = gather(file, starts, counts * width, ("offsets", clause, f"offsets i{8 * width}"))
     stored = raw.view(dtype)
     cuts = np.cumsum(counts)
     lengths = np.diff(stored)

@@ -130,7 +130,11 @@ def parse_page_table(
     with file.ctx.group("page table"):
         rows = [
             cursor.array(
-                "<i8", 2 * num_batches, f"pages of id {f}", "L.legacy.page-table.extent", "i64[]"
+                "<i8",
+                2 * num_batches,
+                f"pages of id {f}",
+                "L.legacy.page-table.extent",
+                "pages i64",
             )
             for f in range(first, last + 1)
         ]
