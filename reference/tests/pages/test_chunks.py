@@ -2,11 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lanceref.context import Context
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage
 from lanceref.pages.chunks import ChunkShape, parse_chunks, parse_table
 from lanceref.spans import SpanRecorder
+
+from .building import chunk, chunk_table
 
 CHUNK = bytes.fromhex(
     "05000a00 0a000c00"  # five levels; 10 bytes of repetition, 10 of definition, 12 of values
@@ -117,3 +121,62 @@ def test_last_chunk_has_the_rest():
 
     assert [1024, 176] == table.counts.tolist()
     assert [400, 400] == table.sizes.tolist()
+
+
+@pytest.mark.parametrize(
+    ("words", "num_items", "wide", "place"),
+    [
+        ("1000 1000 1000", 9, False, (0, 2)),
+        ("1100 1000 1000", 9, False, (2, 2)),
+        ("11000000 10000000 10000000", 9, True, (4, 4)),
+        ("1100 1100", 1, False, (2, 2)),
+        ("1100 1200", 3, False, (2, 2)),
+        ("11000000 12000000", 3, True, (4, 4)),
+    ],
+)
+def test_errors_of_the_table_name_the_word(words, num_items, wide, place):
+    """The first word without a log, or the last one, which has the wrong rest."""
+    data = bytes.fromhex(words)
+    chunk_bytes = 16 * len(words.split())
+    with pytest.raises(CorruptPage) as caught:
+        parse_table(_cursor(data), wide, num_items, chunk_bytes)
+
+    assert place == (caught.value.offset, caught.value.place.size_bytes)
+
+
+def test_a_last_chunk_without_values_is_only_for_pages_without_any():
+    """Two values in the first of two chunks leave none; one chunk of none is an empty page."""
+    with pytest.raises(CorruptPage) as caught:
+        _table(bytes.fromhex("1100 1000"), 2, 32)
+
+    assert "L.page.miniblock.num-items" == caught.value.clause
+    assert [0] == _table(bytes.fromhex("1000"), 0, 16).counts.tolist()
+
+
+@given(
+    st.lists(
+        st.tuples(st.lists(st.integers(0, 9), min_size=1, max_size=9), st.binary(max_size=20)),
+        min_size=1,
+        max_size=5,
+    ),
+    st.booleans(),
+)
+def test_any_buffers_are_cut_as_they_were_put_together(parts, wide):
+    """Definition levels and one value buffer a chunk, of any size, padded to eight bytes."""
+    logs = [3] * (len(parts) - 1) + [0]
+    chunks = [chunk(data, levels=([0] * 8,), wide=wide) for _, data in parts[:-1]]
+    chunks.append(chunk(parts[-1][1], levels=(parts[-1][0],), wide=wide))
+    words = chunk_table(*zip(chunks, logs, strict=True), wide=wide)
+    joined = b"".join(chunks)
+    num_items = 8 * (len(parts) - 1) + len(parts[-1][0])
+    table = parse_table(_cursor(words), wide, num_items, len(joined))
+    cut = parse_chunks(
+        _cursor(joined), ChunkShape(False, True, 1, wide), table, np.arange(len(parts))
+    )
+    starts, sizes = cut.value_run.starts[0], cut.value_run.sizes[0]
+
+    assert [data for _, data in parts] == [
+        joined[start : start + size]
+        for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)
+    ]
+    assert [8] * (len(parts) - 1) + [len(parts[-1][0])] == cut.num_levels.tolist()
