@@ -22,6 +22,9 @@ from lanceref.proto.encodings_v2_1_pb2 import (
 SMALLEST = 4096
 """Bytes of value buffers below which a page is left as it is."""
 
+ZSTD_LEVEL = 3
+"""Level of zstd when none is named, or 0."""
+
 SCHEMES = {"lz4": COMPRESSION_ALGORITHM_LZ4, "zstd": COMPRESSION_ALGORITHM_ZSTD}
 _CODECS = {"lz4": "lz4_raw", "zstd": "zstd"}
 
@@ -35,7 +38,9 @@ def check_scheme(name: str) -> None:
 def compress(scheme: str, level: int | None, data: bytes | memoryview) -> bytes:
     """Return the size of the data and its frame or block."""
     name = _CODECS[scheme]
-    codec = pa.Codec(name, compression_level=level) if scheme == "zstd" else pa.Codec(name)
+    codec = pa.Codec(name)
+    if scheme == "zstd":
+        codec = pa.Codec(name, compression_level=level or ZSTD_LEVEL)
     prefix = len(data).to_bytes(PREFIX_BYTES[name], "little")
     return prefix + (codec.compress(data, asbytes=True) if len(data) else _nothing(scheme))
 

@@ -89,8 +89,11 @@ class LanceFileWriter:
             return None
         self.closed = True
         writer = self._opened()
-        num_rows = writer.finish()
         assert self._sink is not None
+        with ExitStack() as undo:
+            undo.callback(self._sink.abort)
+            num_rows = writer.finish()
+            undo.pop_all()
         self._sink.close()
         self.size_bytes = self._sink.position
         return num_rows
