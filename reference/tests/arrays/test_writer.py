@@ -19,6 +19,9 @@ STRUCT = pa.struct(
     [pa.field("x", pa.int16(), False), pa.field("y", pa.list_(pa.float32(), 3), False)]
 )
 
+VECTORS = [[i, None] if i % 4 else None for i in range(90)]
+KEYS = [f"v{i % 7}" if i % 5 else None for i in range(90)]
+
 CASES = {
     "numbers": (pa.array([2**62 + i for i in range(3000)]), None),
     "nulls": (pa.array([None if i % 3 else i for i in range(3000)], pa.int32()), None),
