@@ -6,7 +6,8 @@ nothing null, some null with a bitmap, or all null without any buffer.
 Layout: nullable around flat values and fixed-size lists; the buffers of a page are numbered in the
 order of the encoding tree: validity before values, lists before their items.
 
-Clauses: L.array.nullable.validity, L.array.flat.width, L.array.flat.size, L.array.fixed-size-list.dimension
+Clauses: L.array.nullable.validity, L.array.flat.width, L.array.flat.size,
+L.array.fixed-size-list.dimension
 """
 
 from __future__ import annotations
