@@ -113,6 +113,21 @@ def is_number(type_: pa.DataType) -> bool:
     return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_))
 
 
+def encode_dictionaries(
+    dictionaries: Dictionaries, position: int
+) -> tuple[bytes, dict[int, tuple[int, int]]]:
+    """Return the bytes of all dictionaries that are written at `position`, ascending by field id.
+
+    With them comes by field id what `Field.dictionary` says: position, and number of values.
+    """
+    written, located = b"", {}
+    for field_id, values in sorted(dictionaries.items()):
+        data, start = encode_values(values, position + len(written))
+        written += data
+        located[field_id] = (start, len(values))
+    return written, located
+
+
 def encode_values(values: pa.Array, position: int) -> tuple[bytes, int]:
     """Return the bytes of a dictionary that are written at `position`, and where it then lies."""
     if values.type in VAR_BINARY:

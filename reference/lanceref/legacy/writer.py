@@ -22,7 +22,7 @@ from lanceref.file.file_writer import column_of
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_write import field_message
 from lanceref.legacy.bounds import Bounds, bounds_of
-from lanceref.legacy.dictionary import encode_values
+from lanceref.legacy.dictionary import encode_dictionaries
 from lanceref.legacy.footer import write_footer
 from lanceref.legacy.manifest import manifest_message
 from lanceref.legacy.metadata import write_section
@@ -42,9 +42,9 @@ WRITER = table_pb2.Manifest.WriterVersion(library="lanceref", version="0.1")
 class LegacyWriter:
     """Writes one data file to a sink; `num_rows` counts what was queued so far.
 
-    The file is whole after `finish`; on any error the caller aborts the sink. A table's manifest
-    must hold the values of `dictionaries` (by field id) once more: at its head, as
-    `dictionary.encode_values` stores them, with `Field.dictionary` of its schema set to where.
+    The file is whole after `finish`; on any error the caller aborts the sink. A manifest of the
+    table begins with the values of `dictionaries` once more: `dictionary.encode_dictionaries` at
+    position 0 gives the bytes, and for each field of the schema what `Field.dictionary` must say.
     Raises LegacyRefused (an OSError) for a type that 0.1 cannot store.
     """
 
@@ -157,11 +157,8 @@ class LegacyWriter:
 
     def _write_manifest(self) -> int:
         """Write the values of the dictionaries and the manifest; return where that begins."""
-        located = {}
-        for field_id, values in sorted(self.dictionaries.items()):
-            data, position = encode_values(values, self._sink.position)
-            self._sink.write(data)
-            located[field_id] = (position, len(values))
+        data, located = encode_dictionaries(self.dictionaries, self._sink.position)
+        self._sink.write(data)
         message = manifest_message(self._schema, located, self._writer)
         position = self._sink.position
         self._sink.write(write_section(message.SerializeToString(deterministic=True)))

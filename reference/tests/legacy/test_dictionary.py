@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 from lanceref.errors import BytesError
-from lanceref.legacy.dictionary import encode_values, is_number
+from lanceref.legacy.dictionary import encode_dictionaries, encode_values, is_number
 
 from .building import i64, metadata_of, opened, patched, read, written
 
@@ -15,6 +15,14 @@ def test_values_are_a_page_of_their_own():
     """Strings: bytes, then offsets; numbers: as they are."""
     assert (b"aab" + i64(10, 12, 13), 13) == encode_values(pa.array(["aa", "b"]), 10)
     assert (b"\x05\x06", 10) == encode_values(pa.array([5, 6], pa.int8()), 10)
+
+
+def test_dictionaries_stand_one_after_another():
+    """Ascending by field id, each with its position and number of values."""
+    both = {7: pa.array(["a"]), 2: pa.array([5, 6], pa.int8())}
+    data, located = encode_dictionaries(both, 0)
+    assert b"\x05\x06a" + i64(2, 3) == data
+    assert {2: (0, 2), 7: (3, 1)} == located
 
 
 def test_a_null_key_is_the_key_below_it():
