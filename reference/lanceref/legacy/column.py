@@ -26,6 +26,9 @@ from lanceref.legacy.pieces import Node, Numbers, Pieces, cut
 from lanceref.legacy.plain import PlainNode, fixed_width
 from lanceref.legacy.struct import NullNode, StructNode
 
+STEP_GROWTH = 16
+"""How much longer a run may become than the guess: rows grow wide without notice."""
+
 
 class LegacyColumn:
     """The rows of one top-level field; `batch_offsets` are the rows before each batch."""
@@ -40,11 +43,18 @@ class LegacyColumn:
         return int(self._offsets[-1])
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
-        """Yield the rows in runs of many batches or of parts of one."""
-        step = run_rows(self._node.row_bytes)
-        for at in range(start, end, step):
-            run = RowRanges.single(at, min(end, at + step))
-            yield self._node.read(cut(self._offsets, run))
+        """Yield the rows in runs of many batches or of parts of one.
+
+        What a row takes is guessed from the whole file at first, then from the run before.
+        """
+        least = step = run_rows(self._node.row_bytes)
+        at = start
+        while at < end:
+            stop = min(end, at + step)
+            array = self._node.read(cut(self._offsets, RowRanges.single(at, stop)))
+            yield array
+            fitting = run_rows(array.nbytes / (stop - at))
+            step, at = max(least, min(fitting, STEP_GROWTH * least)), stop
 
     def take(self, rows: Numbers) -> pa.Array:
         """Read the ranges that hold the rows and pick the rows."""

@@ -106,3 +106,15 @@ def _has_null(array: pa.Array) -> bool:
     if types.is_binary(array.type) or types.is_large_binary(array.type):
         return b"" in array.to_pylist()
     return False
+
+
+def test_runs_of_a_narrow_column_beside_a_wide_one_grow():
+    """The first run is guessed from the size of the file: 4 MiB of rows of 8 KiB."""
+    items = pa.array(np.zeros(3000 * 2048, np.float32))
+    wide = pa.FixedSizeListArray.from_arrays(items, 2048)
+    file = opened(written(pa.table({"s": ["x"] * 3000, "v": wide})))
+    fields = file.manifest.schema.fields
+
+    narrow = [len(array) for array in file.open_field(fields[0]).scan(0, 3000)]
+    assert [448, 2552] == narrow
+    assert 6 == len(list(file.open_field(fields[1]).scan(0, 3000)))
