@@ -116,6 +116,13 @@ def differential(session: nox.Session) -> None:
 
 
 @nox.session
+def written(session: nox.Session) -> None:
+    """Write random tables; both readers read them, and the oracle's bytes are compared."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.written", *session.posargs)
+
+
+@nox.session
 def robust(session: nox.Session) -> None:
     """Damage fixtures byte by byte and watch what the reference does."""
     session.install("-e", ".[oracle,test]")

@@ -97,7 +97,7 @@ def write(sample: Sample, path: Path) -> str | None:
         with lance_file().LanceFileWriter(
             str(path), sample.table.schema, version=str(sample.version), **options
         ) as writer:
-            for batch in _batches(sample):
+            for batch in batches(sample):
                 writer.write_batch(batch)
     except (OSError, ValueError, RuntimeError) as error:
         return str(error)[:200]
@@ -108,7 +108,7 @@ def write(sample: Sample, path: Path) -> str | None:
     return None
 
 
-def _batches(sample: Sample) -> Iterable[pa.RecordBatch]:
+def batches(sample: Sample) -> Iterable[pa.RecordBatch]:
     """Cut the table; every other sample is written from slices where the oracle can."""
     sliceable = sample.batch_rows % 2 and all(nesting(f.type) < 1 for f in sample.table.schema)
     for batch in sample.table.to_batches(max_chunksize=sample.batch_rows):

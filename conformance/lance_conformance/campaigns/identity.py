@@ -1,0 +1,63 @@
+"""Identity: whether two files of the same rows have the same bytes, and what differs if not.
+
+The order of entries in a protobuf map is no property of a file; files that differ in nothing else
+are identical. Files with FSST pages are set apart: the oracle trains their tables at random.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lanceref.context import Context
+from lanceref.file.data_file import DataFile, open_file
+from lanceref.proto import file_pb2
+from lanceref.storage import LocalSource
+
+IDENTICAL, TRAINED = "identical", "fsst"
+"""Verdicts: the same bytes; bytes that hang on the oracle's random sample."""
+
+
+def verdict(ours: Path, theirs: Path) -> str:
+    """Return IDENTICAL, TRAINED, or the first field that differs."""
+    mine, other = ours.read_bytes(), theirs.read_bytes()
+    if mine == other:
+        return IDENTICAL
+    left, right = _opened(ours), _opened(theirs)
+    if any("fsst" in str(page.encoding) for column in right.columns for page in column.pages):
+        return TRAINED
+    told = _first_page(left, right, mine, other)
+    if told is not None:
+        return told
+    return (
+        IDENTICAL
+        if _without_map_order(left, mine) == _without_map_order(right, other)
+        else "container"
+    )
+
+
+def _opened(path: Path) -> DataFile:
+    return open_file(LocalSource(str(path)), Context(path.name))
+
+
+def _first_page(left: DataFile, right: DataFile, mine: bytes, other: bytes) -> str | None:
+    """Return what the first page that differs differs in."""
+    for column, (one, two) in enumerate(zip(left.columns, right.columns, strict=True)):
+        if len(one.pages) != len(two.pages):
+            return f"column {column}: {len(one.pages)} pages for {len(two.pages)}"
+        for number, (a, b) in enumerate(zip(one.pages, two.pages, strict=True)):
+            where = f"column {column} page {number}"
+            if a.num_rows != b.num_rows:
+                return f"{where}: {a.num_rows} rows for {b.num_rows}"
+            if a.encoding != b.encoding:
+                return f"{where}: encoding"
+            for i, (x, y) in enumerate(zip(a.extents, b.extents, strict=True)):
+                if mine[x.offset : x.end] != other[y.offset : y.end]:
+                    return f"{where}: buffer {i}"
+    return None
+
+
+def _without_map_order(file: DataFile, data: bytes) -> tuple[bytes, str, bytes]:
+    """Return the bytes before and after the descriptor, and its message."""
+    extent = file.global_buffers[0]
+    message = file_pb2.FileDescriptor.FromString(data[extent.offset : extent.end])
+    return data[: extent.offset], str(message), data[extent.end :]
