@@ -52,8 +52,7 @@ class PageWriter:
             self._add(field, len(array))
             self._sink.write(encode_plain(array.indices))
         elif type_ in VAR_BINARY:
-            stored = array if array.type in VAR_BINARY else array.cast(type_)
-            data, ends = encode_binary(stored, self._sink.position)
+            data, ends = encode_binary(array, self._sink.position)
             self._sink.write(data)
             self._add(field, len(array))
             self._sink.write(ends)

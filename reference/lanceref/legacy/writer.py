@@ -29,6 +29,7 @@ from lanceref.legacy.metadata import write_section
 from lanceref.legacy.page_table import write_page_table
 from lanceref.legacy.page_writer import PageWriter, check_storable
 from lanceref.legacy.statistics import covered_fields, statistics_arrays, statistics_schema
+from lanceref.legacy.stored import stored_form
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.storage import Sink
 
@@ -75,10 +76,10 @@ class LegacyWriter:
     def write_batch(self, batch: pa.RecordBatch) -> None:
         """Queue the rows of a batch and write the batches of the file that became full.
 
-        Raises DataRefused for a missing column, another type, a null that must not be, or another
-        dictionary than before.
+        Raises DataRefused for a missing column, another type, a null that must not be, another
+        dictionary than before, or text that is no json.
         """
-        arrays = [column_of(batch, field) for field in self._schema.fields]
+        arrays = [stored_form(column_of(batch, field), field) for field in self._schema.fields]
         names = [field.name for field in self._schema.fields]
         queued = pa.RecordBatch.from_arrays(arrays, names=names)
         while queued.num_rows:
