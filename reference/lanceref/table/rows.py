@@ -90,9 +90,11 @@ class FragmentRows:
         recutters = [Recutter(self._live(reader, start, end)) for reader in readers]
         for first in range(start, end, batch_size):
             rows = min(batch_size, end - first)
-            offsets = self.offsets(np.arange(first, first + rows))
             arrays = [recutter.next(rows) for recutter in recutters]
-            yield rows, [*arrays, *(self._system(name, offsets) for name in system)]
+            if system:
+                offsets = self.offsets(np.arange(first, first + rows))
+                arrays += [self._system(name, offsets) for name in system]
+            yield rows, arrays
 
     def take(
         self, positions: Offsets, fields: Sequence[Field], system: Sequence[str]
