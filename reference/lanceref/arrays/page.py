@@ -3,7 +3,7 @@
 An encoding names its buffers by index: into the page's own buffers, or into those of the column.
 Buffers of the file are in the grammar, but no reader is given any.
 
-Clauses: L.array.buffer.index, L.array.buffer.type, L.array.buffer.named
+Clauses: L.array.buffer.index, L.array.buffer.type, L.array.buffer.shared, L.array.buffer.named
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from google.protobuf.message import Message
 from lanceref.arrays.rows import RowRanges
 from lanceref.context import Context
 from lanceref.cursor import Cursor, Extent, FileBytes
-from lanceref.errors import OutOfRange, Place, UnknownEncoding
+from lanceref.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
 from lanceref.file.columns import ColumnMetadata, PageMetadata
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
@@ -77,6 +77,19 @@ class Page:
                 wanted=f"a buffer below {len(extents)}",
             )
         return extents[buffer.buffer_index]
+
+    def check_buffers(self) -> None:
+        """Refuse an encoding of which two parts name one buffer of the page."""
+        if len(self.metadata.extents) < 2:
+            return
+        named = list(_page_buffers(self.metadata.encoding))
+        if len(set(named)) != len(named):  # L.array.buffer.shared
+            raise CorruptPage(
+                "L.array.buffer.shared",
+                self.place,
+                found=f"buffers {named[:8]}",
+                wanted="a buffer for each part",
+            )
 
     def lint_buffers(self) -> None:
         """Lint: every buffer of the page belongs to exactly one part of its encoding."""

@@ -94,6 +94,7 @@ class ValueColumn:
     def _open(self, index: int) -> tuple[Page, PageArray]:
         metadata = self._paging.column.pages[index]
         page = Page(self._file, self._paging.column, metadata)
+        page.check_buffers()
         encoding = metadata.encoding
         assert isinstance(encoding, pb.ArrayEncoding)
         return page, open_array(encoding, self.type, metadata.num_rows, page)

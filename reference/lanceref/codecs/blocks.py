@@ -3,7 +3,7 @@
 A block codec knows how many values it must give. Blocks of many chunks are decoded together, as a
 run whose buffer 0 holds them; a codec without payload gets an empty buffer.
 
-Clauses: L.codec.encoding.payload, L.codec.limits.expansion
+Clauses: L.codec.encoding.payload, L.codec.delta.width, L.codec.limits.expansion
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.gates import has_payload, unsupported, value_bits
 from lanceref.codecs.values import Fixed, Values
 from lanceref.errors import CorruptPage, LimitExceeded
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Dictionary, Rle
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Delta, Dictionary, Rle
 
 
 def decode(encoding: CompressiveEncoding, run: ChunkRun, name: str = "values") -> Values:
@@ -62,9 +62,7 @@ def decode(encoding: CompressiveEncoding, run: ChunkRun, name: str = "values") -
     if arm == "range":
         return sequence.decode_range(encoding.range, run)
     if arm == "delta":
-        steps = run.counting(np.maximum(run.counts - 1, 0))
-        deltas = integers(encoding.delta.deltas, steps, "deltas")
-        return sequence.decode_delta(encoding.delta, deltas, run)
+        return sequence.decode_delta(encoding.delta, _deltas(encoding.delta, run), run)
     if arm == "dictionary":
         return _decode_dictionary(encoding.dictionary, run)
     if arm == "fixed_size_list":
@@ -75,6 +73,16 @@ def decode(encoding: CompressiveEncoding, run: ChunkRun, name: str = "values") -
         codes = variable.decode_block(run, fsst.CODES)
         return fsst.expand(encoding.fsst, codes, run.place())
     raise unsupported(encoding, "a block", run.place())
+
+
+def _deltas(encoding: Delta, run: ChunkRun) -> NDArray[np.uint64]:
+    """Decode the differences of every chunk: one fewer than it has values."""
+    width, wanted = value_bits(encoding.deltas), encoding.uncompressed_bits_per_value
+    if width not in (wanted, 0):
+        raise CorruptPage(
+            "L.codec.delta.width", run.place(), found=f"deltas of {width} bits", wanted=wanted
+        )
+    return integers(encoding.deltas, run.counting(np.maximum(run.counts - 1, 0)), "deltas")
 
 
 def integers(

@@ -240,6 +240,13 @@ class ConstantPage:
                 wanted=f"{limit // LEVEL_BYTES} at most",
             )
         if count == 0:
+            if cursor.remaining:
+                raise CorruptPage(
+                    "L.page.constant.level-count",
+                    place,
+                    found=f"{cursor.remaining} bytes of no levels",
+                    wanted="a count for them",
+                )
             return None
         if compressed is None:
             data = cursor.take(cursor.remaining, name, "L.page.constant.level-bytes", "levels u16")

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.gates import value_bits
 from lanceref.codecs.values import Fixed, FixedSizeList, Indexed, Rows, Values, Variable
 from lanceref.errors import CorruptPage, LimitExceeded, Place
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
@@ -59,8 +60,8 @@ def check_leaf_encoding(type_: pa.DataType, encoding: CompressiveEncoding, place
         arm = encoding.WhichOneof("compression")
     if (arm == "variable") != is_variable(type_):
         raise _wrong_kind(type_, f"an encoding {arm}", place)
-    if arm == "variable" and encoding.variable.offsets.WhichOneof("compression") == "flat":
-        check_offset_width(type_, encoding.variable.offsets.flat.bits_per_value, place)
+    if arm == "variable":
+        check_offset_width(type_, value_bits(encoding.variable.offsets) or 0, place)
 
 
 def check_offset_width(type_: pa.DataType, bits: int, place: Place) -> None:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import check_encoding, decode_block, has_payload
+from lanceref.codecs.gates import value_bits
 from lanceref.codecs.values import Fixed
 from lanceref.cursor import Cursor, Extent, FileBytes
 from lanceref.errors import CorruptPage, LimitExceeded, Place
@@ -228,10 +229,11 @@ class StructureDecoder:
             cursor = next(self._cursors)
         elif number == 0:
             return np.empty(0, dtype="<u8")
-        values = decode_block(encoding, cursor, number)
+        bits = value_bits(encoding)
+        values = decode_block(encoding, cursor, number) if bits in (64, 0) else None
         if not isinstance(values, Fixed) or values.bits != 64 or values.count != number:
             raise self._wrong(
-                "L.page.sparse.num-positions", values, f"{number} integers of 64 bits"
+                "L.page.sparse.num-positions", f"{bits} bits", f"{number} integers of 64 bits"
             )
         sequence: NDArray[np.uint64] = values.data.view("<u8")
         return sequence

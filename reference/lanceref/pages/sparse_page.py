@@ -8,7 +8,8 @@ Layout (page buffers): those of the value plane (indexed: indices, then the zipp
 those of the structure.
 
 Clauses: L.page.sparse.levels, L.page.sparse.values, L.page.sparse.stored,
-L.page.sparse.index-range, L.page.planar.compression
+L.page.sparse.index-range, L.page.sparse.none, L.page.planar.planes,
+L.page.planar.compression
 """
 
 from __future__ import annotations
@@ -62,6 +63,10 @@ class SparsePage:
         self._type: pa.DataType = path[-1].field.arrow.type
         self._domains = domains(self._layers, path, self.num_rows, page.place)
         self._plane = layout.values
+        if self._plane.WhichOneof("codec") is None:
+            raise CorruptPage(
+                "L.page.planar.planes", page.place, found="no value plane", wanted="both planes"
+            )
         self._plain = parse_layers([ALL_VALID_ITEM], path[-1:], page.place)
         self._values, used = self._open_values()
         check_structure(self._layers, len(page.extents) - used, file, page.place)
@@ -158,6 +163,13 @@ class SparsePage:
             return stored.take(pa.array(np.cumsum(valid) - 1, mask=~valid))
         if codec == "indexed":
             return self._items.take(pa.array(self._indices[slots], mask=~valid))
+        if codec == "none" and valid.any() and not pa.types.is_struct(self._type):
+            raise CorruptPage(
+                "L.page.sparse.none",
+                self._page.place,
+                found=f"{int(np.count_nonzero(valid))} valid slots and no values",
+                wanted="a value plane, or nulls alone",
+            )
         leaf = self._take(slots)
         return leaf if valid.all() else leaf.take(pa.array(np.arange(len(slots)), mask=~valid))
 

@@ -48,10 +48,10 @@ def test_narrow_ends_are_refused():
 
 def test_ends_stored_otherwise_are_refused():
     """Ends are flat values."""
-    encoding = pb.ArrayEncoding(binary={"indices": binary(1), "bytes": flat(8, 1)})
+    encoding = pb.ArrayEncoding(binary={"indices": binary(1), "bytes": flat(8, 2)})
 
     with pytest.raises(UnknownEncoding, match=r"L\.array\.encoding\.tag"):
-        read_built(pa.string(), encoding, 1, words(0), b"")
+        read_built(pa.string(), encoding, 1, words(0), b"", b"")
 
 
 def test_a_take_reads_the_end_before_each_range():

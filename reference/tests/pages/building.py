@@ -30,6 +30,9 @@ def field_of(type_: pa.DataType, name: str = "c", packed: bool = False) -> Field
     children: tuple[Field, ...] = ()
     if pa.types.is_struct(type_):
         children = tuple(field_of(child.type, child.name) for child in type_)
+    elif pa.types.is_map(type_):
+        entries = pa.struct([type_.key_field, type_.item_field])
+        children = (field_of(entries, "entries"),)
     elif pa.types.is_nested(type_) and not _is_vector(type_):
         children = (field_of(type_.value_type, "item"),)
     metadata = {"packed": "true"} if packed else {}

@@ -182,6 +182,14 @@ def test_pages_of_no_form_are_refused(type_, layout, buffers, clause):
     assert clause == _clause(type_, layout, rows, *buffers)
 
 
+def test_levels_have_a_count():
+    """Bytes of definition levels, and a count of none."""
+    flat_levels = {"rep_compression": flat(16), "def_compression": flat(16)}
+    layout = _layout(*LIST_CODES, **flat_levels, num_rep_values=4)
+
+    assert "constant.level-count" == _clause(LISTS, layout, 3, *LEVELS)
+
+
 def test_2_1_has_nulls_alone():
     """Neither a value nor levels with a codec."""
     for layout, buffers in (

@@ -6,8 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.context import Context
 from lanceref.errors import CorruptPage
-from lanceref.pages.entries import EntryShape, Zipped, compact, cut_entries, cut_matrix
+from lanceref.pages.entries import (
+    MAX_ENTRY_SPANS,
+    EntryShape,
+    Zipped,
+    compact,
+    cut_entries,
+    cut_matrix,
+    record,
+)
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM, Step
+from lanceref.spans import SpanRecorder
 
 from .nesting import layers_of, path_of, shred
 
@@ -122,3 +131,77 @@ def test_compact_joins_ranges(parts):
 
     joined = compact(np.frombuffer(data, np.uint8), ends - sizes, sizes)
     assert b"".join(value for _, value in parts) == joined.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("parts", "name"),
+    [
+        ([(0, 3), (5, 3), (10, 3)], "steps and sizes alike"),
+        ([(0, 3), (5, 2), (10, 3)], "another size"),
+        ([(0, 3), (4, 3), (10, 3)], "another step"),
+        ([(2, 3)], "one"),
+        ([(0, 90), (95, 70)], "large ones"),
+        ([], "none"),
+    ],
+)
+def test_ways_of_joining_give_the_same(parts, name):
+    """Through a table, a mask or slices, whichever fits the ranges."""
+    data = bytes(range(200))
+    starts, sizes = (
+        (np.array(column, np.int64) for column in zip(*parts))
+        if parts
+        else (
+            np.empty(0, np.int64),
+            np.empty(0, np.int64),
+        )
+    )
+    joined = compact(np.frombuffer(data, np.uint8), starts, sizes)
+
+    assert b"".join(data[start : start + size] for start, size in parts) == joined.tobytes()
+
+
+def test_the_parts_of_an_entry_are_owned():
+    """Control word, length and value of each; those of nulls are control words alone."""
+    spans = SpanRecorder()
+    zipped = Zipped(
+        Context("test", spans=spans),
+        np.frombuffer(WORKED, np.uint8),
+        100,
+        np.array([0, 1, 8]),
+        np.array([1, 8, 13]),
+    )
+    record(zipped, STRINGS, cut_entries(zipped, STRINGS), 3)
+    leaves = [(leaf.name, leaf.start, leaf.end) for leaf in spans.finish(113).leaves()]
+
+    assert sorted(
+        [
+            ("control word", 100, 101),
+            ("control word", 101, 102),
+            ("length", 102, 106),
+            ("value", 106, 108),
+            ("control word", 108, 109),
+            ("length", 109, 113),
+        ]
+    ) == sorted(leaf for leaf in leaves if leaf[1] < leaf[2])
+
+
+def test_many_entries_are_owned_by_rows():
+    """A page of more entries than are worth a span each."""
+    spans = SpanRecorder()
+    zipped = _zipped(WORKED, [0, 1, 8, 13])
+    recorded = Zipped(Context("test", spans=spans), zipped.data, 0, zipped.starts, zipped.ends)
+    record(recorded, STRINGS, cut_entries(zipped, STRINGS), MAX_ENTRY_SPANS + 1)
+
+    assert [("row", 0, 1), ("row", 1, 8), ("row", 8, 13)] == [
+        (leaf.name, leaf.start, leaf.end) for leaf in spans.finish(13).leaves()
+    ]
+
+
+def test_levels_may_fill_the_whole_control_word():
+    """16 bits each: nothing above them can be wrong, and both come out whole."""
+    shape = EntryShape(16, 16, 0, 0, LISTS)
+    words = bytes.fromhex("0000 0100  0300 0100")
+    levels = shape.levels(np.frombuffer(words, "<u4"))
+
+    assert [1, 1] == levels.rep.tolist()
+    assert [0, 3] == levels.definition.tolist()

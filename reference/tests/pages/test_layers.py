@@ -1,16 +1,23 @@
 """Layers: the way to a leaf, and what its codes may say."""
 
+import pyarrow as pa
 import pytest
 from lanceref.errors import CorruptPage
 from lanceref.pages.layers import (
     ALL_VALID_ITEM,
+    ALL_VALID_LIST,
     EMPTYABLE_LIST,
+    NULL_AND_EMPTY,
     NULLABLE_ITEM,
     NULLABLE_LIST,
     Step,
+    leaf_paths,
 )
 
+from .building import field_of
 from .nesting import layers_of, path_of
+
+POINT = pa.struct([("x", pa.int32()), ("y", pa.string())])
 
 
 def test_windows_end_at_the_next_list():
@@ -47,3 +54,63 @@ def test_codes_must_fit_the_path(steps, codes, clause):
         layers_of(path_of(*steps), codes)
 
     assert f"L.page.layers.{clause}" == caught.value.clause
+
+
+@pytest.mark.parametrize(
+    ("code", "null", "empty", "own"),
+    [
+        (ALL_VALID_LIST, None, None, 1),
+        (NULLABLE_LIST, 2, None, 2),
+        (EMPTYABLE_LIST, None, 2, 2),
+        (NULL_AND_EMPTY, 2, 3, 3),
+    ],
+)
+def test_levels_of_a_list_come_behind_those_inside(code, null, empty, own):
+    """The item takes level 1; null comes before empty, and what never happens takes none."""
+    layers = layers_of(path_of(Step.LIST, Step.LEAF), [NULLABLE_ITEM, code])
+    item, lists = layers.layers
+
+    assert (0, 1, 1, None) == (item.below, item.own, item.null, item.empty)
+    assert (1, own, null, empty) == (lists.below, lists.own, lists.null, lists.empty)
+    assert (1, own, 1) == (layers.max_rep, layers.max_def, layers.max_visible)
+
+
+def test_an_item_that_is_always_there_takes_no_level():
+    """Level 1 is that of the struct around it."""
+    layers = layers_of(path_of(Step.STRUCT, Step.LEAF), [ALL_VALID_ITEM, NULLABLE_ITEM])
+
+    assert [(None, 0), (1, 1)] == [(layer.null, layer.own) for layer in layers.layers]
+    assert (0, 1, 1) == (layers.max_rep, layers.max_def, layers.max_visible)
+
+
+@pytest.mark.parametrize(
+    ("type_", "packed", "steps"),
+    [
+        (pa.int32(), False, [["leaf"]]),
+        (pa.list_(pa.int32()), False, [["list", "leaf"]]),
+        (POINT, False, [["struct", "leaf"], ["struct", "leaf"]]),
+        (POINT, True, [["leaf"]]),
+        (pa.struct([]), False, [["leaf"]]),
+        (pa.list_(pa.float32(), 4), False, [["leaf"]]),
+        (pa.list_(POINT, 4), False, [["fixed-size list", "struct", "leaf"]] * 2),
+        (pa.map_(pa.string(), pa.int8()), False, [["list", "struct", "leaf"]] * 2),
+    ],
+)
+def test_paths_to_the_leaves_of_a_type(type_, packed, steps):
+    """A packed struct and a vector are leaves; a map is a list of structs."""
+    paths = leaf_paths(field_of(type_, packed=packed))
+
+    assert steps == [[step.step.value for step in path] for path in paths]
+    assert all(
+        (step.dimension == 4) == (step.step is Step.FIXED_SIZE_LIST)
+        for path in paths
+        for step in path
+    )
+
+
+def test_a_blob_is_a_leaf():
+    """Whatever its type has inside."""
+    field = field_of(POINT)
+    field.metadata["lance-encoding:blob"] = "true"
+
+    assert [[Step.LEAF]] == [[step.step for step in path] for path in leaf_paths(field)]

@@ -150,6 +150,11 @@ def test_gates_of_a_leaf():
     assert "leaf.kind" == _clause(check_leaf_encoding, pa.int64(), packed, PLACE)
     assert "leaf.kind" == _clause(check_leaf_encoding, pa.binary(), flat(8), PLACE)
     assert "leaf.offset-width" == _clause(check_leaf_encoding, pa.string(), variable(64), PLACE)
+    computed = pb.CompressiveEncoding(
+        variable={"offsets": {"range": {"uncompressed_bits_per_value": 64, "step": 1}}}
+    )
+    check_leaf_encoding(pa.large_string(), computed, PLACE)
+    assert "leaf.offset-width" == _clause(check_leaf_encoding, pa.string(), computed, PLACE)
     assert "leaf.offset-width" == _clause(check_offset_width, pa.large_string(), 32, PLACE)
 
 

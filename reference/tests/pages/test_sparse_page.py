@@ -171,6 +171,16 @@ def test_one_value_or_none_for_all_slots():
     assert [[None], None] == scanned(opened(LISTS, none, 2, *buffers, version=V2_3), LISTS)
 
 
+def test_slots_that_are_valid_have_values():
+    """No value plane at all, or one of no values, under a number that is there."""
+    layout, buffers = _structure([[0], None])
+    none, _ = _structure([[0], None])
+    none.values.none.SetInParent()
+
+    assert "L.page.planar.planes" == _clause(LISTS, layout, 2, buffers)
+    assert "L.page.sparse.none" == _clause(LISTS, none, 2, buffers)
+
+
 def _levels(layout, buffers):
     layout.values.chunked.levels.SetInParent()
 

@@ -187,6 +187,9 @@ _NAMED = (
 )  # fmt: skip
 
 _OTHERS = (
+    fault("file/2.0/binary/two-buffers", "shared", "bytes said to lie where the ends do",
+          "L.array.buffer.shared", assign("binary.bytes.flat.buffer.buffer_index", 0),
+          flags=("WrongKind",)),
     fault(_ROWS, "width", "a field of two bytes described as four", "L.array.packed-struct.width",
           assign("packed_struct.inner.0.nullable.no_nulls.values.flat.bits_per_value", 32),
           flags=("WidthMismatch",)),

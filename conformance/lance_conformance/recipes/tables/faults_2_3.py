@@ -195,6 +195,22 @@ _SEQUENCES = (
 )  # fmt: skip
 
 _NULLS = "file/2.3/sparse/none-list"
+_ONLY_NULLS = "file/2.3/sparse/none-nullable"
+
+_UNTOLD = (
+    fault(_ONLY_NULLS, "valid", "valid slots and no values", "L.page.sparse.none",
+          assign(f"{_VALIDITY}.meaning", 1), flags=("NullWhereNone",)),
+    fault(_ONLY_NULLS, "no-plane", "a sparse page without a value plane",
+          "L.page.planar.planes", clear("values"), flags=("MissingPart",)),
+    fault("file/2.3/offsets/delta", "narrow", "32-bit offsets from differences of 64",
+          "L.codec.delta.width",
+          assign("values.chunked.compression.variable.offsets.delta.deltas"
+                 ".out_of_line_bitpacking.uncompressed_bits_per_value", 64),
+          flags=("WidthMismatch",)),
+    fault(_RANGE, "wide", "64-bit offsets in a column of strings", "L.page.leaf.offset-width",
+          assign("values.chunked.compression.variable.offsets.range"
+                 ".uncompressed_bits_per_value", 64), flags=("WidthMismatch",)),
+)  # fmt: skip
 
 _LIMITS = (
     fault(_NULLS, "slots", "a list of 2**30 nulls", "L.page.limits.sparse",
@@ -203,5 +219,5 @@ _LIMITS = (
           "L.codec.limits.expansion", page(_many_nulls), flags=("SequenceHuge",)),
 )  # fmt: skip
 
-NEGATIVES: tuple[Negative, ...] = (*_PLANES, *_STRUCTURE, *_SEQUENCES, *_LIMITS)
+NEGATIVES: tuple[Negative, ...] = (*_PLANES, *_STRUCTURE, *_SEQUENCES, *_LIMITS, *_UNTOLD)
 """Every negative case of 2.3 files."""

@@ -226,6 +226,8 @@ _CONSTANT = (
           "L.page.constant.level-count", resize(1, -2), flags=("CountMismatch",)),
     fault(_NULLS, "no-levels", "lists without levels", "L.page.constant.repetition",
           no_buffers(), flags=("MissingPart",)),
+    fault(_PACKED, "no-count", "definition levels of no count", "L.page.constant.level-count",
+          assign(f"{_C}.num_def_values", 0), flags=("CountMismatch",)),
     fault(_PACKED, "levels-huge", "2**40 repetition levels", "L.page.limits.levels",
           assign(f"{_C}.num_rep_values", 2**40), flags=("LevelCountHuge",)),
 )  # fmt: skip
