@@ -14,7 +14,7 @@ Divergences: D.file.footer-says-0-3
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
@@ -36,6 +36,9 @@ from lanceref.storage import Sink
 PADDING = b"H" * ALIGNMENT
 """What stands between buffers."""
 
+FieldOpener = Callable[[Field, int, FileVersion, PagePolicy], FieldWriter]
+"""Gives the writer of a field whose first physical column is known."""
+
 _FOOTER = struct.Struct("<QQQIIHH4s")
 _ENTRY = struct.Struct("<QQ")
 
@@ -43,18 +46,24 @@ _ENTRY = struct.Struct("<QQ")
 class FileWriter:
     """Writes one data file to a sink; `num_rows` counts what was written so far.
 
-    The file is whole after `finish`; on any error the caller aborts the sink.
+    The file is whole after `finish`; on any error the caller aborts the sink. `open_field` gives
+    the writer of a field, by default that of the version.
     """
 
     def __init__(
-        self, sink: Sink, schema: LanceSchema, version: FileVersion, policy: PagePolicy
+        self,
+        sink: Sink,
+        schema: LanceSchema,
+        version: FileVersion,
+        policy: PagePolicy,
+        open_field: FieldOpener | None = None,
     ) -> None:
         self._sink, self._schema, self._version = sink, schema, version
         self._metadata = dict(schema.metadata)
         self._writers: list[FieldWriter] = []
         for field in schema.fields:
             first = sum(writer.num_columns for writer in self._writers)
-            self._writers.append(_open_writer(field, first, version, policy))
+            self._writers.append((open_field or _open_writer)(field, first, version, policy))
         num_columns = sum(writer.num_columns for writer in self._writers)
         self._columns = [file2_pb2.ColumnMetadata() for _ in range(num_columns)]
         self._global_buffers: list[Extent] = []

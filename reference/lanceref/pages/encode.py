@@ -190,7 +190,7 @@ def _values(
         return _mini(levels, stored, items, policy, kind)
     structural = policy.structural
     if structural is None or (structural == SPARSE and policy.version == V2_3):
-        narrow = max_value_bytes(values) < NARROW_BYTES and not _without_items(values)
+        narrow = max_value_bytes(values) < NARROW_BYTES and not without_items(values)
         structural = MINIBLOCK if narrow else FULLZIP
     if structural == MINIBLOCK:
         return _mini(levels, values, None, policy, kind)
@@ -199,7 +199,7 @@ def _values(
     raise DataRefused(f"{structural!r} is no structural encoding of {policy.version}")
 
 
-def _without_items(values: Values) -> bool:
+def without_items(values: Values) -> bool:
     """Whether fixed-size lists hold nothing but null items."""
     while isinstance(values, FixedSizeList):
         if values.validity is not None and not values.validity.any():

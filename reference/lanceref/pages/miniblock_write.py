@@ -8,6 +8,7 @@ L.page.miniblock.num-levels, L.page.miniblock.padding
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +18,18 @@ from lanceref.codecs.choose import encode_levels
 from lanceref.codecs.encoded import MiniBlocks
 from lanceref.file.column_writer import Buffer
 from lanceref.file.versions import V2_1, FileVersion
-from lanceref.pages.ravel import RavelledLevels
+from lanceref.pages.ravel import LevelArray, RavelledLevels
 from lanceref.pages.repindex_write import repetition_index
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
 
 Part = tuple[NDArray[np.uint8], NDArray[np.int64]]
 """One buffer of all chunks: their bytes joined, and the size in each chunk."""
+
+Coded = tuple[CompressiveEncoding, NDArray[np.uint8], NDArray[np.int64]]
+"""A description, the bytes of all chunks joined, and the size in each chunk."""
+
+LevelEncoder = Callable[[LevelArray, NDArray[np.int64], FileVersion], Coded]
+"""Encodes the levels of a page, with the number of them in each chunk."""
 
 CHUNK_ALIGNMENT = 8
 FILL = 0xFE
@@ -46,8 +53,9 @@ def miniblock_page(
     values: MiniBlocks,
     dictionary: StoredDictionary | None,
     version: FileVersion,
+    encode: LevelEncoder = encode_levels,
 ) -> tuple[list[Buffer], MiniBlockLayout]:
-    """Return the buffers of a page, and its description."""
+    """Return the buffers of a page, and its description; `encode` chooses the codec of levels."""
     layout = MiniBlockLayout(
         value_compression=values.encoding,
         layers=levels.codes,  # type: ignore[arg-type]
@@ -59,11 +67,11 @@ def miniblock_page(
     num_levels = np.diff(ends, prepend=0)
     parts: list[Part] = []
     if levels.rep is not None:
-        encoding, data, sizes = encode_levels(levels.rep, num_levels, version)
+        encoding, data, sizes = encode(levels.rep, num_levels, version)
         layout.rep_compression.CopyFrom(encoding)
         parts.append((data, sizes))
     if levels.definition is not None:
-        encoding, data, sizes = encode_levels(levels.definition, num_levels, version)
+        encoding, data, sizes = encode(levels.definition, num_levels, version)
         layout.def_compression.CopyFrom(encoding)
         parts.append((data, sizes))
     counted = num_levels if parts else np.zeros_like(num_levels)

@@ -8,6 +8,9 @@ Clauses: L.file.pages.priority
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
 import pyarrow as pa
 
 from lanceref.codecs.params import params_of
@@ -125,10 +128,20 @@ class BlobQueue(LeafQueue):
         return encode_blobs(rows, self._codes, self._policy)
 
 
+class Queue(Protocol):
+    """Rows of one leaf on their way into pages."""
+
+    def write(self, rows: Shred, first_row: int, data: DataArea) -> list[EncodedPage]:
+        """Queue rows; return the pages that became full."""
+
+    def flush(self) -> list[EncodedPage]:
+        """Return the pages of all queued rows."""
+
+
 class ShreddingWriter:
     """Writes a field leaf by leaf."""
 
-    def __init__(self, field: Field, leaves: list[LeafQueue]) -> None:
+    def __init__(self, field: Field, leaves: Sequence[Queue]) -> None:
         self._field, self._leaves = field, leaves
         self.num_columns = len(leaves)
 

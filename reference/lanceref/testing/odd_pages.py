@@ -1,0 +1,205 @@
+"""Odd pages: files that are right, and that no writer makes.
+
+Rows are cut into pages at random, layers allow for more than there is, any layout holds any
+values, and the codecs are those of `odd_codecs`. A reader that reads only what the oracle writes
+fails on them.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pyarrow as pa
+from google.protobuf.message import Message
+from numpy.typing import NDArray
+
+from lanceref.codecs.choose import Kind, encode_block, encode_zip
+from lanceref.codecs.params import Params
+from lanceref.codecs.statistics import max_value_bytes
+from lanceref.codecs.values import Fixed, Rows, Values, Variable
+from lanceref.file.column_writer import (
+    DataArea,
+    EncodedPage,
+    FieldWriter,
+    PagePolicy,
+)
+from lanceref.file.file_writer import FileWriter
+from lanceref.file.schema import Field
+from lanceref.file.schema_write import schema_of
+from lanceref.file.versions import V2_2, FileVersion
+from lanceref.pages.constant_write import the_value, value_page
+from lanceref.pages.encode import (
+    Encoded,
+    LeafPolicy,
+    encode_rows,
+    is_all_null,
+    leaf_values,
+    without_items,
+)
+from lanceref.pages.fullzip_write import fullzip_page
+from lanceref.pages.layers import (
+    ALL_VALID_ITEM,
+    ALL_VALID_LIST,
+    EMPTYABLE_LIST,
+    NULL_AND_EMPTY,
+    NULLABLE_ITEM,
+    NULLABLE_LIST,
+    leaf_paths,
+)
+from lanceref.pages.leafvalues_write import kind_of
+from lanceref.pages.miniblock_write import StoredDictionary, chunk_ends, miniblock_page
+from lanceref.pages.planar_write import dense_layout
+from lanceref.pages.ravel import RavelledLevels, layer_code, layers_of, ravel
+from lanceref.pages.shred import Shred, join
+from lanceref.pages.writer import ShreddingWriter, scale_of
+from lanceref.proto.encodings_v2_1_pb2 import PageLayout
+from lanceref.storage import LocalSink
+from lanceref.testing.odd_codecs import odd_levels, odd_mini
+
+WIDER = {
+    ALL_VALID_ITEM: (ALL_VALID_ITEM, NULLABLE_ITEM),
+    NULLABLE_ITEM: (NULLABLE_ITEM,),
+    ALL_VALID_LIST: (ALL_VALID_LIST, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY),
+    NULLABLE_LIST: (NULLABLE_LIST, NULL_AND_EMPTY),
+    EMPTYABLE_LIST: (EMPTYABLE_LIST, NULL_AND_EMPTY),
+    NULL_AND_EMPTY: (NULL_AND_EMPTY,),
+}
+"""Layer codes that can say all that a code can."""
+
+MAX_MINI_BYTES = 2000
+"""Longest value that odd mini-blocks take."""
+
+MAX_CHUNK_LEVELS = 8000
+"""Levels that one odd chunk may get."""
+
+
+def odd_file(
+    path: str | os.PathLike[str], table: pa.Table, version: FileVersion, rng: Random
+) -> None:
+    """Write a table as a file of 2.1 or 2.2 (dense 2.3) whose pages are odd."""
+    sink = LocalSink(os.fspath(path))
+
+    def open_odd(
+        field: Field, first_column: int, version: FileVersion, policy: PagePolicy
+    ) -> FieldWriter:
+        leaves = [
+            OddQueue(rng, first_column + i, scale_of(leaf), version)
+            for i, leaf in enumerate(leaf_paths(field))
+        ]
+        return ShreddingWriter(field, leaves)
+
+    policy = PagePolicy(0, 0)
+    writer = FileWriter(sink, schema_of(table.schema), version, policy, open_odd)
+    for batch in table.to_batches():
+        writer.write_batch(batch)
+    writer.finish()
+    sink.close()
+
+
+class OddQueue:
+    """Rows of one leaf, cut into pages when the file ends."""
+
+    def __init__(self, rng: Random, column: int, scale: int, version: FileVersion) -> None:
+        self._rng, self._column, self._scale, self._version = rng, column, scale, version
+        self._parts: list[Shred] = []
+
+    def write(self, rows: Shred, first_row: int, data: DataArea) -> list[EncodedPage]:
+        """Keep the rows."""
+        self._parts.append(rows)
+        return []
+
+    def flush(self) -> list[EncodedPage]:
+        """Return pages of random lengths."""
+        if not self._parts:
+            return []
+        rows, self._parts = join(self._parts), []
+        inner = {self._rng.randrange(rows.num_rows) for _ in range(self._rng.randint(0, 3))}
+        cuts = sorted({0, rows.num_rows, *inner})
+        pages = []
+        for start, end in pairwise(cuts):
+            buffers, layout = odd_page(self._rng, rows.slice(start, end), self._version)
+            slots = (end - start) * self._scale
+            pages.append(EncodedPage(self._column, buffers, layout, slots, start))
+        return pages
+
+
+def odd_page(rng: Random, rows: Shred, version: FileVersion) -> Encoded:
+    """Encode rows in a layout of chance."""
+    codes = [rng.choice(WIDER[layer_code(layer)]) for layer in layers_of(rows)]
+    levels = ravel(rows, codes)
+    if is_all_null(rows):
+        return _plain(rows, version)
+    values, items = leaf_values(rows.leaf)
+    kind = kind_of(rows.leaf.type)
+    value = None
+    if version == V2_2 and items is None and rng.random() < 0.5:
+        value = the_value(values, rows.validity)
+    if value is not None:
+        buffers, constant = value_page(levels, value, kind.wide)
+        return buffers, PageLayout(constant_layout=constant)
+    if items is None and _must_zip(values):
+        return _odd_fullzip(rng, levels, values, kind, version)
+    if items is None and rng.random() < 0.3 and _can_zip(values):
+        return _odd_fullzip(rng, levels, values, kind, version)
+    blocks = odd_mini(rng, values, kind)
+    if int(np.diff(chunk_ends(levels, blocks.counts), prepend=0).max()) > MAX_CHUNK_LEVELS:
+        return _plain(rows, version)
+    dictionary = None
+    if items is not None:
+        encoding, data = encode_block(items, Params(), version, kind)
+        dictionary = StoredDictionary(encoding, data, items.count)
+    encode = partial(odd_levels, rng)
+    buffers, mini = miniblock_page(levels, blocks, dictionary, version, encode)
+    return buffers, _laid(PageLayout(mini_block_layout=mini), version)
+
+
+def _odd_fullzip(
+    rng: Random, levels: RavelledLevels, values: Values, kind: Kind, version: FileVersion
+) -> Encoded:
+    """Zip the values behind control words of more bits than they need."""
+    encoding, zipped = encode_zip(_whole_bytes(values), Params(), version, kind)
+    bits = (_bits(rng, levels.rep), _bits(rng, levels.definition))
+    buffers, layout = fullzip_page(levels, encoding, zipped, wide=kind.wide, bits=bits)
+    return buffers, _laid(PageLayout(full_zip_layout=layout), version)
+
+
+def _bits(rng: Random, levels: NDArray[np.uint16] | None) -> int:
+    if levels is None:
+        return 0
+    return int(levels.max(initial=0)).bit_length() + rng.randint(0, 3)
+
+
+def _plain(rows: Shred, version: FileVersion) -> Encoded:
+    """Encode rows as a writer does."""
+    sizes = [layer.dimension if layer.dimension > 1 else None for layer in rows.layers]
+    return encode_rows(rows, LeafPolicy(version, Params(), None, tuple(sizes)))
+
+
+def _must_zip(values: Values) -> bool:
+    """Whether mini-blocks cannot hold the values."""
+    if isinstance(values, Rows):
+        return not all(isinstance(one, Fixed) for one in values.fields)
+    return max_value_bytes(values) > MAX_MINI_BYTES or without_items(values)
+
+
+def _can_zip(values: Values) -> bool:
+    """Whether each value takes whole bytes; packed rows of fixed fields are not zipped."""
+    if isinstance(values, Rows):
+        return False
+    return isinstance(values, Fixed | Variable)
+
+
+def _whole_bytes(values: Values) -> Values:
+    """Return booleans as bytes."""
+    if isinstance(values, Fixed) and values.bits == 1:
+        flags = np.unpackbits(values.data, count=values.count, bitorder="little")
+        return Fixed(8, values.count, flags)
+    return values
+
+
+def _laid(layout: PageLayout, version: FileVersion) -> Message:
+    return layout if version <= V2_2 else dense_layout(layout)
