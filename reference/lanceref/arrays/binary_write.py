@@ -6,8 +6,6 @@ the writer's own: keys of one byte, 0 for null, k for item k - 1.
 Layout: see `binary`, `dictionary` and `fsst`.
 
 Clauses: L.array.binary.null-adjustment-value, L.array.dictionary.num-items
-
-Divergences: D.array.automatic-dictionary
 """
 
 from __future__ import annotations
