@@ -50,11 +50,16 @@ class LegacyColumn:
         least = step = run_rows(self._node.row_bytes)
         at = start
         while at < end:
-            stop = min(end, at + step)
+            stop = self._stop(at, min(end, at + step), end)
             array = self._node.read(cut(self._offsets, RowRanges.single(at, stop)))
             yield array
             fitting = run_rows(array.nbytes / (stop - at))
             step, at = max(least, min(fitting, STEP_GROWTH * least)), stop
+
+    def _stop(self, start: int, stop: int, end: int) -> int:
+        """Return the end of a run: of the last whole batch where it holds one, no page twice."""
+        before = int(self._offsets[np.searchsorted(self._offsets, stop, side="right") - 1])
+        return before if stop < end and before > start else stop
 
     def take(self, rows: Numbers) -> pa.Array:
         """Read the ranges that hold the rows and pick the rows."""
