@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -22,15 +21,10 @@ from numpy.typing import NDArray
 from lanceref.arrays.paging import distinct, repeat
 from lanceref.arrays.values import ValueColumn
 from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import BadSchema, CorruptPage, LimitExceeded
-from lanceref.file.column_reader import RUN_BYTES
+from lanceref.errors import BadSchema, CorruptPage
 from lanceref.file.columns import ColumnMetadata
+from lanceref.file.payloads import DESCRIPTOR, extents, fetch, runs, words
 from lanceref.file.schema import Field
-
-DESCRIPTOR = pa.struct(
-    [pa.field("position", pa.uint64(), False), pa.field("size", pa.uint64(), False)]
-)
-"""What the pages of a blob column hold."""
 
 
 class BlobColumn:
@@ -78,31 +72,15 @@ class BlobColumn:
     def payload_extents(self) -> Iterator[Extent]:
         """Yield where the payloads lie, as the descriptors say it: no other message knows."""
         for descriptors in self._descriptors.scan(0, self.num_rows):
-            yield from _extents(*_words(descriptors))
+            yield from extents(descriptors)
 
-    def _follow(self, runs: Iterator[pa.Array]) -> Iterator[pa.Array]:
-        for descriptors in runs:
-            sizes = np.cumsum(_words(descriptors)[1]) // RUN_BYTES
-            cuts = [0, *(np.flatnonzero(np.diff(sizes)) + 1).tolist(), len(descriptors)]
-            for first, last in pairwise(cuts):
-                yield self._payloads(descriptors.slice(first, last - first))
+    def _follow(self, parts: Iterator[pa.Array]) -> Iterator[pa.Array]:
+        for descriptors in parts:
+            for run in runs(descriptors):
+                yield self._payloads(run)
 
     def _payloads(self, descriptors: pa.Array) -> pa.Array:
-        positions, sizes = _words(descriptors)
-        self._check(positions, sizes)
-        extents = _extents(positions, sizes)
-        cursors = self._file.cursors(extents, "blob payload", "L.array.blob.payload")
-        data = b"".join(
-            cursor.take(cursor.remaining, "payload", "L.array.blob.payload", "blob")
-            for cursor in cursors
-        )
-        offsets = np.zeros(len(sizes) + 1, np.int64)
-        np.cumsum(sizes, out=offsets[1:])
-        valid = np.packbits((sizes > 0) | (positions == 0), bitorder="little")
-        buffers = [pa.py_buffer(valid), pa.py_buffer(offsets), pa.py_buffer(data)]
-        return pa.Array.from_buffers(self.type, len(sizes), buffers)
-
-    def _check(self, positions: NDArray[np.uint64], sizes: NDArray[np.uint64]) -> None:
+        positions, sizes = words(descriptors)
         if np.any((sizes == 0) & (positions > 1)):  # L.array.blob.null
             self._file.ctx.refuse(
                 CorruptPage(
@@ -112,27 +90,15 @@ class BlobColumn:
                     wanted="position 0 (empty) or 1 (null)",
                 )
             )
-        allowed = self._file.ctx.limits.expanded(self._file.size)
-        if len(sizes) and (int(sizes.max()) > self._file.size or sum(sizes.tolist()) > allowed):
-            raise LimitExceeded(
-                "L.array.blob.payload",
-                self._column.place,
-                found=f"{sum(sizes.tolist())} bytes of payloads in one run of rows",
-                wanted=f"at most {allowed} bytes",
-            )
+        valid = (sizes > 0) | (positions == 0)
+        return fetch(self._file, descriptors, valid, "L.array.blob.payload", self._column.place)
 
 
-def _words(descriptors: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    position, size = descriptors.flatten()
-    return np.asarray(position), np.asarray(size)
-
-
-def _extents(positions: NDArray[np.uint64], sizes: NDArray[np.uint64]) -> list[Extent]:
-    return [Extent(p, s) for p, s in zip(positions.tolist(), sizes.tolist()) if s]
-
-
-def open_blobs(file: FileBytes, field: Field, column: ColumnMetadata) -> BlobColumn:
-    """Open a blob column; its field must be of large binary type."""
+def open_blobs(file: FileBytes, field: Field, column: ColumnMetadata) -> BlobColumn | ValueColumn:
+    """Open a blob column; its field must be of large binary type, or of descriptors."""
+    if field.arrow.type == DESCRIPTOR:
+        bare = replace(field, arrow=pa.field(field.name, DESCRIPTOR, False), nullable=False)
+        return ValueColumn(file, bare, column)
     if not pa.types.is_large_binary(field.arrow.type):  # L.array.blob.column
         raise BadSchema(
             "L.array.blob.column",

@@ -20,6 +20,8 @@ from lanceref.file.data_file import DataFile, open_file
 from lanceref.file.documents import check_documents
 from lanceref.file.footer import FOOTER_BYTES
 from lanceref.file.offsets import ENTRY_BYTES
+from lanceref.file.versions import V2_0
+from lanceref.pages.column import PageColumn
 from lanceref.storage import Source
 
 PADDING_BYTE = 0x48
@@ -94,11 +96,12 @@ def _payloads(opened: DataFile) -> set[Extent]:
     ctx = replace(opened.bytes.ctx, spans=None, findings=None)
     quiet = replace(opened, bytes=opened.bytes.during(ctx))
     found: set[Extent] = set()
-    for field in opened.descriptor.schema.flat():
-        if field.is_blob:
+    schema = opened.descriptor.schema
+    for field in schema.flat() if opened.footer.version == V2_0 else schema.fields:
+        if any(below.is_blob for below in field.flat()):
             with suppress(BytesError):  # reported when the field was checked
                 reader = quiet.open_field(field, opened.assigned)
-                if isinstance(reader, BlobColumn):
+                if isinstance(reader, BlobColumn | PageColumn):
                     found.update(reader.payload_extents())
     return {extent for extent in found if extent.end <= opened.footer.start}
 

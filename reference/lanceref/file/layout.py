@@ -19,7 +19,7 @@ from lanceref.file.versions import V2_0, FileVersion
 
 def column_owners(field: Field, version: FileVersion) -> Iterator[Field]:
     """Yield the fields at or below `field` that own a physical column, in column order."""
-    whole = field.is_packed or field.is_blob or not field.children
+    whole = field.is_leaf
     if whole or (version == V2_0 and not field.logical_type.startswith("fixed_size_list")):
         yield field
     if not whole:

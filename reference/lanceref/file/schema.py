@@ -59,6 +59,11 @@ class Field:
         """Whether the values are stored out of line (metadata `lance-encoding:blob`)."""
         return self.metadata.get("lance-encoding:blob", "").lower() == "true"
 
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the field is stored whole in one column."""
+        return self.is_packed or self.is_blob or not self.children
+
     def flat(self) -> Iterator[Field]:
         """Yield the field and everything below it, depth first."""
         yield self

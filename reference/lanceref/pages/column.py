@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.cursor import FileBytes
+from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import CorruptPage
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.file.versions import FileVersion
 from lanceref.pages.assemble import assemble
+from lanceref.pages.blob import BlobPage
 from lanceref.pages.layers import leaf_paths
 from lanceref.pages.leaf import LeafColumn, open_leaf
 from lanceref.pages.nested import Nested
@@ -81,6 +82,13 @@ class PageColumn:
                 again = PageColumn(quiet, self._field, self._columns, self._version)
                 for _ in again.scan(0, self.num_rows):
                     pass
+
+    def payload_extents(self) -> Iterator[Extent]:
+        """Yield where the payloads of blob pages lie, which only their descriptors know."""
+        for leaf in self._leaves:
+            for page in leaf.pages:
+                if isinstance(page, BlobPage):
+                    yield from page.payload_extents()
 
     def _join(self, runs: list[Iterator[Nested]]) -> Iterator[pa.Array]:
         """Yield arrays of the field at the rows where any of the leaves' runs ends."""

@@ -62,7 +62,7 @@ def leaf_paths(field: Field) -> list[Path]:
 
 
 def _step(field: Field) -> PathStep:
-    if field.is_packed or field.is_blob or not field.children:
+    if field.is_leaf:
         return PathStep(Step.LEAF, field)
     if field.logical_type == "struct":
         return PathStep(Step.STRUCT, field)

@@ -4,7 +4,7 @@ Each page says for itself which layout and which layers it uses. Here its messag
 gates of its grammar are passed (all of them when the column is opened), and rows of the column are
 brought to rows of its pages.
 
-Clauses: L.page.layout.present, L.page.layout.blob, L.page.layout.scale, L.page.limits.row
+Clauses: L.page.layout.present, L.page.layout.scale, L.page.limits.row
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.cursor import FileBytes
-from lanceref.errors import CorruptPage, LimitExceeded, UnknownEncoding
+from lanceref.errors import CorruptPage, LimitExceeded
 from lanceref.file.columns import ColumnMetadata, PageMetadata
 from lanceref.file.versions import FileVersion
-from lanceref.pages import constant, fullzip, miniblock, planar
+from lanceref.pages import blob, constant, fullzip, miniblock, planar
 from lanceref.pages.layers import Path, parse_layers
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.nested import Nested
@@ -103,6 +103,8 @@ def open_page(file: FileBytes, path: Path, page: PageMetadata, version: FileVers
         )
     if isinstance(description, miniblock.MiniBlock):
         return miniblock.MiniBlockPage(file, page, description, type_, version)
+    if isinstance(description, blob.Blob):
+        return blob.BlobPage(file, page, description, type_, version)
     if isinstance(description, fullzip.FullZip):
         return fullzip.FullZipPage(file, page, description, type_, version)
     return constant.ConstantPage(file, page, description, type_, version)
@@ -110,7 +112,7 @@ def open_page(file: FileBytes, path: Path, page: PageMetadata, version: FileVers
 
 def _describe(
     encoding: Message, path: Path, page: PageMetadata, version: FileVersion
-) -> planar.Description:
+) -> planar.Description | blob.Blob:
     place = page.place
     if isinstance(encoding, PlanarLayout):
         return planar.describe(encoding, path, len(page.extents), place)
@@ -119,7 +121,7 @@ def _describe(
     if arm is None:
         raise CorruptPage("L.page.layout.present", place, found="no layout", wanted="a page layout")
     if arm == "blob_layout":
-        raise UnknownEncoding("L.page.layout.blob", place, found="blob layout", wanted="another")
+        return blob.describe(encoding.blob_layout, path, version, place)
     layout = getattr(encoding, arm)
     layers = parse_layers(layout.layers, path, place)
     if arm == "mini_block_layout":

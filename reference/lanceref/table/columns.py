@@ -138,7 +138,7 @@ class FragmentReader:
         return None
 
     def _holds(self, file: FileOfFragment, field: Field) -> bool:
-        leaves = [owner for owner in column_owners(field, file.version) if _is_leaf(owner)]
+        leaves = [owner for owner in column_owners(field, file.version) if owner.is_leaf]
         return any(owner.id in file.columns for owner in leaves)
 
     def _holds_all(self, file: FileOfFragment, field: Field) -> bool:
@@ -153,8 +153,3 @@ class FragmentReader:
         )
         type_ = arrow_type(field.logical_type, [child.arrow for child in kept], self.fragment.place)
         return replace(field, children=kept, arrow=field.arrow.with_type(type_))
-
-
-def _is_leaf(owner: Field) -> bool:
-    """Whether a field owns values, not only a header or offsets for its children."""
-    return owner.is_packed or owner.is_blob or not owner.children

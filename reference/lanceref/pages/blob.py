@@ -1,0 +1,170 @@
+"""Blob pages: large values stored outside the page.
+
+The page holds a descriptor for each row, in a mini-block page of its own that knows no nulls; the
+payloads are buffers of the file that only the descriptors know. Nulls of the value and of the
+structs around it are told by descriptors without bytes.
+
+Layout of a descriptor: u64 position (absolute), u64 size. Size 0: position 0 is an empty value, any
+other position is (definition level << 16) | repetition level of a null.
+
+Clauses: L.page.blob.column, L.page.blob.inner, L.page.blob.null, L.page.blob.payload,
+L.page.layout.blob
+
+Divergences: D.page.blob-position, D.page.blob-in-list-unread
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.cursor import Extent, FileBytes
+from lanceref.errors import CorruptPage, Place, UnknownEncoding
+from lanceref.file.batches import Recutter
+from lanceref.file.column_reader import RUN_BYTES
+from lanceref.file.columns import PageMetadata
+from lanceref.file.payloads import DESCRIPTOR, extents, fetch, runs, words
+from lanceref.file.versions import FileVersion
+from lanceref.pages import miniblock
+from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Path, parse_layers
+from lanceref.pages.leafvalues import bitmap
+from lanceref.pages.nested import Nested
+from lanceref.pages.repdef import Entries, Levels, unravel
+from lanceref.proto.encodings_v2_1_pb2 import BlobLayout
+
+DESCRIPTOR_BYTES = 16
+"""Bytes of a descriptor."""
+
+DEFINITION_SHIFT = 16
+"""Bits of the repetition level below the definition level of a null."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """The description of a blob page."""
+
+    layers: Layers
+    inner: miniblock.MiniBlock
+
+
+def describe(layout: BlobLayout, path: Path, version: FileVersion, place: Place) -> Blob:
+    """Take over the message. Raises UnknownEncoding below lists."""
+    if not path[-1].field.is_blob:  # L.page.blob.column
+        raise CorruptPage(
+            "L.page.blob.column", place, found="a blob page", wanted="a field of blobs"
+        )
+    layers = parse_layers(layout.layers, path, place)
+    if layers.max_rep:
+        raise UnknownEncoding(
+            "L.page.layout.blob", place, found="blobs inside lists", wanted="another layout"
+        )
+    inner = layout.inner_layout
+    arm = inner.WhichOneof("layout")
+    if arm != "mini_block_layout" or list(inner.mini_block_layout.layers) != [ALL_VALID_ITEM]:
+        raise CorruptPage(
+            "L.page.blob.inner", place, found=f"{arm}", wanted="a mini-block page without nulls"
+        )
+    described = parse_layers(inner.mini_block_layout.layers, path[-1:], place)
+    mini = miniblock.describe(inner.mini_block_layout, described, version, place)
+    return Blob(layers, mini)
+
+
+class BlobPage:
+    """Descriptors and the payloads they point to; `type_` says which of them are the values."""
+
+    def __init__(
+        self,
+        file: FileBytes,
+        page: PageMetadata,
+        blob: Blob,
+        type_: pa.DataType,
+        version: FileVersion,
+    ) -> None:
+        if type_ not in (DESCRIPTOR, pa.large_binary()):
+            raise CorruptPage(
+                "L.page.blob.column", page.place, found=f"{type_}", wanted="large_binary"
+            )
+        self._file, self._page, self._blob = file, page, blob
+        self._type, self._version = type_, version
+        self._inner = miniblock.MiniBlockPage(file, page, blob.inner, DESCRIPTOR, version)
+        self._scale = blob.layers.scale
+        self.num_rows = page.num_rows // self._scale
+
+    def scan(self, start: int, end: int) -> Iterator[Nested]:
+        """Yield rows `start`..`end` of the page, about RUN_BYTES of payloads at a time."""
+        scale = self._scale
+        slots = self._inner.scan(start * scale, end * scale)
+        recutter = Recutter(nested.leaf for nested in slots)
+        step = max(1, RUN_BYTES // (DESCRIPTOR_BYTES * scale))
+        for first in range(start, end, step):
+            descriptors = recutter.next(min(step, end - first) * scale)
+            whole = self._type == DESCRIPTOR
+            for part in [descriptors] if whole else runs(descriptors, scale):
+                yield self._rows(part)
+
+    def take(self, rows: NDArray[np.int64]) -> Nested:
+        """Read the descriptors of the rows, then their payloads together."""
+        slots = rows[:, np.newaxis] * self._scale + np.arange(self._scale)
+        return self._rows(self._inner.take(slots.ravel()).leaf)
+
+    def check(self) -> None:
+        """Check the descriptors; sound ones lead to the payloads, which then own their bytes."""
+        ctx = self._file.ctx
+        known = len(ctx.findings) if ctx.findings is not None else 0
+        self._inner.check()
+        if ctx.findings is None or len(ctx.findings) == known:
+            with ctx.group("payloads"):
+                for part in self._descriptors():
+                    for run in runs(part):
+                        self._values(run, self._levels(run))
+
+    def payload_extents(self) -> Iterator[Extent]:
+        """Yield where the payloads lie, as the descriptors say it: no other message knows."""
+        for part in self._descriptors():
+            yield from extents(part)
+
+    def _descriptors(self) -> Iterator[pa.Array]:
+        """Read the descriptors without recording their bytes again."""
+        quiet = self._file.during(replace(self._file.ctx, spans=None, findings=None))
+        inner = miniblock.MiniBlockPage(
+            quiet, self._page, self._blob.inner, DESCRIPTOR, self._version
+        )
+        for nested in inner.scan(0, self._page.num_rows):
+            yield nested.leaf
+
+    def _rows(self, descriptors: pa.Array) -> Nested:
+        """Return the values of descriptors, null where these say so."""
+        levels = self._levels(descriptors)
+        leaf = self._values(descriptors, levels)
+        rows = len(descriptors) // self._scale
+        return unravel(self._blob.layers, Entries(levels, leaf), rows, self._page.place)
+
+    def _values(self, descriptors: pa.Array, levels: Levels) -> pa.Array:
+        validity = levels.leaf_validity(self._blob.layers)
+        if self._type == DESCRIPTOR:
+            children = [descriptors.field(number) for number in range(2)]
+            own = [bitmap(validity)]
+            return pa.Array.from_buffers(DESCRIPTOR, len(descriptors), own, children=children)
+        valid = np.ones(len(descriptors), np.bool_) if validity is None else validity
+        return fetch(self._file, descriptors, valid, "L.page.blob.payload", self._page.place)
+
+    def _levels(self, descriptors: pa.Array) -> Levels:
+        """Return the definition levels that descriptors without bytes tell."""
+        positions, sizes = words(descriptors)
+        told = np.where(sizes == 0, positions, 0)
+        levels = told >> np.uint64(DEFINITION_SHIFT)
+        repeated = told & np.uint64((1 << DEFINITION_SHIFT) - 1)
+        highest = self._blob.layers.max_def
+        wrong = np.flatnonzero((repeated != 0) | (levels > highest))
+        if len(wrong):  # L.page.blob.null
+            raise CorruptPage(
+                "L.page.blob.null",
+                self._page.place,
+                found=f"position {int(told[wrong[0]])} of a payload of 0 bytes",
+                wanted=f"a definition level of at most {highest} in bits 16 to 31, or 0",
+            )
+        return Levels(len(told), None, levels.astype(np.uint16) if highest else None)
