@@ -37,7 +37,18 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(("index", "build"), 5),
     # 6: query
     **dict.fromkeys(
-        ("snapshot", "projection", "filters", "query", "plan", "scan", "take", "search"), 6
+        (
+            "snapshot",
+            "projection",
+            "filters",
+            "query",
+            "plan",
+            "scan",
+            "take",
+            "search",
+            "take_blobs",
+        ),
+        6,
     ),
     # 7: faces
     **dict.fromkeys(("", "dataset", "fragment", "scanner", "explain", "validate", "testing"), 7),

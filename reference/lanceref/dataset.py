@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from lanceref.blob import DEFAULT_BLOB_BUFFER_SIZE, BlobFile, checked_buffer_size
 from lanceref.context import Context
 from lanceref.errors import VersionNotFound
 from lanceref.file.schema import LanceSchema
@@ -23,10 +24,12 @@ from lanceref.scanner import LanceScanner
 from lanceref.snapshot import Snapshot, open_snapshot, positions_of
 from lanceref.storage import IOStats, Store, open_store
 from lanceref.table.lineage import ROW_ID
+from lanceref.table.logical import BlobHandling
 from lanceref.table.manifest import open_manifest
 from lanceref.table.naming import list_versions
 from lanceref.table.refs import TREE, Branch, Tag, list_branches, list_tags
 from lanceref.table.rows import ROW_ADDRESS
+from lanceref.take_blobs import locate_blobs
 
 VersionRef = int | str | tuple[str | None, int | None] | None
 """A version by number, by tag, or as (branch, number); None is the latest."""
@@ -194,11 +197,14 @@ class LanceDataset:
         fragments: Iterable[LanceFragment] | None = None,
         with_row_id: bool | None = None,
         with_row_address: bool | None = None,
+        blob_handling: str | None = None,
     ) -> LanceScanner:
         """Describe a scan. Raises NotFound for an unknown column, ValueError for a bad number."""
         wanted = ((with_row_id, ROW_ID), (with_row_address, ROW_ADDRESS))
         system = [name for on, name in wanted if on]
-        projection = scan_projection(self._snapshot.schema, columns, system)
+        projection = scan_projection(
+            self._snapshot.schema(BlobHandling.of(blob_handling)), columns, system
+        )
         rows = self._snapshot.fragments
         if fragments is not None:
             chosen = [fragment.fragment_id for fragment in fragments]
@@ -217,6 +223,7 @@ class LanceDataset:
         batch_size: int | None = None,
         with_row_id: bool | None = None,
         with_row_address: bool | None = None,
+        blob_handling: str | None = None,
     ) -> pa.Table:
         """Return the rows as a table."""
         return self.scanner(
@@ -226,6 +233,7 @@ class LanceDataset:
             batch_size=batch_size,
             with_row_id=with_row_id,
             with_row_address=with_row_address,
+            blob_handling=blob_handling,
         ).to_table()
 
     def to_batches(
@@ -237,6 +245,7 @@ class LanceDataset:
         batch_size: int | None = None,
         with_row_id: bool | None = None,
         with_row_address: bool | None = None,
+        blob_handling: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows in batches."""
         return self.scanner(
@@ -246,6 +255,7 @@ class LanceDataset:
             batch_size=batch_size,
             with_row_id=with_row_id,
             with_row_address=with_row_address,
+            blob_handling=blob_handling,
         ).to_batches()
 
     def head(self, num_rows: int, **kwargs: object) -> pa.Table:
@@ -256,8 +266,33 @@ class LanceDataset:
         self, indices: Sequence[int] | pa.Array, columns: Sequence[str] | None = None
     ) -> pa.Table:
         """Return rows by position, in any order, repeated if asked. Raises RowNotFound."""
-        projection = take_projection(self._snapshot.schema, columns)
+        projection = take_projection(self._snapshot.schema(BlobHandling.DESCRIPTIONS), columns)
         return self._snapshot.take(positions_of(indices, self.count_rows()), projection)
+
+    def take_blobs(
+        self,
+        blob_column: str,
+        ids: Sequence[int] | pa.Array | None = None,
+        addresses: Sequence[int] | pa.Array | None = None,
+        indices: Sequence[int] | pa.Array | None = None,
+        *,
+        buffer_size: int = DEFAULT_BLOB_BUFFER_SIZE,
+    ) -> list[BlobFile | None]:
+        """Open blobs by row id, row address or position as files; None for a null."""
+        checked_buffer_size(buffer_size)
+        found = locate_blobs(self._snapshot, blob_column, ids, addresses, indices)
+        return [None if blob is None else BlobFile(blob, buffer_size) for _, blob in found]
+
+    def read_blobs(
+        self,
+        blob_column: str,
+        ids: Sequence[int] | pa.Array | None = None,
+        addresses: Sequence[int] | pa.Array | None = None,
+        indices: Sequence[int] | pa.Array | None = None,
+    ) -> list[tuple[int, bytes | None]]:
+        """Return row address and bytes of blobs by row id, row address or position."""
+        found = locate_blobs(self._snapshot, blob_column, ids, addresses, indices)
+        return [(row, None if blob is None else blob.read(0, blob.size)) for row, blob in found]
 
     def io_stats_incremental(self) -> IOStats:
         """Return requests and bytes since the last call."""

@@ -15,6 +15,7 @@ from lanceref.scanner import LanceScanner
 from lanceref.snapshot import Snapshot, positions_of
 from lanceref.table.deletions import deletion_path
 from lanceref.table.lineage import ROW_ID
+from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 
 
@@ -97,11 +98,14 @@ class LanceFragment:
         offset: int | None = None,
         with_row_id: bool = False,
         with_row_address: bool = False,
+        blob_handling: str | None = None,
     ) -> LanceScanner:
         """Describe a scan of this fragment."""
         wanted = ((with_row_id, ROW_ID), (with_row_address, ROW_ADDRESS))
         system = [name for on, name in wanted if on]
-        projection = scan_projection(self._snapshot.schema, columns, system)
+        projection = scan_projection(
+            self._snapshot.schema(BlobHandling.of(blob_handling)), columns, system
+        )
         return LanceScanner(self._snapshot, [self._rows], projection, batch_size, limit, offset)
 
     def to_batches(
@@ -113,6 +117,7 @@ class LanceFragment:
         offset: int | None = None,
         with_row_id: bool = False,
         with_row_address: bool = False,
+        blob_handling: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Yield the live rows in batches."""
         return self.scanner(
@@ -122,6 +127,7 @@ class LanceFragment:
             offset=offset,
             with_row_id=with_row_id,
             with_row_address=with_row_address,
+            blob_handling=blob_handling,
         ).to_batches()
 
     def to_table(
@@ -131,6 +137,7 @@ class LanceFragment:
         offset: int | None = None,
         with_row_id: bool = False,
         with_row_address: bool = False,
+        blob_handling: str | None = None,
     ) -> pa.Table:
         """Return the live rows."""
         return self.scanner(
@@ -139,6 +146,7 @@ class LanceFragment:
             offset=offset,
             with_row_id=with_row_id,
             with_row_address=with_row_address,
+            blob_handling=blob_handling,
         ).to_table()
 
     def head(self, num_rows: int) -> pa.Table:
@@ -147,6 +155,6 @@ class LanceFragment:
 
     def take(self, indices: Sequence[int], columns: Sequence[str] | None = None) -> pa.Table:
         """Return live rows by their position in the fragment. Raises RowNotFound."""
-        projection = take_projection(self._snapshot.schema, columns)
+        projection = take_projection(self._snapshot.schema(BlobHandling.DESCRIPTIONS), columns)
         alone = replace(self._snapshot, fragments=(self._rows,))
         return alone.take(positions_of(indices, self.count_rows()), projection)

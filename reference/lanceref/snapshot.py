@@ -22,7 +22,7 @@ from lanceref.projection import Projection
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.flags import STABLE_ROW_IDS
-from lanceref.table.logical import logical_schema
+from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.naming import find_version
 from lanceref.table.rows import FragmentRows
@@ -38,15 +38,14 @@ class Snapshot:
     fragments: tuple[FragmentRows, ...]
     ctx: Context
 
-    @property
-    def schema(self) -> LanceSchema:
-        """The fields as they read."""
-        return logical_schema(self.manifest.schema)
+    def schema(self, blobs: BlobHandling) -> LanceSchema:
+        """Return the fields as they read."""
+        return logical_schema(self.manifest.schema, blobs)
 
     @property
     def arrow_schema(self) -> pa.Schema:
         """The Arrow schema of the table."""
-        return resolved(self.schema.arrow)
+        return resolved(self.schema(BlobHandling.DECLARED).arrow)
 
     def scan(
         self,

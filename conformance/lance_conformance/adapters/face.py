@@ -98,6 +98,7 @@ def _describe(entry: Mapping[str, Any], tags: Mapping[str, Any]) -> Message:
 
 def _scan_arguments(request: Message) -> Message:
     arguments: Message = {_WITH[name]: True for name in request.get("with", ())}
+    arguments["blob_handling"] = "all_binary"
     if "columns" in request:
         arguments["columns"] = request["columns"]
     if "filter" in request:

@@ -51,7 +51,7 @@ def _open(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> A
     arm = _column_arm(column, field)
     if arm == "blob":
         return open_blobs(file, field, column)
-    if pa.types.is_struct(type_) and not field.is_leaf:
+    if pa.types.is_struct(type_) and not (field.is_packed or field.is_blob):
         children = [_open(file, child, columns) for child in field.children]
         return open_struct(file, field, column, children)
     if pa.types.is_list(type_) or pa.types.is_large_list(type_):

@@ -16,8 +16,8 @@ from lanceref.context import Context
 from lanceref.cursor import Extent
 from lanceref.errors import BytesError
 from lanceref.file.columns import ALIGNMENT
+from lanceref.file.contents import check_contents, inline_extents
 from lanceref.file.data_file import DataFile, open_file
-from lanceref.file.documents import check_documents
 from lanceref.file.footer import FOOTER_BYTES
 from lanceref.file.offsets import ENTRY_BYTES
 from lanceref.file.versions import V2_0
@@ -37,7 +37,7 @@ def check_file(source: Source, ctx: Context) -> DataFile | None:
             with ctx.group(f"field {field.name}"), ctx.piece():
                 opened.open_field(field).check()
             with ctx.piece():
-                check_documents(opened, field)
+                check_contents(opened, field)
         _check_column_order(opened)
         _account_for_the_rest(opened)
     return opened
@@ -103,6 +103,8 @@ def _payloads(opened: DataFile) -> set[Extent]:
                 reader = quiet.open_field(field, opened.assigned)
                 if isinstance(reader, BlobColumn | PageColumn):
                     found.update(reader.payload_extents())
+    with suppress(BytesError):
+        found |= inline_extents(quiet)
     return {extent for extent in found if extent.end <= opened.footer.start}
 
 

@@ -27,6 +27,12 @@ from lanceref.errors import BadSchema, NotFound, Place
 from lanceref.extension import EXTENSION_KEY
 from lanceref.proto import file_pb2
 
+BLOB_EXTENSION = "lance.blob.v2"
+"""Extension name of blobs that can lie outside of the data file."""
+
+DESCRIPTOR_METADATA = {"lance-encoding:blob": "true", "lance-encoding:packed": "true"}
+"""Metadata of the descriptors of such blobs in a data file, and of the column a table shows."""
+
 HIDDEN_IDS = (-3, -4, -5)
 """Ids of the hidden columns of a table's files: row id, created-at and last-updated version."""
 
@@ -60,9 +66,14 @@ class Field:
         return self.metadata.get("lance-encoding:blob", "").lower() == "true"
 
     @property
+    def is_blob_v2(self) -> bool:
+        """Whether the field is one of a table whose file holds descriptors of blobs instead."""
+        return self.metadata.get(EXTENSION_KEY) == BLOB_EXTENSION
+
+    @property
     def is_leaf(self) -> bool:
         """Whether the field is stored whole in one column."""
-        return self.is_packed or self.is_blob or not self.children
+        return self.is_packed or self.is_blob or self.is_blob_v2 or not self.children
 
     def flat(self) -> Iterator[Field]:
         """Yield the field and everything below it, depth first."""
@@ -95,9 +106,13 @@ def parse_schema(
     """Build the tree from the flat list; `place` is where the list lies. Raises BadSchema."""
     listed = list(fields)
     children: dict[int, list[file_pb2.Field]] = {-1: []}
+    latest = -1
     for one in listed:
         if one.id == -1 and one.parent_id == -1:  # blob v2 descriptor: L.file.schema.unique-ids
+            if latest != -1:
+                children[latest].append(one)
             continue
+        latest = one.id
         if one.parent_id not in children:
             raise BadSchema(
                 "L.file.schema.parent-first",
@@ -133,7 +148,9 @@ def _build(
             found="deeper nesting",
             wanted=f"{ctx.limits.depth} levels",
         )
-    below = tuple(_build(child, children, ctx, place, depth + 1) for child in children[message.id])
+    below = tuple(
+        _build(child, children, ctx, place, depth + 1) for child in _below(message, children)
+    )
     metadata = {key: _text(value) for key, value in message.metadata.items()}
     named = metadata.get(EXTENSION_KEY, "")
     if message.extension_name != named:
@@ -160,6 +177,13 @@ def _values(message: file_pb2.Field) -> tuple[int, int] | None:
     if not message.HasField("dictionary"):
         return None
     return message.dictionary.offset, message.dictionary.length
+
+
+def _below(
+    message: file_pb2.Field, children: dict[int, list[file_pb2.Field]]
+) -> list[file_pb2.Field]:
+    """Return the children of a field; those of a blob descriptor have no id of their own."""
+    return children[message.id] if message.id != -1 else []
 
 
 def _check_names(roots: tuple[Field, ...], ctx: Context, place: Place) -> None:

@@ -47,6 +47,10 @@ class Bases:
         """Open a deletion file; `path` begins with its folder. Raises FormatError likewise."""
         return self._open(path, base_id)
 
+    def open_relative(self, path: str, base_id: int) -> Source:
+        """Open an object of a base by its path there. Raises NotFound."""
+        return self._store_of(base_id).open(path)
+
     def _open(self, path: str, base_id: int | None) -> Source:
         try:
             return self._store_of(base_id).open(path)

@@ -22,6 +22,7 @@ from lanceref.file.schema import Field
 from lanceref.file.versions import V0_1
 from lanceref.legacy.data_file import LegacyFile, open_legacy
 from lanceref.table.bases import Bases
+from lanceref.table.blobs import BlobFiles
 from lanceref.table.fragments import FileOfFragment, Fragment
 from lanceref.table.logical import LogicalColumn, stored_field
 from lanceref.table.split import NullColumn, SplitColumn
@@ -127,7 +128,15 @@ class FragmentReader:
         if stored is field:
             return reader
         ctx = replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")
-        return LogicalColumn(reader, field, ctx, ctx.at(0))
+        return LogicalColumn(reader, field, BlobFiles(self._bases, file, ctx), ctx)
+
+    def blob_files(self, field: Field) -> BlobFiles:
+        """Return where the blobs lie that the descriptors of a field point to."""
+        for file in self.fragment.files:
+            if self._holds(file, field):
+                ctx = replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")
+                return BlobFiles(self._bases, file, ctx)
+        return BlobFiles(self._bases, FileOfFragment("", V0_1, {}, 0, None), self._ctx)
 
     def hidden(self, field_id: int) -> ColumnReader | None:
         """Return the reader of a hidden column (-3 to -5), uint64; None when no file holds it."""

@@ -1,8 +1,8 @@
 """Logical values: what the fields of a table read as.
 
 Some types are stored as something else. A json column holds JSONB and reads as text under the
-extension name `arrow.json`. The way from the stored form to the one shown keeps every list and
-struct around such a field.
+extension name `arrow.json`. A blob column reads as descriptors or as bytes, as the caller likes.
+The way from the stored form to the one shown keeps every list and struct around such a field.
 
 Clauses: L.json.column
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from enum import Enum
 
 import numpy as np
 import pyarrow as pa
@@ -22,30 +23,67 @@ from lanceref.context import Context
 from lanceref.errors import Place
 from lanceref.extension import EXTENSION_KEY
 from lanceref.file.column_reader import ColumnReader
-from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.payloads import DESCRIPTOR
+from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema
 from lanceref.nesting import mapped
+from lanceref.table.blobs import BLOB_DESCRIPTOR, BlobFiles
 
 JSON_SHOWN = "arrow.json"
 """Extension name of json columns as they are read."""
 
 
-def logical_schema(schema: LanceSchema) -> LanceSchema:
+class BlobHandling(Enum):
+    """What blob columns read as: bytes, descriptors, or the types they were declared with."""
+
+    BYTES = "all_binary"
+    DESCRIPTIONS = "blobs_descriptions"
+    DECLARED = "declared"
+
+    @staticmethod
+    def of(name: str | None) -> BlobHandling:
+        """Return the handling pylance has a name for. Raises ValueError for another name."""
+        if name in (None, "blobs_descriptions", "all_descriptions"):
+            return BlobHandling.DESCRIPTIONS
+        if name == "all_binary":
+            return BlobHandling.BYTES
+        raise ValueError(
+            f"Invalid blob_handling: {name}. Expected one of: "
+            "all_binary, all_descriptions, blobs_descriptions"
+        )
+
+
+def logical_schema(schema: LanceSchema, blobs: BlobHandling) -> LanceSchema:
     """Return the schema with every field as it reads."""
-    return LanceSchema(tuple(map(_logical, schema.fields)), schema.metadata)
+    return LanceSchema(tuple(_logical(field, blobs) for field in schema.fields), schema.metadata)
 
 
-def _logical(field: Field) -> Field:
+def _logical(field: Field, blobs: BlobHandling) -> Field:
     if field.logical_type == "json":
         metadata = {**field.metadata, EXTENSION_KEY: JSON_SHOWN}
         arrow = pa.field(field.name, pa.utf8(), field.nullable, metadata)
         return replace(field, arrow=arrow, metadata=metadata)
-    return _over(field, tuple(map(_logical, field.children)))
+    if field.is_blob_v2 and blobs is not BlobHandling.DECLARED:
+        return replace(field, children=(), arrow=_blob(field, blobs))
+    if field.is_blob and blobs is BlobHandling.DESCRIPTIONS:
+        return replace(field, arrow=field.arrow.with_type(DESCRIPTOR))
+    return _over(field, tuple(_logical(child, blobs) for child in field.children))
+
+
+def _blob(field: Field, blobs: BlobHandling) -> pa.Field:
+    """Return the Arrow field that a blob of the second kind reads as."""
+    if blobs is BlobHandling.DESCRIPTIONS:
+        return pa.field(field.name, BLOB_DESCRIPTOR, field.nullable, DESCRIPTOR_METADATA)
+    metadata = {key: text for key, text in field.metadata.items() if key != EXTENSION_KEY}
+    return pa.field(field.name, pa.large_binary(), field.nullable, metadata or None)
 
 
 def stored_field(field: Field) -> Field:
     """Return a field as it is stored: itself when it reads so."""
     if field.logical_type == "json":
         return replace(field, arrow=field.arrow.with_type(pa.large_binary()))
+    if field.is_blob_v2:
+        arrow = pa.field(field.name, BLOB_DESCRIPTOR, field.nullable, DESCRIPTOR_METADATA)
+        return replace(field, children=(), arrow=arrow, metadata=DESCRIPTOR_METADATA)
     return _over(field, tuple(map(stored_field, field.children)))
 
 
@@ -61,11 +99,11 @@ def _over(field: Field, children: tuple[Field, ...]) -> Field:
 class LogicalColumn:
     """A column that is stored as one type and reads as another."""
 
-    def __init__(self, reader: ColumnReader, field: Field, ctx: Context, place: Place) -> None:
+    def __init__(self, reader: ColumnReader, field: Field, blobs: BlobFiles, ctx: Context) -> None:
         self.type: pa.DataType = field.arrow.type
         self.num_rows = reader.num_rows
         self._reader, self._field = reader, field
-        self._ctx, self._place = ctx, place
+        self._blobs, self._ctx, self._place = blobs, ctx, ctx.at(0)
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the stored arrays, each as it reads."""
@@ -85,6 +123,8 @@ class LogicalColumn:
             return array
         if field.logical_type == "json":  # L.json.column
             return jsonb.texts(array, self._ctx, self._place)
+        if field.is_blob_v2:
+            return self._blobs.fetch(array)
         return mapped(
             array, field.arrow.type, lambda n, below: self._show(below, field.children[n])
         )

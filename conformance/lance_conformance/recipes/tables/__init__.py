@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.tables import (
+    blobs,
     containers,
     datasets,
     datasets_marks,
@@ -42,6 +43,7 @@ ALL: tuple[Recipe, ...] = (
     *datasets_rare.POSITIVES,
     *datasets_marks.POSITIVES,
     *json.POSITIVES,
+    *blobs.POSITIVES,
     *faults_0_1.NEGATIVES,
     *faults_container.NEGATIVES,
     *faults_pages.NEGATIVES,
@@ -52,6 +54,7 @@ ALL: tuple[Recipe, ...] = (
     *faults_marks.NEGATIVES,
     *faults_table.NEGATIVES,
     *json.NEGATIVES,
+    *blobs.NEGATIVES,
 )
 """Every recipe."""
 

@@ -1,0 +1,148 @@
+"""Blob descriptors of tables: where the bytes of a blob column lie.
+
+Blobs of the second kind (extension `lance.blob.v2`, from 2.2 on) have a descriptor that can point
+out of the data file: into a file that several blobs share, to a file of their own, or to an object
+that is not part of the table. Those of the first kind lie in the data file.
+
+Layout of a descriptor: u8 kind, u64 position, u64 size, u32 blob id, utf8 blob uri::
+
+    0 inline      position and size in the data file
+    1 packed      position and size in the file of the blob id
+    2 dedicated   size from the start of the file of the blob id
+    3 external    position and size in the object at the uri, the whole object when both are 0;
+                  with a blob id the uri is relative to the base of that id
+
+A blob id's file is `data/{name of the data file}/{id}.blob`, the id in 32 binary digits, lowest
+first.
+
+Clauses: L.blob.kind, L.blob.range, L.blob.sidecar, L.blob.external
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from lanceref.context import Context
+from lanceref.cursor import Extent, FileBytes
+from lanceref.errors import FormatError, LimitExceeded, NotFound, UnknownEncoding
+from lanceref.file.payloads import DESCRIPTOR
+from lanceref.storage import LocalSource, Source, local_path
+from lanceref.table.bases import Bases
+from lanceref.table.fragments import FileOfFragment
+
+BLOB_DESCRIPTOR = pa.struct(
+    [
+        pa.field("kind", pa.uint8(), False),
+        pa.field("position", pa.uint64(), False),
+        pa.field("size", pa.uint64(), False),
+        pa.field("blob_id", pa.uint32(), False),
+        pa.field("blob_uri", pa.utf8(), False),
+    ]
+)
+"""A descriptor of the second kind: what the data file holds, and what a table shows."""
+
+INLINE, PACKED, DEDICATED, EXTERNAL = range(4)
+"""Where a blob lies."""
+
+NULL_POSITION = 1
+"""Position of a null in a 2.0 file, whose descriptors cannot be null."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlobRange:
+    """The bytes of one blob."""
+
+    source: Source
+    offset: int
+    size: int
+
+    def read(self, start: int, end: int) -> bytes:
+        """Return bytes start..end of the blob."""
+        return bytes(self.source.read(self.offset + start, end - start)) if end > start else b""
+
+
+class BlobFiles:
+    """The files that the descriptors of one data file point into, each opened once."""
+
+    def __init__(self, bases: Bases, file: FileOfFragment, ctx: Context) -> None:
+        self._bases, self._file, self._ctx = bases, file, ctx
+        self._place = ctx.at(0)
+        self._opened: dict[tuple[int, int, str], Source] = {}
+
+    def locate(self, descriptors: pa.Array) -> Iterator[BlobRange | None]:
+        """Yield where each blob lies, None for a null. Raises FormatError."""
+        for row in descriptors.to_pylist():
+            if row is None or (
+                descriptors.type == DESCRIPTOR
+                and (row["position"], row["size"]) == (NULL_POSITION, 0)
+            ):
+                yield None
+            else:
+                kind, number = row.get("kind", INLINE), row.get("blob_id", 0)
+                source = self._source(kind, number, row.get("blob_uri", ""))
+                yield self._range(source, kind, row["position"], row["size"])
+
+    def fetch(self, descriptors: pa.Array) -> pa.Array:
+        """Return the blobs as large_binary."""
+        found = list(self.locate(descriptors))
+        size = sum(one.size for one in found if one is not None)
+        held = {id(one.source): one.source.size for one in found if one is not None}
+        allowed = self._ctx.limits.expanded(sum(held.values()))
+        if size > allowed:
+            raise LimitExceeded(
+                "L.blob.range", self._place, found=f"{size} bytes of blobs", wanted=allowed
+            )
+        blobs = [None if one is None else one.read(0, one.size) for one in found]
+        return pa.array(blobs, pa.large_binary())
+
+    def _range(self, source: Source, kind: int, position: int, size: int) -> BlobRange:
+        if kind == DEDICATED:
+            position = 0
+        elif kind == EXTERNAL and position == size == 0:
+            size = source.size
+        if size:
+            FileBytes(source, self._ctx).bound(Extent(position, size), "blob", "L.blob.range")
+        return BlobRange(source, position, size)
+
+    def _source(self, kind: int, number: int, uri: str) -> Source:
+        key = (kind, number, uri)
+        if key not in self._opened:
+            self._opened[key] = self._open(kind, number, uri)
+        return self._opened[key]
+
+    def _open(self, kind: int, number: int, uri: str) -> Source:
+        if kind == INLINE:
+            return self._bases.open_data_file(self._file.path, self._file.base_id)
+        if kind in (PACKED, DEDICATED):
+            return self._sidecar(number)
+        if kind == EXTERNAL:
+            return self._external(number, uri)
+        raise UnknownEncoding(
+            "L.blob.kind", self._place, found=f"blob kind {kind}", wanted="0 to 3"
+        )
+
+    def _sidecar(self, number: int) -> Source:
+        path = sidecar_path(self._file.path, number)
+        try:
+            return self._bases.open_data_file(path, self._file.base_id)
+        except FormatError as error:
+            raise FormatError(
+                "L.blob.sidecar", self._place, found="no such file", wanted=path
+            ) from error
+
+    def _external(self, base: int, uri: str) -> Source:
+        try:
+            return self._bases.open_relative(uri, base) if base else LocalSource(local_path(uri))
+        except (NotFound, ValueError, OSError) as error:
+            raise FormatError(
+                "L.blob.external", self._place, found=f"{error}", wanted=f"the object {uri!r:.200}"
+            ) from error
+
+
+def sidecar_path(data_file: str, number: int) -> str:
+    """Return the path of the file of a blob id, beside the data file it belongs to."""
+    digits = f"{number:032b}"[::-1]
+    return f"{data_file.removesuffix('.lance')}/{digits}.blob"

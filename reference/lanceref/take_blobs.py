@@ -1,0 +1,106 @@
+"""Blobs of a snapshot: which bytes of which file the chosen rows hold.
+
+Rows are chosen by position among the live ones, by address or by row id, in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.errors import NotFound
+from lanceref.file.schema import Field, project
+from lanceref.nesting import from_start
+from lanceref.snapshot import Snapshot
+from lanceref.table.blobs import BlobRange
+from lanceref.table.lineage import ROW_ID
+from lanceref.table.logical import BlobHandling
+from lanceref.table.rows import ROW_ADDRESS, FragmentRows
+
+
+def locate_blobs(
+    snapshot: Snapshot,
+    column: str,
+    ids: Sequence[int] | pa.Array | None,
+    addresses: Sequence[int] | pa.Array | None,
+    indices: Sequence[int] | pa.Array | None,
+) -> list[tuple[int, BlobRange | None]]:
+    """Return row address and blob (None: null) of each chosen row.
+
+    Raises ValueError unless exactly one way of choosing is given and for a column that holds no
+    blobs, NotFound for an unknown row or column.
+    """
+    if sum(chosen is not None for chosen in (ids, addresses, indices)) != 1:
+        raise ValueError("Exactly one of ids, indices, or addresses must be specified")
+    (field,) = project(snapshot.schema(BlobHandling.DESCRIPTIONS), [column])
+    if not _leaf(field).is_blob and not _leaf(field).is_blob_v2:
+        raise ValueError(f"the column {column!r} is not a blob column")
+    if indices is not None:
+        found = _at_positions(snapshot, _numbers(indices))
+    else:
+        name, values = (ROW_ID, ids) if ids is not None else (ROW_ADDRESS, addresses)
+        found = _at_values(snapshot, name, _numbers(values if values is not None else []))
+    blobs: list[tuple[int, BlobRange | None]] = [(0, None)] * len(found)
+    for fragment in snapshot.fragments:
+        mine = [row for row, (owner, _) in enumerate(found) if owner is fragment]
+        if mine:
+            positions = np.array([found[row][1] for row in mine], np.int64)
+            for row, one in zip(mine, _read(fragment, field, positions)):
+                blobs[row] = one
+    return blobs
+
+
+Found = list[tuple[FragmentRows, int]]
+"""The fragment of each chosen row, and its position there."""
+
+
+def _at_positions(snapshot: Snapshot, positions: NDArray[np.uint64]) -> Found:
+    ends = np.cumsum([fragment.num_rows for fragment in snapshot.fragments], dtype=np.uint64)
+    if len(positions) and (not len(ends) or positions.max() >= ends[-1]):
+        raise NotFound(f"row {int(positions.max())} of {int(ends[-1]) if len(ends) else 0} rows")
+    owners = np.searchsorted(ends, positions, "right").tolist()
+    starts = [0, *ends.tolist()]
+    return [
+        (snapshot.fragments[owner], at - starts[owner])
+        for owner, at in zip(owners, positions.tolist())
+    ]
+
+
+def _at_values(snapshot: Snapshot, name: str, values: NDArray[np.uint64]) -> Found:
+    """Find rows by what a system column says of them."""
+    wanted, found = set(values.tolist()), {}
+    for fragment in snapshot.fragments:
+        everything = np.arange(fragment.num_rows)
+        for at, value in enumerate(fragment.take(everything, (), (name,))[0].to_pylist()):
+            if value in wanted:
+                found[value] = (fragment, at)
+    missing = wanted - found.keys()
+    if missing:
+        raise NotFound(f"no row with {name} {min(missing)}")
+    return [found[value] for value in values.tolist()]
+
+
+def _read(
+    fragment: FragmentRows, field: Field, positions: NDArray[np.int64]
+) -> list[tuple[int, BlobRange | None]]:
+    """Return row address and blob of rows of one fragment."""
+    unique, back = np.unique(positions, return_inverse=True)
+    array, addresses = fragment.take(unique, (field,), (ROW_ADDRESS,))
+    below = field
+    while below.children:
+        (below,), array = below.children, from_start(array).flatten()[0]
+    located = list(fragment.columns.blob_files(field).locate(array))
+    return [(addresses[at].as_py(), located[at]) for at in back.tolist()]
+
+
+def _leaf(field: Field) -> Field:
+    while len(field.children) == 1:
+        (field,) = field.children
+    return field
+
+
+def _numbers(rows: Sequence[int] | pa.Array) -> NDArray[np.uint64]:
+    return np.asarray(rows, np.uint64)

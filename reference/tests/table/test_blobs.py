@@ -1,0 +1,110 @@
+"""Blob descriptors of tables."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from lanceref.context import Context
+from lanceref.errors import FormatError, LimitExceeded, OutOfRange, UnknownEncoding
+from lanceref.file.payloads import DESCRIPTOR
+from lanceref.file.versions import V2_2
+from lanceref.limits import Limits
+from lanceref.storage import LocalStore
+from lanceref.table.bases import Bases
+from lanceref.table.blobs import BLOB_DESCRIPTOR, BlobFiles, sidecar_path
+from lanceref.table.fragments import FileOfFragment
+
+from .manifests import minimal, parse
+
+CTX = Context("f.lance", limits=Limits(expansion_bytes=100, expansion_factor=1))
+
+
+def _files(root: Path) -> BlobFiles:
+    """Files of a table: a data file, two sidecars, an external object, and a base."""
+    beside, base = root / "t" / "data" / "f", root / "base"
+    for folder in (beside, base):
+        folder.mkdir(parents=True)
+    (root / "t" / "data" / "f.lance").write_bytes(b"0123456789")
+    (beside / ("1" + "0" * 31 + ".blob")).write_bytes(b"packedtogether")
+    (beside / ("01" + "0" * 30 + ".blob")).write_bytes(b"dedicated")
+    (base / "object").write_bytes(b"from a base")
+    manifest = parse(
+        minimal(
+            base_paths=[{"id": 3, "path": str(base)}],
+            reader_feature_flags=16,
+            writer_feature_flags=16,
+        )
+    )
+    bases = Bases(LocalStore(root / "t"), manifest)
+    return BlobFiles(bases, FileOfFragment("f.lance", V2_2, {}, 0, None), CTX)
+
+
+def _rows(*rows: tuple[int, int, int, int, str] | None) -> pa.Array:
+    names = ("kind", "position", "size", "blob_id", "blob_uri")
+    return pa.array([row and dict(zip(names, row)) for row in rows], BLOB_DESCRIPTOR)
+
+
+def test_each_kind_leads_to_its_file(tmp_path: Path) -> None:
+    """Inline, packed, dedicated, external whole, in part and below a base; null and empty."""
+    files = _files(tmp_path)
+    uri = f"file://{tmp_path}/base/object"
+    rows = _rows(
+        (0, 2, 3, 0, ""),
+        (1, 6, 8, 1, ""),
+        (2, 0, 9, 2, ""),
+        (3, 0, 0, 0, uri),
+        (3, 5, 6, 0, uri),
+        (3, 0, 4, 3, "object"),
+        None,
+        (0, 10**9, 0, 0, ""),
+    )
+
+    assert files.fetch(rows).to_pylist() == [
+        *(b"234", b"together", b"dedicated", b"from a base", b"a base", b"from"),
+        *(None, b""),
+    ]
+
+
+def test_a_descriptor_of_the_first_kind_lies_in_the_data_file(tmp_path: Path) -> None:
+    """Position 1 with size 0 is the null of a 2.0 file."""
+    rows = [{"position": 1, "size": 2}, {"position": 1, "size": 0}, {"position": 0, "size": 0}]
+
+    assert _files(tmp_path).fetch(pa.array([*rows, None], DESCRIPTOR)).to_pylist() == [
+        *(b"12", None, b"", None)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "error", "clause"),
+    [
+        ((4, 0, 1, 0, ""), UnknownEncoding, "L.blob.kind"),
+        ((0, 8, 3, 0, ""), OutOfRange, "L.blob.range"),
+        ((1, 14, 1, 1, ""), OutOfRange, "L.blob.range"),
+        ((2, 0, 10, 2, ""), OutOfRange, "L.blob.range"),
+        ((1, 0, 1, 4, ""), FormatError, "L.blob.sidecar"),
+        ((3, 0, 0, 0, "file:///no/such/object"), FormatError, "L.blob.external"),
+        ((3, 0, 0, 0, "s3://bucket/key"), FormatError, "L.blob.external"),
+        ((3, 0, 0, 0, "nul\0inside"), FormatError, "L.blob.external"),
+        ((3, 0, 0, 9, "object"), FormatError, "L.blob.external"),
+        ((3, 0, 0, 0, ""), FormatError, "L.blob.external"),
+    ],
+)
+def test_what_leads_nowhere_is_refused(
+    row: tuple[int, int, int, int, str], error: type[Exception], clause: str, tmp_path: Path
+) -> None:
+    """Unknown kinds, bytes outside their file and files that are not there have their clauses."""
+    with pytest.raises(error) as caught:
+        _files(tmp_path).fetch(_rows(row))
+
+    assert caught.value.clause == clause  # type: ignore[attr-defined]
+
+
+def test_many_descriptors_of_the_same_bytes_are_bounded(tmp_path: Path) -> None:
+    """A run of blobs may not expand beyond the limit of the files they lie in."""
+    with pytest.raises(LimitExceeded, match=r"L\.blob\.range"):
+        _files(tmp_path).fetch(_rows(*[(0, 0, 10, 0, "")] * 12))
+
+
+def test_the_digits_of_a_blob_id_are_reversed() -> None:
+    """The lowest binary digit comes first."""
+    assert sidecar_path("x.lance", 6) == "x/011" + "0" * 29 + ".blob"
