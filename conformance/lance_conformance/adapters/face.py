@@ -49,6 +49,7 @@ def operations(open_file: Callable[..., Any], dataset: Callable[..., Any]) -> di
         opened = dataset(request["uri"], version=_version(request))
         offsets = [int(row) for row in request["offsets"]]
         table = opened.take(offsets, columns=request.get("columns"))
+        table = _with_blobs(opened, table, offsets)
         return {**write_table(request["out"], table), "version": str(opened.version)}
 
     def dataset_versions(request: Message) -> Message:
@@ -94,6 +95,17 @@ def _describe(entry: Mapping[str, Any], tags: Mapping[str, Any]) -> Message:
     version = entry["version"]
     names = sorted(name for name, tag in tags.items() if tag["version"] == version)
     return {"version": str(version), **({"tags": names} if names else {})}
+
+
+def _with_blobs(opened: Any, table: pa.Table, rows: list[int]) -> pa.Table:
+    """Put the bytes of blobs in place of their descriptors, which is what a take returns."""
+    for number, field in enumerate(table.schema):
+        if (field.metadata or {}).get(b"lance-encoding:blob") == b"true":
+            blobs = opened.take_blobs(field.name, indices=rows)
+            values = [None if blob is None else blob.read() for blob in blobs]
+            array = pa.array(values, pa.large_binary())
+            table = table.set_column(number, pa.field(field.name, array.type), array)
+    return table
 
 
 def _scan_arguments(request: Message) -> Message:

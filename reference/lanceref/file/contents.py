@@ -78,12 +78,15 @@ def _values(opened: DataFile, field: Field, wanted: Callable[[Field], bool]) -> 
     ctx = replace(opened.bytes.ctx, spans=None, findings=None)
     quiet = replace(opened, bytes=opened.bytes.during(ctx), readers={})
     for array in quiet.open_field(field).scan(0, opened.num_rows):
-        yield from _below(array, field, wanted)
+        yield from values_below(array, field, wanted)
 
 
-def _below(array: pa.Array, field: Field, wanted: Callable[[Field], bool]) -> Iterator[pa.Array]:
+def values_below(
+    array: pa.Array, field: Field, wanted: Callable[[Field], bool]
+) -> Iterator[pa.Array]:
+    """Yield the values of every `wanted` field at or below `field` that an array of it holds."""
     if wanted(field):
         yield from_start(array)
         return
     for below, child in zip(children_of(from_start(array)), field.children):
-        yield from _below(below, child, wanted)
+        yield from values_below(below, child, wanted)

@@ -10,19 +10,24 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+import pyarrow.compute as pc
+
 from lanceref.context import Context
 from lanceref.errors import NotFound, Place
 from lanceref.file.check import check_file
+from lanceref.file.contents import values_below
 from lanceref.file.data_file import DataFile
-from lanceref.file.schema import LanceSchema
+from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.versions import V0_1
 from lanceref.legacy.check import check_legacy
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
-from lanceref.table.columns import OpenFile
+from lanceref.table.blobs import EXTERNAL
+from lanceref.table.columns import FragmentReader, OpenFile
 from lanceref.table.fragments import FileOfFragment, Fragment
 from lanceref.table.identity import Identities
 from lanceref.table.lineage import STORED, Values, open_lineage
+from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.naming import find_version
 from lanceref.table.refs import list_branches, list_tags
@@ -79,6 +84,8 @@ def _check_fragment(
         for field in schema.fields:
             with ctx.piece():
                 rows.columns.column(field)
+            with ctx.piece():
+                _check_blobs(rows.columns, field)
     with ctx.piece():
         _ = rows.deleted
     lineage: dict[str, Values | None] = {}
@@ -88,6 +95,19 @@ def _check_fragment(
     if live is not None:
         with ctx.piece():
             live.check(rows, lineage)
+
+
+def _check_blobs(columns: FragmentReader, field: Field) -> None:
+    """Look for the bytes of every blob that the table itself holds; external ones are not ours."""
+    if not any(one.is_blob_v2 for one in field.flat()):
+        return
+    (described,) = logical_schema(LanceSchema((field,)), BlobHandling.DESCRIPTIONS).fields
+    files = columns.blob_files(described)
+    for array in columns.column(described).scan(0, columns.physical_rows):
+        for descriptors in values_below(array, described, lambda one: one.is_blob_v2):
+            own = pc.not_equal(descriptors.field("kind"), EXTERNAL)
+            for _ in files.locate(descriptors.filter(own)):
+                pass
 
 
 def _check_types(opened: OpenFile, file: FileOfFragment, schema: LanceSchema) -> None:

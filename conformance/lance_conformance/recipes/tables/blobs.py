@@ -77,7 +77,7 @@ def _file(version: str, slug: str, title: str, table: pa.Table) -> Positive:
         make=file(table, version),
         version=version,
         types=("large_binary",),
-        encodings=("blob",),
+        encodings=("blob", slug) if version == "2.1" else ("blob", "wide"),
     )
 
 
