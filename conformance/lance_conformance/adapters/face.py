@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from lance_conformance.adapters.skeleton import Message, Operation, write_table
 
 _STORED = {"0.3": "2.0"}

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.arrays.binary_write import encode_strings
-from lanceref.arrays.blob import DESCRIPTOR
 from lanceref.arrays.dictionary_write import encode_dictionary, is_variable
 from lanceref.arrays.encode import PageBuffers, encode_nullable, fixed_width, no_nulls
 from lanceref.codecs.params import params_of
@@ -29,6 +28,7 @@ from lanceref.file.column_writer import (
     FieldWriter,
     PagePolicy,
 )
+from lanceref.file.payloads import DESCRIPTOR
 from lanceref.file.schema import Field
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, ColumnEncoding
 
