@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lanceref.fragment import DataFile, LanceFragment
     from lanceref.scanner import LanceScanner
     from lanceref.validate import validate
+    from lanceref.write import write_dataset
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,7 @@ __all__ = [
     "dataset",
     "explain",
     "validate",
+    "write_dataset",
 ]
 
 _HOMES = {
@@ -45,6 +47,7 @@ _HOMES = {
     "dataset": "lanceref.dataset",
     "explain": "lanceref.explain",
     "validate": "lanceref.validate",
+    "write_dataset": "lanceref.write",
 }
 """Module of each public name."""
 

@@ -52,11 +52,11 @@ def dataset(
     store = open_store(uri)
     ctx = Context(Path(store.root).name, limits=limits)
     snapshot = open_snapshot(store, None if isinstance(version, str) else version, ctx)
-    opened = LanceDataset(os.fspath(uri), snapshot, _root_of(snapshot))
+    opened = LanceDataset(os.fspath(uri), snapshot, root_of(snapshot))
     return opened.checkout_version(version) if isinstance(version, str) else opened
 
 
-def _root_of(snapshot: Snapshot) -> Store:
+def root_of(snapshot: Snapshot) -> Store:
     """Return the store of the main branch: a branch is a table below it."""
     below = f"/{TREE}/{snapshot.manifest.message.branch}"
     if snapshot.manifest.message.branch and snapshot.store.root.endswith(below):

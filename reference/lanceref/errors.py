@@ -163,6 +163,18 @@ class SchemaRefused(LanceError, RuntimeError, ValueError):
     kind = "schema"
 
 
+class AppendRefused(LanceError, OSError, ValueError):
+    """Rows whose schema is not that of the table they are appended to."""
+
+    kind = "schema"
+
+
+class AlreadyExists(LanceError, OSError):
+    """A table stands where one is to be created."""
+
+    kind = "other"
+
+
 class DataRefused(LanceError, ValueError):
     """Rows that do not fit the schema they are written under."""
 

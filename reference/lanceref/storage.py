@@ -13,6 +13,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -236,9 +237,13 @@ class LocalStore:
             return False
 
     def put(self, path: str, data: bytes) -> None:
-        """Write a file through a temporary name and a rename."""
+        """Write a file through a temporary name and a rename; on failure nothing has changed."""
         staged = self._stage(path, data)
-        staged.rename(self._at(path))
+        try:
+            staged.rename(self._at(path))
+        except OSError:
+            staged.unlink(missing_ok=True)
+            raise
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """Write a file only if none is there, through a temporary name and a hard link."""
@@ -256,14 +261,22 @@ class LocalStore:
         self._at(path).unlink(missing_ok=True)
 
     def _stage(self, path: str, data: bytes) -> Path:
+        """Write a whole file under a temporary name beside `path`, down to the disk."""
         target = self._at(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".tmp", dir=target.parent)
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
+        staged = Path(name)
+        with ExitStack() as undo:
+            undo.callback(staged.unlink, missing_ok=True)
+            with os.fdopen(handle, "wb") as out:
+                out.write(data)
+                out.flush()
+                os.fsync(out.fileno())
+            staged.chmod(0o644)
+            undo.pop_all()
         self.stats.write_iops += 1
         self.stats.written_bytes += len(data)
-        return Path(name)
+        return staged
 
 
 def local_path(uri: str | os.PathLike[str]) -> str:

@@ -71,3 +71,37 @@ def test_file_uris_are_local_paths():
     assert "/a b/c" == local_path("file:///a%20b/c")
     with pytest.raises(NotFound):
         local_path("gopher://x/y")
+
+
+def test_an_object_is_put_whole_or_not_at_all(tmp_path):
+    """A folder in its place makes it fail, and no temporary file stays."""
+    store = LocalStore(tmp_path)
+    store.put("a/b", b"xy")
+    (tmp_path / "a/c").mkdir()
+
+    with pytest.raises(OSError, match="c"):
+        store.put("a/c", b"z")
+
+    assert b"xy" == (tmp_path / "a/b").read_bytes()
+    assert ["b", "c"] == sorted(entry.name for entry in (tmp_path / "a").iterdir())
+
+
+def test_only_the_first_put_if_absent_counts(tmp_path):
+    """The second says so, changes nothing and leaves nothing; both are counted as writes."""
+    store = LocalStore(tmp_path)
+
+    assert store.put_if_absent("v/1", b"first")
+    assert not store.put_if_absent("v/1", b"second")
+    assert b"first" == (tmp_path / "v/1").read_bytes()
+    assert ["1"] == list(store.list("v"))
+    assert (2, 11) == (store.stats.write_iops, store.stats.written_bytes)
+
+
+def test_an_object_can_be_deleted_twice(tmp_path):
+    """A missing one is no error."""
+    store = LocalStore(tmp_path)
+    store.put("a", b"")
+    store.delete("a")
+    store.delete("a")
+
+    assert not store.exists("a")

@@ -179,6 +179,8 @@ def field_message(field: Field) -> file_pb2.Field:
         metadata={key: value.encode() for key, value in field.metadata.items()},
         unenforced_primary_key=_is_primary(field),
     )
+    if field.logical_type.startswith("dict:"):
+        message.dictionary.SetInParent()
     for key, name in (
         (PRIMARY_KEY, "unenforced_primary_key_position"),
         (CLUSTERING_KEY, "unenforced_clustering_key_position"),

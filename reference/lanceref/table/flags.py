@@ -5,7 +5,7 @@ know; a writer looks at both words. Some bits are only valid in both words at on
 
 Clauses: L.table.flags.unknown-reader-bit, L.table.flags.unknown-writer-bit, L.table.flags.paired,
 L.table.flags.writer-only, L.table.flags.content, L.table.flags.stable-row-ids,
-L.table.flags.field-ids
+L.table.flags.field-ids, L.table.flags.writer-refuses
 """
 
 from __future__ import annotations
@@ -48,6 +48,34 @@ READABLE = (
     | MANAGED_BLOBS
 )
 """Bits of the reader word that this reader honours."""
+
+STICKY = MIXED_DATA_FILE_VERSIONS | MANAGED_BLOBS
+"""Bits that stay set in every later version."""
+
+WITH_INDICES = COVERED_INDEX_METADATA | FRAGMENT_REUSE_INDEX
+"""Bits that stay as long as the indices they speak of."""
+
+
+def check_writable(manifest: table_pb2.Manifest, place: Place) -> None:
+    """Refuse to build on a version whose writer word has a bit this writer does not know."""
+    unknown = manifest.writer_feature_flags & ~READABLE
+    if unknown:
+        raise UnknownFlag(
+            "L.table.flags.writer-refuses",
+            place,
+            found=f"writer flags {unknown}",
+            wanted=f"flags among {READABLE}",
+        )
+
+
+def set_flags(manifest: table_pb2.Manifest, kept: int) -> None:
+    """Set both words from what the version holds, and from the reader flags `kept` from before."""
+    flags = kept
+    for bit, _, _ in _content(manifest):
+        if bit != TABLE_CONFIG:
+            flags |= bit
+    manifest.reader_feature_flags = flags
+    manifest.writer_feature_flags = flags | (TABLE_CONFIG if manifest.config else 0)
 
 
 def check_flags(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:

@@ -11,6 +11,7 @@ L.table.naming.latest, L.table.hint.advisory
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +24,9 @@ FOLDER = "_versions"
 
 SUFFIX = ".manifest"
 """How the name of every manifest ends; other files in the folder are left over from staging."""
+
+HINT = "latest_version_hint.json"
+"""A JSON object with the latest version, written after each commit."""
 
 TOP = 2**64 - 1
 """What V2 names count down from."""
@@ -63,6 +67,20 @@ def parse_name(name: str) -> VersionName | None:
     return VersionName(name, "V1", int(digits))  # L.table.naming.v1
 
 
+def name_of(version: int, scheme: Scheme) -> VersionName:
+    """Return the name of a version's manifest. Raises ValueError for a number it cannot carry."""
+    if not 0 <= version <= TOP or (version >= DETACHED) != (scheme == "detached"):
+        raise ValueError(f"version {version} has no {scheme} name")
+    forms = {"V1": f"{version}", "V2": f"{TOP - version:020d}", "detached": f"d{version}"}
+    return VersionName(forms[scheme] + SUFFIX, scheme, version)
+
+
+def write_hint(store: Store, version: int) -> None:
+    """Note the latest version; a hint that cannot be written is left as it was."""
+    with suppress(OSError):
+        store.put(f"{FOLDER}/{HINT}", b'{"version":%d}' % version)
+
+
 def list_versions(store: Store, ctx: Context) -> list[VersionName]:
     """Return the attached versions, oldest first. Raises NotFound when there is none."""
     parsed = (parse_name(name) for name in store.list(FOLDER))
@@ -83,7 +101,7 @@ def list_versions(store: Store, ctx: Context) -> list[VersionName]:
 def find_version(store: Store, ctx: Context, version: int | None) -> VersionName:
     """Return the name of `version`, or of the latest. Raises NotFound."""
     if version is not None and version >= DETACHED:
-        detached = VersionName(f"d{version}{SUFFIX}", "detached", version)
+        detached = name_of(version, "detached")
         if not store.exists(detached.path):
             raise VersionNotFound(f"Dataset at path {store.root}: no detached version {version}")
         return detached

@@ -95,6 +95,19 @@ def decode_row_ids(data: bytes, num_rows: int, ctx: Context, place: Place) -> Ro
     return RowIds([_parse(segment, place) for segment in sequence.segments])
 
 
+def encode_row_ids(start: int, end: int) -> bytes:
+    """Return the sequence of the ids start..end, one for each row."""
+    segment = pb.U64Segment(range=pb.U64Segment.Range(start=start, end=end))
+    return pb.RowIdSequence(segments=[segment]).SerializeToString()
+
+
+def encode_versions(num_rows: int, version: int) -> bytes:
+    """Return the sequence of a fragment whose rows are all of one version."""
+    span = pb.U64Segment(range=pb.U64Segment.Range(start=0, end=num_rows))
+    run = pb.RowDatasetVersionRun(span=span, version=version)
+    return pb.RowDatasetVersionSequence(runs=[run]).SerializeToString()
+
+
 def decode_versions(data: bytes, num_rows: int, ctx: Context, place: Place) -> RowVersions:
     """Return the version of each of the `num_rows` physical rows. Raises FormatError."""
     sequence = parse_message(

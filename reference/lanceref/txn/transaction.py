@@ -4,19 +4,24 @@
 The manifest carries the same message inline; where the two differ, the inline one counts. A reader
 needs neither.
 
-Clauses: L.txn.file.message, L.txn.file.name, L.txn.inline.wins
+Clauses: L.txn.file.message, L.txn.file.name, L.txn.inline.wins, L.txn.inline.same
 
 Divergences: D.txn.inline-transaction
 """
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from lanceref.context import Context
 from lanceref.cursor import Extent, FileBytes
+from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_write import field_message
+from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.storage import Source
+from lanceref.storage import Source, Store
 from lanceref.wire import parse_message
 
 FOLDER = "_transactions"
@@ -28,6 +33,52 @@ def open_transaction(source: Source, ctx: Context) -> Transaction:
     clause = "L.txn.file.message"
     cursor = file.cursor(Extent(0, file.size), "transaction", clause)
     return parse_message(cursor, Transaction, "transaction", clause)
+
+
+def new_append(
+    read_version: int,
+    fragments: Iterable[table_pb2.DataFragment],
+    properties: Mapping[str, str] | None = None,
+) -> Transaction:
+    """Return an Append of fragments without ids, under a UUID of its own."""
+    message = _new(read_version, properties)
+    message.append.SetInParent()
+    message.append.fragments.extend(fragments)
+    return message
+
+
+def new_overwrite(
+    read_version: int,
+    fragments: Iterable[table_pb2.DataFragment],
+    schema: LanceSchema,
+    properties: Mapping[str, str] | None = None,
+) -> Transaction:
+    """Return an Overwrite, `read_version` 0 where there was no table."""
+    message = _new(read_version, properties)
+    message.overwrite.SetInParent()
+    message.overwrite.fragments.extend(fragments)
+    message.overwrite.schema.extend(field_message(field) for field in schema.flat())
+    return message
+
+
+def _new(read_version: int, properties: Mapping[str, str] | None) -> Transaction:
+    return Transaction(
+        read_version=read_version,
+        uuid=str(uuid.uuid4()),
+        transaction_properties=dict(properties or {}),
+    )
+
+
+def transaction_name(message: Transaction) -> str:
+    """Return the name of a transaction's file."""
+    return f"{message.read_version}-{message.uuid}.txn"
+
+
+def write_transaction(store: Store, message: Transaction) -> str:
+    """Write the file of a transaction; return its name below the folder."""
+    name = transaction_name(message)
+    store.put(f"{FOLDER}/{name}", message.SerializeToString(deterministic=True))
+    return name
 
 
 def check_transaction(source: Source, ctx: Context) -> None:

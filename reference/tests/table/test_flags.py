@@ -111,3 +111,29 @@ def test_stable_row_ids_are_in_every_fragment():
 
     assert "L.table.flags.stable-row-ids" == caught.value.clause
     parse(minimal(fragments=[fragment(0, inline_row_ids=IDS)], **both))
+
+
+def test_flags_follow_from_what_a_version_holds():
+    """Row ids and config give 2 in both words and 8 in the writer's; 256 is kept."""
+    message = minimal(
+        fragments=[fragment(inline_row_ids=b"")], config={"k": "v"}
+    )
+    flags.set_flags(message, 256)
+
+    assert (258, 266) == (message.reader_feature_flags, message.writer_feature_flags)
+
+
+def test_flags_of_what_is_gone_are_cleared():
+    """Config and deletions of the version before leave no trace."""
+    message = minimal(reader_feature_flags=1, writer_feature_flags=41)
+    flags.set_flags(message, 0)
+
+    assert (0, 0) == (message.reader_feature_flags, message.writer_feature_flags)
+
+
+def test_a_writer_bit_we_do_not_know_is_refused():
+    """L.table.flags.writer-refuses: such a version opens, and nothing is built on it."""
+    parsed = parse(minimal(writer_feature_flags=1 << 20))
+
+    with pytest.raises(UnknownFlag, match=r"L\.table\.flags\.writer-refuses"):
+        flags.check_writable(parsed.message, parsed.place)

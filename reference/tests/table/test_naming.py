@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 from lanceref.context import Context
 from lanceref.errors import FormatError, NotFound, VersionNotFound
 from lanceref.storage import LocalStore
-from lanceref.table.naming import TOP, find_version, list_versions, parse_name
+from lanceref.table.naming import (
+    TOP,
+    find_version,
+    list_versions,
+    name_of,
+    parse_name,
+    write_hint,
+)
 
 CTX = Context("t")
 
@@ -120,3 +127,47 @@ def test_no_manifest_is_no_table(tmp_path):
         find_version(_store(tmp_path), CTX, None)
     with pytest.raises(NotFound):
         find_version(LocalStore(tmp_path / "none"), CTX, None)
+
+
+@pytest.mark.parametrize(
+    ("version", "scheme", "name"),
+    [
+        (1, "V1", "1.manifest"),
+        (1, "V2", "18446744073709551614.manifest"),
+        (2**63 + 1, "detached", "d9223372036854775809.manifest"),
+    ],
+)
+def test_a_version_has_a_name_in_each_scheme(version, scheme, name):
+    """The forms that are parsed above."""
+    assert name == name_of(version, scheme).name
+
+
+@pytest.mark.parametrize(("version", "scheme"), [(-1, "V2"), (2**63, "V1"), (1, "detached")])
+def test_a_version_without_a_name_is_refused(version, scheme):
+    """Below zero, or on the wrong side of the detached bit."""
+    with pytest.raises(ValueError, match="has no"):
+        name_of(version, scheme)
+
+
+@given(st.integers(0, 2**63 - 1))
+def test_names_parse_back(version):
+    """For every attached version, in V2; in V1 below twenty digits too."""
+    assert name_of(version, "V2") == parse_name(name_of(version, "V2").name)
+    assert name_of(version, "V1") == parse_name(name_of(version, "V1").name)
+
+
+def test_the_hint_is_a_small_json_object(tmp_path):
+    """Without spaces and without a newline."""
+    store = _store(tmp_path)
+    write_hint(store, 12)
+
+    assert b'{"version":12}' == (tmp_path / "_versions/latest_version_hint.json").read_bytes()
+
+
+def test_a_hint_that_cannot_be_written_harms_nothing(tmp_path):
+    """Here a folder stands in its place."""
+    store = _store(tmp_path, "1.manifest")
+    (tmp_path / "_versions/latest_version_hint.json").mkdir()
+    write_hint(store, 1)
+
+    assert 1 == find_version(store, CTX, None).version

@@ -1,12 +1,20 @@
 """Transaction files."""
 
+import pyarrow as pa
 import pytest
 from lanceref.context import Context
 from lanceref.errors import BadProto
+from lanceref.file.schema_write import schema_of
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.spans import SpanRecorder, uncovered
-from lanceref.storage import BytesSource
-from lanceref.txn.transaction import check_transaction, open_transaction
+from lanceref.storage import BytesSource, LocalStore
+from lanceref.txn.transaction import (
+    check_transaction,
+    new_append,
+    new_overwrite,
+    open_transaction,
+    write_transaction,
+)
 
 UUID = "cf0fa767-57e9-4f7f-a13f-ec54d69f641d"
 NAME = f"1-{UUID}.txn"
@@ -79,3 +87,31 @@ def test_damage_never_escapes(mask):
         except BadProto as error:
             assert "L.txn.file.message" == error.clause and error.found and error.wanted
         check_transaction(source, Context(NAME, spans=SpanRecorder(), findings=[]))
+
+
+def test_a_transaction_is_written_under_its_name(tmp_path):
+    """The bytes of the file are those of the message."""
+    name = write_transaction(LocalStore(tmp_path), DELETE)
+
+    assert NAME == name
+    assert DATA == (tmp_path / "_transactions" / name).read_bytes()
+
+
+def test_an_append_lists_fragments_without_ids():
+    """Even one without fragments is an Append; properties go along."""
+    message = new_append(3, [], {"k": "v"})
+
+    assert "append" == message.WhichOneof("operation")
+    assert (3, {"k": "v"}) == (message.read_version, dict(message.transaction_properties))
+    assert message.uuid != new_append(3, []).uuid
+
+
+def test_an_overwrite_lists_the_schema():
+    """Fields in depth-first order, as in the manifest; no metadata."""
+    schema = schema_of(pa.schema({"s": pa.struct({"x": pa.int64()})}, metadata={"k": "v"}))
+    message = new_overwrite(0, [], schema)
+
+    assert [("s", 0, -1), ("x", 1, 0)] == [
+        (field.name, field.id, field.parent_id) for field in message.overwrite.schema
+    ]
+    assert not message.overwrite.schema_metadata

@@ -1,0 +1,187 @@
+"""Data files, written: a stream of rows becomes the files of new fragments.
+
+Each fragment gets one file. From 2.0 on the stream is cut after every `max_rows` rows; a file ends
+at a cut, or after a batch, when it has enough rows or bytes. In 0.1 it is cut into groups, and a
+file ends after a group.
+
+Layout (message lance.table.DataFile): see `fragments`. A file is named by a random UUID: three
+bytes as binary digits, the others as hexadecimal ones.
+
+Clauses: L.table.datafile.version, L.table.datafile.indices, L.table.datafile.size,
+L.table.datafile.no-field, L.table.fragments.rows
+
+Divergences: D.table.data-file-fields-leaves
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from lanceref.errors import AppendRefused
+from lanceref.file.column_writer import PagePolicy
+from lanceref.file.file_writer import FileWriter
+from lanceref.file.layout import column_owners
+from lanceref.file.schema import LanceSchema
+from lanceref.file.versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
+from lanceref.legacy.writer import LegacyWriter
+from lanceref.proto import table_pb2
+from lanceref.storage import Sink, Store
+
+FOLDER = "data"
+"""Where data files stand below a table's root."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileLimits:
+    """When a file is full: rows, bytes written; `group_rows` are those of a 0.1 batch."""
+
+    max_rows: int
+    max_bytes: int
+    group_rows: int
+    policy: PagePolicy
+
+
+@dataclass(slots=True)
+class NewFiles:
+    """Fragments without ids, and the values of their dictionaries by field id (0.1)."""
+
+    fragments: list[table_pb2.DataFragment] = field(default_factory=list)
+    dictionaries: dict[int, pa.Array] = field(default_factory=dict)
+
+
+def write_files(
+    store: Store,
+    schema: LanceSchema,
+    version: FileVersion,
+    batches: Iterable[pa.RecordBatch],
+    limits: FileLimits,
+    known: Mapping[int, pa.Array],
+) -> NewFiles:
+    """Write the rows; on any error no file is left. `known` are the table's dictionaries (0.1).
+
+    Raises DataRefused and NotStorable for rows that do not fit, AppendRefused for dictionaries of
+    0.1 that are not those of the files before.
+    """
+    new = NewFiles(dictionaries=dict(known))
+    parts = iter(_parts(batches, limits, version))
+    with ExitStack() as undo:
+        undo.callback(_remove, store, new)
+        for part in parts:
+            _write_file(store, schema, version, part, parts, limits, new)
+        undo.pop_all()
+    return new
+
+
+def _remove(store: Store, new: NewFiles) -> None:
+    for fragment in new.fragments:
+        with suppress(OSError):
+            store.delete(f"{FOLDER}/{fragment.files[0].path}")
+
+
+def _parts(
+    batches: Iterable[pa.RecordBatch], limits: FileLimits, version: FileVersion
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows in batches that do not cross a cut; in 0.1 each is as long as a group."""
+    if version == V0_1:
+        yield from _groups(batches, min(limits.group_rows, limits.max_rows))
+        return
+    row = 0
+    for batch in batches:
+        start = 0
+        while start < batch.num_rows:
+            size = min(batch.num_rows - start, limits.max_rows - row % limits.max_rows)
+            yield batch.slice(start, size)
+            start, row = start + size, row + size
+
+
+def _groups(batches: Iterable[pa.RecordBatch], group_rows: int) -> Iterator[pa.RecordBatch]:
+    waiting: list[pa.RecordBatch] = []
+    room = group_rows
+    for batch in batches:
+        start = 0
+        while start < batch.num_rows:
+            part = batch.slice(start, room)
+            waiting.append(part)
+            start, room = start + part.num_rows, room - part.num_rows
+            if not room:
+                yield pa.concat_batches(waiting)
+                waiting, room = [], group_rows
+    if waiting:
+        yield pa.concat_batches(waiting)
+
+
+def _write_file(
+    store: Store,
+    schema: LanceSchema,
+    version: FileVersion,
+    first: pa.RecordBatch,
+    more: Iterator[pa.RecordBatch],
+    limits: FileLimits,
+    new: NewFiles,
+) -> None:
+    """Write one file of `first` and what follows until it is full, and add its fragment."""
+    name = new_name()
+    sink = store.create(f"{FOLDER}/{name}")
+    with ExitStack() as undo:
+        undo.callback(sink.abort)
+        writer = _open(sink, schema, version, limits)
+        part: pa.RecordBatch | None = first
+        while part is not None:
+            writer.write_batch(part)
+            full = writer.num_rows >= limits.max_rows or sink.position >= limits.max_bytes
+            part = None if full else next(more, None)
+        num_rows = writer.finish()
+        if isinstance(writer, LegacyWriter):
+            _merge(new.dictionaries, writer.dictionaries)
+        sink.close()
+        undo.pop_all()
+    entry = file_entry(name, schema, version, sink.position)
+    new.fragments.append(table_pb2.DataFragment(files=[entry], physical_rows=num_rows))
+
+
+def _open(
+    sink: Sink, schema: LanceSchema, version: FileVersion, limits: FileLimits
+) -> FileWriter | LegacyWriter:
+    if version == V0_1:
+        return LegacyWriter(sink, schema, limits.group_rows)
+    return FileWriter(sink, schema, version, limits.policy)
+
+
+def _merge(known: dict[int, pa.Array], more: Mapping[int, pa.Array]) -> None:
+    for field_id, values in more.items():
+        if not len(known.get(field_id, ())):
+            known[field_id] = values
+        elif not known[field_id].equals(values):
+            raise AppendRefused(
+                f"Append with different schema: dictionary of field {field_id} did not match"
+            )
+
+
+def file_entry(
+    name: str, schema: LanceSchema, version: FileVersion, size_bytes: int
+) -> table_pb2.DataFile:
+    """Return how a manifest lists a data file."""
+    ids = [owner.id for top in schema.fields for owner in column_owners(top, version)]
+    indices = list(range(len(ids)))
+    if version == V0_1:
+        ids, indices = [one.id for one in schema.flat()], []
+    major, minor = version if version == V2_0 else FOOTER_WORDS[version]
+    return table_pb2.DataFile(
+        path=name,
+        fields=ids,
+        column_indices=indices,
+        file_major_version=major,
+        file_minor_version=minor,
+        file_size_bytes=size_bytes,
+    )
+
+
+def new_name() -> str:
+    """Return a name that no file has."""
+    digits = uuid.uuid4().bytes
+    return f"{int.from_bytes(digits[:3], 'big'):024b}{digits[3:].hex()}.lance"

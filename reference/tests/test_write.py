@@ -1,0 +1,274 @@
+"""Tables, written."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lanceref import dataset, validate, write_dataset
+from lanceref.context import Context
+from lanceref.errors import AlreadyExists, AppendRefused, CommitConflict, DataRefused
+from lanceref.snapshot import open_snapshot
+from lanceref.storage import open_store
+from lanceref.table.naming import list_versions
+
+from tests.faulty_store import FaultyStore
+
+VERSIONS = ["0.1", "2.1", "2.2", "2.3"]
+TABLE = pa.table(
+    {"a": pa.array([1, 2, 3], pa.int32()), "b": ["x", "y", "z"]}, metadata={"k": "v"}
+)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_is_written_is_read(tmp_path, version):
+    """Three modes after each other; every version stays readable and valid."""
+    write_dataset(TABLE, tmp_path, data_storage_version=version)
+    write_dataset(TABLE, tmp_path, mode="append")
+    ds = write_dataset(TABLE.select(["b"]), tmp_path, mode="overwrite")
+
+    assert (3, version) == (ds.version, ds.data_storage_version)
+    assert TABLE.select(["b"]).equals(ds.to_table())
+    assert pa.concat_tables([TABLE, TABLE]).equals(ds.checkout_version(2).to_table())
+    assert TABLE.equals(dataset(tmp_path, 1).to_table())
+    assert TABLE.schema.metadata == dataset(tmp_path, 1).schema.metadata
+    assert [] == validate(tmp_path)
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+def test_a_missing_table_is_created(tmp_path, mode):
+    """In every mode."""
+    assert 1 == write_dataset(TABLE, tmp_path / "t", mode=mode).version
+
+
+def test_create_never_replaces(tmp_path):
+    """The table keeps its rows."""
+    write_dataset(TABLE, tmp_path)
+
+    with pytest.raises(AlreadyExists):
+        write_dataset(TABLE.slice(0, 1), tmp_path)
+    assert 3 == dataset(tmp_path).count_rows()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"mode": "other"}, ValueError, "Invalid mode other"),
+        ({"data_storage_version": "9"}, ValueError, "unknown Lance storage version"),
+        ({"max_rows_per_file": 0}, ValueError, "at least 1"),
+        ({"data_storage_version": "0.1", "max_rows_per_group": 0}, ValueError, "at least 1"),
+    ],
+)
+def test_wrong_arguments_are_refused(tmp_path, arguments, error, text):
+    """Nothing is written."""
+    with pytest.raises(error, match=text):
+        write_dataset(TABLE, tmp_path / "t", **arguments)
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_destination_is_a_path_or_a_table():
+    """As in pylance."""
+    with pytest.raises(TypeError, match="dest must be"):
+        write_dataset(TABLE, 5)
+
+
+def test_an_append_of_other_columns_is_refused(tmp_path):
+    """Before anything is written."""
+    write_dataset(TABLE, tmp_path)
+    with pytest.raises(AppendRefused, match=r"unexpected=\[c\]"):
+        write_dataset({"c": [1]}, tmp_path, mode="append")
+
+    assert 1 == len(list((tmp_path / "data").iterdir()))
+
+
+def test_rows_in_another_order_or_without_a_column_are_appended(tmp_path):
+    """Columns are matched by name, the missing one is null."""
+    write_dataset(TABLE, tmp_path)
+    write_dataset(TABLE.select(["b", "a"]), tmp_path, mode="append")
+    ds = write_dataset(TABLE.select(["b"]), tmp_path, mode="append")
+
+    assert [*[1, 2, 3] * 2, None, None, None] == ds.to_table()["a"].to_pylist()
+    assert ["x", "y", "z"] * 3 == ds.to_table()["b"].to_pylist()
+
+
+def test_row_ids_are_stable_from_the_creation_on(tmp_path):
+    """An overwrite goes on counting; the argument means nothing for a table that is there."""
+    write_dataset(TABLE, tmp_path / "s", enable_stable_row_ids=True, max_rows_per_file=2)
+    ds = write_dataset(TABLE, tmp_path / "s", mode="append")
+    assert list(range(6)) == ds.to_table(with_row_id=True)["_rowid"].to_pylist()
+    ds = write_dataset(TABLE, tmp_path / "s", mode="overwrite")
+    assert [6, 7, 8] == ds.to_table(with_row_id=True)["_rowid"].to_pylist()
+
+    write_dataset(TABLE, tmp_path / "t")
+    ds = write_dataset(TABLE, tmp_path / "t", mode="overwrite", enable_stable_row_ids=True)
+    assert 1 << 32 == ds.to_table(with_row_id=True)["_rowid"][0].as_py()
+
+
+def test_an_opened_version_is_what_an_append_has_read(tmp_path):
+    """Appends since then do no harm, an overwrite does."""
+    first = write_dataset(TABLE, tmp_path)
+    write_dataset(TABLE, tmp_path, mode="append")
+    assert 3 == write_dataset(TABLE, first, mode="append").version
+    write_dataset(TABLE, tmp_path, mode="overwrite")
+
+    with pytest.raises(CommitConflict):
+        write_dataset(TABLE, first, mode="append")
+
+
+def test_rows_that_stop_coming_leave_the_table_as_it_was(tmp_path):
+    """No data file of theirs stays either."""
+    write_dataset(TABLE, tmp_path)
+
+    def rows():
+        yield TABLE.to_batches()[0]
+        raise DataRefused("no more")
+
+    with pytest.raises(DataRefused):
+        write_dataset(rows(), tmp_path, schema=TABLE.schema, mode="append", max_rows_per_file=1)
+    assert 1 == len(list((tmp_path / "data").iterdir()))
+    assert TABLE.equals(dataset(tmp_path).to_table())
+
+
+@pytest.mark.parametrize("version", ["0.1", "2.2"])
+def test_a_write_that_fails_anywhere_loses_nothing(tmp_path, monkeypatch, version):
+    """Every call to the store fails in turn: old rows stay, and the table can be written again."""
+    calls, done = 0, False
+    while not done:
+        root = tmp_path / str(calls)
+        write_dataset(TABLE, root, data_storage_version=version)
+        store = FaultyStore(str(root), calls)
+        with monkeypatch.context() as patch:
+            patch.setattr("lanceref.write.open_store", lambda _, store=store: store)
+            try:
+                write_dataset(TABLE, root, mode="append", max_rows_per_file=2)
+            except OSError:
+                pass
+        rows = dataset(root).count_rows()
+        assert rows in (3, 6)
+        assert rows + 3 == write_dataset(TABLE, root, mode="append").count_rows()
+        assert [] == [one for one in validate(root) if one.severity == "error"]
+        done, calls = store.calls <= calls, calls + 1
+
+    assert calls > 20
+
+
+COLUMNS = st.fixed_dictionaries(
+    {"i": st.lists(st.none() | st.integers(-5, 5), max_size=20)},
+    optional={"s": st.lists(st.none() | st.text(max_size=3), max_size=20)},
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(["append", "overwrite"]), COLUMNS), max_size=4),
+    st.integers(1, 7),
+)
+def test_any_history_reads_back(tmp_path_factory, steps, most):
+    """Appends and overwrites of any rows: each version holds what it should."""
+    root = tmp_path_factory.mktemp("t")
+    schema = pa.schema({"i": pa.int8(), "s": pa.string()})
+    rows: list[dict[str, object]] = []
+    for number, (mode, columns) in enumerate(steps, 1):
+        size = min(map(len, columns.values()))
+        new = [{name: columns[name][i] for name in columns} for i in range(size)]
+        rows = new if mode == "overwrite" else rows + new
+        full = pa.Table.from_pylist(new, schema=schema)
+        ds = write_dataset(full, root, mode=mode, max_rows_per_file=most)
+        assert number == ds.version
+        assert pa.Table.from_pylist(rows, schema=schema).to_pylist() == ds.to_table().to_pylist()
+
+
+def _comparable(manifest):
+    """A manifest and its transaction without times, names, sizes and who wrote them."""
+    found = []
+    for message in (manifest.message, manifest.transaction):
+        copy = type(message)()
+        copy.CopyFrom(message)
+        found.append(copy)
+    table, transaction = found
+    for name in ("timestamp", "transaction_file", "writer_version"):
+        table.ClearField(name)
+    transaction.ClearField("uuid")
+    operation = getattr(transaction, transaction.WhichOneof("operation"))
+    for fragment in [*table.fragments, *operation.fragments]:
+        for file in fragment.files:
+            file.ClearField("path")
+            file.ClearField("file_size_bytes")
+    return table, transaction
+
+
+def _manifests(root):
+    store = open_store(root)
+    return [
+        open_snapshot(store, name.version, Context("t")).manifest
+        for name in list_versions(store, Context("t"))
+    ]
+
+
+NESTED = pa.table(
+    {
+        "s": pa.array([{"x": 1, "y": ["q"]}]),
+        "l": pa.array([[{"p": 1, "q": 2.5}]]),
+        "f": pa.array([[1.0, 2.0]], pa.list_(pa.float32(), 2)),
+        "d": pa.array(["a"]).dictionary_encode(),
+    }
+)
+FIRST = ("create", {"commit_message": "hi", "transaction_properties": {"p": "q"}})
+HISTORIES = {
+    "modes": (TABLE, [FIRST, ("append", {}), ("overwrite", {})]),
+    "stable": (
+        TABLE,
+        [
+            ("create", {"enable_stable_row_ids": True, "max_rows_per_file": 2}),
+            ("append", {"max_rows_per_group": 1}),
+            ("overwrite", {}),
+        ],
+    ),
+    "v1 names": (TABLE, [("create", {"enable_v2_manifest_paths": False}), ("append", {})]),
+    "empty": (TABLE.slice(0, 0), [FIRST, ("append", {}), ("overwrite", {})]),
+    "nested": (NESTED, [FIRST, ("append", {})]),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", HISTORIES)
+def test_manifests_are_those_of_the_oracle(tmp_path, name, version):
+    """Every field of every version and transaction, but times, names, sizes and the writer."""
+    import lance
+
+    table, steps = HISTORIES[name]
+    for mode, arguments in steps:
+        given = {**arguments, "mode": mode}
+        if mode == "create":
+            given["data_storage_version"] = version
+        lance.write_dataset(table, str(tmp_path / "theirs"), **given)
+        write_dataset(table, tmp_path / "ours", **given)
+
+    theirs, ours = _manifests(tmp_path / "theirs"), _manifests(tmp_path / "ours")
+    if version == "0.1" and name == "nested":
+        for manifest in [*theirs, *ours]:
+            for field in manifest.message.fields:
+                field.ClearField("dictionary")
+    assert [_comparable(one) for one in theirs] == [_comparable(one) for one in ours]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("table", [TABLE, NESTED], ids=["flat", "nested"])
+def test_two_writers_take_turns(tmp_path, version, table):
+    """The oracle appends to our table and we to the result; both read it all and find it valid."""
+    import lance
+
+    root = str(tmp_path)
+    write_dataset(table, root, data_storage_version=version, enable_stable_row_ids=True)
+    lance.write_dataset(table, root, mode="append")
+    write_dataset(table, root, mode="append", max_rows_per_file=1)
+    lance.write_dataset(table, root, mode="append")
+
+    oracle = lance.dataset(root)
+    oracle.validate()
+    expected = pa.concat_tables([table] * 4).to_pylist()
+    assert expected == oracle.to_table().to_pylist() == dataset(root).to_table().to_pylist()
+    ids = list(range(4 * table.num_rows))
+    assert ids == oracle.to_table(with_row_id=True)["_rowid"].to_pylist()
+    assert [] == validate(root)
