@@ -24,7 +24,7 @@ from lanceref.incoming import reader_of
 from lanceref.snapshot import open_snapshot
 from lanceref.storage import Store, open_store
 from lanceref.table.appended import appended_schema
-from lanceref.table.data_files import FileLimits, NewFiles, write_files
+from lanceref.table.data_files import FileLimits, NewFiles, with_dictionaries, write_files
 from lanceref.table.manifest import Manifest
 from lanceref.txn.commit import CommitPolicy, commit
 from lanceref.txn.next_version import Staged, storage_version_of
@@ -90,7 +90,7 @@ def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None
     chosen = version_named(version)
     if base is not None and version is None:
         chosen = storage_version_of(base)
-    rows = schema_of(schema)
+    rows = with_dictionaries(schema_of(schema))
     if base is None or mode == "overwrite":
         return Plan(False, chosen, rows, rows)
     return Plan(True, chosen, appended_schema(base.schema, rows, chosen), base.schema)

@@ -179,8 +179,9 @@ def field_message(field: Field) -> file_pb2.Field:
         metadata={key: value.encode() for key, value in field.metadata.items()},
         unenforced_primary_key=_is_primary(field),
     )
-    if field.logical_type.startswith("dict:"):
+    if field.dictionary is not None:
         message.dictionary.SetInParent()
+        message.dictionary.offset, message.dictionary.length = field.dictionary
     for key, name in (
         (PRIMARY_KEY, "unenforced_primary_key_position"),
         (CLUSTERING_KEY, "unenforced_clustering_key_position"),

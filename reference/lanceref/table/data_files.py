@@ -18,7 +18,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -26,7 +26,7 @@ from lanceref.errors import AppendRefused
 from lanceref.file.column_writer import PagePolicy
 from lanceref.file.file_writer import FileWriter
 from lanceref.file.layout import column_owners
-from lanceref.file.schema import LanceSchema
+from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
 from lanceref.legacy.writer import LegacyWriter
 from lanceref.proto import table_pb2
@@ -160,6 +160,17 @@ def _merge(known: dict[int, pa.Array], more: Mapping[int, pa.Array]) -> None:
             raise AppendRefused(
                 f"Append with different schema: dictionary of field {field_id} did not match"
             )
+
+
+def with_dictionaries(schema: LanceSchema) -> LanceSchema:
+    """Return the schema with an empty place for the values of each dictionary, as tables have."""
+    return replace(schema, fields=tuple(_with_dictionary(field) for field in schema.fields))
+
+
+def _with_dictionary(field: Field) -> Field:
+    children = tuple(_with_dictionary(child) for child in field.children)
+    where = (0, 0) if field.logical_type.startswith("dict:") else None
+    return replace(field, children=children, dictionary=where)
 
 
 def file_entry(

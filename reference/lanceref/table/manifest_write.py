@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 from google.protobuf.message import Message
 
-from lanceref.legacy.dictionary import encode_values
+from lanceref.legacy.dictionary import encode_dictionaries
 from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.table.manifest import MAGIC
 
@@ -57,14 +57,13 @@ def _write_section(out: bytearray, message: Message) -> int:
 def _write_dictionaries(
     out: bytearray, message: table_pb2.Manifest, dictionaries: Mapping[int, pa.Array]
 ) -> None:
+    data, located = encode_dictionaries(dictionaries, len(out))
+    out += data
     for field in message.fields:
         if field.HasField("dictionary"):
             field.dictionary.Clear()
-        if field.id in dictionaries:
-            values = dictionaries[field.id]
-            data, position = encode_values(values, len(out))
-            out += data
-            field.dictionary.offset, field.dictionary.length = position, len(values)
+        if field.id in located:
+            field.dictionary.offset, field.dictionary.length = located[field.id]
 
 
 def stamp(message: table_pb2.Manifest, nanoseconds: int | None = None) -> None:

@@ -115,9 +115,7 @@ def test_stable_row_ids_are_in_every_fragment():
 
 def test_flags_follow_from_what_a_version_holds():
     """Row ids and config give 2 in both words and 8 in the writer's; 256 is kept."""
-    message = minimal(
-        fragments=[fragment(inline_row_ids=b"")], config={"k": "v"}
-    )
+    message = minimal(fragments=[fragment(inline_row_ids=b"")], config={"k": "v"})
     flags.set_flags(message, 256)
 
     assert (258, 266) == (message.reader_feature_flags, message.writer_feature_flags)

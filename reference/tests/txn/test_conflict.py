@@ -5,9 +5,7 @@ from lanceref.errors import CommitConflict
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.txn.conflict import check_conflict, operation_of
 
-OPERATIONS = [
-    field.name for field in Transaction.DESCRIPTOR.oneofs_by_name["operation"].fields
-]
+OPERATIONS = [field.name for field in Transaction.DESCRIPTOR.oneofs_by_name["operation"].fields]
 REFUSED = {
     ("append", "overwrite"): False,
     ("append", "restore"): False,
