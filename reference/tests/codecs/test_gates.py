@@ -2,8 +2,10 @@
 
 import pytest
 from lanceref.codecs.gates import check_encoding, check_levels, has_payload, value_bits
+from lanceref.context import Context
 from lanceref.errors import BytesError, CorruptPage, UnknownEncoding
 from lanceref.file.versions import V2_1, V2_2, V2_3
+from lanceref.limits import Limits
 
 from .encodings import (
     CE,
@@ -189,3 +191,34 @@ def test_payload_follows_from_the_description():
     assert has_payload(rle(constant(5), flat(8)))
     assert has_payload(delta(0, flat(64)))
     assert has_payload(dictionary(flat(32), range_(0, 1), 3))
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "clause"),
+    [
+        (out_of_line(16, 16), out_of_line(16, 17), "bitpack.width"),
+        (rle(flat(256), flat(8)), rle(flat(264), flat(8)), "rle.children"),
+        (rle(flat(8), flat(8)), rle(flat(8), flat(16)), "rle.children"),
+        (lists(2**27, flat(16)), lists(2**27 + 1, flat(16)), "fixed-size-list.items"),
+        (lists(1, flat(8)), lists(0, flat(8)), "fixed-size-list.items"),
+    ],
+)
+def test_widths_up_to_their_bound(inside, outside, clause):
+    """The last one that fits, and the next."""
+    check_encoding(inside, V2_2, CTX, PLACE)
+    with pytest.raises(CorruptPage, match=rf"L\.codec\.{clause}"):
+        check_encoding(outside, V2_2, CTX, PLACE)
+
+
+@pytest.mark.parametrize(("depth", "fits"), [(3, True), (4, False)])
+def test_encodings_nest_as_deep_as_the_limit(depth, fits):
+    """Three levels of compression around flat values, where three are allowed."""
+    encoding = flat(8)
+    for _ in range(depth):
+        encoding = general("zstd", encoding)
+    ctx = Context("deep", limits=Limits(depth=3))
+    if fits:
+        check_encoding(encoding, V2_2, ctx, PLACE)
+        return
+    with pytest.raises(CorruptPage, match=r"L\.codec\.encoding\.depth"):
+        check_encoding(encoding, V2_2, ctx, PLACE)
