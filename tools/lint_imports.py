@@ -53,7 +53,7 @@ FLOORS: dict[str, int] = {
     # 7: faces
     **dict.fromkeys(("", "dataset", "fragment", "scanner", "explain", "validate", "testing"), 7),
     **dict.fromkeys(("optimize", "commit", "blob", "schema", "types", "indices", "vector"), 7),
-    **dict.fromkeys(("write", "incoming"), 7),
+    **dict.fromkeys(("write", "incoming", "operation"), 7),
     # 8: many processes
     **dict.fromkeys(("jobs", "spark"), 8),
 }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lanceref.errors import LanceError
     from lanceref.explain import explain
     from lanceref.fragment import DataFile, LanceFragment
+    from lanceref.operation import LanceOperation, Transaction
     from lanceref.scanner import LanceScanner
     from lanceref.validate import validate
     from lanceref.write import write_dataset
@@ -31,7 +32,9 @@ __all__ = [
     "LanceDataset",
     "LanceError",
     "LanceFragment",
+    "LanceOperation",
     "LanceScanner",
+    "Transaction",
     "dataset",
     "explain",
     "validate",
@@ -43,7 +46,9 @@ _HOMES = {
     "LanceDataset": "lanceref.dataset",
     "LanceError": "lanceref.errors",
     "LanceFragment": "lanceref.fragment",
+    "LanceOperation": "lanceref.operation",
     "LanceScanner": "lanceref.scanner",
+    "Transaction": "lanceref.operation",
     "dataset": "lanceref.dataset",
     "explain": "lanceref.explain",
     "validate": "lanceref.validate",

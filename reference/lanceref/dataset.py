@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -30,6 +31,9 @@ from lanceref.table.naming import list_versions
 from lanceref.table.refs import TREE, Branch, Tag, list_branches, list_tags
 from lanceref.table.rows import ROW_ADDRESS
 from lanceref.take_blobs import locate_blobs
+
+if TYPE_CHECKING:
+    from lanceref.operation import Operation, Transaction
 
 VersionRef = int | str | tuple[str | None, int | None] | None
 """A version by number, by tag, or as (branch, number); None is the latest."""
@@ -293,6 +297,18 @@ class LanceDataset:
         """Return row address and bytes of blobs by row id, row address or position."""
         found = locate_blobs(self._snapshot, blob_column, ids, addresses, indices)
         return [(row, None if blob is None else blob.read(0, blob.size)) for row, blob in found]
+
+    @staticmethod
+    def commit(
+        base_uri: str | os.PathLike[str] | LanceDataset,
+        operation: Operation | Transaction,
+        read_version: int | None = None,
+        **kwargs: object,
+    ) -> LanceDataset:
+        """Commit fragments that were written before; `kwargs` as in `commit_operation`."""
+        from lanceref.operation import commit_operation
+
+        return commit_operation(base_uri, operation, read_version, **kwargs)  # type: ignore[arg-type]
 
     def io_stats_incremental(self) -> IOStats:
         """Return requests and bytes since the last call."""

@@ -5,18 +5,27 @@ Has the names of pylance's `LanceFragment`, as far as they read.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from lanceref.errors import DataRefused
 from lanceref.projection import scan_projection, take_projection
+from lanceref.proto import table_pb2
 from lanceref.scanner import LanceScanner
 from lanceref.snapshot import Snapshot, positions_of
 from lanceref.table.deletions import deletion_path
+from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
+
+if TYPE_CHECKING:
+    from lanceref.write import Destination
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +38,62 @@ class DataFile:
     file_major_version: int
     file_minor_version: int
     file_size_bytes: int | None
-    base_id: int | None
+    base_id: int | None = None
 
     def field_ids(self) -> list[int]:
         """Ids of the fields the file holds."""
         return self.fields
+
+
+def _parse_file(entry: table_pb2.DataFile) -> DataFile:
+    return DataFile(
+        entry.path,
+        list(entry.fields),
+        list(entry.column_indices),
+        entry.file_major_version,
+        entry.file_minor_version,
+        entry.file_size_bytes or None,
+        entry.base_id if entry.HasField("base_id") else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentMetadata:
+    """A new fragment that waits for its commit; the commit gives it another id."""
+
+    id: int
+    files: list[DataFile]
+    physical_rows: int
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of the fragment; none of a new one is deleted."""
+        return self.physical_rows
+
+    @classmethod
+    def from_message(cls, message: table_pb2.DataFragment) -> FragmentMetadata:
+        """Return what a manifest or transaction lists."""
+        files = [_parse_file(entry) for entry in message.files]
+        return cls(message.id, files, message.physical_rows)
+
+    def to_message(self) -> table_pb2.DataFragment:
+        """Return the message without an id."""
+        files = [
+            table_pb2.DataFile(**{k: v for k, v in asdict(one).items() if v is not None})
+            for one in self.files
+        ]
+        return table_pb2.DataFragment(files=files, physical_rows=self.physical_rows)
+
+    def to_json(self) -> dict[str, object]:
+        """Return what `json.dumps` takes."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(json_data: str) -> FragmentMetadata:
+        """Return the fragment of a JSON text."""
+        held = json.loads(json_data)
+        files = [DataFile(**one) for one in held["files"]]
+        return FragmentMetadata(held["id"], files, held["physical_rows"])
 
 
 class LanceFragment:
@@ -42,6 +102,28 @@ class LanceFragment:
     def __init__(self, snapshot: Snapshot, rows: FragmentRows) -> None:
         self._snapshot = snapshot
         self._rows = rows
+
+    @staticmethod
+    def create(
+        dataset_uri: str | os.PathLike[str],
+        data: object,
+        fragment_id: int | None = None,
+        schema: pa.Schema | None = None,
+        max_rows_per_group: int | None = None,
+        **kwargs: object,
+    ) -> FragmentMetadata:
+        """Write all rows as one fragment; `kwargs` as in `write_fragments`. Raises DataRefused."""
+        fragments = write_fragments(
+            data,
+            dataset_uri,
+            schema,
+            max_rows_per_file=ADDRESS_LIMIT,
+            max_rows_per_group=max_rows_per_group,
+            **kwargs,
+        )
+        if not fragments:
+            raise DataRefused("Input data was empty.")
+        return replace(fragments[0], id=fragment_id or 0)
 
     @property
     def fragment_id(self) -> int:
@@ -69,18 +151,7 @@ class LanceFragment:
 
     def data_files(self) -> list[DataFile]:
         """Return the data files as the manifest lists them."""
-        return [
-            DataFile(
-                entry.path,
-                list(entry.fields),
-                list(entry.column_indices),
-                entry.file_major_version,
-                entry.file_minor_version,
-                entry.file_size_bytes or None,
-                entry.base_id if entry.HasField("base_id") else None,
-            )
-            for entry in self._rows.fragment.message.files
-        ]
+        return [_parse_file(entry) for entry in self._rows.fragment.message.files]
 
     def deletion_file(self) -> str | None:
         """Return the path of the deletion file below the root, None without one."""
@@ -158,3 +229,12 @@ class LanceFragment:
         projection = take_projection(self._snapshot.schema(BlobHandling.DESCRIPTIONS), columns)
         alone = replace(self._snapshot, fragments=(self._rows,))
         return alone.take(positions_of(indices, self.count_rows()), projection)
+
+
+def write_fragments(
+    data: object, dataset_uri: Destination, schema: pa.Schema | None = None, **kwargs: object
+) -> list[FragmentMetadata]:
+    """Write rows for a later commit; `kwargs` as in `lanceref.write.write_fragments`."""
+    from lanceref import write
+
+    return write.write_fragments(data, dataset_uri, schema, **kwargs)  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V0_1, FileVersion, version_named
 from lanceref.file.writer import page_policy
+from lanceref.fragment import FragmentMetadata
 from lanceref.incoming import reader_of
 from lanceref.snapshot import open_snapshot
 from lanceref.storage import Store, open_store
@@ -182,3 +183,32 @@ def committed(target: Target, version: int) -> LanceDataset:
     """Open a version that was just committed."""
     snapshot = open_snapshot(target.store, version, target.ctx)
     return LanceDataset(target.uri, snapshot, root_of(snapshot))
+
+
+def write_fragments(
+    data: object,
+    dataset_uri: Destination,
+    schema: pa.Schema | None = None,
+    *,
+    mode: str = "append",
+    max_rows_per_file: int = MAX_ROWS_PER_FILE,
+    max_rows_per_group: int | None = MAX_ROWS_PER_GROUP,
+    max_bytes_per_file: int = MAX_BYTES_PER_FILE,
+    data_cache_bytes: int | None = None,
+    max_page_bytes: int | None = None,
+    data_storage_version: str | None = None,
+) -> list[FragmentMetadata]:
+    """Write rows as data files beside a table that only a commit makes part of it."""
+    reader = reader_of(data, schema)
+    target = open_target(dataset_uri)
+    new = write_rows(
+        target,
+        plan_write(target, reader.schema, mode, data_storage_version),
+        reader,
+        max_rows_per_file=max_rows_per_file,
+        max_rows_per_group=max_rows_per_group,
+        max_bytes_per_file=max_bytes_per_file,
+        data_cache_bytes=data_cache_bytes,
+        max_page_bytes=max_page_bytes,
+    )
+    return [FragmentMetadata.from_message(fragment) for fragment in new.fragments]

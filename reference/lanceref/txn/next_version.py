@@ -85,20 +85,25 @@ def _append(before: Manifest, transaction: Transaction) -> table_pb2.Manifest:
     message.CopyFrom(before.message)
     message.version = before.version + 1
     kept = before.message.reader_feature_flags & (STABLE_ROW_IDS | STICKY | WITH_INDICES)
-    own = storage_version_of(before)
-    for fragment in transaction.append.fragments:
-        for file in fragment.files:
-            version = FROM_WORDS[file.file_major_version, file.file_minor_version]
-            if (version == V0_1) != (own == V0_1):
-                raise AppendRefused(
-                    f"cannot append data files in version {version} to a dataset with default "
-                    f"version {own}: V1 and V2 storage versions cannot be mixed"
-                )
-            if version != own:
-                kept |= MIXED_DATA_FILE_VERSIONS
+    kept |= _mixed(transaction.append.fragments, storage_version_of(before))
     _add_fragments(message, transaction.append.fragments, bool(kept & STABLE_ROW_IDS))
     set_flags(message, kept)
     return message
+
+
+def _mixed(fragments: Iterable[table_pb2.DataFragment], own: FileVersion) -> int:
+    """Return the flag for files of several versions if it is needed. Raises AppendRefused."""
+    flag = 0
+    for file in (file for fragment in fragments for file in fragment.files):
+        version = FROM_WORDS.get((file.file_major_version, file.file_minor_version))
+        if version is None or (version == V0_1) != (own == V0_1):
+            raise AppendRefused(
+                f"cannot append data files in version {version} to a dataset with default "
+                f"version {own}: V1 and V2 storage versions cannot be mixed"
+            )
+        if version != own:
+            flag = MIXED_DATA_FILE_VERSIONS
+    return flag
 
 
 def _overwrite(before: Manifest | None, staged: Staged) -> table_pb2.Manifest:
@@ -119,6 +124,7 @@ def _overwrite(before: Manifest | None, staged: Staged) -> table_pb2.Manifest:
     message.data_format.version = str(staged.storage_version)
     for key, text in staged.transaction.overwrite.config_upsert_values.items():
         message.config[key] = text
+    kept |= _mixed(staged.transaction.overwrite.fragments, staged.storage_version)
     _add_fragments(message, staged.transaction.overwrite.fragments, bool(kept & STABLE_ROW_IDS))
     set_flags(message, kept)
     return message
