@@ -29,7 +29,12 @@ from lance_conformance.campaigns.identity import IDENTICAL, TRAINED, verdict
 from lance_conformance.campaigns.oracle_child import OracleChild
 from lance_conformance.campaigns.readings import file_differences
 
-ORACLE_DEFECTS = ("Incorrect number of nulls for StructArray", "Not yet supported FSL", "panic")
+ORACLE_DEFECTS = (
+    "Incorrect number of nulls for StructArray",
+    "Not yet supported FSL",
+    "panic",
+    "died",
+)
 """What the oracle says of files that it cannot read when it wrote them itself."""
 
 

@@ -18,6 +18,7 @@ from lanceref.cursor import MERGE_GAP_BYTES
 from lanceref.errors import LimitExceeded, Place
 from lanceref.file.column_reader import RUN_BYTES, ColumnReader
 from lanceref.file.columns import ColumnMetadata
+from lanceref.slices import whole
 
 
 class ArrayColumn(ColumnReader, Protocol):
@@ -79,7 +80,7 @@ def distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 def repeat(array: pa.Array, inverse: NDArray[np.int64] | None) -> pa.Array:
     """Undo `distinct`: put the repeats back."""
-    return array if inverse is None else array.take(pa.array(inverse))
+    return array if inverse is None else whole(array).take(pa.array(inverse))
 
 
 def join(arrays: Sequence[pa.Array], type_: pa.DataType, place: Place) -> pa.Array:

@@ -22,6 +22,7 @@ from lanceref.errors import CorruptPage
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
+from lanceref.slices import whole
 
 CHECK_BYTES = 64 * 2**20
 """Decoded bytes that a check holds at a time: more than the pages writers make."""
@@ -73,7 +74,7 @@ class ValueColumn:
         for page, array, local, ranges, num_extents in wanted:
             decoded = array.decode(ranges, islice(parts, num_extents))
             if len(local) != ranges.count:
-                decoded = decoded.take(pa.array(ranges.positions(local)))
+                decoded = whole(decoded).take(pa.array(ranges.positions(local)))
             picked.append(self._checked(decoded, page))
         return repeat(join(picked, self.type, self._paging.column.place), inverse)
 

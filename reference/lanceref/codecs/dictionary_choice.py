@@ -44,7 +44,9 @@ def _may_repeat(values: Values, version: FileVersion) -> bool:
     if isinstance(values, Fixed):
         return values.bits == 128 or (values.bits == 64 and version > V2_1)
     if isinstance(values, FixedSizeList):
-        return version == V2_3 and values.validity is None and isinstance(values.items, Fixed)
+        items = values.items
+        plain = values.validity is None and isinstance(items, Fixed) and items.bits % 8 == 0
+        return version == V2_3 and plain
     return isinstance(values, Variable)
 
 

@@ -96,9 +96,12 @@ def decode_zip(
 def decode_block(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
     """Decode buffer 0 of every chunk: values in their zipped form."""
     size = value_bits(encoding) // 8
-    run.want_sizes(0, run.counts * size, "L.codec.fixed-size-list.size")
+    wanted = run.counts * size
+    if innermost(encoding).HasField("constant"):  # D.codec.null-list-dictionary
+        wanted = np.where(run.sizes[0] == 2 * wanted, 2 * wanted, wanted)
+    run.want_sizes(0, wanted, "L.codec.fixed-size-list.size")
     run.own(0, "values", "fixed-size lists", "L.codec.fixed-size-list.size")
-    rows = run.gather(0).reshape(run.num_values, size)
+    rows = run.gather(0)[: run.num_values * size].reshape(run.num_values, size)
     return decode_zip(encoding, rows, run.ctx, run.place())
 
 

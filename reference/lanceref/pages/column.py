@@ -25,6 +25,7 @@ from lanceref.pages.blob import BlobPage
 from lanceref.pages.layers import leaf_paths
 from lanceref.pages.leaf import LeafColumn, open_leaf
 from lanceref.pages.nested import Nested
+from lanceref.slices import whole
 
 
 class PageColumn:
@@ -66,7 +67,7 @@ class PageColumn:
         distinct, places = np.unique(rows, return_inverse=True)
         parts = list(self._join([leaf.take(distinct) for leaf in self._leaves]))
         array = _concat(parts, self.type)
-        return array if len(distinct) == len(rows) else array.take(pa.array(places))
+        return array if len(distinct) == len(rows) else whole(array).take(pa.array(places))
 
     def check(self) -> None:
         """Check every page on its own, then read the field through."""

@@ -51,6 +51,7 @@ from lanceref.pages.nested import Nested
 from lanceref.pages.repdef import Entries, check_ranges, unravel
 from lanceref.pages.rowindex import RowIndex
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, FullZipLayout
+from lanceref.slices import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +256,7 @@ class FullZipPage:
             return Entries(cut.levels, leaf_array(self._type, values, validity, place))
         dense = leaf_array(self._type, values, None, place)
         slots = pa.array(np.cumsum(validity) - 1, mask=~validity)
-        return Entries(cut.levels, dense.take(slots))
+        return Entries(cut.levels, whole(dense).take(slots))
 
     def _unravel(self, entries: Entries, num_rows: int) -> Nested:
         place = self._file.ctx.at(*self._page.extents[0])

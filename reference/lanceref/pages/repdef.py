@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from lanceref.errors import CorruptPage, Place
 from lanceref.pages.layers import Layers, PageLayer
 from lanceref.pages.nested import Layer, Nested
+from lanceref.slices import whole
 
 Level = NDArray[np.unsignedinteger]
 """Levels of one kind: u8 or u16."""
@@ -126,7 +127,7 @@ def select(
     slots = at
     if visible is not None:
         slots = (np.cumsum(visible, dtype=np.int64) - 1)[at[visible[at]]]
-    return Entries(entries.levels.take(at), entries.leaf.take(pa.array(slots)))
+    return Entries(entries.levels.take(at), whole(entries.leaf).take(pa.array(slots)))
 
 
 def _slice(entries: Entries, layers: Layers, start: int, end: int) -> Entries:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lanceref.codecs.compressive import decode_zip_fixed
+from lanceref.codecs.compressive import decode_block, decode_zip_fixed
 from lanceref.codecs.fixed_size_list_encode import (
     encode_mini,
     encode_zip,
@@ -11,9 +11,10 @@ from lanceref.codecs.fixed_size_list_encode import (
     rows_per_chunk_bytes,
 )
 from lanceref.codecs.values import Fixed, FixedSizeList
+from lanceref.errors import CorruptPage
 
 from .encoded_runs import decoded, fixed, parts_of
-from .runs import CTX, PLACE
+from .runs import CTX, PLACE, cursor_of
 
 
 def _lists(dimension, items, validity=None, bits=16):
@@ -83,3 +84,15 @@ def test_bits_that_fill_no_byte_cannot_be_zipped():
 
     with pytest.raises(ValueError, match="whole bytes"):
         encode_zip(values)
+
+
+def test_a_dictionary_of_null_items_may_have_twice_its_bytes():
+    """D.codec.null-list-dictionary: what stands behind the first half is passed over."""
+    encoding, rows = encode_zip(_lists(4, [0] * 8, [0] * 8))
+    stored = bytes(rows.data)
+
+    for data in (stored, stored + bytes(2)):
+        back = decode_block(encoding, cursor_of(data), 2)
+        assert back.validity.tolist() == [False] * 8
+    with pytest.raises(CorruptPage, match=r"fixed-size-list\.size"):
+        decode_block(encoding, cursor_of(stored + bytes(1)), 2)

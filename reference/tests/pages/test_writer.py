@@ -143,3 +143,16 @@ def test_the_oracle_reads_what_we_write(tmp_path, version):
     for name, path in paths:
         read = pa.ipc.open_file(Path(f"{path}.arrow")).read_all()["c"]
         assert read.to_pylist() == CASES[name].to_pylist(), name
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_repeated_rows_of_nested_vectors_are_themselves(tmp_path, version):
+    """A row taken twice from a slice of fixed-size lists inside each other is that row."""
+    rows = [[[4 * i, 4 * i + 1], [4 * i + 2, 4 * i + 3]] for i in range(50)]
+    array = pa.array(rows, pa.list_(pa.list_(pa.uint16(), 2), 2))
+    with LanceFileWriter(tmp_path / "f", pa.schema([("c", array.type)]), version=version) as out:
+        out.write_batch(pa.table({"c": array}))
+
+    taken = LanceFileReader(tmp_path / "f").take_rows([2, 2, 3, 3, 40]).to_table()["c"]
+
+    assert taken.to_pylist() == [rows[2], rows[2], rows[3], rows[3], rows[40]]
