@@ -85,7 +85,7 @@ def test_files_of_old_and_new_versions_do_not_mix(tmp_path):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("version", ["2.1", "2.2", "2.3"])
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2", "2.3"])
 def test_fragments_of_the_oracle_are_committed(tmp_path, version):
     """It writes the files, we the manifests; it finds the table valid."""
     import lance

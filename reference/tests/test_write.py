@@ -15,7 +15,7 @@ from lanceref.table.naming import list_versions
 
 from tests.faulty_store import FaultyStore
 
-VERSIONS = ["0.1", "2.1", "2.2", "2.3"]
+VERSIONS = ["0.1", "2.0", "2.1", "2.2", "2.3"]
 TABLE = pa.table({"a": pa.array([1, 2, 3], pa.int32()), "b": ["x", "y", "z"]}, metadata={"k": "v"})
 
 
@@ -147,6 +147,16 @@ def test_a_write_that_fails_anywhere_loses_nothing(tmp_path, monkeypatch, versio
         done, calls = store.calls <= calls, calls + 1
 
     assert calls > 20
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_table_without_rows_takes_the_first_dictionary(tmp_path, version):
+    """The place of its values is empty until then."""
+    table = pa.table({"d": pa.array(["a", "b", "a"]).dictionary_encode()})
+    write_dataset(table.slice(0, 0), tmp_path, data_storage_version=version)
+    assert 0 == dataset(tmp_path).count_rows()
+
+    assert table.equals(write_dataset(table, tmp_path, mode="append").to_table())
 
 
 COLUMNS = st.fixed_dictionaries(

@@ -91,6 +91,8 @@ def _values(
             found=f"{length} values at {position}",
             wanted=f"values inside bytes 0 to {data_end}",
         )
+    if not length:  # a table without rows: nothing is stored
+        return pa.array([], field.arrow.type.value_type)
     pages = Pages(np.array([position]), np.array([length]), data_end, place)
     type_ = field.arrow.type.value_type
     node: BinaryNode | PlainNode
