@@ -115,13 +115,16 @@ class ValueWriter:
 def encode_packed(array: pa.StructArray, page: PageBuffers) -> ArrayEncoding:
     """Encode the rows of a packed struct as one buffer. Raises DataRefused for nulls and bits."""
     children = [array.field(i) for i in range(array.type.num_fields)]
-    if array.null_count or any(child.null_count for child in children):
+    if not children:
+        raise DataRefused("a packed struct needs a child")
+    leaves = [_flattened(child) for child in children]
+    if array.null_count or any(one.null_count for one in (*children, *leaves)):
         raise DataRefused("a packed struct of 2.0 cannot hold nulls")
     encoding, cells = ArrayEncoding(), []
-    for child in children:
+    for child, leaf in zip(children, leaves, strict=True):
         described = encode_nullable(child, PageBuffers())
         encoding.packed_struct.inner.append(described)
-        data, bits = fixed_width(_flattened(child))
+        data, bits = fixed_width(leaf)
         if bits % 8:
             raise DataRefused("a packed struct cannot hold booleans")
         cells.append(np.ascontiguousarray(data).reshape(len(array), -1))

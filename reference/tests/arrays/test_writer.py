@@ -131,6 +131,22 @@ def test_what_2_0_cannot_hold_is_refused(tmp_path, array, metadata, error):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([{"v": [1, None]}], pa.struct([("v", pa.list_(pa.int8(), 2))])),
+        pa.array([{}], pa.struct([])),
+    ],
+    ids=["null item of a vector", "no child"],
+)
+def test_a_packed_struct_has_children_without_nulls_at_any_depth(tmp_path, array):
+    """Rows of bytes have no place for a null inside a vector, nor for nothing."""
+    schema = pa.schema([pa.field("c", array.type, metadata={"packed": "true"})])
+
+    with pytest.raises(DataRefused), LanceFileWriter(tmp_path / "f", schema, version="2.0") as out:
+        out.write_batch(pa.record_batch([array], schema=schema))
+
+
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", CASES)
 def test_the_file_is_the_oracles_byte_for_byte(tmp_path, name):
