@@ -84,9 +84,11 @@ def encode_mini(values: Values, params: Params, version: FileVersion, kind: Kind
 
 def _flat(values: Fixed, encoding: CompressiveEncoding | None = None) -> MiniBlocks:
     per_word = 1 if values.bits % 8 == 0 else 8
-    counts = even_counts(values.count, flat_chunk(values.bits * per_word // 8, per_word))
-    sizes = -(-counts * values.bits // 8)
-    return MiniBlocks(encoding or flat_encoding(values.bits), counts, ((values.data, sizes),))
+    per_chunk = flat_chunk(values.bits * per_word // 8, per_word)
+    counts = even_counts(values.count, per_chunk)
+    buffers = ((values.data, -(-counts * values.bits // 8)),)
+    is_full = values.count % per_chunk == 0
+    return MiniBlocks(encoding or flat_encoding(values.bits), counts, buffers, is_full)
 
 
 def _mini_fixed(values: Fixed, params: Params) -> MiniBlocks:
