@@ -119,7 +119,8 @@ def variable_array(
     validity = pa.py_buffer(np.packbits(~nulls, bitorder="little")) if nulls.any() else None
     buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(values.data)]
     array = pa.Array.from_buffers(type_, values.count, buffers)
-    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
+    is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
+    if is_text and not values.is_ascii:
         check_utf8(array, page, place)
     return array
 

@@ -74,18 +74,20 @@ class Ends:
             return Slices(np.empty(0, np.int64), np.empty(0, np.bool_), ())
         stored = self.words.data(_with_previous(rows), parts).view("<u8")
         nulls = stored >= np.uint64(self.adjustment)
-        ends = stored - nulls * np.uint64(self.adjustment)
+        ends = stored - nulls * np.uint64(self.adjustment) if nulls.any() else stored
         self._check_bounds(ends, rows, limit)
-        signed = ends.astype(np.int64)
+        signed = ends.astype(np.int64, copy=False)
         if rows.bounds[0][0] == 0:
             signed, nulls = np.insert(signed, 0, 0), np.insert(nulls, 0, False)
         sizes = np.array([end - start + 1 for start, end in rows.bounds])
         lasts = np.cumsum(sizes) - 1
         heads = lasts - sizes + 1
-        lengths = np.delete(np.diff(signed), heads[1:] - 1)
+        lengths, nulls = signed[1:] - signed[:-1], nulls[1:]
+        if len(heads) > 1:
+            lengths, nulls = np.delete(lengths, heads[1:] - 1), np.delete(nulls, heads[1:] - 1)
         self._check_order(lengths, rows)
         bounds = zip(signed[heads].tolist(), signed[lasts].tolist(), strict=True)
-        return Slices(lengths, np.delete(nulls, heads), tuple(bounds))
+        return Slices(lengths, nulls, tuple(bounds))
 
     def last(self) -> int:
         """Read the end of the page's last row; 0 for a page without rows."""

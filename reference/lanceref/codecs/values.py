@@ -40,6 +40,11 @@ class Variable:
         """Number of values."""
         return len(self.offsets) - 1
 
+    @property
+    def is_ascii(self) -> bool:
+        """Whether no byte is above 127: then every value is UTF-8, wherever it is cut."""
+        return len(self.data) == 0 or int(self.data.max()) < 0x80
+
 
 @dataclass(frozen=True, slots=True)
 class FixedSizeList:

@@ -170,7 +170,8 @@ def _variable(type_: pa.DataType, values: Variable, validity: Validity, place: P
             pa.py_buffer(np.ascontiguousarray(values.data)),
         ],
     )
-    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
+    is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
+    if is_text and not values.is_ascii:
         check_utf8(array, place)
     return array
 

@@ -222,11 +222,12 @@ def _unravel_list(
         return Layer(len(starts), None, np.append(starts, levels.count)), outer
     firsts = definition[starts]
     outer = Levels(outer.count, outer.rep, firsts)
-    present = definition <= layer.below
-    slots = np.cumsum(present, dtype=np.int64)
-    num_slots = int(slots[-1]) if len(slots) else 0
-    offsets = np.append(slots[starts] - present[starts], num_slots)
+    num_slots = int(np.count_nonzero(definition <= layer.below))
     placeholders = firsts > layer.below
+    offsets = np.empty(len(starts) + 1, np.int64)  # entries before, less those without an item
+    np.subtract(starts, np.cumsum(placeholders, dtype=np.int64), out=offsets[:-1])
+    offsets[:-1] += placeholders
+    offsets[-1] = num_slots
     _check_special(np.diff(offsets)[placeholders], levels.count - num_slots, place)
     if layer.window < max_def:
         kept = firsts <= layer.window
