@@ -28,6 +28,7 @@ from lanceref.file.columns import ALIGNMENT, COLUMN_TYPE
 from lanceref.file.footer import MAGIC
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_write import schema_message, schema_of
+from lanceref.file.stored import stored_form
 from lanceref.file.versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
 from lanceref.pages import writer as pages
 from lanceref.proto import file2_pb2, file_pb2
@@ -171,14 +172,13 @@ def column_of(batch: pa.RecordBatch, field: Field) -> pa.Array:
     index = batch.schema.get_field_index(field.name)
     if index < 0:
         raise DataRefused(f"cannot write batch: it is missing the column `{field.name}`")
-    array = batch.column(index)
-    if isinstance(array, pa.ExtensionArray):
-        array = array.storage
+    given = batch.column(index)
     if not _same_storage(batch.schema.field(index), field):
         raise DataRefused(
             f"field `{field.name}` does not match the file schema: expected {field.arrow.type}, "
-            f"got {array.type}"
+            f"got {given.type}"
         )
+    array = stored_form(given, field)
     _check_nulls(field, array)
     return array
 

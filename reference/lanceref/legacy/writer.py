@@ -21,6 +21,7 @@ from lanceref.errors import DataRefused, LegacyRefused
 from lanceref.file.file_writer import column_of
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_write import field_message
+from lanceref.file.stored import stored_form
 from lanceref.legacy.bounds import Bounds, bounds_of
 from lanceref.legacy.dictionary import encode_dictionaries
 from lanceref.legacy.footer import write_footer
@@ -29,7 +30,6 @@ from lanceref.legacy.metadata import write_section
 from lanceref.legacy.page_table import write_page_table
 from lanceref.legacy.page_writer import PageWriter, check_storable
 from lanceref.legacy.statistics import covered_fields, statistics_arrays, statistics_schema
-from lanceref.legacy.stored import stored_form
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.storage import Sink
 

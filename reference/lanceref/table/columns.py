@@ -75,7 +75,7 @@ class FragmentReader:
         source = self._bases.open_data_file(file.path, file.base_id)
         ctx = replace(self._ctx, file=PurePosixPath(file.path).name)
         place = ctx.at(0, source.size)
-        if file.size_bytes and file.size_bytes != source.size:
+        if file.size_bytes and file.size_bytes != source.size and file.version != V0_1:
             ctx.refuse(
                 FormatError(
                     "L.table.datafile.size",

@@ -141,3 +141,11 @@ def test_packed_rows_are_chunks_of_rows():
     blocks = encode_mini(Rows(2, (fixed([1, 2], 8), fixed([3, 4], 16))), Params(), V2_2, Kind())
 
     assert decoded(blocks).fields[1].data.view("<u2").tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(("count", "says"), [(1024, True), (1023, False), (2048, True), (1, False)])
+def test_a_full_last_chunk_of_plain_values_says_its_count(count, says):
+    """1,024 values of 32 bits fill a chunk; the count of fewer follows from the page's."""
+    blocks = encode_mini(fixed(range(count), 32), Params(compression="none"), V2_2, Kind())
+
+    assert blocks.last_says_count is says

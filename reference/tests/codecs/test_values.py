@@ -16,3 +16,14 @@ def test_indices_count_themselves_and_not_the_items():
     items = Fixed(8, 1, np.zeros(1, np.uint8))
 
     assert 3 == Indexed(np.zeros(3, np.uint32), items).count
+
+
+def test_text_is_ascii_when_no_byte_is_above_127():
+    """Cut anywhere such bytes are UTF-8; no bytes are too."""
+    assert _texts(b"a\x7f").is_ascii
+    assert _texts(b"").is_ascii
+    assert not _texts("é".encode()).is_ascii
+
+
+def _texts(data: bytes) -> Variable:
+    return Variable(np.array([0, len(data)], np.int64), np.frombuffer(data, np.uint8))

@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pytest
+from lanceref import write_dataset
 from lanceref.context import Context
 from lanceref.errors import BytesError, FormatError, LimitExceeded
 from lanceref.storage import LocalStore
@@ -103,6 +104,22 @@ def test_a_file_is_of_the_version_the_manifest_says(tmp_path):
         reader.column(manifest.schema.fields[0])
 
     assert "L.table.datafile.version" == caught.value.clause
+
+
+def test_the_size_of_a_0_1_file_may_be_wrong(tmp_path):
+    """D.legacy.file-size: old releases wrote what the file had before its metadata."""
+    made = write_dataset(pa.table({"a": [1, 2, 3]}), tmp_path, data_storage_version="legacy")
+    (file,) = made.get_fragments()[0].data_files()
+    old = data_file(file_major_version=0, file_minor_version=2, path=file.path, fields=[0])
+    given = {
+        "fields": [{**FIELDS[0], "logical_type": "int64"}],
+        "data_format": {**FORM, "version": "0.1"},
+    }
+    manifest, reader = _reader(
+        tmp_path, fragment(0, {**old, "file_size_bytes": 7}, physical_rows=3), **given
+    )
+
+    assert [1, 2, 3] == _values(manifest, reader)
 
 
 def test_rows_in_no_file_have_a_limit(tmp_path):

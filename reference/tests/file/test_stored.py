@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 from lanceref.errors import DataRefused
 from lanceref.file.schema_write import schema_of
+from lanceref.file.stored import stored_form
 from lanceref.jsontext import document
-from lanceref.legacy.stored import stored_form
 
-from .building import read, written
+from ..legacy.building import read, written
 
 DOCUMENT = document('{"a":1}')
 
