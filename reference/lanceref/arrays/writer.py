@@ -1,8 +1,8 @@
 """Field writers of 2.0: how rows of a field become pages.
 
 Every leaf queues its arrays and writes them as a page when they exceed its cache. A struct writes a
-header when the file ends, a list its end offsets, and whenever it does so the items too: no page of
-items belongs to two pages of offsets.
+header when the file ends, a list its end offsets, and whenever it does so the items too, unless the
+queue of some item leaf has just been written by itself: then the other leaves go on.
 
 Clauses: L.array.struct.header, L.array.list.null-adjustment-value, L.array.packed-struct.size,
 L.array.blob.column, L.array.blob.null
@@ -193,7 +193,7 @@ class ListWriter:
         self._queued_bytes += list_bytes(array)
         if self._queued_bytes <= self._policy.cache_bytes:
             return pages
-        return [self._page(), *pages, *self._items.flush(data)]
+        return [self._page(), *(pages or self._items.flush(data))]
 
     def flush(self, data: DataArea) -> list[EncodedPage]:
         """Return the page of queued offsets, and those of their items."""

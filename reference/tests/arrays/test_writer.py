@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from lanceref.context import Context
 from lanceref.errors import DataRefused, NotStorable
+from lanceref.file.data_file import open_file
 from lanceref.file.reader import LanceFileReader
 from lanceref.file.versions import V2_0
 from lanceref.file.writer import LanceFileWriter
+from lanceref.storage import LocalSource
 from lanceref.testing import random_sample
 
 PACKED = {"packed": "true"}
@@ -107,6 +110,24 @@ def test_items_are_flushed_with_their_offsets(tmp_path):
     reader = LanceFileReader(tmp_path / "f")
 
     assert len(reader.metadata().columns[0].pages) > 1
+    assert reader.read_all().to_table()["c"].to_pylist() == rows.to_pylist()
+
+
+def test_items_stay_queued_when_some_were_just_written(tmp_path):
+    """Wide items fill their cache with every batch; narrow ones beside them with every third."""
+    items = pa.struct([("wide", pa.int64()), ("narrow", pa.int8())])
+    rows = pa.array([[{"wide": i, "narrow": 1}] * 2 for i in range(1200)], pa.list_(items))
+    schema = pa.schema([("c", rows.type)])
+    with LanceFileWriter(tmp_path / "f", schema, version="2.0", data_cache_bytes=1000) as writer:
+        for start in range(0, 1200, 200):
+            part = rows.take(pa.array(range(start, start + 200)))
+            writer.write_batch(pa.record_batch([part], schema=schema))
+
+    reader = LanceFileReader(tmp_path / "f")
+    file = open_file(LocalSource(tmp_path / "f"), Context("f"))
+    pages = [[page.num_rows for page in column.pages] for column in file.columns]
+
+    assert pages == [[400] * 3, [2400], [400] * 6, [1200] * 2]
     assert reader.read_all().to_table()["c"].to_pylist() == rows.to_pylist()
 
 
