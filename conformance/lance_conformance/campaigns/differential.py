@@ -16,7 +16,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
@@ -70,35 +70,49 @@ def run_table(seed: int, version: str, directory: Path) -> Outcome:
             file = open_file(LocalSource(str(path)), Context(path.name))
             outcome.labels = sorted(sample.labels | encodings_of(file))
             if seed % 4 == 0 and sample.table.num_rows:
-                outcome.differences += _as_dataset(sample, directory / str(seed), seed)
-                outcome.labels.append("dataset of several fragments")
+                label, differences = _as_dataset(sample, directory / str(seed), seed)
+                outcome.differences += differences
+                outcome.labels.append(label)
         except LanceError as error:
             outcome.differences.append(f"{type(error).__name__}: {error}")
     return outcome
 
 
-def _as_dataset(sample: Sample, path: Path, seed: int) -> list[str]:
+def _as_dataset(sample: Sample, path: Path, seed: int) -> tuple[str, list[str]]:
     """Let the oracle write a sample as a dataset of three fragments, and read it back."""
-    lance().write_dataset(
-        settled(sample.table),
-        str(path),
-        data_storage_version=str(sample.version),
-        max_rows_per_file=-(-sample.table.num_rows // 3),
+    refused = refusal_of(
+        lambda: lance().write_dataset(
+            settled(sample.table),
+            str(path),
+            data_storage_version=str(sample.version),
+            max_rows_per_file=-(-sample.table.num_rows // 3),
+        )
     )
+    if refused is not None:
+        return "dataset the oracle would not write", []
     told = list(dataset_differences(path, sample.table, Random(seed)))
     shutil.rmtree(path)
-    return told
+    return "dataset of several fragments", told
 
 
 def write(sample: Sample, path: Path) -> str | None:
     """Let the oracle write a sample; return why it did not."""
     options = {} if sample.cache_bytes is None else {"data_cache_bytes": sample.cache_bytes}
-    try:
+
+    def write_batches() -> None:
         with lance_file().LanceFileWriter(
             str(path), sample.table.schema, version=str(sample.version), **options
         ) as writer:
             for batch in batches(sample):
                 writer.write_batch(batch)
+
+    return refusal_of(write_batches)
+
+
+def refusal_of(writes: Callable[[], object]) -> str | None:
+    """Return why the oracle did not write."""
+    try:
+        writes()
     except (OSError, ValueError, RuntimeError) as error:
         return str(error)[:200]
     except BaseException as error:
