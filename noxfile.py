@@ -109,6 +109,13 @@ def fixtures(session: nox.Session) -> None:
 
 
 @nox.session
+def coverage(session: nox.Session) -> None:
+    """Count what of the format the fixtures show, and name what they do not."""
+    session.install(".")
+    session.run("lance-conformance", "coverage", *session.posargs)
+
+
+@nox.session
 def differential(session: nox.Session) -> None:
     """Compare with the oracle on random tables."""
     session.install("-e", ".[oracle,test]")

@@ -11,6 +11,7 @@ from lance_conformance.cases import CaseError
 from lance_conformance.commands.bench import bench
 from lance_conformance.commands.check_adapter import check_adapter
 from lance_conformance.commands.copy import copy
+from lance_conformance.commands.coverage import coverage
 from lance_conformance.commands.explain import explain
 from lance_conformance.commands.fmt import fmt
 from lance_conformance.commands.generate import generate
@@ -43,6 +44,7 @@ app.command()(explain)
 app.command()(generate)
 app.command()(known)
 app.command()(fmt)
+app.command()(coverage)
 app.command()(bench)
 
 

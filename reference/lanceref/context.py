@@ -62,9 +62,11 @@ class Context:
         """Return this context at another stage."""
         return replace(self, stage=stage)
 
-    def group(self, name: str, clause: str = "") -> AbstractContextManager[None]:
+    def group(
+        self, name: str, clause: str = "", value: object = None
+    ) -> AbstractContextManager[None]:
         """Nest the spans of the block under `name`; does nothing when no spans are recorded."""
-        return nullcontext() if self.spans is None else self.spans.group(name, clause)
+        return nullcontext() if self.spans is None else self.spans.group(name, clause, value)
 
     def leaf(
         self, start: int, end: int, name: str, kind: str, clause: str = "", value: object = None

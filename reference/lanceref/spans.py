@@ -52,9 +52,9 @@ class SpanRecorder:
             self._open[-1].children.append(Span(start, end, name, kind, clause, value))
 
     @contextmanager
-    def group(self, name: str, clause: str = "") -> Iterator[None]:
+    def group(self, name: str, clause: str = "", value: object = None) -> Iterator[None]:
         """Nest what is recorded inside the block; the group's range is that of its children."""
-        span = Span(0, 0, name, "group", clause)
+        span = Span(0, 0, name, "group", clause, value)
         self._open[-1].children.append(span)
         self._open.append(span)
         try:

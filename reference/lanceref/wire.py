@@ -1,8 +1,9 @@
 """Protobuf messages: values from the library, spans from a walk over the same bytes.
 
 `parse_message` lets the protobuf library build the message. When spans or findings are collected it
-also walks the bytes, guided by the generated descriptors: every field becomes a span, and fields
-that the descriptors do not know become findings. The walk descends into sub-messages, into `Any`
+also walks the bytes, guided by the generated descriptors: every field becomes a span, every message
+a group whose value is the full name of its type, and fields that the descriptors do not know become
+findings. The walk descends into sub-messages, into `Any`
 values whose type is known, and into the few `bytes` fields that hold a message themselves.
 
 Layout of a field: varint tag (number << 3 | wire type), then by wire type: 0 varint, 1 eight bytes,
@@ -60,7 +61,7 @@ def parse_message(
         ) from error
     ctx = cursor.ctx
     if embedded_in is None and (ctx.spans is not None or ctx.validating):
-        with ctx.group(name, clause):
+        with ctx.group(name, clause, cls.DESCRIPTOR.full_name):
             inside = Cursor(memoryview(data), start, ctx)
             _walk(inside, _named(cls.DESCRIPTOR.full_name), data)
     return message
@@ -116,7 +117,7 @@ def _value(
         shown = _plain(data, header_end, field, cursor) if ctx.spans is not None else None
         ctx.leaf(start, cursor.offset, name, kind, value=shown)
         return
-    with ctx.group(f"{name}: {below.name}"):
+    with ctx.group(f"{name}: {below.name}", value=below.full_name):
         ctx.leaf(start, header_end, f"tag and length of {name}", "proto tag", value=size)
         _walk(Cursor(memoryview(data), header_end, ctx), below, data)
 

@@ -125,7 +125,7 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
     word_bytes = bits // 8
     widths = _inline_widths(run, bits)
     run.want_sizes(0, word_bytes + widths * (BLOCK // 8), "L.codec.bitpack.payload")
-    _own_inline(run, word_bytes, bits)
+    _own_inline(run, widths, bits)
     out = np.empty((run.num_chunks, BLOCK), f"<u{word_bytes}")
     for width, chunks in run.groups(widths):
         packed = run.rows(0, chunks, width * BLOCK // 8, word_bytes)
@@ -189,12 +189,13 @@ def _lint_unused(
         )
 
 
-def _own_inline(run: ChunkRun, word_bytes: int, bits: int) -> None:
+def _own_inline(run: ChunkRun, widths: NDArray[np.int64], bits: int) -> None:
     if run.ctx.spans is None or not run.in_file(0):
         return
-    for start, size in zip((run.base + run.starts[0]).tolist(), run.sizes[0].tolist()):
-        clause, middle = "L.codec.bitpack.width", start + word_bytes
-        run.ctx.leaf(start, middle, "width", f"u{bits}", clause)
+    starts, sizes = (run.base + run.starts[0]).tolist(), run.sizes[0].tolist()
+    for start, size, width in zip(starts, sizes, widths.tolist()):
+        clause, middle = "L.codec.bitpack.width", start + bits // 8
+        run.ctx.leaf(start, middle, "width", f"u{bits}", clause, width)
         run.ctx.leaf(middle, start + size, "block", f"bitpacked u{bits}", clause)
 
 

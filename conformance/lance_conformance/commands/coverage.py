@@ -1,0 +1,37 @@
+"""`lance-conformance coverage`: what of the format the fixtures show."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lance_conformance import cases, places, register
+from lance_conformance.commands import options
+from lance_conformance.coverage import clauses, survey
+from lance_conformance.views import coverage as view
+from lance_conformance.views.coverage import Report
+
+
+def coverage(
+    fixtures: options.Fixtures = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+) -> None:
+    """Count what occurs in the fixtures: bytes with an owner, fields, values, widths, clauses.
+
+    Exit 1 when something that could occur does not, or a byte has no owner.
+    """
+    found = report(cases.load(fixtures or places.fixtures()))
+    if json_:
+        typer.echo(view.to_json(found))
+    else:
+        for line in view.to_text(found):
+            typer.echo(line)
+    if found.gaps or found.survey.unowned:
+        raise typer.Exit(1)
+
+
+def report(every: list[cases.Case]) -> Report:
+    """Return what some cases cover."""
+    pairs = clauses.count(register.load(), every)
+    return Report(survey.survey(every), survey.axes(), pairs, survey.later())

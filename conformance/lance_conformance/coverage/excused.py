@@ -1,0 +1,54 @@
+"""Excused: what no file that is to be read can show, each with its reason.
+
+A member that is excused and occurs all the same makes its entry stale: a test finds it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from lance_conformance.coverage.messages import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Excuse:
+    """Members of axes (both as patterns) that cannot occur, and why."""
+
+    axis: str
+    member: str
+    reason: str
+
+    def holds(self, fact: Fact) -> bool:
+        """Whether the excuse is about this member of this axis."""
+        return fnmatchcase(fact[0], self.axis) and fnmatchcase(fact[1], self.member)
+
+
+_DEFERRED = "the oracle writes encodings beside their page; readers refuse any other place"
+_COMPRESSED = "only the arm `general` compresses: readers refuse a compressed buffer elsewhere"
+_ZONES = "no reader of 2.0 accepts zone maps inside a column"
+_ZERO = "the unset value of an enumeration, which readers refuse"
+
+EXCUSES: tuple[Excuse, ...] = (
+    Excuse("fields of file2.proto", "DeferredEncoding.*", _DEFERRED),
+    Excuse("fields of file2.proto", "Encoding.indirect", _DEFERRED),
+    Excuse("fields of file2.proto", "Encoding.none", _DEFERRED),
+    Excuse("fields of encodings_v2_0.proto", "Constant.value", "readers of 2.0 refuse the arm"),
+    Excuse("fields of encodings_v2_0.proto", "ArrayEncoding.constant", "refused, as above"),
+    Excuse("fields of encodings_v2_0.proto", "ZoneIndex.*", _ZONES),
+    Excuse("fields of encodings_v2_0.proto", "ColumnEncoding.zone_index", _ZONES),
+    Excuse("*Buffer.BufferType*", "file", "readers find no buffers of the file as a whole"),
+    Excuse("buffers in 2.0", "file", "the same"),
+    Excuse("fields of encodings_v2_1.proto", "Flat.data", _COMPRESSED),
+    Excuse("fields of encodings_v2_1.proto", "Variable.values", _COMPRESSED),
+    Excuse("fields of encodings_v2_1.proto", "InlineBitpacking.values", _COMPRESSED),
+    Excuse("values of RepDefLayer*", "REPDEF_UNSPECIFIED", _ZERO),
+    Excuse("values of CompressionScheme*", "*_UNSPECIFIED", _ZERO),
+    Excuse("values of SparseValiditySet.Meaning*", "UNSPECIFIED", _ZERO),
+)
+"""Every excuse."""
+
+
+def excuse(fact: Fact) -> Excuse | None:
+    """Return why a member of an axis cannot occur, or None when it can."""
+    return next((one for one in EXCUSES if one.holds(fact)), None)
