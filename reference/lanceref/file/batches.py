@@ -52,10 +52,10 @@ class Recutter:
         """Return the next `rows` rows, which the scan must still hold."""
         parts, missing = [], rows
         while missing:
-            if self._rest is None or len(self._rest) == 0:
+            if self._rest is None:
                 self._rest = next(self._arrays)
             part = self._rest.slice(0, missing)
-            self._rest = self._rest.slice(len(part))
+            self._rest = self._rest.slice(missing) if missing < len(self._rest) else None
             missing -= len(part)
             parts.append(part)
         if len(parts) == 1:

@@ -135,13 +135,8 @@ class LanceFileReader:
             raise ValueError(
                 f"rows {start} to {start + num_rows} do not all exist: {self.num_rows()} rows"
             )
-        readers = self._readers
-
-        def stream() -> Iterator[pa.RecordBatch]:
-            for arrays in batches(readers, start, start + num_rows, batch_size):
-                yield self._batch(arrays)
-
-        return ReaderResults(pa.RecordBatchReader.from_batches(self.schema, stream()))
+        stream = map(self._batch, batches(self._readers, start, start + num_rows, batch_size))
+        return ReaderResults(pa.RecordBatchReader.from_batches(self.schema, stream))
 
     def take_rows(
         self, indices: Sequence[int], *, batch_size: int = 1024, batch_readahead: int = 16
