@@ -18,7 +18,7 @@ from lanceref.context import Context
 from lanceref.cursor import Extent
 from lanceref.errors import NotFound
 from lanceref.extension import resolved, resolved_batch
-from lanceref.file.batches import batches
+from lanceref.file.batches import stretches
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.columns import PageMetadata
 from lanceref.file.data_file import DataFile, open_file
@@ -135,7 +135,7 @@ class LanceFileReader:
             raise ValueError(
                 f"rows {start} to {start + num_rows} do not all exist: {self.num_rows()} rows"
             )
-        stream = map(self._batch, batches(self._readers, start, start + num_rows, batch_size))
+        stream = self._stream(start, start + num_rows, batch_size)
         return ReaderResults(pa.RecordBatchReader.from_batches(self.schema, stream))
 
     def take_rows(
@@ -149,6 +149,15 @@ class LanceFileReader:
         batch = self._batch(arrays)
         parts = [batch.slice(at, batch_size) for at in range(0, len(rows), batch_size)]
         return ReaderResults(pa.RecordBatchReader.from_batches(self.schema, parts))
+
+    def _stream(self, start: int, end: int, batch_size: int) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of rows `start`..`end`; a run is dropped before the next is read."""
+        for arrays in stretches(self._readers, start, end, batch_size):
+            stretch = self._batch(arrays)
+            arrays.clear()
+            for at in range(0, max(1, len(stretch)), batch_size):
+                yield stretch.slice(at, batch_size)
+            del stretch
 
     def _batch(self, arrays: list[pa.Array]) -> pa.RecordBatch:
         stored = pa.RecordBatch.from_arrays(arrays, schema=self._storage)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.errors import LimitExceeded
-from lanceref.file.batches import Recutter, batches
+from lanceref.file.batches import Recutter, batches, stretches
 
 
 class Column:
@@ -37,9 +37,38 @@ def test_batches_are_the_rows_cut_evenly(data, rows, batch_size):
     assert all(batch_size == len(a) == len(b) for a, b in made[:-1])
 
 
+@given(st.data(), st.integers(1, 60), st.integers(1, 20))
+def test_stretches_are_whole_batches(data, rows, batch_size):
+    """A stretch has both columns' rows of whole batches, as many as both have in one array."""
+    cuts = st.lists(st.integers(0, rows), max_size=6)
+    one = Column(pa.array(range(rows)), data.draw(cuts))
+    two = Column(pa.array([str(i) for i in range(rows)]), data.draw(cuts))
+    start = data.draw(st.integers(0, rows - 1))
+    made = list(stretches([one, two], start, rows, batch_size))
+
+    assert list(range(start, rows)) == [v for a, _ in made for v in a.to_pylist()]
+    assert [str(i) for i in range(start, rows)] == [v for _, b in made for v in b.to_pylist()]
+    assert all(len(a) == len(b) and len(a) % batch_size == 0 for a, b in made[:-1])
+
+
+def test_a_stretch_reaches_to_the_last_batch_before_a_cut():
+    """With a cut at 10, batches of 3 rows come as 9, then the one across, then the rest."""
+    column = Column(pa.array(range(20)), [10])
+
+    assert [9, 3, 6, 2] == [len(a) for (a,) in stretches([column], 0, 20, 3)]
+
+
+def test_stretches_of_nested_fixed_size_lists_are_batches():
+    """Each batch must be a copy of its own, so that pyarrow takes the right items from it."""
+    nested = pa.list_(pa.list_(pa.int8(), 1), 1)
+    column = Column(pa.array([[[1]], [[2]], [[3]]], nested), [])
+
+    assert [(1, 0)] * 3 == [(len(a), a.offset) for (a,) in stretches([column], 0, 3, 1)]
+
+
 def test_without_columns_there_are_still_batches():
     """A projection of no column counts rows."""
-    assert [[], []] == list(batches([], 0, 5, 3))
+    assert [[], []] == list(batches([], 0, 5, 3)) == list(stretches([], 0, 5, 3))
 
 
 def test_slices_of_nested_fixed_size_lists_are_copies():
