@@ -1,62 +1,102 @@
-"""`lance-conformance bench`: ratios of the reference to the oracle."""
+"""`lance-conformance bench`: the reference against the oracle, held against the goals."""
 
 from __future__ import annotations
 
-import statistics
+import json
 import tempfile
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from lance_conformance.bench import scan
-from lance_conformance.bench.scan import ScanResult
+from lance_conformance.bench import run as measure
+from lance_conformance.bench import sides
+from lance_conformance.bench.figures import Figure
+from lance_conformance.bench.goals import EVERY, GOALS, Verdict, judge
+from lance_conformance.bench.run import Size
 from lance_conformance.bench.tables import TABLES
 
-FLOOR = 1.5
-"""Below this geometric mean over the tables of `FLOOR_VERSION`, `--strict` fails (goal P1: 1.8)."""
+ALL = "all"
+"""Stands for every name."""
 
-FLOOR_VERSION = "2.1"
+FULL = Size(read_mib=64, write_mib=24, rounds=3)
+"""What a run takes without being told."""
+
+QUICK = Size(read_mib=16, write_mib=8, rounds=3)
+"""A first look: opening a file weighs more than in a full run."""
 
 
 def bench(
-    versions: Annotated[str, typer.Option(help="File versions, comma separated.")] = "2.0,2.1,2.2",
-    tables: Annotated[str, typer.Option(help="Tables, comma separated.")] = ",".join(TABLES),
-    mib: Annotated[int, typer.Option(help="Decoded size of a table in MiB.")] = 96,
-    rounds: Annotated[int, typer.Option(help="Timed rounds; the median counts.")] = 5,
-    strict: Annotated[bool, typer.Option(help="Exit 1 below the floor.")] = False,
+    versions: Annotated[str, typer.Option(help="File versions, comma separated.")] = ALL,
+    tables: Annotated[str, typer.Option(help="Tables, comma separated.")] = ALL,
+    only: Annotated[str, typer.Option(help="Goals, comma separated.")] = ALL,
+    quick: Annotated[bool, typer.Option(help="Small tables: a first look.")] = False,
+    mib: Annotated[int | None, typer.Option(help="Decoded MiB of a table that is read.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Timed rounds; the median counts.")] = None,
+    strict: Annotated[bool, typer.Option(help="Exit 1 below a floor.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print figures and verdicts.")] = False,
 ) -> None:
-    """Scan eleven tables with the reference and the oracle on one core; print GB/s and ratios."""
-    unknown = set(tables.split(",")) - TABLES.keys()
-    if unknown:
-        raise typer.BadParameter(f"no table {', '.join(sorted(unknown))}")
-    scan.pin_to_one_core()
-    results = []
-    typer.echo(f"{'table':<11} version  ours GB/s  oracle GB/s  ratio")
+    """Measure the reference and the oracle on one core, and print how far each goal is reached."""
+    wanted_versions = _listed("version", versions, EVERY)
+    wanted_tables = _listed("table", tables, TABLES)
+    names = _listed("goal", only, dict.fromkeys(goal.name for goal in GOALS))
+    goals = [goal for goal in GOALS if goal.name in names]
+    usual = QUICK if quick else FULL
+    size = Size(mib or usual.read_mib, usual.write_mib, rounds or usual.rounds)
+    sides.pin_to_one_core()
+    figures = []
     with tempfile.TemporaryDirectory() as folder:
-        for result in scan.run(Path(folder), versions.split(","), tables.split(","), mib, rounds):
-            results.append(result)
-            typer.echo(
-                f"{result.table:<11} {result.version:<7}  {result.ours:9.2f}  "
-                f"{result.oracle:11.2f}  {result.ratio:5.2f}"
-            )
-    Console().print(_by_version(results))
-    if strict and _mean(results, FLOOR_VERSION) < FLOOR:
+        for figure in measure.run(Path(folder), wanted_versions, wanted_tables, goals, size):
+            figures.append(figure)
+            typer.echo(_line(figure), err=json_)
+    verdicts = list(judge(goals, figures))
+    if json_:
+        typer.echo(_json(figures, verdicts))
+    else:
+        for verdict in verdicts:
+            typer.echo(_shown(verdict))
+    if strict and any(verdict.word == "below" for verdict in verdicts):
         raise typer.Exit(1)
 
 
-def _by_version(results: list[ScanResult]) -> Table:
-    shown = Table("version", "geometric mean", "worst table", "its ratio", box=None)
-    for version in sorted({result.version for result in results}):
-        worst = min((r for r in results if r.version == version), key=lambda r: r.ratio)
-        mean = f"{_mean(results, version):.2f}"
-        shown.add_row(version, mean, worst.table, f"{worst.ratio:.2f}")
-    return shown
+def _listed(what: str, names: str, known: Iterable[str]) -> list[str]:
+    """Return the names of a list, all known ones for `ALL`."""
+    listed = list(known) if names == ALL else names.split(",")
+    if unknown := sorted(set(listed) - set(known)):
+        raise typer.BadParameter(f"no {what} {', '.join(unknown)}")
+    return listed
 
 
-def _mean(results: list[ScanResult], version: str) -> float:
-    """Return the geometric mean of a version's ratios; 0 when it was not measured."""
-    ratios = [result.ratio for result in results if result.version == version]
-    return statistics.geometric_mean(ratios) if ratios else 0.0
+def _line(figure: Figure) -> str:
+    return (
+        f"{figure.measure:<13} {figure.table:<10} {figure.version:<3}  ours {figure.ours:>10.4g}"
+        f"  oracle {figure.oracle:>10.4g} {figure.unit:<8}  {figure.ratio:6.2f}"
+    )
+
+
+def _shown(verdict: Verdict) -> str:
+    goal, sign = verdict.goal, "<=" if verdict.goal.at_most else ">="
+    return (
+        f"{goal.name:<4} {goal.title:<29} {verdict.version:<4} {sign} {goal.goal:<4g}"
+        f" floor {goal.floor:<4g}  found {verdict.value:7.2f}  mean {verdict.mean:6.2f}"
+        f"  {verdict.word:<5}  {verdict.table}"
+    )
+
+
+def _json(figures: list[Figure], verdicts: list[Verdict]) -> str:
+    judged = [
+        {
+            "goal": verdict.goal.name,
+            "version": verdict.version,
+            "wanted": verdict.goal.goal,
+            "floor": verdict.goal.floor,
+            "found": verdict.value,
+            "worst": verdict.table,
+            "mean": verdict.mean,
+            "reaches": verdict.word,
+        }
+        for verdict in verdicts
+    ]
+    return json.dumps({"figures": [asdict(f) for f in figures], "verdicts": judged}, indent=1)

@@ -1,49 +1,64 @@
-"""`bench`: what it prints and how it exits, on results made by hand."""
+"""`bench`: what it prints and how it exits, on figures made by hand."""
+
+import json
 
 import pytest
-from lance_conformance.bench import scan
-from lance_conformance.bench.scan import ScanResult
+from lance_conformance.bench import run, sides
+from lance_conformance.bench.figures import Figure
 from lance_conformance.cli import app
 from typer.testing import CliRunner
 
 
+def _scan(table: str, version: str, ratio: float) -> Figure:
+    return Figure("scan", table, version, ratio, 1.0, "GB/s")
+
+
 @pytest.fixture
 def measured(monkeypatch):
-    """Results in place of a measurement; the tests stay on all their cores."""
+    """Figures in place of a measurement; the tests stay on all their cores."""
 
-    def set_results(*results: ScanResult) -> None:
-        monkeypatch.setattr(scan, "pin_to_one_core", lambda: None)
-        monkeypatch.setattr(scan, "run", lambda *_: iter(results))
+    def set_figures(*figures: Figure) -> None:
+        monkeypatch.setattr(sides, "pin_to_one_core", lambda: None)
+        monkeypatch.setattr(run, "run", lambda *_: iter(figures))
 
-    return set_results
+    return set_figures
 
 
 def _call(*arguments: str) -> tuple[int, str]:
     result = CliRunner().invoke(app, ["bench", *arguments])
-    return result.exit_code, result.output
+    return result.exit_code, result.stdout
 
 
-def test_means_and_the_worst_table_are_printed(measured):
-    """The geometric mean of 1 and 4 is 2."""
-    measured(ScanResult("f32", "2.1", 1.0, 1.0), ScanResult("bool", "2.1", 4.0, 1.0))
-    code, told = _call()
+def test_a_line_says_how_far_a_goal_is_reached(measured):
+    """The geometric mean of 1 and 4 is 2, which is more than 1.8."""
+    measured(_scan("f32", "2.1", 1.0), _scan("bool", "2.1", 4.0))
+    code, told = _call("--only", "P1")
 
+    line = told.splitlines()[-1].split()
     assert 0 == code
-    assert ["2.1", "2.00", "f32", "1.00"] == told.splitlines()[-1].split()
+    assert ("P1", "2.00", "goal", "f32") == (line[0], line[-5], line[-2], line[-1])
 
 
-def test_strict_fails_below_the_floor_only(measured):
-    """1.5 over the tables of 2.1; other versions do not count."""
-    measured(ScanResult("f32", "2.1", 1.6, 1.0), ScanResult("f32", "2.0", 0.1, 1.0))
-    assert 0 == _call("--strict")[0]
-    measured(ScanResult("f32", "2.1", 1.4, 1.0))
-    assert (1, 0) == (_call("--strict")[0], _call()[0])
+def test_strict_fails_below_a_floor_only(measured):
+    """1.5 over the tables of 2.1; other versions and goals do not count."""
+    measured(_scan("f32", "2.1", 1.6), _scan("f32", "2.0", 0.1))
+    assert 0 == _call("--strict", "--only", "P1")[0]
+    measured(_scan("f32", "2.1", 1.4))
+    assert (1, 0) == (_call("--strict", "--only", "P1")[0], _call("--only", "P1")[0])
 
 
-def test_unknown_tables_are_wrong_use(measured):
-    """Exit 2, and their names."""
+def test_json_holds_figures_and_verdicts(measured):
+    """And nothing else comes on standard output."""
+    measured(_scan("f32", "2.1", 1.6))
+    told = json.loads(_call("--json", "--only", "P1")[1])
+
+    assert ["f32"] == [figure["table"] for figure in told["figures"]]
+    assert [("P1", "floor")] == [(v["goal"], v["reaches"]) for v in told["verdicts"]]
+
+
+@pytest.mark.parametrize("option", ["--tables", "--versions", "--only"])
+def test_unknown_names_are_wrong_use(measured, option):
+    """Exit 2."""
     measured()
-    code, told = _call("--tables", "f32,none")
 
-    assert 2 == code
-    assert "no table none" in told
+    assert 2 == _call(option, "none")[0]

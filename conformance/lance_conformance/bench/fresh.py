@@ -1,0 +1,75 @@
+"""Fresh processes: the memory of a streamed scan, and the time an import takes.
+
+    python -m lance_conformance.bench.fresh scan ours FILE    MiB that a scan needs
+    python -m lance_conformance.bench.fresh import oracle     seconds that an import takes
+
+The peak is that of the process's own pages (`VmHWM`): what `getrusage` tells begins with the pages
+of the process that started it.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+
+from lance_conformance.bench.figures import Figure
+
+IMPORTS = {"ours": ["lanceref", "lanceref.dataset", "lanceref.file"], "oracle": ["lance"]}
+"""What a program that reads tables and files imports."""
+
+BATCH_SIZE = 8192
+"""Batch size of the scan whose memory is measured."""
+
+
+def memory(path: Path, table: str, version: str) -> Figure:
+    """Return the MiB that one streamed scan needs above the imports."""
+    ours, oracle = (_ask("scan", side, str(path)) for side in IMPORTS)
+    return Figure("memory", table, version, ours, oracle, "MiB")
+
+
+def imports(rounds: int) -> Figure:
+    """Return the median seconds of an import."""
+    times: dict[str, list[float]] = {side: [] for side in IMPORTS}
+    for round_ in range(rounds + 1):
+        for side, taken in times.items():
+            seconds = _ask("import", side)
+            if round_:
+                taken.append(seconds)
+    ours, oracle = (statistics.median(times[side]) for side in IMPORTS)
+    return Figure("import", "", "", ours, oracle, "s")
+
+
+def _ask(*arguments: str) -> float:
+    command = [sys.executable, "-W", "ignore", "-m", __name__, *arguments]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def _import(side: str) -> float:
+    start = time.perf_counter()
+    for name in IMPORTS[side]:
+        import_module(name)
+    return time.perf_counter() - start
+
+
+def _scan(side: str, path: str) -> float:
+    module = import_module("lanceref.file" if side == "ours" else "lance.file")
+    before = _peak()
+    for batch in module.LanceFileReader(path).read_all(batch_size=BATCH_SIZE).to_batches():
+        del batch
+    return _peak() - before
+
+
+def _peak() -> float:
+    """Return the most MiB this process has held."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("ascii"))
+    return int(found.group(1)) / 1024 if found else float("nan")
+
+
+if __name__ == "__main__":
+    kind, side, *rest = sys.argv[1:]
+    print(_import(side) if kind == "import" else _scan(side, rest[0]))
