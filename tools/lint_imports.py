@@ -53,7 +53,8 @@ FLOORS: dict[str, int] = {
     # 7: faces
     **dict.fromkeys(("", "dataset", "fragment", "scanner", "explain", "validate", "testing"), 7),
     **dict.fromkeys(("optimize", "commit", "blob", "schema", "types", "indices", "vector"), 7),
-    **dict.fromkeys(("write", "incoming", "operation"), 7),
+    **dict.fromkeys(("write", "incoming", "operation", "metadata", "committing"), 7),
+    **dict.fromkeys(("transactions", "read_transaction"), 7),
     # 8: many processes
     **dict.fromkeys(("jobs", "spark"), 8),
 }

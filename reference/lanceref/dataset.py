@@ -33,7 +33,8 @@ from lanceref.table.rows import ROW_ADDRESS
 from lanceref.take_blobs import locate_blobs
 
 if TYPE_CHECKING:
-    from lanceref.operation import Operation, Transaction
+    from lanceref.committing import BulkCommitResult
+    from lanceref.operation import LanceOperation, Transaction
 
 VersionRef = int | str | tuple[str | None, int | None] | None
 """A version by number, by tag, or as (branch, number); None is the latest."""
@@ -301,14 +302,25 @@ class LanceDataset:
     @staticmethod
     def commit(
         base_uri: str | os.PathLike[str] | LanceDataset,
-        operation: Operation | Transaction,
+        operation: LanceOperation.BaseOperation | Transaction,
         read_version: int | None = None,
         **kwargs: object,
     ) -> LanceDataset:
-        """Commit fragments that were written before; `kwargs` as in `commit_operation`."""
-        from lanceref.operation import commit_operation
+        """Commit what was written before; `kwargs` as in `committing.commit_operation`."""
+        from lanceref.committing import commit_operation
 
         return commit_operation(base_uri, operation, read_version, **kwargs)  # type: ignore[arg-type]
+
+    @staticmethod
+    def commit_batch(
+        dest: str | os.PathLike[str] | LanceDataset,
+        transactions: Sequence[Transaction],
+        **kwargs: object,
+    ) -> BulkCommitResult:
+        """Commit several Appends as one; `kwargs` as in `committing.commit_operation`."""
+        from lanceref.committing import commit_batch
+
+        return commit_batch(dest, transactions, **kwargs)
 
     def io_stats_incremental(self) -> IOStats:
         """Return requests and bytes since the last call."""

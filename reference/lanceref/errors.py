@@ -169,6 +169,12 @@ class AppendRefused(LanceError, OSError, ValueError):
     kind = "schema"
 
 
+class OperationRefused(LanceError, OSError, ValueError):
+    """An operation that does not fit the table it is to be committed to."""
+
+    kind = "other"
+
+
 class AlreadyExists(LanceError, OSError):
     """A table stands where one is to be created."""
 

@@ -5,17 +5,22 @@ Has the names of pylance's `LanceFragment`, as far as they read.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from lanceref.errors import DataRefused
+from lanceref.metadata import (
+    DataFile,
+    DeletionFile,
+    FragmentMetadata,
+    RowDatasetVersionMeta,
+    RowIdMeta,
+)
 from lanceref.projection import scan_projection, take_projection
-from lanceref.proto import table_pb2
 from lanceref.scanner import LanceScanner
 from lanceref.snapshot import Snapshot, positions_of
 from lanceref.table.deletions import deletion_path
@@ -27,73 +32,15 @@ from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 if TYPE_CHECKING:
     from lanceref.write import Destination
 
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """A data file of a fragment as the manifest lists it; `size` in bytes, None when unknown."""
-
-    path: str
-    fields: list[int]
-    column_indices: list[int]
-    file_major_version: int
-    file_minor_version: int
-    file_size_bytes: int | None
-    base_id: int | None = None
-
-    def field_ids(self) -> list[int]:
-        """Ids of the fields the file holds."""
-        return self.fields
-
-
-def _parse_file(entry: table_pb2.DataFile) -> DataFile:
-    return DataFile(
-        entry.path,
-        list(entry.fields),
-        list(entry.column_indices),
-        entry.file_major_version,
-        entry.file_minor_version,
-        entry.file_size_bytes or None,
-        entry.base_id if entry.HasField("base_id") else None,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class FragmentMetadata:
-    """A new fragment that waits for its commit; the commit gives it another id."""
-
-    id: int
-    files: list[DataFile]
-    physical_rows: int
-
-    @property
-    def num_rows(self) -> int:
-        """Rows of the fragment; none of a new one is deleted."""
-        return self.physical_rows
-
-    @classmethod
-    def from_message(cls, message: table_pb2.DataFragment) -> FragmentMetadata:
-        """Return what a manifest or transaction lists."""
-        files = [_parse_file(entry) for entry in message.files]
-        return cls(message.id, files, message.physical_rows)
-
-    def to_message(self) -> table_pb2.DataFragment:
-        """Return the message without an id."""
-        files = [
-            table_pb2.DataFile(**{k: v for k, v in asdict(one).items() if v is not None})
-            for one in self.files
-        ]
-        return table_pb2.DataFragment(files=files, physical_rows=self.physical_rows)
-
-    def to_json(self) -> dict[str, object]:
-        """Return what `json.dumps` takes."""
-        return asdict(self)
-
-    @staticmethod
-    def from_json(json_data: str) -> FragmentMetadata:
-        """Return the fragment of a JSON text."""
-        held = json.loads(json_data)
-        files = [DataFile(**one) for one in held["files"]]
-        return FragmentMetadata(held["id"], files, held["physical_rows"])
+__all__ = [
+    "DataFile",
+    "DeletionFile",
+    "FragmentMetadata",
+    "LanceFragment",
+    "RowDatasetVersionMeta",
+    "RowIdMeta",
+    "write_fragments",
+]
 
 
 class LanceFragment:
@@ -131,6 +78,11 @@ class LanceFragment:
         return self._rows.fragment.id
 
     @property
+    def metadata(self) -> FragmentMetadata:
+        """The fragment as the manifest lists it."""
+        return FragmentMetadata.from_message(self._rows.fragment.message)
+
+    @property
     def schema(self) -> pa.Schema:
         """Schema of the table."""
         return self._snapshot.arrow_schema
@@ -151,7 +103,7 @@ class LanceFragment:
 
     def data_files(self) -> list[DataFile]:
         """Return the data files as the manifest lists them."""
-        return [_parse_file(entry) for entry in self._rows.fragment.message.files]
+        return [DataFile.from_message(entry) for entry in self._rows.fragment.message.files]
 
     def deletion_file(self) -> str | None:
         """Return the path of the deletion file below the root, None without one."""

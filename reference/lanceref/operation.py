@@ -1,132 +1,235 @@
-"""Operations: what distributed writers commit by hand (face).
+"""Operations: what a transaction does to a table, as plain values (face).
 
-Has the names of pylance's `LanceOperation` and `Transaction`: fragments are written anywhere, by
-`write_fragments`, and become part of a table by one commit.
+Has the names of pylance's `LanceOperation`, `Transaction`, `Index` and `DatasetBasePath`. Files are
+written anywhere first; an operation lists them and becomes part of a table by one commit.
 """
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterable
+import uuid as uuids
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import pyarrow as pa
 
-from lanceref.dataset import LanceDataset
-from lanceref.errors import DataRefused, NotStorable
 from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_write import schema_of
-from lanceref.file.versions import FROM_WORDS, V0_1, FileVersion, version_named
-from lanceref.fragment import FragmentMetadata
-from lanceref.proto import table_pb2
-from lanceref.table.data_files import with_dictionaries
-from lanceref.table.naming import Scheme
-from lanceref.txn.commit import RETRIES, CommitPolicy, commit
-from lanceref.txn.next_version import Staged, storage_version_of
-from lanceref.txn.transaction import new_append, new_overwrite
-from lanceref.write import MESSAGE_KEY, Destination, Target, committed, open_target
+from lanceref.metadata import DataFile, FragmentMetadata
+
+
+@dataclass(slots=True)
+class DatasetBasePath:
+    """A place besides the table's root where its files may lie; the commit gives it an id."""
+
+    path: str
+    name: str | None = None
+    is_dataset_root: bool = False
+    id: int | None = None
+
+
+@dataclass(slots=True)
+class IndexFile:
+    """A file of an index segment."""
+
+    path: str
+    size_bytes: int
+
+
+@dataclass(slots=True)
+class Index:
+    """One segment of an index; `fragment_ids` are those it covers."""
+
+    uuid: str
+    name: str
+    fields: list[int]
+    dataset_version: int
+    fragment_ids: Iterable[int]
+    index_version: int
+    created_at: datetime | None = None
+    base_id: int | None = None
+    files: list[IndexFile] | None = None
+    index_details: tuple[str, bytes] | None = None
+    covering_fields: list[int] = field(default_factory=list)
+
+
+def _check(fragments: object) -> None:
+    """Raise TypeError for something else than a list of fragments."""
+    if not isinstance(fragments, list):
+        raise TypeError(f"fragments must be list[FragmentMetadata], got {type(fragments)}")
+    for one in fragments:
+        if not isinstance(one, FragmentMetadata):
+            raise TypeError(f"fragments must be list[FragmentMetadata], got {type(one)}")
 
 
 class LanceOperation:
     """The operations."""
 
-    @dataclass(frozen=True, slots=True)
-    class Append:
+    class BaseOperation:
+        """What every operation is."""
+
+    @dataclass(slots=True)
+    class Append(BaseOperation):
         """Rows behind those the table has."""
 
         fragments: Iterable[FragmentMetadata]
 
-    @dataclass(frozen=True, slots=True)
-    class Overwrite:
+        def __post_init__(self) -> None:
+            _check(self.fragments)
+
+    @dataclass(slots=True)
+    class Overwrite(BaseOperation):
         """Rows and schema in place of those the table has, or of a new table."""
 
         new_schema: LanceSchema | pa.Schema
         fragments: Iterable[FragmentMetadata]
+        initial_bases: list[DatasetBasePath] | None = None
+
+        def __post_init__(self) -> None:
+            _check(self.fragments)
+
+    @dataclass(slots=True)
+    class Delete(BaseOperation):
+        """Fragments with other deletion files, and fragments that go."""
+
+        updated_fragments: Iterable[FragmentMetadata]
+        deleted_fragment_ids: Iterable[int]
+        predicate: str
+
+        def __post_init__(self) -> None:
+            _check(self.updated_fragments)
+
+    @dataclass(slots=True)
+    class Update(BaseOperation):
+        """Rows moved to new fragments (`rewrite_rows`), or columns anew (`rewrite_columns`)."""
+
+        removed_fragment_ids: list[int] = field(default_factory=list)
+        updated_fragments: list[FragmentMetadata] = field(default_factory=list)
+        new_fragments: list[FragmentMetadata] = field(default_factory=list)
+        fields_modified: list[int] = field(default_factory=list)
+        fields_for_preserving_frag_bitmap: list[int] = field(default_factory=list)
+        update_mode: str = ""
+        updated_fragment_offsets: dict[int, bytes] | None = None
+
+        def __post_init__(self) -> None:
+            _check(self.updated_fragments)
+            _check(self.new_fragments)
+
+    @dataclass(slots=True)
+    class Merge(BaseOperation):
+        """All fragments and the schema anew: columns were added or changed."""
+
+        fragments: Iterable[FragmentMetadata]
+        schema: LanceSchema | pa.Schema
+        preserves_nullability: bool = False
+
+        def __post_init__(self) -> None:
+            _check(self.fragments)
+
+    @dataclass(slots=True)
+    class Restore(BaseOperation):
+        """The content of an older version."""
+
+        version: int
+
+    @dataclass(slots=True)
+    class Clone(BaseOperation):
+        """The first version of a clone."""
+
+        is_shallow: bool
+        ref_name: str | None
+        ref_version: int
+        ref_path: str
+        branch_name: str | None
+
+    @dataclass(slots=True)
+    class RewriteGroup:
+        """Fragments, and those that hold the same rows in their place."""
+
+        old_fragments: Iterable[FragmentMetadata]
+        new_fragments: Iterable[FragmentMetadata]
+
+    @dataclass(slots=True)
+    class RewrittenIndex:
+        """An index segment and the one in its place."""
+
+        old_id: str
+        new_id: str
+        new_details_type_url: str
+        new_details_value: bytes
+        new_index_version: int
+
+    @dataclass(slots=True)
+    class Rewrite(BaseOperation):
+        """The same rows in other fragments."""
+
+        groups: Iterable[LanceOperation.RewriteGroup]
+        rewritten_indices: Iterable[LanceOperation.RewrittenIndex]
+
+        def __post_init__(self) -> None:
+            for group in self.groups:
+                _check([*group.old_fragments, *group.new_fragments])
+
+    @dataclass(slots=True)
+    class ReserveFragments(BaseOperation):
+        """Fragment ids that nobody else gets."""
+
+        num_fragments: int
+
+    @dataclass(slots=True)
+    class CreateIndex(BaseOperation):
+        """Index segments that come and go."""
+
+        new_indices: list[Index]
+        removed_indices: list[Index]
+
+    @dataclass(slots=True)
+    class DataReplacementGroup:
+        """A file, and the fragment whose columns it holds from now on."""
+
+        fragment_id: int
+        new_file: DataFile
+
+    @dataclass(slots=True)
+    class DataReplacement(BaseOperation):
+        """Other files for some columns."""
+
+        replacements: list[LanceOperation.DataReplacementGroup]
+
+    @dataclass(slots=True)
+    class Project(BaseOperation):
+        """Another schema over the same files."""
+
+        schema: LanceSchema
+        preserves_nullability: bool = False
+
+    @dataclass(slots=True)
+    class UpdateMap:
+        """Keys to set, or (None) to take out; `replace` empties the map first."""
+
+        updates: Mapping[str, str | None]
+        replace: bool = False
+
+    @dataclass(slots=True)
+    class UpdateConfig(BaseOperation):
+        """Settings: of the table, of its schema, of fields by id."""
+
+        config_updates: LanceOperation.UpdateMap | None = None
+        table_metadata_updates: LanceOperation.UpdateMap | None = None
+        schema_metadata_updates: LanceOperation.UpdateMap | None = None
+        field_metadata_updates: dict[int, LanceOperation.UpdateMap] | None = None
+
+    @dataclass(slots=True)
+    class UpdateBases(BaseOperation):
+        """More base paths."""
+
+        new_bases: list[DatasetBasePath]
 
 
-Operation = LanceOperation.Append | LanceOperation.Overwrite
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Transaction:
     """An operation, and the version it was made for."""
 
     read_version: int
-    operation: Operation
-    uuid: str = field(default_factory=lambda: str(uuid.uuid4()))
-    transaction_properties: dict[str, str] = field(default_factory=dict)
-
-
-def commit_operation(
-    base_uri: Destination,
-    operation: Operation | Transaction,
-    read_version: int | None = None,
-    *,
-    enable_v2_manifest_paths: bool | None = None,
-    max_retries: int = RETRIES,
-    commit_message: str | None = None,
-    enable_stable_row_ids: bool | None = None,
-) -> LanceDataset:
-    """Commit an operation and return the new version.
-
-    Raises ValueError for an Append without a read version, TypeError for something else than an
-    operation, NotFound for an Append to nothing, and CommitConflict.
-    """
-    target = open_target(base_uri)
-    if isinstance(operation, Transaction):
-        if commit_message is not None:
-            raise ValueError(
-                "commit_message is not supported when calling commit with a Transaction"
-            )
-        given = operation
-    elif isinstance(operation, Operation):
-        properties = {} if commit_message is None else {MESSAGE_KEY: commit_message}
-        read = _read_version(target, operation, read_version)
-        given = Transaction(read, operation, transaction_properties=properties)
-    else:
-        raise TypeError(f"operation must be an operation or Transaction, got {type(operation)}")
-    scheme: Scheme = "V1" if enable_v2_manifest_paths is False else "V2"
-    staged = _stage(target, given, bool(enable_stable_row_ids))
-    policy = CommitPolicy(scheme, retries=max_retries)
-    return committed(target, commit(target.store, staged, policy, target.ctx))
-
-
-def _read_version(target: Target, operation: Operation, read_version: int | None) -> int:
-    if read_version is not None:
-        return read_version
-    if isinstance(operation, LanceOperation.Append):
-        raise ValueError("read_version is required for all operations except Overwrite and Restore")
-    return 0 if target.base is None else target.base.version
-
-
-def _stage(target: Target, given: Transaction, stable_row_ids: bool) -> Staged:
-    operation = given.operation
-    fragments = [fragment.to_message() for fragment in operation.fragments]
-    version = _version_of(target, fragments)
-    if isinstance(operation, LanceOperation.Append):
-        schema = LanceSchema(()) if target.base is None else target.base.schema
-        message = new_append(given.read_version, fragments, given.transaction_properties)
-    else:
-        schema = _schema_of(operation.new_schema)
-        message = new_overwrite(given.read_version, fragments, schema, given.transaction_properties)
-    if version == V0_1 and any(one.dictionary is not None for one in schema.flat()):
-        raise NotStorable("dictionaries of a 0.1 table are committed by write_dataset only")
-    message.uuid = given.uuid
-    return Staged(message, schema, version, stable_row_ids)
-
-
-def _schema_of(schema: LanceSchema | pa.Schema) -> LanceSchema:
-    return schema if isinstance(schema, LanceSchema) else with_dictionaries(schema_of(schema))
-
-
-def _version_of(target: Target, fragments: Iterable[table_pb2.DataFragment]) -> FileVersion:
-    """Return the storage version of the table: its own, or that of the first file."""
-    if target.base is not None:
-        return storage_version_of(target.base)
-    for fragment in fragments:
-        for file in fragment.files:
-            words = file.file_major_version, file.file_minor_version
-            if words not in FROM_WORDS:
-                raise DataRefused(f"{file.path} has the unknown file version {words}")
-            return FROM_WORDS[words]
-    return version_named(None)
+    operation: LanceOperation.BaseOperation
+    uuid: str = field(default_factory=lambda: str(uuids.uuid4()))
+    transaction_properties: dict[str, str] | None = field(default_factory=dict)

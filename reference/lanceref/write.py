@@ -28,7 +28,7 @@ from lanceref.table.appended import appended_schema
 from lanceref.table.data_files import FileLimits, NewFiles, with_dictionaries, write_files
 from lanceref.table.manifest import Manifest
 from lanceref.txn.commit import CommitPolicy, commit
-from lanceref.txn.next_version import Staged, storage_version_of
+from lanceref.txn.making import Staged, storage_version_of
 from lanceref.txn.transaction import new_append, new_overwrite
 
 MAX_ROWS_PER_FILE = 1024 * 1024
@@ -90,7 +90,7 @@ def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None
         raise AlreadyExists(f"Dataset already exists: {target.store.root}")
     chosen = version_named(version)
     if base is not None and version is None:
-        chosen = storage_version_of(base)
+        chosen = storage_version_of(base.message)
     rows = with_dictionaries(schema_of(schema))
     if base is None or mode == "overwrite":
         return Plan(False, chosen, rows, rows)

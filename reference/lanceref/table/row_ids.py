@@ -95,17 +95,16 @@ def decode_row_ids(data: bytes, num_rows: int, ctx: Context, place: Place) -> Ro
     return RowIds([_parse(segment, place) for segment in sequence.segments])
 
 
-def encode_row_ids(start: int, end: int) -> bytes:
-    """Return the sequence of the ids start..end, one for each row."""
-    segment = pb.U64Segment(range=pb.U64Segment.Range(start=start, end=end))
-    return pb.RowIdSequence(segments=[segment]).SerializeToString()
-
-
-def encode_versions(num_rows: int, version: int) -> bytes:
-    """Return the sequence of a fragment whose rows are all of one version."""
-    span = pb.U64Segment(range=pb.U64Segment.Range(start=0, end=num_rows))
-    run = pb.RowDatasetVersionRun(span=span, version=version)
-    return pb.RowDatasetVersionSequence(runs=[run]).SerializeToString()
+def stored_count(data: bytes, ctx: Context, place: Place) -> int:
+    """Return how many ids a sequence holds. Raises FormatError."""
+    sequence = parse_message(
+        Cursor(memoryview(data), place.offset, ctx),
+        pb.RowIdSequence,
+        "row ids",
+        "L.table.row-ids.message",
+        embedded_in=place,
+    )
+    return sum(_count(segment, place) for segment in sequence.segments)
 
 
 def decode_versions(data: bytes, num_rows: int, ctx: Context, place: Place) -> RowVersions:

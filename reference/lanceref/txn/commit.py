@@ -5,11 +5,15 @@ creates it has committed. Who loses looks at what was committed meanwhile and tr
 that. Whatever fails before leaves files that no version names.
 
 Clauses: L.txn.commit.exclusive, L.txn.commit.order, L.txn.file.name, L.txn.inline.same,
-L.txn.inline.wins, L.table.naming.one-scheme, L.table.naming.version
+L.txn.inline.wins, L.table.naming.one-scheme, L.table.naming.version, L.table.naming.detached
 """
 
 from __future__ import annotations
 
+import random
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from lanceref.context import Context
@@ -18,13 +22,30 @@ from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
 from lanceref.table.flags import check_writable
 from lanceref.table.manifest import Manifest, open_manifest
-from lanceref.table.naming import Scheme, VersionName, list_versions, name_of, write_hint
-from lanceref.txn.conflict import check_conflict, operation_of
-from lanceref.txn.next_version import Staged, encode_next
+from lanceref.table.naming import (
+    DETACHED,
+    Scheme,
+    VersionName,
+    find_version,
+    list_versions,
+    name_of,
+    write_hint,
+)
+from lanceref.txn.apply import encode_next
+from lanceref.txn.conflict import Verdict, can_merge_deletions, operation_of, verdict
+from lanceref.txn.making import Staged
+from lanceref.txn.past import StoredPast
+from lanceref.txn.rebase import rebase
 from lanceref.txn.transaction import FOLDER, open_transaction, write_transaction
 
 RETRIES = 20
 """How often a lost race is run again."""
+
+PAUSE_SECONDS = 0.02
+"""Longest pause before the first new try; it doubles with each, up to a hundredfold."""
+
+CommitLock = Callable[[int], AbstractContextManager[None]]
+"""Makes the holder the only one to commit a version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +55,8 @@ class CommitPolicy:
     scheme: Scheme = "V2"
     create_only: bool = False
     retries: int = RETRIES
+    lock: CommitLock | None = None
+    detached: bool = False
 
 
 def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> int:
@@ -42,21 +65,38 @@ def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> 
     Raises AlreadyExists when there must be no table, NotFound when there must be one,
     CommitConflict when another commit stands in the way, UnknownFlag when this writer may not.
     """
-    theirs = 0
+    past, theirs, written = StoredPast(store, ctx), 0, ""
+    if policy.detached:
+        return _commit_detached(store, staged, past, ctx)
     for attempt in range(policy.retries + 1):
+        if attempt:
+            time.sleep(random.uniform(0, PAUSE_SECONDS * min(2**attempt, 100)))
         names = _versions(store, ctx)
         before = None if not names else _open(store, names[-1], ctx)
-        _check(store, staged.transaction, names, before, policy, ctx)
-        data = encode_next(before, staged)
-        if attempt == 0:
-            write_transaction(store, staged.transaction)
+        fitting = _fit(store, staged, names, before, policy, past, ctx)
+        data = encode_next(before, fitting, past)
+        if fitting.transaction != staged.transaction or not written:
+            written = write_transaction(store, fitting.transaction)
         theirs = 1 if before is None else before.version + 1
-        scheme = policy.scheme if not names else names[-1].scheme
-        if store.put_if_absent(name_of(theirs, scheme).path, data):
-            write_hint(store, theirs)
-            return theirs
+        name = name_of(theirs, policy.scheme if not names else names[-1].scheme)
+        with nullcontext() if policy.lock is None else policy.lock(theirs):
+            if store.put_if_absent(name.path, data):
+                write_hint(store, theirs)
+                return theirs
     ours = operation_of(staged.transaction)
-    raise CommitConflict(ours, "a later commit", theirs, retryable=True)
+    raise CommitConflict(ours, f"others after {policy.retries} retries", theirs, retryable=True)
+
+
+def _commit_detached(store: Store, staged: Staged, past: StoredPast, ctx: Context) -> int:
+    """Make a version that is not in the line of versions, under a random number."""
+    name = find_version(store, ctx, staged.transaction.read_version or None)
+    before = _open(store, name, ctx)
+    check_writable(before.message, before.place)
+    version = random.getrandbits(63) | DETACHED
+    data = encode_next(before, staged, past, version)
+    write_transaction(store, staged.transaction)
+    store.put_if_absent(name_of(version, "detached").path, data)
+    return version
 
 
 def _versions(store: Store, ctx: Context) -> list[VersionName]:
@@ -70,29 +110,54 @@ def _open(store: Store, name: VersionName, ctx: Context) -> Manifest:
     return open_manifest(store.open(name.path), replace(ctx, file=name.name))
 
 
-def _check(
+def _fit(
     store: Store,
-    ours: Transaction,
+    staged: Staged,
     names: list[VersionName],
     before: Manifest | None,
     policy: CommitPolicy,
+    past: StoredPast,
     ctx: Context,
-) -> None:
-    """Refuse to commit where the table, or what happened to it since we read it, forbids it."""
+) -> Staged:
+    """Return our transaction as it fits the table now. Raises CommitConflict where it cannot."""
+    ours = staged.transaction
     if before is None:
         if not ours.HasField("overwrite"):
             raise NotFound(f"Dataset at path {store.root} was not found: only Overwrite creates it")
-        return
+        return staged
     if policy.create_only:
         raise AlreadyExists(f"Dataset already exists: {store.root}")
     check_writable(before.message, before.place)
     since = [name for name in names if ours.read_version < name.version]
+    if not since or (not ours.read_version and ours.HasField("restore")):
+        return staged
+    own = operation_of(ours)
     if len(since) < before.version - ours.read_version:
         gone = "a version that is gone"
-        raise CommitConflict(operation_of(ours), gone, before.version, retryable=False)
+        raise CommitConflict(own, gone, before.version, retryable=False)
+    if not policy.retries and own == "overwrite":
+        raise CommitConflict(own, "others after 0 retries", before.version, retryable=True)
+    theirs = []
     for name in since:
         manifest = before if name == names[-1] else _open(store, name, ctx)
-        check_conflict(ours, transaction_of(store, manifest, ctx), name.version)
+        other = transaction_of(store, manifest, ctx)
+        _check(staged, other, name.version)
+        theirs.extend([] if other is None else [other])
+    return rebase(store, staged, theirs, before, past)
+
+
+def _check(staged: Staged, theirs: Transaction | None, version: int) -> None:
+    """Refuse to commit over `theirs` where both cannot stand. Raises CommitConflict."""
+    ours = staged.transaction
+    found = verdict(ours, theirs)
+    if found is Verdict.STANDS:
+        return
+    again = found is Verdict.RETRY
+    rows_known = staged.affected is not None
+    if again and rows_known and theirs is not None and can_merge_deletions(ours, theirs):
+        return
+    other = operation_of(theirs) or "an unknown operation"
+    raise CommitConflict(operation_of(ours), other, version, retryable=again)
 
 
 def transaction_of(store: Store, manifest: Manifest, ctx: Context) -> Transaction | None:

@@ -1,15 +1,42 @@
 """Conflicts: whether a transaction can be committed after another one.
 
 Ours was made from an older version; theirs was committed since. Either both stand, or ours must be
-made again from the newer version (retryable), or cannot stand at all (incompatible).
+made again from the newer version (retry), or cannot stand at all (never). Operations on fragments
+conflict where they touch the same ones; which rows they took out of a fragment is looked at later,
+by who knows them.
 
-Clauses: L.txn.conflict.append, L.txn.conflict.overwrite, L.txn.conflict.unknown
+Clauses: L.txn.conflict.append, L.txn.conflict.overwrite, L.txn.conflict.unknown,
+L.txn.conflict.replaced, L.txn.conflict.schema, L.txn.conflict.fragments, L.txn.conflict.settings,
+L.txn.conflict.index, L.txn.conflict.columns
 """
 
 from __future__ import annotations
 
-from lanceref.errors import CommitConflict
+from enum import Enum
+
 from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.txn.touched import (
+    bitmaps_of,
+    config_keys,
+    field_columns,
+    fragments_of,
+    indexed_fields,
+    may_insert_same,
+    moves_fields,
+    names_of_bases,
+    removed_fragments,
+)
+
+
+class Verdict(Enum):
+    """What becomes of our transaction."""
+
+    STANDS = "stands"
+    RETRY = "retry"
+    NEVER = "never"
+
+
+STANDS, RETRY, NEVER = Verdict.STANDS, Verdict.RETRY, Verdict.NEVER
 
 REPLACING = ("overwrite", "restore")
 """Operations after which the table is another one."""
@@ -17,24 +44,125 @@ REPLACING = ("overwrite", "restore")
 RESHAPING = ("merge", "project")
 """Operations after which the schema is another one."""
 
+SETTING = ("update_config", "update_bases")
+"""Operations that touch neither rows nor columns."""
+
 
 def operation_of(transaction: Transaction | None) -> str:
     """Return the name of the operation in the message, empty when there is none we know."""
     return "" if transaction is None else transaction.WhichOneof("operation") or ""
 
 
-def check_conflict(ours: Transaction, theirs: Transaction | None, version: int) -> None:
-    """Refuse an Append or Overwrite that cannot follow `theirs` of `version`.
-
-    Raises CommitConflict; `theirs` is None when nobody can tell what that version did.
-    """
+def verdict(ours: Transaction, theirs: Transaction | None) -> Verdict:
+    """Return whether `ours` can follow `theirs`; None: nobody can tell what that version did."""
     own, other = operation_of(ours), operation_of(theirs)
-    if not other:
-        raise CommitConflict(own, "an unknown operation", version, retryable=False)
+    if theirs is None or not other or other == "clone":
+        return NEVER
+    if own == "restore":
+        return NEVER if _sets_schema(theirs) or other == "update_mem_wal_state" else STANDS
     if own == "overwrite":
-        if other == "overwrite":
-            raise CommitConflict(own, other, version, retryable=True)
-    elif other in REPLACING:
-        raise CommitConflict(own, other, version, retryable=False)
-    elif other in RESHAPING:
-        raise CommitConflict(own, other, version, retryable=True)
+        return _overwrite(ours, theirs)
+    if other in REPLACING:
+        return STANDS if own in SETTING and not _sets_schema(ours) else NEVER
+    if own in SETTING or other in SETTING:
+        return _settings(ours, theirs)
+    if "reserve_fragments" in (own, other):
+        return STANDS
+    if "update_mem_wal_state" in (own, other):
+        return _mem_wal(own, other)
+    if own == "append":
+        return RETRY if other in RESHAPING else STANDS
+    if own == "merge":
+        return {"create_index": STANDS, "project": NEVER}.get(other, RETRY)
+    if own == "project":
+        again = ("append", "merge", "project", "update", "data_replacement")
+        return RETRY if other in again else STANDS
+    if own == "create_index":
+        return _index(ours, theirs)
+    return _rows(ours, theirs)
+
+
+def _overwrite(ours: Transaction, theirs: Transaction) -> Verdict:
+    other = operation_of(theirs)
+    if other == "overwrite":
+        return RETRY
+    if other == "update_mem_wal_state":
+        return NEVER
+    keys = {("config", None, key) for key in ours.overwrite.config_upsert_values}
+    if other == "update_config" and keys & config_keys(theirs.update_config):
+        return RETRY
+    return STANDS
+
+
+def _settings(ours: Transaction, theirs: Transaction) -> Verdict:
+    """Two updates of settings meet in a key or a base; one of schema metadata meets a Merge."""
+    own, other = operation_of(ours), operation_of(theirs)
+    if own == other == "update_bases":
+        both = names_of_bases(ours.update_bases) & names_of_bases(theirs.update_bases)
+        return NEVER if both else STANDS
+    if own == other == "update_config":
+        both_keys = config_keys(ours.update_config) & config_keys(theirs.update_config)
+        return NEVER if both_keys else STANDS
+    merges = "merge" in (own, other)
+    return RETRY if merges and (_sets_schema(ours) or _sets_schema(theirs)) else STANDS
+
+
+def _sets_schema(transaction: Transaction) -> bool:
+    """Whether it edits metadata of the schema or of a field."""
+    return any(part in ("schema", "field") for part, _, _ in config_keys(transaction.update_config))
+
+
+def _mem_wal(own: str, other: str) -> Verdict:
+    return STANDS if "append" in (own, other) or "create_index" in (own, other) else NEVER
+
+
+def _index(ours: Transaction, theirs: Transaction) -> Verdict:
+    other = operation_of(theirs)
+    if other == "create_index":
+        mine, yours = ours.create_index.new_indices, theirs.create_index.new_indices
+        same = {one.name for one in mine} & {one.name for one in yours}
+        return RETRY if same else STANDS
+    return RETRY if _disturbs(theirs, ours) else STANDS
+
+
+def _disturbs(rows: Transaction, index: Transaction) -> bool:
+    """Whether a Rewrite or DataReplacement changes what new indices are over."""
+    if rows.HasField("rewrite"):
+        touched = fragments_of(rows)
+        return any(bitmap is None or bitmap & touched for bitmap in bitmaps_of(index.create_index))
+    if rows.HasField("data_replacement"):
+        fields = {field for _, field in field_columns(rows)}
+        return bool(fields & indexed_fields(index.create_index))
+    return False
+
+
+def _rows(ours: Transaction, theirs: Transaction) -> Verdict:
+    """Ours is a Delete, Update, Rewrite or DataReplacement."""
+    own, other = operation_of(ours), operation_of(theirs)
+    if other == "append":
+        return STANDS
+    if other == "merge":
+        return RETRY
+    if other == "project":
+        return STANDS if own in ("delete", "rewrite") else RETRY
+    if other == "create_index":
+        return RETRY if _disturbs(ours, theirs) else STANDS
+    touched = fragments_of(ours) & fragments_of(theirs)
+    if own == "data_replacement":
+        if other == "data_replacement" or moves_fields(theirs):
+            return RETRY if field_columns(ours) & field_columns(theirs) else STANDS
+        if other == "delete":
+            return NEVER if fragments_of(ours) & removed_fragments(theirs) else STANDS
+    return RETRY if touched or may_insert_same(ours, theirs) else STANDS
+
+
+def can_merge_deletions(ours: Transaction, theirs: Transaction) -> bool:
+    """Whether both take single rows out of fragments: other rows of the same one may go too."""
+    if not (_takes_rows(ours) and _takes_rows(theirs)) or may_insert_same(ours, theirs):
+        return False
+    whole = removed_fragments(ours) & fragments_of(theirs)
+    return not (whole or fragments_of(ours) & removed_fragments(theirs))
+
+
+def _takes_rows(transaction: Transaction) -> bool:
+    return operation_of(transaction) in ("delete", "update") and not moves_fields(transaction)

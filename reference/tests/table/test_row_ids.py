@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 from lanceref.context import Context
 from lanceref.errors import FormatError, LanceError
 from lanceref.proto import rowids_pb2 as pb
-from lanceref.table.row_ids import (
-    decode_row_ids,
-    decode_versions,
-    encode_row_ids,
-    encode_versions,
-)
+from lanceref.table.row_ids import decode_row_ids, decode_versions
 
 CTX = Context("m.manifest")
 PLACE = CTX.at(76, 121)
@@ -214,25 +209,3 @@ def test_damage_never_escapes(mask):
                 assert rows == len(_ids(bytes(data), rows))
             except LanceError as error:
                 assert error.clause.startswith("L.table.row-ids.")
-
-
-def test_fresh_ids_are_one_range():
-    """Rows 2 and 3 of a table: segment, range, start 2, end 4."""
-    assert bytes.fromhex("0a060a0408021004") == encode_row_ids(2, 4)
-    assert bytes.fromhex("0a040a021002") == encode_row_ids(0, 2)
-
-
-def test_fresh_versions_are_one_run():
-    """Three rows of version 2: run, span 0 to 3, version."""
-    assert bytes.fromhex("0a080a040a0210031002") == encode_versions(3, 2)
-
-
-@given(st.integers(0, 2**60), st.integers(1, 1000))
-def test_fresh_ids_and_versions_come_back(start, count):
-    """Every row has its id and the version."""
-    offsets = np.arange(count)
-    ids = decode_row_ids(encode_row_ids(start, start + count), count, CTX, PLACE)
-    versions = decode_versions(encode_versions(count, 7), count, CTX, PLACE)
-
-    assert list(range(start, start + count)) == ids.at(offsets).tolist()
-    assert [7] * count == versions.at(offsets).tolist()

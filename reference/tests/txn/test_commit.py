@@ -13,7 +13,7 @@ from lanceref.snapshot import open_snapshot
 from lanceref.storage import LocalStore
 from lanceref.table.naming import list_versions
 from lanceref.txn.commit import CommitPolicy, commit, transaction_of
-from lanceref.txn.next_version import Staged
+from lanceref.txn.making import Staged
 from lanceref.txn.transaction import new_append, new_overwrite
 
 from tests.faulty_store import FaultyStore

@@ -4,13 +4,20 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lanceref.context import Context
 from lanceref.errors import AppendRefused
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2
-from lanceref.txn.next_version import Staged, encode_next, storage_version_of
+from lanceref.storage import LocalStore
+from lanceref.txn.apply import encode_next
+from lanceref.txn.making import Staged, storage_version_of
+from lanceref.txn.past import StoredPast
 from lanceref.txn.transaction import new_append, new_overwrite
 
 from tests.table import manifests
+
+PAST = StoredPast(LocalStore("nowhere"), Context("nowhere"))
+"""Appends and overwrites look up nothing."""
 
 SCHEMA = schema_of(pa.schema({"a": pa.int64()}, metadata={"k": "v"}))
 
@@ -26,12 +33,12 @@ def _files(*counts, **words):
 
 def _created(*counts, stable=False, version=V2_2):
     staged = Staged(new_overwrite(0, _files(*counts), SCHEMA), SCHEMA, version, stable)
-    return manifests.parse(encode_next(None, staged))
+    return manifests.parse(encode_next(None, staged, PAST))
 
 
 def _appended(before, *counts, **words):
     staged = Staged(new_append(before.version, _files(*counts, **words)), SCHEMA, V2_2)
-    return manifests.parse(encode_next(before, staged))
+    return manifests.parse(encode_next(before, staged, PAST))
 
 
 def test_a_table_begins_at_version_1():
@@ -71,7 +78,7 @@ def test_an_overwrite_replaces_but_never_reuses_ids():
     other = schema_of(pa.schema({"b": pa.string()}))
     staged = Staged(new_overwrite(1, _files(9, file_minor_version=1), other), other, V2_1)
 
-    after = manifests.parse(encode_next(before, staged))
+    after = manifests.parse(encode_next(before, staged, PAST))
 
     assert [2] == [fragment.id for fragment in after.fragments]
     assert other == after.schema
@@ -119,4 +126,4 @@ def test_a_manifest_without_a_name_says_its_version_by_a_flag(flags, version):
     """Very old tables."""
     message = manifests.minimal(data_format=None, reader_feature_flags=flags)
 
-    assert version == storage_version_of(manifests.parse(message))
+    assert version == storage_version_of(message)

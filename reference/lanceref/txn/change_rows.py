@@ -1,0 +1,83 @@
+"""Delete and Update: rows taken out, moved to new fragments, or given other columns in place.
+
+A row is taken out by its fragment's deletion file; a fragment whose rows are all out leaves the
+table. An Update either writes changed rows anew (rows mode) or puts new columns beside the old ones
+of the same fragments (columns mode).
+
+Clauses: L.txn.op.delete, L.txn.op.update, L.txn.op.update-index, L.table.row-versions.moved,
+L.table.row-versions.updated
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.context import Context
+from lanceref.cursor import Cursor
+from lanceref.proto import table_pb2
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.table.roaring import parse_bitmap
+from lanceref.txn.index_entries import drop_dead, take_from_bitmaps, widen_bitmaps
+from lanceref.txn.making import Making
+from lanceref.txn.row_lineage import identify, moved_ids, set_moved, set_updated
+
+REWRITE_COLUMNS = Transaction.Update.REWRITE_COLUMNS
+
+
+def delete(making: Making) -> None:
+    """Put the fragments of a Delete in place of theirs, and take whole ones out."""
+    given = making.transaction.delete
+    _replace(making, given.updated_fragments, given.deleted_fragment_ids)
+    drop_dead(making)
+
+
+def update(making: Making) -> None:
+    """Apply an Update, in rows mode or in columns mode."""
+    given = making.transaction.update
+    updated = [one.id for one in given.updated_fragments]
+    _replace(making, given.updated_fragments, given.removed_fragment_ids)
+    take_from_bitmaps(making, set(given.fields_modified), updated)
+    if making.stable and given.update_mode == REWRITE_COLUMNS:
+        _note_updated(making, given)
+    added = making.new_ids(given.new_fragments)
+    pure = [one.id for one in added if one.physical_rows == len(moved_ids(one))]
+    if making.stable:
+        for fragment in added:
+            set_moved(making, fragment, identify(making, fragment))
+        if given.update_mode != REWRITE_COLUMNS:
+            sources = [*given.removed_fragment_ids, *updated]
+            widen_bitmaps(making, pure, sources, set(given.fields_for_preserving_frag_bitmap))
+    making.message.fragments.extend(added)
+    drop_dead(making)
+
+
+def _replace(
+    making: Making, updated: Iterable[table_pb2.DataFragment], removed: Iterable[int]
+) -> None:
+    by_id, gone = {one.id: one for one in updated}, set(removed)
+    making.replace_fragments(
+        by_id.get(one.id, one) for one in list(making.message.fragments) if one.id not in gone
+    )
+
+
+def _note_updated(making: Making, given: Transaction.Update) -> None:
+    """Say of which rows this version changed columns, where the transaction says it."""
+    for number, offsets in updated_offsets(given).items():
+        fragment = making.fragment(number)
+        if fragment is not None:
+            set_updated(making, fragment, offsets)
+
+
+def updated_offsets(given: Transaction.Update) -> dict[int, NDArray[np.int64]]:
+    """Return the row offsets by fragment id that an Update lists. Raises FormatError."""
+    found = {
+        number: np.array(listed.values, np.int64)
+        for number, listed in given.updated_fragment_offsets.items()
+    }
+    for number, data in given.updated_fragment_offset_bitmaps.items():
+        cursor = Cursor(memoryview(data), 0, Context("transaction"))
+        found[number] = parse_bitmap(cursor).astype(np.int64)
+    return found

@@ -1,0 +1,138 @@
+"""Index entries of a commit: which indices the next version lists, and which fragments they cover.
+
+CreateIndex adds and removes entries; other operations leave the files of an index as they are and
+only edit its entry: a fragment whose indexed values changed is no longer covered, one that a
+rewrite put in place of covered ones is.
+
+Clauses: L.txn.op.create-index, L.txn.op.update-index, L.txn.op.index-fields, L.txn.op.index-dead,
+L.txn.op.rewrite-index
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from pyroaring import BitMap
+
+from lanceref.errors import OperationRefused
+from lanceref.proto import table_pb2
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.txn.making import REUSE_INDEX, Making
+
+MEM_WAL_INDEX = "__lance_mem_wal"
+SYSTEM_INDICES = (REUSE_INDEX, MEM_WAL_INDEX)
+"""Indices over no field."""
+
+
+def covered(index: table_pb2.IndexMetadata) -> BitMap | None:
+    """Return the fragments an entry covers; None when it does not say."""
+    return BitMap.deserialize(index.fragment_bitmap) if index.fragment_bitmap else None
+
+
+def set_covered(index: table_pb2.IndexMetadata, fragments: Iterable[int]) -> None:
+    """Say which fragments an entry covers."""
+    index.fragment_bitmap = BitMap(list(fragments), optimize=False).serialize()
+
+
+def create_index(making: Making) -> None:
+    """Take removed entries out, by uuid, and put new ones behind the others.
+
+    Raises OperationRefused for an entry on a field that the table does not have.
+    """
+    given = making.transaction.create_index
+    removed = {one.uuid.uuid for one in given.removed_indices}
+    kept = [one for one in making.indices if one.uuid.uuid not in removed]
+    for index in given.new_indices:
+        missing = set(index.fields) - making.field_ids
+        if missing:
+            raise OperationRefused(
+                f"index {index.name!r} is on fields {sorted(missing)} of no column"
+            )
+    making.indices[:] = [*kept, *given.new_indices]
+
+
+def drop_dead(making: Making) -> None:
+    """Drop entries whose field is gone, and of several of one name those of no live fragment."""
+    ids = making.field_ids
+    kept = [
+        one for one in making.indices if one.name in SYSTEM_INDICES or ids.issuperset(one.fields)
+    ]
+    live = BitMap([one.id for one in making.message.fragments])
+    by_name: dict[str, list[table_pb2.IndexMetadata]] = {}
+    for index in kept:
+        by_name.setdefault(index.name, []).append(index)
+    dead: set[bytes] = set()
+    for name, entries in by_name.items():
+        if name == REUSE_INDEX or len(entries) == 1:
+            continue
+        empty = [one for one in entries if not (covered(one) or BitMap()) & live]
+        dead.update(one.uuid.uuid for one in (empty[1:] if len(empty) == len(entries) else empty))
+    making.indices[:] = [one for one in kept if one.uuid.uuid not in dead]
+
+
+def take_from_bitmaps(making: Making, fields: Collection[int], fragments: Sequence[int]) -> None:
+    """Note that indices on the fields no longer cover the fragments: their values changed."""
+    for index in making.indices:
+        bitmap = covered(index)
+        if bitmap is not None and not set(index.fields).isdisjoint(fields):
+            set_covered(index, bitmap - BitMap(fragments))
+
+
+def widen_bitmaps(
+    making: Making, added: Sequence[int], sources: Sequence[int], changed: Collection[int]
+) -> None:
+    """Note that indices by row id cover fragments of moved rows too, if none of theirs changed."""
+    for index in making.indices:
+        bitmap = covered(index)
+        if not added or bitmap is None or not set(index.fields).isdisjoint(changed):
+            continue
+        if BitMap(sources) <= bitmap:
+            set_covered(index, bitmap | BitMap(added))
+
+
+def move_bitmaps(making: Making, groups: Sequence[tuple[list[int], list[int]]]) -> None:
+    """Put new fragments in place of old ones in every entry. Raises OperationRefused."""
+    for index in making.indices:
+        bitmap = covered(index)
+        if bitmap is not None:
+            set_covered(index, moved(bitmap, groups))
+
+
+def moved(bitmap: BitMap, groups: Sequence[tuple[list[int], list[int]]]) -> BitMap:
+    """Return a bitmap with the new fragments of each group in place of the old ones."""
+    after = BitMap(bitmap)
+    for old, new in groups:
+        held = BitMap(old) & bitmap
+        if held and len(held) < len(set(old)):
+            raise OperationRefused(
+                "The compaction plan included a rewrite group that was a split of indexed and "
+                "non-indexed data"
+            )
+        if held:
+            after = (after - held) | BitMap(new)
+    return after
+
+
+def swap_rewritten(
+    making: Making,
+    rewritten: Iterable[Transaction.Rewrite.RewrittenIndex],
+    groups: Sequence[tuple[list[int], list[int]]],
+) -> None:
+    """Put the files of rewritten indices in place of the old ones. Raises OperationRefused."""
+    by_uuid = {one.uuid.uuid: one for one in making.indices}
+    for one in rewritten:
+        index = by_uuid.pop(one.old_id.uuid, None)
+        bitmap = None if index is None else covered(index)
+        if index is None or bitmap is None:
+            raise OperationRefused(
+                f"Invalid compaction plan refers to index {one.old_id.uuid.hex()} "
+                "which does not exist, which it lists twice, or which covers nobody knows what"
+            )
+        set_covered(index, moved(bitmap, groups))
+        index.uuid.CopyFrom(one.new_id)
+        if one.HasField("new_index_details"):
+            index.index_details.CopyFrom(one.new_index_details)
+        index.index_version = one.new_index_version
+        del index.files[:]
+        index.files.extend(one.new_index_files)
+        index.ClearField("base_id")

@@ -1,0 +1,137 @@
+"""Rebase: a transaction made for an older version, made to fit the latest one.
+
+A Delete or Update takes the newest form of each fragment and adds what it takes out of it: the
+union of both deletions becomes a new deletion file, always a bitmap. An index stops covering the
+fragments whose indexed columns were written anew meanwhile.
+
+Clauses: L.txn.rebase.deletions, L.txn.rebase.read-version, L.txn.rebase.index,
+L.table.deletions.bitmap
+
+Divergences: D.table.rebased-deletion-bin
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.errors import CommitConflict
+from lanceref.proto import table_pb2
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.storage import Store
+from lanceref.table.deletions_write import write_deletions
+from lanceref.table.fragments import Fragment
+from lanceref.table.manifest import Manifest
+from lanceref.txn.conflict import operation_of
+from lanceref.txn.index_entries import covered, set_covered
+from lanceref.txn.making import Past, Staged
+from lanceref.txn.touched import fragments_of, moves_fields
+
+Changed = Transaction.Delete | Transaction.Update
+
+
+def rebase(
+    store: Store, staged: Staged, theirs: Sequence[Transaction], latest: Manifest, past: Past
+) -> Staged:
+    """Return the transaction as it fits `latest`, after `theirs` since it was made.
+
+    Raises CommitConflict when somebody took out a row that we take out too.
+    """
+    operation = operation_of(staged.transaction)
+    message = Transaction()
+    message.CopyFrom(staged.transaction)
+    if operation in ("delete", "update"):
+        changed: Changed = message.delete if operation == "delete" else message.update
+        message.read_version = latest.version
+        _rebase_fragments(store, staged, changed, theirs, latest, past)
+    elif operation == "create_index":
+        _rebase_indices(message.create_index, theirs, latest)
+    return replace(staged, transaction=message)
+
+
+def _rebase_fragments(
+    store: Store,
+    staged: Staged,
+    changed: Changed,
+    theirs: Sequence[Transaction],
+    latest: Manifest,
+    past: Past,
+) -> None:
+    touched = {number for one in theirs for number in fragments_of(one)}
+    current = {one.id: one for one in latest.fragments}
+    columns = moves_fields(staged.transaction)
+    updated = []
+    for ours in changed.updated_fragments:
+        now = current.get(ours.id)
+        if now is None or columns:
+            updated.append(ours)
+        elif ours.id in touched and staged.affected is not None:
+            rows = staged.affected[ours.id]
+            updated.append(_merged(store, staged, now, rows, latest, past))
+        else:
+            moved = table_pb2.DataFragment()
+            moved.CopyFrom(now.message)
+            moved.deletion_file.CopyFrom(ours.deletion_file)
+            updated.append(moved)
+    del changed.updated_fragments[:]
+    for fragment in updated:
+        if fragment.HasField("deletion_file") and _is_empty(fragment):
+            _remove(changed, fragment.id)
+        else:
+            changed.updated_fragments.append(fragment)
+
+
+def _merged(
+    store: Store,
+    staged: Staged,
+    now: Fragment,
+    rows: NDArray[np.int64],
+    latest: Manifest,
+    past: Past,
+) -> table_pb2.DataFragment:
+    """Return the fragment with our rows taken out beside those that are out already."""
+    gone = past.deleted(latest, now)
+    if np.isin(rows, gone).any():
+        ours = operation_of(staged.transaction)
+        raise CommitConflict(ours, "the same rows", latest.version, retryable=True)
+    merged = table_pb2.DataFragment()
+    merged.CopyFrom(now.message)
+    every = np.union1d(gone, rows)
+    file = write_deletions(store, now.id, latest.version, every, as_bitmap=True)
+    merged.deletion_file.CopyFrom(file)
+    return merged
+
+
+def _is_empty(fragment: table_pb2.DataFragment) -> bool:
+    return bool(fragment.physical_rows) and (
+        fragment.deletion_file.num_deleted_rows >= fragment.physical_rows
+    )
+
+
+def _remove(changed: Changed, number: int) -> None:
+    if isinstance(changed, Transaction.Delete):
+        changed.deleted_fragment_ids.append(number)
+    else:
+        changed.removed_fragment_ids.append(number)
+
+
+def _rebase_indices(
+    created: Transaction.CreateIndex, theirs: Sequence[Transaction], latest: Manifest
+) -> None:
+    """Take fragments with new values out of new indices; refuse one on a column that is gone."""
+    fields = {one.id for one in latest.message.fields}
+    for index in created.new_indices:
+        if not fields.issuperset(index.fields):
+            raise CommitConflict(
+                "create_index", "one without its column", latest.version, retryable=False
+            )
+        bitmap = covered(index)
+        if bitmap is None:
+            continue
+        for other in theirs:
+            if moves_fields(other) and set(other.update.fields_modified) & set(index.fields):
+                bitmap -= fragments_of(other)
+        set_covered(index, bitmap)

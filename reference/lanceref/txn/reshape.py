@@ -1,0 +1,82 @@
+"""Merge, Project and DataReplacement: other columns for the same rows.
+
+A Merge lists all fragments and the whole schema anew; a Project only the schema; a DataReplacement
+the files that hold some columns of some fragments.
+
+Clauses: L.txn.op.merge, L.txn.op.project, L.txn.op.data-replacement, L.txn.op.index-fields,
+L.table.row-versions.updated, L.table.datafile.tombstone
+"""
+
+from __future__ import annotations
+
+from lanceref.errors import OperationRefused
+from lanceref.file.schema import HIDDEN_IDS
+from lanceref.proto import table_pb2
+from lanceref.table.fragments import TOMBSTONE
+from lanceref.txn.index_entries import drop_dead
+from lanceref.txn.making import Making
+from lanceref.txn.row_lineage import set_updated
+
+
+def merge(making: Making) -> None:
+    """Put the fragments and the schema of a Merge in place of the old ones."""
+    given = making.transaction.merge
+    making.replace_fragments(given.fragments)
+    del making.message.fields[:]
+    making.message.fields.extend(given.schema)
+    making.message.schema_metadata.clear()
+    for key, value in given.schema_metadata.items():
+        making.message.schema_metadata[key] = value
+    if making.stable:
+        old = making.old_fragments()
+        for fragment in making.message.fragments:
+            before = old.get(fragment.id)
+            if before is not None and list(before.message.files) != list(fragment.files):
+                set_updated(making, fragment, None)
+    drop_dead(making)
+
+
+def project(making: Making) -> None:
+    """Put the schema of a Project in place of the old one; files without a field of it go."""
+    given, staged = making.transaction.project, making.staged
+    if staged.schema is not None:
+        making.set_schema(staged.schema)
+    else:
+        del making.message.fields[:]
+        making.message.fields.extend(given.schema)
+    live = making.field_ids | set(HIDDEN_IDS)
+    for fragment in making.message.fragments:
+        kept = [one for one in fragment.files if not live.isdisjoint(one.fields)]
+        if len(kept) != len(fragment.files):
+            del fragment.files[:]
+            fragment.files.extend(kept)
+    drop_dead(making)
+
+
+def replace_data(making: Making) -> None:
+    """Put new files in place of the columns they hold. Raises OperationRefused."""
+    given = making.transaction.data_replacement
+    if len({tuple(one.new_file.fields) for one in given.replacements}) > 1:
+        raise OperationRefused("All new data files must have the same fields")
+    for one in given.replacements:
+        fragment = making.fragment(one.fragment_id)
+        if fragment is None:
+            raise OperationRefused("Fragment being replaced not found in existing fragments")
+        new = table_pb2.DataFile()
+        new.CopyFrom(one.new_file)
+        if not new.file_size_bytes and making.before is not None:
+            new.file_size_bytes = making.past.file_size(making.before, new)
+        put_file(fragment, new)
+
+
+def put_file(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
+    """Let a file hold its fields in a fragment: in place of one of the same, or beside others."""
+    for file in fragment.files:
+        if list(file.fields) == list(new.fields):
+            file.CopyFrom(new)
+            return
+    for file in fragment.files:
+        for number, field_id in enumerate(file.fields):
+            if field_id in new.fields:
+                file.fields[number] = TOMBSTONE
+    fragment.files.add().CopyFrom(new)

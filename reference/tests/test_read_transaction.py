@@ -1,0 +1,34 @@
+"""Transactions read."""
+
+import pytest
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.read_transaction import from_message
+
+
+@pytest.mark.parametrize("operation", [{}, {"update_mem_wal_state": {}}, {"data_overlay": {}}])
+def test_an_operation_without_a_class_is_named(operation):
+    """Not a guess at another one."""
+    with pytest.raises(NotImplementedError, match="has no form"):
+        from_message(Transaction(**operation))
+
+
+@pytest.mark.oracle
+def test_what_the_oracle_did_is_read(tmp_path):
+    """A delete, a settings update and a projection, seen by both."""
+    import lance
+    import lanceref
+    import pyarrow as pa
+
+    made = lance.write_dataset(pa.table({"a": range(9), "b": range(9)}), tmp_path)
+    made.delete("a = 3")
+    made.update_config({"k": "1"})
+    made.drop_columns(["b"])
+    names = []
+    for version in range(1, 5):
+        manifest = lanceref.dataset(tmp_path, version)._snapshot.manifest
+        ours, theirs = from_message(manifest.transaction), made.read_transaction(version)
+        names.append(type(ours.operation).__name__)
+        assert (theirs.read_version, theirs.uuid) == (ours.read_version, ours.uuid)
+        assert type(theirs.operation).__name__ == names[-1]
+
+    assert ["Overwrite", "Delete", "UpdateConfig", "Project"] == names

@@ -1,0 +1,34 @@
+"""Append and Overwrite."""
+
+import pyarrow as pa
+from lanceref.file.schema_write import schema_of
+from lanceref.file.versions import V2_1
+
+from tests.table import manifests
+from tests.txn import versions
+
+
+def test_an_append_gives_ids():
+    """Fragments without an id get the next ones."""
+    new = [manifests.fragment(0, versions.files(0)), manifests.fragment(0, versions.files(1))]
+
+    assert [0, 1, 2, 3] == versions.ids(versions.after(versions.table(), append={"fragments": new}))
+
+
+def test_an_overwrite_replaces_rows_schema_and_indices():
+    """Config stays and is added to; fragment ids go on."""
+    before = versions.indexed(
+        versions.table(config={"k": "1"}, writer_feature_flags=8), versions.index("i", 0, [0])
+    )
+    schema = schema_of(pa.schema({"z": pa.int8()}))
+    new = manifests.fragment(0, versions.files(0))
+    new["files"][0]["file_minor_version"] = 1
+    made = versions.after(
+        before,
+        staged={"schema": schema, "storage_version": V2_1},
+        overwrite={"fragments": [new], "config_upsert_values": {"l": "2"}},
+    )
+
+    assert [2] == versions.ids(made)
+    assert ("2.1", schema, ()) == (made.storage_version, made.schema, made.indices)
+    assert {"k": "1", "l": "2"} == dict(made.message.config)

@@ -1,0 +1,70 @@
+"""Merge, Project and DataReplacement."""
+
+import numpy as np
+import pytest
+from lanceref.context import Context
+from lanceref.errors import OperationRefused
+from lanceref.table.row_ids import decode_versions
+
+from tests.table import manifests
+from tests.txn import versions
+
+
+def test_a_merge_replaces_fragments_and_schema():
+    """An index on a field that went goes too; the other stays."""
+    before = versions.indexed(
+        versions.table(), versions.index("a", 0, [0], 1), versions.index("c", 2, [0], 2)
+    )
+    fragments = [manifests.fragment(n, versions.files(0, path=f"{n}")) for n in (0, 1)]
+    given = {"fragments": fragments, "schema": versions.FIELDS[:1], "schema_metadata": {"k": b"v"}}
+    made = versions.after(before, merge=given)
+
+    assert ["a"] == [field.name for field in made.schema.fields]
+    assert {"k": "v"} == made.schema.metadata
+    assert {"a": [0]} == versions.covers(made)
+
+
+def test_a_merge_updates_rows_of_changed_fragments():
+    """With stable row ids: fragment 0 got another file, 1 did not."""
+    before = versions.stable()
+    changed = list(before.message.fragments)
+    changed[0].files.append(type(changed[0].files[0])(**versions.files(3, path="d.lance")))
+    fields = [*versions.FIELDS, {**versions.FIELDS[0], "name": "d", "id": 3}]
+    made = versions.after(versions.stable(), merge={"fragments": changed, "schema": fields})
+    held = [one.inline_last_updated_at_versions for one in made.message.fragments]
+    decoded = [decode_versions(data, 10, Context("m"), made.place) for data in held]
+
+    assert [2, 1] == [int(one.at(np.array([0]))[0]) for one in decoded]
+
+
+def test_a_project_drops_files_without_a_field():
+    """Others keep the ids of dropped fields."""
+    fragment = manifests.fragment(0, versions.files(0, 1), versions.files(2, path="c.lance"))
+    before = versions.table(fragments=[fragment], max_fragment_id=0)
+    made = versions.after(before, project={"schema": versions.FIELDS[:1]})
+
+    assert [[0, 1]] == [list(file.fields) for file in made.message.fragments[0].files]
+
+
+def test_data_is_replaced_in_place_or_beside():
+    """A file of the same fields is replaced, a column of another file becomes a tombstone."""
+    same = versions.files(0, 1, 2, path="n.lance")
+    one = {**versions.files(1, path="b.lance"), "file_size_bytes": 7}
+    for new, wanted in ((same, [[0, 1, 2]]), (one, [[0, -2, 2], [1]])):
+        new["file_size_bytes"] = 7
+        given = {"replacements": [{"fragment_id": 0, "new_file": new}]}
+        made = versions.after(versions.table(), data_replacement=given)
+
+        assert wanted == [list(file.fields) for file in made.message.fragments[0].files]
+        assert 7 == made.message.fragments[0].files[-1].file_size_bytes
+
+
+@pytest.mark.parametrize("targets", [[(9, 0)], [(0, 0), (1, 1)]])
+def test_data_that_fits_nowhere_is_refused(targets):
+    """A fragment that is not there; files of different fields."""
+    replacements = [
+        {"fragment_id": number, "new_file": {**versions.files(field), "file_size_bytes": 1}}
+        for number, field in targets
+    ]
+    with pytest.raises(OperationRefused):
+        versions.after(versions.table(), data_replacement={"replacements": replacements})
