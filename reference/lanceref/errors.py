@@ -181,8 +181,8 @@ class AlreadyExists(LanceError, OSError):
     kind = "other"
 
 
-class DataRefused(LanceError, ValueError):
-    """Rows that do not fit the schema they are written under."""
+class DataRefused(LanceError, OSError, ValueError):
+    """Rows that do not fit the schema they are written under: pylance raises either class."""
 
     kind = "other"
 

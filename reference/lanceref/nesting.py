@@ -6,7 +6,7 @@ are, only the type and the children are new.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
@@ -38,3 +38,17 @@ def mapped(
     validity_only = pa.types.is_struct(type_) or pa.types.is_fixed_size_list(type_)
     buffers = array.buffers()[: 1 if validity_only else 2]
     return pa.Array.from_buffers(type_, len(array), buffers, array.null_count, 0, children)
+
+
+def type_over(type_: pa.DataType, below: Sequence[pa.Field]) -> pa.DataType:
+    """Return a nested type over other children."""
+    if pa.types.is_struct(type_):
+        return pa.struct(below)
+    (item,) = below
+    if pa.types.is_large_list(type_):
+        return pa.large_list(item)
+    if pa.types.is_fixed_size_list(type_):
+        return pa.list_(item, type_.list_size)
+    if pa.types.is_map(type_):
+        return pa.map_(*item.type, keys_sorted=type_.keys_sorted)
+    return pa.list_(item)

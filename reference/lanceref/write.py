@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from lanceref.context import Context
 from lanceref.dataset import LanceDataset, root_of
-from lanceref.errors import AlreadyExists, NotFound
+from lanceref.errors import AlreadyExists, DataRefused, NotFound
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V0_1, FileVersion, version_named
@@ -25,6 +25,9 @@ from lanceref.incoming import reader_of
 from lanceref.snapshot import open_snapshot
 from lanceref.storage import Store, open_store
 from lanceref.table.appended import appended_schema
+from lanceref.table.blob_rows import ExternalBlobs
+from lanceref.table.blob_schema import declared_schema
+from lanceref.table.blobs_write import IN_PLACE, BlobPolicy
 from lanceref.table.data_files import FileLimits, NewFiles, with_dictionaries, write_files
 from lanceref.table.manifest import Manifest
 from lanceref.txn.commit import CommitPolicy, commit
@@ -91,7 +94,7 @@ def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None
     chosen = version_named(version)
     if base is not None and version is None:
         chosen = storage_version_of(base.message)
-    rows = with_dictionaries(schema_of(schema))
+    rows = with_dictionaries(schema_of(declared_schema(schema, chosen)))
     if base is None or mode == "overwrite":
         return Plan(False, chosen, rows, rows)
     return Plan(True, chosen, appended_schema(base.schema, rows, chosen), base.schema)
@@ -107,15 +110,27 @@ def write_rows(
     max_bytes_per_file: int = MAX_BYTES_PER_FILE,
     data_cache_bytes: int | None = None,
     max_page_bytes: int | None = None,
+    blobs: BlobPolicy = IN_PLACE,
 ) -> NewFiles:
     """Write the data files of a plan. Raises ValueError for limits that no file can keep."""
     group = MAX_ROWS_PER_GROUP if max_rows_per_group is None else max_rows_per_group
     if max_rows_per_file < 1 or (group < 1 and plan.version == V0_1):
         raise ValueError("max_rows_per_file and max_rows_per_group must be at least 1")
     policy = page_policy(len(plan.rows.fields), data_cache_bytes, max_page_bytes)
-    limits = FileLimits(max_rows_per_file, max_bytes_per_file, group, policy)
+    limits = FileLimits(max_rows_per_file, max_bytes_per_file, group, policy, blobs)
     known = target.base.dictionaries if target.base is not None and plan.appends else {}
     return write_files(target.store, plan.rows, plan.version, reader, limits, known)
+
+
+def blob_policy(mode: str, anywhere: bool, shared_bytes: int | None) -> BlobPolicy:
+    """Return how blobs are stored. Raises ValueError for an unknown mode and for both at once."""
+    if mode not in ("reference", "ingest"):
+        raise ValueError(f"Invalid external blob mode: {mode}")
+    if anywhere and mode == "ingest":
+        raise DataRefused(
+            'allow_external_blob_outside_bases only applies when external_blob_mode="reference"'
+        )
+    return BlobPolicy(shared_bytes, ExternalBlobs(mode == "ingest", anywhere))
 
 
 def write_dataset(
@@ -134,6 +149,9 @@ def write_dataset(
     enable_stable_row_ids: bool = False,
     commit_message: str | None = None,
     transaction_properties: dict[str, str] | None = None,
+    external_blob_mode: str = "reference",
+    allow_external_blob_outside_bases: bool = False,
+    blob_pack_file_size_threshold: int | None = None,
 ) -> LanceDataset:
     """Write rows as a new table, as its whole content, or behind what it has; return the result.
 
@@ -153,6 +171,9 @@ def write_dataset(
         max_bytes_per_file=max_bytes_per_file,
         data_cache_bytes=data_cache_bytes,
         max_page_bytes=max_page_bytes,
+        blobs=blob_policy(
+            external_blob_mode, allow_external_blob_outside_bases, blob_pack_file_size_threshold
+        ),
     )
     properties = dict(transaction_properties or {})
     if commit_message is not None:
@@ -197,6 +218,8 @@ def write_fragments(
     data_cache_bytes: int | None = None,
     max_page_bytes: int | None = None,
     data_storage_version: str | None = None,
+    external_blob_mode: str = "reference",
+    allow_external_blob_outside_bases: bool = False,
 ) -> list[FragmentMetadata]:
     """Write rows as data files beside a table that only a commit makes part of it."""
     reader = reader_of(data, schema)
@@ -210,5 +233,6 @@ def write_fragments(
         max_bytes_per_file=max_bytes_per_file,
         data_cache_bytes=data_cache_bytes,
         max_page_bytes=max_page_bytes,
+        blobs=blob_policy(external_blob_mode, allow_external_blob_outside_bases, None),
     )
     return [FragmentMetadata.from_message(fragment) for fragment in new.fragments]

@@ -66,6 +66,11 @@ class Field:
         return self.metadata.get("lance-encoding:blob", "").lower() == "true"
 
     @property
+    def is_descriptor(self) -> bool:
+        """Whether the values are descriptors of blobs, which are stored like any packed struct."""
+        return self.is_blob and self.is_packed
+
+    @property
     def is_blob_v2(self) -> bool:
         """Whether the field is one of a table whose file holds descriptors of blobs instead."""
         return self.metadata.get(EXTENSION_KEY) == BLOB_EXTENSION

@@ -14,7 +14,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from lanceref.codecs.params import params_of
-from lanceref.errors import NotStorable
+from lanceref.errors import DataRefused, NotStorable
 from lanceref.file.arrow_memory import memory_bytes
 from lanceref.file.column_writer import (
     DataArea,
@@ -42,7 +42,7 @@ def open_writer(
     _check_types(field, version)
     structural = params_of(field.metadata).structural_encoding
     leaves = [
-        (BlobQueue if path[-1].field.is_blob else LeafQueue)(
+        (BlobQueue if _is_out_of_line(path[-1].field) else LeafQueue)(
             first_column + i,
             scale_of(path),
             LeafPolicy(
@@ -61,8 +61,14 @@ def _check_types(field: Field, version: FileVersion) -> None:
             raise NotStorable(f"field {one.name!r}: maps need version 2.2 or later")
         if version == V2_1 and one.logical_type.startswith("fixed_size_list:struct:"):
             raise NotStorable(f"field {one.name!r}: lists of structs need version 2.2 or later")
-        if version == V2_3 and one.is_blob:
+        if _is_out_of_line(one) and version == V2_3:
             raise NotStorable(f"field {one.name!r}: 2.3 has no blob columns of the first kind")
+        if _is_out_of_line(one) and one.logical_type != "large_binary":
+            raise DataRefused(f"field {one.name!r}: a blob is large_binary")
+
+
+def _is_out_of_line(field: Field) -> bool:
+    return field.is_blob and not field.is_descriptor
 
 
 def dimensions_of(path: Path) -> tuple[int | None, ...]:

@@ -31,6 +31,7 @@ from lanceref.file.versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
 from lanceref.legacy.writer import LegacyWriter
 from lanceref.proto import table_pb2
 from lanceref.storage import Sink, Store
+from lanceref.table.blobs_write import IN_PLACE, BlobPolicy, BlobWriter, holds_blobs, stored_schema
 
 FOLDER = "data"
 """Where data files stand below a table's root."""
@@ -44,13 +45,18 @@ class FileLimits:
     max_bytes: int
     group_rows: int
     policy: PagePolicy
+    blobs: BlobPolicy = IN_PLACE
 
 
 @dataclass(slots=True)
 class NewFiles:
-    """Fragments without ids, and the values of their dictionaries by field id (0.1)."""
+    """Fragments without ids, and the values of their dictionaries by field id (0.1).
+
+    `paths` are all files, those beside data files too.
+    """
 
     fragments: list[table_pb2.DataFragment] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     dictionaries: dict[int, pa.Array] = field(default_factory=dict)
 
 
@@ -78,9 +84,9 @@ def write_files(
 
 
 def _remove(store: Store, new: NewFiles) -> None:
-    for fragment in new.fragments:
+    for path in new.paths:
         with suppress(OSError):
-            store.delete(f"{FOLDER}/{fragment.files[0].path}")
+            store.delete(path)
 
 
 def _parts(
@@ -126,19 +132,29 @@ def _write_file(
 ) -> None:
     """Write one file of `first` and what follows until it is full, and add its fragment."""
     name = new_name()
-    sink = store.create(f"{FOLDER}/{name}")
+    path = f"{FOLDER}/{name}"
+    blobs = BlobWriter(store, path, schema, limits.blobs) if holds_blobs(schema) else None
     with ExitStack() as undo:
+        if blobs is not None:
+            undo.callback(blobs.abort)
+        sink = store.create(path)
         undo.callback(sink.abort)
         writer = _open(sink, schema, version, limits)
         part: pa.RecordBatch | None = first
         while part is not None:
+            if blobs is not None and isinstance(writer, FileWriter):
+                part = blobs.described(part, writer)
             writer.write_batch(part)
             full = writer.num_rows >= limits.max_rows or sink.position >= limits.max_bytes
             part = None if full else next(more, None)
         num_rows = writer.finish()
         if isinstance(writer, LegacyWriter):
             _merge(new.dictionaries, writer.dictionaries)
+        if blobs is not None:
+            blobs.close()
+            new.paths += blobs.paths
         sink.close()
+        new.paths.append(path)
         undo.pop_all()
     entry = file_entry(name, schema, version, sink.position)
     new.fragments.append(table_pb2.DataFragment(files=[entry], physical_rows=num_rows))
@@ -149,7 +165,7 @@ def _open(
 ) -> FileWriter | LegacyWriter:
     if version == V0_1:
         return LegacyWriter(sink, schema, limits.group_rows)
-    return FileWriter(sink, schema, version, limits.policy)
+    return FileWriter(sink, stored_schema(schema), version, limits.policy)
 
 
 def _merge(known: dict[int, pa.Array], more: Mapping[int, pa.Array]) -> None:

@@ -25,11 +25,17 @@ from lanceref.extension import EXTENSION_KEY
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema
+from lanceref.file.schema_write import schema_of
 from lanceref.nesting import mapped
 from lanceref.table.blobs import BLOB_DESCRIPTOR, BlobFiles
 
 JSON_SHOWN = "arrow.json"
 """Extension name of json columns as they are read."""
+
+_PARTS = tuple(
+    replace(part, id=-1, parent_id=-1) for part in schema_of(pa.schema(BLOB_DESCRIPTOR)).fields
+)
+"""The fields of a descriptor, which have no ids."""
 
 
 class BlobHandling(Enum):
@@ -83,7 +89,7 @@ def stored_field(field: Field) -> Field:
         return replace(field, arrow=field.arrow.with_type(pa.large_binary()))
     if field.is_blob_v2:
         arrow = pa.field(field.name, BLOB_DESCRIPTOR, field.nullable, DESCRIPTOR_METADATA)
-        return replace(field, children=(), arrow=arrow, metadata=DESCRIPTOR_METADATA)
+        return replace(field, children=_PARTS, arrow=arrow, metadata=DESCRIPTOR_METADATA)
     return _over(field, tuple(map(stored_field, field.children)))
 
 

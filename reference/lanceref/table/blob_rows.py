@@ -1,0 +1,168 @@
+"""Blob rows: what the rows of a blob column are written from.
+
+Each row is bytes, or the URI of an object with an optional range of it. A URI stays a reference
+when the table may hold it, or its bytes are taken into the table.
+
+Layout of a row: a struct of `data` large_binary and `uri` utf8, of which a row sets exactly one;
+optionally `position` and `size` uint64, both or neither, beside a URI only. Or just the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from lanceref.errors import DataRefused, NotFound
+from lanceref.nesting import from_start
+from lanceref.proto import table_pb2
+from lanceref.storage import LocalSource, local_path
+
+PART_BYTES = 8 << 20
+"""Bytes of an object that are held at a time while it is copied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """Bytes that go into the table: `data`, or a range of an object."""
+
+    size: int
+    data: memoryview | None = None
+    source: LocalSource | None = None
+    position: int = 0
+
+    def parts(self) -> Iterator[memoryview]:
+        """Yield the bytes. Raises DataRefused when the object ends too early."""
+        if self.data is not None:
+            yield self.data
+        if self.source is None:
+            return
+        for start in range(0, self.size, PART_BYTES):
+            wanted = min(PART_BYTES, self.size - start)
+            part = self.source.read(self.position + start, wanted)
+            if len(part) < wanted:
+                raise DataRefused(f"{self.source.path}: failed to fill whole buffer")
+            yield part
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An object that stays where it is: `uri` below the base, absolute for base 0."""
+
+    uri: str
+    base: int
+    position: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalBlobs:
+    """What becomes of URIs: taken into the table, or kept, below `bases` or wherever they are."""
+
+    ingest: bool = False
+    anywhere: bool = False
+    bases: tuple[table_pb2.BasePath, ...] = ()
+
+
+NOWHERE = ExternalBlobs()
+"""URIs are refused."""
+
+
+def blob_rows(
+    array: pa.Array, name: str, external: ExternalBlobs
+) -> Iterator[Payload | Reference | None]:
+    """Yield the rows of a blob column, None for a null. Raises DataRefused for a row that is none.
+
+    `name` is that of the field, for errors.
+    """
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    array = from_start(array)
+    if not pa.types.is_struct(array.type):
+        yield from _payloads(array)
+        return
+    columns = {child.name: array.field(n) for n, child in enumerate(array.type)}
+    valid = array.is_valid().to_pylist()
+    data = _payloads(columns["data"].cast(pa.large_binary()))
+    uris = columns["uri"].to_pylist()
+    nothing = [None] * len(array)
+    positions = columns["position"].to_pylist() if "position" in columns else nothing
+    sizes = columns["size"].to_pylist() if "size" in columns else nothing
+    for row, payload in enumerate(data):
+        if not valid[row]:
+            yield None
+            continue
+        uri, position, size = uris[row], positions[row], sizes[row]
+        problem = _problem(payload, uri, position, size)
+        if problem:
+            raise DataRefused(f"Blob v2 field '{name}' row {row} {problem}")
+        yield payload if uri is None else _external(uri, position, size, external)
+
+
+def _problem(
+    payload: Payload | None, uri: str | None, position: int | None, size: int | None
+) -> str:
+    """Say what is wrong with a row, nothing when it is a blob."""
+    if (position is None) != (size is None):
+        return "must set both `position` and `size`, or neither"
+    if position is not None and uri is None:
+        return "sets `position` and `size` but `uri` is null"
+    if (payload is None) == (uri is None):
+        return "must set exactly one of `data` and `uri`"
+    return "external range `size` must be greater than zero" if size == 0 else ""
+
+
+def _payloads(array: pa.Array) -> Iterator[Payload | None]:
+    for value in array:
+        yield None if not value.is_valid else _in_memory(value)
+
+
+def _in_memory(value: Any) -> Payload:
+    data = value.as_buffer()
+    return Payload(data.size, memoryview(data))
+
+
+def _external(
+    uri: str, position: int | None, size: int | None, external: ExternalBlobs
+) -> Payload | Reference:
+    if external.ingest:
+        return _ingested(uri, position, size)
+    for base in external.bases:
+        below = _below(uri, base)
+        if below is not None:
+            return Reference(below, base.id, position or 0, size or 0)
+    if not external.anywhere:
+        raise DataRefused(
+            f"External blob URI '{uri}' is outside registered external bases (dataset root is not "
+            "allowed). Set allow_external_blob_outside_bases=true to store it as absolute external "
+            "URI."
+        )
+    if ":" not in uri:
+        raise DataRefused(
+            f"External URI '{uri}' is outside registered external bases and is not a valid "
+            "absolute URI"
+        )
+    return Reference(uri, 0, position or 0, size or 0)
+
+
+def _ingested(uri: str, position: int | None, size: int | None) -> Payload:
+    try:
+        source = LocalSource(local_path(uri))
+    except (NotFound, OSError) as error:
+        raise DataRefused(f"Not found: {uri}") from error
+    return Payload(source.size if size is None else size, source=source, position=position or 0)
+
+
+def _below(uri: str, base: table_pb2.BasePath) -> str | None:
+    """Return a URI relative to a base that is no root of a table; None when it lies elsewhere."""
+    root = _path(base.path).rstrip("/") + "/"
+    path = _path(uri)
+    if base.is_dataset_root or not path.startswith(root) or path == root:
+        return None
+    return path.removeprefix(root)
+
+
+def _path(uri: str) -> str:
+    return uri.removeprefix("file://")
