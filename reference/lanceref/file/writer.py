@@ -13,9 +13,11 @@ import pyarrow as pa
 
 from lanceref.errors import DataRefused, NotStorable
 from lanceref.file.column_writer import PagePolicy
+from lanceref.file.descriptors import described, described_schema, holds_blobs, prepared
 from lanceref.file.file_writer import FileWriter
+from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
-from lanceref.file.versions import V0_1, version_named
+from lanceref.file.versions import V0_1, V2_2, version_named
 from lanceref.storage import LocalSink, local_path
 
 CACHE_BYTES = 8 << 20
@@ -34,6 +36,12 @@ def page_policy(
     if data_cache_bytes is not None and num_fields:
         cache_bytes = data_cache_bytes // num_fields
     return PagePolicy(cache_bytes, int(environment) if max_page_bytes is None else max_page_bytes)
+
+
+def _check_blobs(schema: LanceSchema) -> None:
+    for field in schema.flat():
+        if field.is_blob_v2:
+            raise DataRefused(f"Blob encoding is not available for field '{field.name}'")
 
 
 class LanceFileWriter:
@@ -67,12 +75,14 @@ class LanceFileWriter:
             self._open(schema)
 
     def _open(self, schema: pa.Schema) -> FileWriter:
-        stored = schema_of(schema)
+        self._schema = stored = schema_of(schema)
+        if self._version < V2_2:
+            _check_blobs(stored)
         policy = page_policy(len(stored.fields), *self._caches)
         self._sink = LocalSink(local_path(self._path))
         with ExitStack() as undo:
             undo.callback(self._sink.abort)
-            self._writer = FileWriter(self._sink, stored, self._version, policy)
+            self._writer = FileWriter(self._sink, described_schema(stored), self._version, policy)
             undo.pop_all()
         return self._writer
 
@@ -81,7 +91,13 @@ class LanceFileWriter:
         parts = batch.to_batches() if isinstance(batch, pa.Table) else [batch]
         for part in parts:
             writer = self._writer if self._writer is not None else self._open(part.schema)
-            writer.write_batch(part)
+            writer.write_batch(self._with_descriptors(part, writer))
+
+    def _with_descriptors(self, batch: pa.RecordBatch, writer: FileWriter) -> pa.RecordBatch:
+        """Return a batch as it is stored: prepared blobs become descriptors."""
+        if not any(map(holds_blobs, self._schema.fields)):
+            return batch
+        return described(batch, self._schema, lambda array, field: prepared(array, field, writer))
 
     def close(self) -> int | None:
         """Write the file's description and close it; return its rows, None at a second call."""

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 
 from lanceref.errors import DataRefused, NotFound
-from lanceref.nesting import from_start
+from lanceref.file.descriptors import EXTERNAL, Descriptor
 from lanceref.proto import table_pb2
 from lanceref.storage import LocalSource, local_path
 
@@ -48,16 +47,6 @@ class Payload:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
-    """An object that stays where it is: `uri` below the base, absolute for base 0."""
-
-    uri: str
-    base: int
-    position: int
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
 class ExternalBlobs:
     """What becomes of URIs: taken into the table, or kept, below `bases` or wherever they are."""
 
@@ -72,14 +61,11 @@ NOWHERE = ExternalBlobs()
 
 def blob_rows(
     array: pa.Array, name: str, external: ExternalBlobs
-) -> Iterator[Payload | Reference | None]:
+) -> Iterator[Payload | Descriptor | None]:
     """Yield the rows of a blob column, None for a null. Raises DataRefused for a row that is none.
 
     `name` is that of the field, for errors.
     """
-    if isinstance(array, pa.ExtensionArray):
-        array = array.storage
-    array = from_start(array)
     if not pa.types.is_struct(array.type):
         yield from _payloads(array)
         return
@@ -116,23 +102,19 @@ def _problem(
 
 def _payloads(array: pa.Array) -> Iterator[Payload | None]:
     for value in array:
-        yield None if not value.is_valid else _in_memory(value)
-
-
-def _in_memory(value: Any) -> Payload:
-    data = value.as_buffer()
-    return Payload(data.size, memoryview(data))
+        data = value.as_buffer()
+        yield None if data is None else Payload(data.size, memoryview(data))
 
 
 def _external(
     uri: str, position: int | None, size: int | None, external: ExternalBlobs
-) -> Payload | Reference:
+) -> Payload | Descriptor:
     if external.ingest:
         return _ingested(uri, position, size)
     for base in external.bases:
         below = _below(uri, base)
         if below is not None:
-            return Reference(below, base.id, position or 0, size or 0)
+            return Descriptor(EXTERNAL, position or 0, size or 0, base.id, below)
     if not external.anywhere:
         raise DataRefused(
             f"External blob URI '{uri}' is outside registered external bases (dataset root is not "
@@ -144,7 +126,7 @@ def _external(
             f"External URI '{uri}' is outside registered external bases and is not a valid "
             "absolute URI"
         )
-    return Reference(uri, 0, position or 0, size or 0)
+    return Descriptor(EXTERNAL, position or 0, size or 0, 0, uri)
 
 
 def _ingested(uri: str, position: int | None, size: int | None) -> Payload:

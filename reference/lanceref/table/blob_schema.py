@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from lanceref.errors import DataRefused, LegacyRefused
 from lanceref.extension import EXTENSION_KEY, storage_of
+from lanceref.file.descriptors import PREPARED
 from lanceref.file.schema import BLOB_EXTENSION
 from lanceref.file.versions import V2_2, FileVersion
 from lanceref.nesting import type_over
@@ -22,17 +23,6 @@ BLOB_KEY = "lance-encoding:blob"
 
 SHORT = pa.struct([("data", pa.large_binary()), ("uri", pa.utf8())])
 LONG = pa.struct([*SHORT, pa.field("position", pa.uint64()), pa.field("size", pa.uint64())])
-PREPARED = pa.struct(
-    [
-        ("kind", pa.uint8()),
-        ("data", pa.large_binary()),
-        ("uri", pa.utf8()),
-        ("blob_id", pa.uint32()),
-        ("blob_size", pa.uint64()),
-        ("position", pa.uint64()),
-    ]
-)
-"""Rows whose blobs are stored already, all but the inline ones."""
 
 
 def declared_schema(schema: pa.Schema, version: FileVersion) -> pa.Schema:

@@ -28,24 +28,11 @@ import pyarrow as pa
 from lanceref.context import Context
 from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import FormatError, LimitExceeded, NotFound, UnknownEncoding
+from lanceref.file.descriptors import DEDICATED, EXTERNAL, INLINE, PACKED
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.storage import LocalSource, Source, local_path
 from lanceref.table.bases import Bases
 from lanceref.table.fragments import FileOfFragment
-
-BLOB_DESCRIPTOR = pa.struct(
-    [
-        pa.field("kind", pa.uint8(), False),
-        pa.field("position", pa.uint64(), False),
-        pa.field("size", pa.uint64(), False),
-        pa.field("blob_id", pa.uint32(), False),
-        pa.field("blob_uri", pa.utf8(), False),
-    ]
-)
-"""A descriptor of the second kind: what the data file holds, and what a table shows."""
-
-INLINE, PACKED, DEDICATED, EXTERNAL = range(4)
-"""Where a blob lies."""
 
 NULL_POSITION = 1
 """Position of a null in a 2.0 file, whose descriptors cannot be null."""

@@ -17,12 +17,12 @@ from lanceref.errors import NotFound, Place
 from lanceref.file.check import check_file
 from lanceref.file.contents import values_below
 from lanceref.file.data_file import DataFile
+from lanceref.file.descriptors import EXTERNAL
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.versions import V0_1
 from lanceref.legacy.check import check_legacy
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
-from lanceref.table.blobs import EXTERNAL
 from lanceref.table.columns import FragmentReader, OpenFile
 from lanceref.table.fragments import FileOfFragment, Fragment
 from lanceref.table.identity import Identities

@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from lanceref.errors import AppendRefused
 from lanceref.file.column_writer import PagePolicy
+from lanceref.file.descriptors import described_schema, holds_blobs
 from lanceref.file.file_writer import FileWriter
 from lanceref.file.layout import column_owners
 from lanceref.file.schema import Field, LanceSchema
@@ -31,7 +32,7 @@ from lanceref.file.versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
 from lanceref.legacy.writer import LegacyWriter
 from lanceref.proto import table_pb2
 from lanceref.storage import Sink, Store
-from lanceref.table.blobs_write import IN_PLACE, BlobPolicy, BlobWriter, holds_blobs, stored_schema
+from lanceref.table.blobs_write import IN_PLACE, BlobPolicy, BlobWriter
 
 FOLDER = "data"
 """Where data files stand below a table's root."""
@@ -133,7 +134,11 @@ def _write_file(
     """Write one file of `first` and what follows until it is full, and add its fragment."""
     name = new_name()
     path = f"{FOLDER}/{name}"
-    blobs = BlobWriter(store, path, schema, limits.blobs) if holds_blobs(schema) else None
+    blobs = (
+        BlobWriter(store, path, schema, limits.blobs)
+        if any(map(holds_blobs, schema.fields))
+        else None
+    )
     with ExitStack() as undo:
         if blobs is not None:
             undo.callback(blobs.abort)
@@ -165,7 +170,7 @@ def _open(
 ) -> FileWriter | LegacyWriter:
     if version == V0_1:
         return LegacyWriter(sink, schema, limits.group_rows)
-    return FileWriter(sink, stored_schema(schema), version, limits.policy)
+    return FileWriter(sink, described_schema(schema), version, limits.policy)
 
 
 def _merge(known: dict[int, pa.Array], more: Mapping[int, pa.Array]) -> None:

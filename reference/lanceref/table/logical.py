@@ -23,19 +23,14 @@ from lanceref.context import Context
 from lanceref.errors import Place
 from lanceref.extension import EXTENSION_KEY
 from lanceref.file.column_reader import ColumnReader
+from lanceref.file.descriptors import descriptor_field
 from lanceref.file.payloads import DESCRIPTOR
-from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import Field, LanceSchema
 from lanceref.nesting import mapped
-from lanceref.table.blobs import BLOB_DESCRIPTOR, BlobFiles
+from lanceref.table.blobs import BlobFiles
 
 JSON_SHOWN = "arrow.json"
 """Extension name of json columns as they are read."""
-
-_PARTS = tuple(
-    replace(part, id=-1, parent_id=-1) for part in schema_of(pa.schema(BLOB_DESCRIPTOR)).fields
-)
-"""The fields of a descriptor, which have no ids."""
 
 
 class BlobHandling(Enum):
@@ -78,7 +73,7 @@ def _logical(field: Field, blobs: BlobHandling) -> Field:
 def _blob(field: Field, blobs: BlobHandling) -> pa.Field:
     """Return the Arrow field that a blob of the second kind reads as."""
     if blobs is BlobHandling.DESCRIPTIONS:
-        return pa.field(field.name, BLOB_DESCRIPTOR, field.nullable, DESCRIPTOR_METADATA)
+        return descriptor_field(field).arrow
     metadata = {key: text for key, text in field.metadata.items() if key != EXTENSION_KEY}
     return pa.field(field.name, pa.large_binary(), field.nullable, metadata or None)
 
@@ -88,8 +83,7 @@ def stored_field(field: Field) -> Field:
     if field.logical_type == "json":
         return replace(field, arrow=field.arrow.with_type(pa.large_binary()))
     if field.is_blob_v2:
-        arrow = pa.field(field.name, BLOB_DESCRIPTOR, field.nullable, DESCRIPTOR_METADATA)
-        return replace(field, children=_PARTS, arrow=arrow, metadata=DESCRIPTOR_METADATA)
+        return descriptor_field(field)
     return _over(field, tuple(map(stored_field, field.children)))
 
 

@@ -3,8 +3,9 @@
 import pyarrow as pa
 import pytest
 from lanceref.errors import DataRefused
+from lanceref.file.descriptors import EXTERNAL, Descriptor
 from lanceref.proto import table_pb2
-from lanceref.table.blob_rows import NOWHERE, ExternalBlobs, Payload, Reference, blob_rows
+from lanceref.table.blob_rows import NOWHERE, ExternalBlobs, Payload, blob_rows
 from lanceref.table.blob_schema import LONG, SHORT
 
 ANYWHERE = ExternalBlobs(anywhere=True)
@@ -59,14 +60,14 @@ def test_a_uri_is_kept_where_the_table_may_hold_it() -> None:
     )
     array = pa.array([{"uri": "file:///b/x"}, {"uri": "/b/y", "position": 3, "size": 4}], LONG)
     assert list(blob_rows(array, "b", ExternalBlobs(bases=bases))) == [
-        Reference("x", 2, 0, 0),
-        Reference("y", 2, 3, 4),
+        Descriptor(EXTERNAL, 0, 0, 2, "x"),
+        Descriptor(EXTERNAL, 3, 4, 2, "y"),
     ]
     for uri in ("file:///t/x", "/t/x", "/bb", "/b", "/b/", "x"):
         with pytest.raises(DataRefused, match="outside registered external bases"):
             list(blob_rows(pa.array([{"uri": uri}], LONG), "b", ExternalBlobs(bases=bases)))
     (found,) = blob_rows(pa.array([{"uri": "s3://b/x"}], LONG), "b", ANYWHERE)
-    assert found == Reference("s3://b/x", 0, 0, 0)
+    assert found == Descriptor(EXTERNAL, 0, 0, 0, "s3://b/x")
 
 
 def test_an_object_is_taken_in(tmp_path) -> None:

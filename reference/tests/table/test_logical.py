@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.context import Context
+from lanceref.file.descriptors import BLOB_DESCRIPTOR
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.file.versions import V2_2
@@ -11,7 +12,7 @@ from lanceref.jsontext import documents
 from lanceref.proto import file_pb2
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
-from lanceref.table.blobs import BLOB_DESCRIPTOR, BlobFiles
+from lanceref.table.blobs import BlobFiles
 from lanceref.table.fragments import FileOfFragment
 from lanceref.table.logical import BlobHandling, LogicalColumn, logical_schema, stored_field
 
