@@ -47,6 +47,11 @@ class Cursor:
         return self.base + self.position
 
     @property
+    def end(self) -> int:
+        """Absolute offset behind the last byte."""
+        return self.base + len(self.data)
+
+    @property
     def remaining(self) -> int:
         """Bytes not yet cut."""
         return len(self.data) - self.position
@@ -115,11 +120,11 @@ class Cursor:
 class FileBytes:
     """A file's bytes behind bounds: hands out cursors for extents."""
 
-    def __init__(self, source: Source, ctx: Context, tail: Cursor | None = None) -> None:
+    def __init__(self, source: Source, ctx: Context, window: Cursor | None = None) -> None:
         self.source = source
         self.ctx = ctx
         self.size = source.size
-        self._tail = tail
+        self._window = window
 
     def with_tail(self, size: int) -> FileBytes:
         """Read the last `size` bytes (or the whole file) once, for every extent inside it."""
@@ -127,18 +132,23 @@ class FileBytes:
         tail = Cursor(self.source.read(start, self.size - start), start, self.ctx)
         return FileBytes(self.source, self.ctx, tail)
 
+    def with_window(self, extent: Extent, name: str, clause: str) -> FileBytes:
+        """Read an extent once, for every extent inside it."""
+        return FileBytes(self.source, self.ctx, self.cursor(extent, name, clause))
+
     def during(self, ctx: Context) -> FileBytes:
         """Return the same bytes for another context (stage, collectors)."""
-        return FileBytes(self.source, ctx, self._tail)
+        return FileBytes(self.source, ctx, self._window)
 
     def cursor(self, extent: Extent, name: str, clause: str) -> Cursor:
         """Read an extent. Raises OutOfRange when it does not lie inside the file."""
         self.bound(extent, name, clause)
         if extent.size == 0:
             return Cursor(memoryview(b""), extent.offset, self.ctx)
-        if self._tail is not None and extent.offset >= self._tail.base:
-            start = extent.offset - self._tail.base
-            data = self._tail.data[start : start + extent.size]
+        window = self._window
+        if window is not None and window.base <= extent.offset <= extent.end <= window.end:
+            start = extent.offset - window.base
+            data = window.data[start : start + extent.size]
         else:
             data = self.source.read(extent.offset, extent.size)
         if len(data) != extent.size:

@@ -23,7 +23,8 @@ from lanceref.codecs.values import Fixed
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage, LimitExceeded, Place
 from lanceref.file.versions import FileVersion
-from lanceref.pages.chunks import Chunks, ChunkShape, ChunkTable, Counts, parse_chunks
+from lanceref.pages.chunk_table import Chosen, Counts
+from lanceref.pages.chunks import Chunks, ChunkShape, parse_chunks
 from lanceref.pages.layers import Layers
 from lanceref.pages.leafvalues import indexed_array, leaf_array
 from lanceref.pages.repdef import LEVEL_BYTES, Entries, Level, Levels, check_ranges, row_starts
@@ -52,16 +53,14 @@ class ChunkDecoder:
     version: FileVersion
     max_bytes: int
 
-    def decode(
-        self, cursor: Cursor, table: ChunkTable, numbers: Counts, dictionary: pa.Array | None
-    ) -> ChunkEntries:
-        """Decode the chunks `numbers` of `table`, which fill `cursor` back to back."""
+    def decode(self, cursor: Cursor, chosen: Chosen, dictionary: pa.Array | None) -> ChunkEntries:
+        """Decode chunks that start at positions of `cursor`."""
         place = cursor.ctx.at(cursor.offset, cursor.remaining)
-        chunks = parse_chunks(cursor, self.shape, table, numbers)
+        chunks = parse_chunks(cursor, self.shape, chosen)
         counts = chunks.num_levels if self.shape.num_levels else chunks.run.counts
         first_entry = np.cumsum(counts) - counts
         levels = self._levels(chunks, int(counts.sum()), place)
-        self._check_visible(levels, chunks, first_entry, numbers)
+        self._check_visible(levels, chunks, first_entry, chosen.numbers)
         leaf = self._leaf(chunks, levels, dictionary, place)
         return ChunkEntries(Entries(levels, leaf), first_entry, place)
 

@@ -1,10 +1,8 @@
-"""Chunks of a mini-block page: the table of chunks, and the header of each.
+"""Chunks of a mini-block page: the header of each.
 
-Buffer 0 of the page has one word per chunk, buffer 1 the chunks back to back. A chunk holds the
-levels and the value buffers of a few thousand values.
+A chunk holds the levels and the value buffers of a few thousand values; the chunk table says where
+it lies.
 
-Layout of a word (u16 in 2.1, u32 later): bits 0-3 log2 of the values in the chunk (0 in the last
-one, which has the rest), the other bits the chunk's size in units of 8 bytes, minus one.
 Layout of a chunk::
 
     u16 entries with levels (0 when the page has none)
@@ -13,11 +11,10 @@ Layout of a chunk::
     u16 (2.1) or u32 size of each value buffer
     padding to 8, then each buffer, each padded to 8; padding bytes are 0xfe
 
-Clauses: L.page.miniblock.table-size, L.page.miniblock.log, L.page.miniblock.last-log,
-L.page.miniblock.num-items, L.page.miniblock.chunk-bytes, L.page.miniblock.chunk-header,
-L.page.miniblock.chunk-fill, L.page.miniblock.num-levels, L.page.miniblock.padding
+Clauses: L.page.miniblock.chunk-header, L.page.miniblock.chunk-fill, L.page.miniblock.num-levels,
+L.page.miniblock.chunk-bytes, L.page.miniblock.padding
 
-Divergences: D.page.chunk-words-minus-one, D.page.chunk-level-count, D.page.num-items-visible
+Divergences: D.page.chunk-level-count
 """
 
 from __future__ import annotations
@@ -28,98 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.context import Context
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage
+from lanceref.pages.chunk_table import CHUNK_UNIT, Chosen, Counts
 
-CHUNK_UNIT = 8
-"""Chunks and the buffers inside them are padded to this many bytes."""
 PADDING_BYTE = 0xFE
 """What writers pad with."""
-MAX_CHUNK_VALUES = 2**15
-"""Values a chunk can hold: the log has four bits."""
-
-Counts = NDArray[np.int64]
-"""One number per chunk."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkTable:
-    """The chunks of a page: `ends` bytes and `value_ends` values up to and with each chunk."""
-
-    sizes: Counts
-    counts: Counts
-    ends: Counts
-    value_ends: Counts
-
-    @property
-    def num_chunks(self) -> int:
-        """Chunks of the page."""
-        return len(self.sizes)
-
-
-def parse_table(cursor: Cursor, wide: bool, num_items: int, chunk_bytes: int) -> ChunkTable:
-    """Parse the words of a page with `num_items` values and `chunk_bytes` bytes of chunks."""
-    ctx, place = cursor.ctx, cursor.ctx.at(cursor.offset, cursor.remaining)
-    width = 4 if wide else 2
-    num_chunks, odd = divmod(cursor.remaining, width)
-    if odd:
-        raise CorruptPage(
-            "L.page.miniblock.table-size",
-            place,
-            found=f"{cursor.remaining} bytes",
-            wanted=f"a multiple of {width}",
-        )
-    start = cursor.offset
-    data = cursor.skip(num_chunks * width, "chunk table", "L.page.miniblock.table-size")
-    words = np.frombuffer(data, f"<u{width}").astype(np.int64)
-    if ctx.spans is not None:
-        with ctx.group("chunk table", "L.page.miniblock.table-size"):
-            for chunk, word in enumerate(words.tolist()):
-                at = start + chunk * width
-                ctx.leaf(at, at + width, f"word of chunk {chunk}", "chunk word", value=word)
-    logs, sizes = words & 15, ((words >> 4) + 1) * CHUNK_UNIT
-    if int(sizes.sum()) != chunk_bytes:
-        raise CorruptPage(
-            "L.page.miniblock.chunk-bytes",
-            place,
-            found=f"chunks of {int(sizes.sum())} bytes",
-            wanted=f"{chunk_bytes}, the size of the chunk buffer",
-        )
-    _check_logs(logs, width, num_items, place.offset, ctx)
-    counts = np.left_shift(1, logs)
-    if num_chunks:
-        counts[-1] = num_items - int(counts[:-1].sum())
-    return ChunkTable(sizes, counts, np.cumsum(sizes), np.cumsum(counts))
-
-
-def _check_logs(logs: Counts, width: int, num_items: int, offset: int, ctx: Context) -> None:
-    zero = np.flatnonzero(logs[:-1] == 0)
-    if len(zero):
-        raise CorruptPage(
-            "L.page.miniblock.log",
-            ctx.at(offset + int(zero[0]) * width, width),
-            found=f"log 0 in chunk {int(zero[0])} of {len(logs)}",
-            wanted="1 to 15 in every chunk but the last",
-        )
-    before = int(np.left_shift(1, logs[:-1]).sum())
-    last = ctx.at(offset + max(0, len(logs) - 1) * width, width)
-    rest = num_items - before
-    if not 0 <= rest <= MAX_CHUNK_VALUES or (len(logs) == 0 and rest):
-        raise CorruptPage(
-            "L.page.miniblock.num-items",
-            last,
-            found=f"{num_items} values in {len(logs)} chunks, {before} of them before the last",
-            wanted=f"at most {MAX_CHUNK_VALUES} left for the last chunk",
-        )
-    if rest == 0 and before:
-        ctx.refuse(
-            CorruptPage("L.page.miniblock.num-items", last, found="none", wanted="a value at least")
-        )
-    if len(logs) and logs[-1] and 1 << int(logs[-1]) != rest:
-        raise CorruptPage(
-            "L.page.miniblock.last-log", last, found=int(logs[-1]), wanted=f"0, or log2 of {rest}"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +60,7 @@ class ChunkShape:
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """Chunks that lie back to back in `data`: all their buffers (levels first) as one run."""
+    """Chunks that were cut: all their buffers (levels first) as one run."""
 
     run: ChunkRun
     shape: ChunkShape
@@ -170,14 +81,12 @@ class Chunks:
         return ChunkRun(run.ctx, run.data, run.base, run.starts[part], run.sizes[part], run.counts)
 
 
-def parse_chunks(cursor: Cursor, shape: ChunkShape, table: ChunkTable, numbers: Counts) -> Chunks:
-    """Parse at once the headers of the chunks `numbers`, which fill `cursor` back to back."""
+def parse_chunks(cursor: Cursor, shape: ChunkShape, chosen: Chosen) -> Chunks:
+    """Parse at once the headers of chunks that start at positions of `cursor`, ascending."""
     ctx, base = cursor.ctx, cursor.offset
-    sizes, counts = table.sizes[numbers], table.counts[numbers]
-    data = np.frombuffer(
-        cursor.skip(int(sizes.sum()), "chunks", "L.page.miniblock.chunk-bytes"), np.uint8
-    )
-    starts = np.cumsum(sizes) - sizes
+    starts, sizes, numbers = chosen.starts, chosen.sizes, chosen.numbers
+    size = int(starts[-1] + sizes[-1]) if len(sizes) else 0
+    data = np.frombuffer(cursor.skip(size, "chunks", "L.page.miniblock.chunk-bytes"), np.uint8)
     header = shape.padded_header
     small = np.flatnonzero(sizes < header)
     if len(small):
@@ -202,7 +111,8 @@ def parse_chunks(cursor: Cursor, shape: ChunkShape, table: ChunkTable, numbers: 
             f"and padding, in chunk {int(numbers[at])}",
             wanted=f"{int(sizes[at])} bytes",
         )
-    chunks = Chunks(ChunkRun(ctx, data, base, part_starts, part_sizes, counts), shape, num_levels)
+    run = ChunkRun(ctx, data, base, part_starts, part_sizes, chosen.counts)
+    chunks = Chunks(run, shape, num_levels)
     _check_level_counts(chunks, starts, numbers)
     _record(chunks, starts, sizes, numbers)
     return chunks

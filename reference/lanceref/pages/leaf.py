@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from google.protobuf.message import Message
@@ -22,27 +21,14 @@ from lanceref.errors import CorruptPage, LimitExceeded
 from lanceref.file.columns import ColumnMetadata, PageMetadata
 from lanceref.file.versions import FileVersion
 from lanceref.pages import blob, constant, fullzip, miniblock, planar
+from lanceref.pages.joined import join
 from lanceref.pages.layers import Path, parse_layers
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.nested import Nested
+from lanceref.pages.page import Page
 from lanceref.pages.sparse_page import SparsePage
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
-
-
-class Page(Protocol):
-    """One page of a leaf: what every layout offers."""
-
-    num_rows: int
-
-    def scan(self, start: int, end: int) -> Iterator[Nested]:
-        """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
-
-    def take(self, rows: NDArray[np.int64]) -> Nested:
-        """Return the given rows of the page (ascending, each once)."""
-
-    def check(self) -> None:
-        """Decode the whole page with every cross-check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +46,15 @@ class LeafColumn:
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end`."""
+        for page, begin, stop in join(self._parts(start, end)):
+            yield from page.scan(begin, stop)
+
+    def _parts(self, start: int, end: int) -> Iterator[tuple[Page, int, int]]:
+        """Yield the pages that rows `start`..`end` lie in, and which of their rows these are."""
         for page, first in zip(self.pages, self.first_rows.tolist()):
             begin, stop = max(start - first, 0), min(end - first, page.num_rows)
             if begin < stop:
-                yield from page.scan(begin, stop)
+                yield page, begin, stop
 
     def take(self, rows: NDArray[np.int64]) -> Iterator[Nested]:
         """Yield the given rows (ascending, each once), one piece per page that has some."""

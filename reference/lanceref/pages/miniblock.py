@@ -19,33 +19,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import check_encoding, check_levels, decode_block, num_buffers
 from lanceref.cursor import Cursor, Extent, FileBytes
-from lanceref.errors import BytesError, CorruptPage, Place, UnknownEncoding
-from lanceref.file.column_reader import RUN_BYTES
+from lanceref.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.file.columns import PageMetadata
 from lanceref.file.versions import V2_1, FileVersion
-from lanceref.pages.chunk_entries import ChunkDecoder, ChunkEntries
-from lanceref.pages.chunks import ChunkShape, ChunkTable, Counts, parse_table
+from lanceref.pages.chunk_entries import ChunkDecoder
+from lanceref.pages.chunk_rows import ChunkRows
+from lanceref.pages.chunk_table import Counts, parse_table
+from lanceref.pages.chunks import ChunkShape
 from lanceref.pages.expect import expect
 from lanceref.pages.layers import Layers
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
     leaf_array,
     value_type,
-    width_bits,
 )
 from lanceref.pages.nested import Nested
-from lanceref.pages.repdef import row_starts, select, unravel
-from lanceref.pages.repindex import RepetitionIndex, parse_index
+from lanceref.pages.repindex import parse_index
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
-
-DICTIONARY_ROW_BYTES = 8
-"""Assumed size of a value that is looked up in a dictionary: cuts runs of 256 Ki rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +129,10 @@ class MiniBlockPage:
         version: FileVersion,
     ) -> None:
         check_description(mini, page, type_, version, file)
-        self._file = file
-        self._page = page
-        self._mini = mini
-        self._type = type_
+        self.file = file
+        self.page = page
+        self.mini = mini
+        self.type = type_
         self._decoder = ChunkDecoder(
             layers=mini.layers,
             shape=ChunkShape(
@@ -155,152 +149,45 @@ class MiniBlockPage:
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
-        while start < end:
-            row = np.array([start])
-            first, last = self._chunks_of(row, row)
-            stop = max(self._run_end(int(first[0])), int(last[0]) + 1)
-            rows = np.array([min(end, int(self._slot_ends[stop - 1]) // self._mini.layers.scale)])
-            _, last = self._chunks_of(row, rows - 1)
-            yield self._rows(row, rows, np.arange(int(first[0]), int(last[0]) + 1))
-            start = int(rows[0])
+        return self._rows.scan(start, end)
 
-    def take(self, rows: NDArray[np.int64]) -> Nested:
+    def take(self, rows: Counts) -> Nested:
         """Return the given rows (ascending, each once), decoding only their chunks."""
-        first, last = self._chunks_of(rows, rows)
-        widths = last - first + 1
-        spread = np.repeat(first - (np.cumsum(widths) - widths), widths)
-        numbers = np.unique(spread + np.arange(int(widths.sum())))
-        return self._rows(rows, rows + 1, numbers)
+        return self._rows.take(rows)
 
     def check(self) -> None:
         """Decode every chunk once, in order, holding the repetition index against them."""
-        table, start = self._table, 0
-        while start < table.num_chunks:
-            stop = self._run_end(start)
-            self._decode(np.arange(start, stop))
-            start = stop
-
-    @cached_property
-    def _buffers(self) -> list[Cursor]:
-        """Everything but the chunks, read together."""
-        extents = [self._page.extents[0], *self._page.extents[2:]]
-        return self._file.cursors(extents, "page tables", "L.page.miniblock.buffers")
-
-    @cached_property
-    def _table(self) -> ChunkTable:
-        mini = self._mini
-        return parse_table(self._buffers[0], mini.wide, mini.num_items, self._page.extents[1].size)
-
-    @cached_property
-    def _index(self) -> RepetitionIndex | None:
-        if self._mini.layers.max_rep == 0:
-            return None
-        return parse_index(self._buffers[-1], self._table.num_chunks, self._page.num_rows)
-
-    @cached_property
-    def _dictionary(self) -> pa.Array | None:
-        mini = self._mini
-        if mini.dictionary is None:
-            return None
-        cursor = self._buffers[1]
-        place = self._file.ctx.at(cursor.offset, cursor.remaining)
-        values = decode_block(mini.dictionary, cursor, mini.num_dictionary_items)
-        expect("L.page.dictionary.num-items", values.count, mini.num_dictionary_items, place)
-        return leaf_array(value_type(self._type), values, None, place)
+        self._rows.check()
 
     @property
-    def _slot_ends(self) -> Counts:
-        """Page slots that end up to and with each chunk."""
-        return self._table.value_ends if self._index is None else self._index.ends
+    def extent(self) -> Extent:
+        """Bytes from the first buffer of the page to the last."""
+        start = min(extent.offset for extent in self.page.extents)
+        return Extent(start, max(extent.end for extent in self.page.extents) - start)
 
-    def _chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
-        """Return the chunk where each row of `first` starts, and where each of `last` ends."""
-        scale = self._mini.layers.scale
-        first, last = first * scale, (last + 1) * scale - 1
-        if self._index is not None:
-            return self._index.chunks_of(first, last)
-        return self._slot_chunks(first), self._slot_chunks(last)
+    @cached_property
+    def _rows(self) -> ChunkRows:
+        return self.open_rows(self.file)
 
-    def _run_end(self, start: int) -> int:
-        """Return where a run of chunks from `start` ends: about RUN_BYTES of values.
+    def open_rows(self, file: FileBytes) -> ChunkRows:
+        """Parse chunk table, dictionary and repetition index, which are read together."""
+        mini, page = self.mini, self.page
+        extents = [page.extents[0], *page.extents[2:]]
+        buffers = file.cursors(extents, "page tables", "L.page.miniblock.buffers")
+        table = parse_table(buffers[0], mini.wide, mini.num_items, page.extents[1])
+        index = None
+        if mini.layers.max_rep:
+            index = parse_index(buffers[-1], table.num_chunks, page.num_rows)
+        dictionary = None
+        if mini.dictionary is not None:
+            dictionary = self._parse_dictionary(mini.dictionary, buffers[1])
+        return ChunkRows(file, self._decoder, table, index, dictionary)
 
-        Stored bytes, among them headers and padding, may be somewhat more.
-        """
-        table = self._table
-        bits = None if self._mini.dictionary is not None else width_bits(self._type)
-        value_bytes = max(1, (bits or 8) // 8)
-        if self._mini.dictionary is not None:
-            value_bytes = DICTIONARY_ROW_BYTES
-        values = int(table.value_ends[start] - table.counts[start]) + RUN_BYTES // value_bytes
-        size = int(table.ends[start] - table.sizes[start]) + RUN_BYTES + RUN_BYTES // 4
-        stop = min(
-            np.searchsorted(table.value_ends, values, "right"),
-            np.searchsorted(table.ends, size, "right"),
+    def _parse_dictionary(self, encoding: CompressiveEncoding, cursor: Cursor) -> pa.Array:
+        place, count = (
+            cursor.ctx.at(cursor.offset, cursor.remaining),
+            self.mini.num_dictionary_items,
         )
-        return max(start + 1, int(stop))
-
-    def _rows(self, first: Counts, last: Counts, numbers: Counts) -> Nested:
-        """Decode the chunks `numbers` and return the ranges of rows `first`..`last` in them."""
-        decoded, layers = self._decode(numbers), self._mini.layers
-        starts, ends = self._entry_ranges(
-            decoded, numbers, first * layers.scale, last * layers.scale - 1
-        )
-        chosen = select(decoded.entries, layers, starts, ends)
-        return unravel(layers, chosen, int((last - first).sum()), decoded.place)
-
-    def _entry_ranges(
-        self, decoded: ChunkEntries, numbers: Counts, first: Counts, last: Counts
-    ) -> tuple[Counts, Counts]:
-        """Return where the entries of the slots `first`..`last` lie in the decoded chunks."""
-        first_entry, levels = decoded.first_entry, decoded.entries.levels
-        if self._index is None:
-            chunks, last_chunks = self._slot_chunks(first), self._slot_chunks(last)
-            shift = first_entry - (self._table.value_ends - self._table.counts)[numbers]
-            return (
-                first + shift[np.searchsorted(numbers, chunks)],
-                last + shift[np.searchsorted(numbers, last_chunks)] + 1,
-            )
-        index, starts = self._index, row_starts(levels, self._mini.layers)
-        before = np.searchsorted(starts, first_entry)
-
-        def rank(slots: Counts, chunks: Counts) -> Counts:
-            at = np.searchsorted(numbers, chunks)
-            return before[at] + slots - index.first_start[chunks]
-
-        first_chunk, _ = index.chunks_of(first, first)
-        last_chunk, end_chunk = index.chunks_of(last, last)
-        chunk_end = np.append(first_entry, levels.count)[np.searchsorted(numbers, end_chunk) + 1]
-        next_start = np.append(starts, levels.count)[rank(last, last_chunk) + 1]
-        return starts[rank(first, first_chunk)], np.minimum(next_start, chunk_end)
-
-    def _slot_chunks(self, slots: Counts) -> Counts:
-        return np.searchsorted(self._table.value_ends, slots, "right")
-
-    def _decode(self, numbers: Counts) -> ChunkEntries:
-        """Read and decode chunks (ascending numbers)."""
-        groups = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
-        starts = self._table.ends - self._table.sizes
-        base = self._page.extents[1].offset
-        extents = [
-            Extent(base + int(starts[g[0]]), int(self._table.ends[g[-1]] - starts[g[0]]))
-            for g in groups
-        ]
-        cursors = self._file.cursors(extents, "chunks", "L.page.miniblock.chunk-bytes")
-        if len(groups) == 1:
-            return self._decode_run(cursors[0], numbers)
-        joined = b"".join(cursor.data for cursor in cursors)
-        together = Cursor(memoryview(joined), extents[0].offset, self._file.ctx)
-        try:
-            return self._decode_run(together, numbers)
-        except BytesError:
-            for cursor, group in zip(cursors, groups, strict=True):
-                self._decode_run(cursor, group)  # raises again, with the right offset
-            raise
-
-    def _decode_run(self, cursor: Cursor, numbers: Counts) -> ChunkEntries:
-        decoded = self._decoder.decode(cursor, self._table, numbers, self._dictionary)
-        if self._index is not None:
-            levels = decoded.entries.levels
-            starts = row_starts(levels, self._mini.layers)
-            self._index.check(numbers, decoded.first_entry, starts, levels.count)
-        return decoded
+        values = decode_block(encoding, cursor, count)
+        expect("L.page.dictionary.num-items", values.count, count, place)
+        return leaf_array(value_type(self.type), values, None, place)

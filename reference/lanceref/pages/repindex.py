@@ -13,6 +13,7 @@ Clauses: L.page.repindex.size, L.page.repindex.range, L.page.repindex.rows, L.pa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -110,6 +111,18 @@ def parse_index(cursor: Cursor, num_chunks: int, num_rows: int) -> RepetitionInd
             found=f"{total} rows, {leftover[-1:].tolist()} entries left over at the end",
             wanted=f"{num_rows} rows and nothing left over",
         )
+    return _index(place, finished, leftover, ends)
+
+
+def join_indices(indices: Sequence[RepetitionIndex]) -> RepetitionIndex:
+    """Return the index of the chunks of pages that follow each other."""
+    finished = np.concatenate([index.finished for index in indices])
+    leftover = np.concatenate([index.leftover for index in indices])
+    return _index(indices[0].place, finished, leftover, np.cumsum(finished))
+
+
+def _index(place: Place, finished: Counts, leftover: Counts, ends: Counts) -> RepetitionIndex:
+    num_chunks = len(finished)
     begins = np.append(True, leftover[:-1] == 0)[:num_chunks]
     first_start = ends - finished + ~begins
     starts_row = np.where(begins | (finished > 0), np.arange(num_chunks), 0)

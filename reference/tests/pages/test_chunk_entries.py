@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.context import Context
-from lanceref.cursor import Cursor
+from lanceref.cursor import Cursor, Extent
 from lanceref.errors import BytesError, CorruptPage, LimitExceeded
 from lanceref.file.versions import V2_1
 from lanceref.pages.chunk_entries import ChunkDecoder
-from lanceref.pages.chunks import ChunkShape, parse_table
+from lanceref.pages.chunk_table import parse_table
+from lanceref.pages.chunks import ChunkShape
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM
 
 from .building import LISTS, chunk, chunk_table, field_of, flat, path_to, pb, words
@@ -29,7 +30,7 @@ def _decode(chunks, counts, *, layers=LIST_LAYERS, rep=U16, values=U32, **more):
     """Decode chunks that lie back to back; `counts` are the logs of all but the last."""
     num_items = more.pop("num_items")
     words_ = chunk_table(*zip(chunks, counts, strict=True))
-    table = parse_table(_cursor(words_), False, num_items, sum(map(len, chunks)))
+    table = parse_table(_cursor(words_), False, num_items, Extent(0, sum(map(len, chunks))))
     decoder = ChunkDecoder(
         layers=layers,
         shape=ChunkShape(rep is not None, True, 1, False),
@@ -41,7 +42,9 @@ def _decode(chunks, counts, *, layers=LIST_LAYERS, rep=U16, values=U32, **more):
         max_bytes=more.pop("max_bytes", 2**20),
     )
     dictionary = more.pop("dictionary", None)
-    return decoder.decode(_cursor(b"".join(chunks)), table, np.arange(len(chunks)), dictionary)
+    return decoder.decode(
+        _cursor(b"".join(chunks)), table.choose(np.arange(len(chunks))), dictionary
+    )
 
 
 def _cursor(data):

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.context import Context
-from lanceref.cursor import Cursor
+from lanceref.cursor import Cursor, Extent
 from lanceref.errors import CorruptPage
-from lanceref.pages.chunks import ChunkShape, parse_chunks, parse_table
+from lanceref.pages.chunk_table import parse_table
+from lanceref.pages.chunks import ChunkShape, parse_chunks
 from lanceref.spans import SpanRecorder
 
 from .building import chunk, chunk_table
@@ -26,12 +27,12 @@ def _cursor(data, spans=None, findings=None):
 
 
 def _table(words, num_items, chunk_bytes):
-    return parse_table(_cursor(words), False, num_items, chunk_bytes)
+    return parse_table(_cursor(words), False, num_items, Extent(0, chunk_bytes))
 
 
 def _chunks(data, spans=None, findings=None):
     table = _table(bytes.fromhex("6000"), 3, 56)
-    return parse_chunks(_cursor(data, spans, findings), SHAPE, table, np.arange(1))
+    return parse_chunks(_cursor(data, spans, findings), SHAPE, table.choose(np.arange(1)))
 
 
 def test_worked_chunk_is_cut_as_written():
@@ -59,10 +60,10 @@ def test_header_and_padding_are_owned():
 
 def test_wide_words_and_sizes():
     """From 2.2 on a chunk word has four bytes, and so has the size of a value buffer."""
-    table = parse_table(_cursor(bytes.fromhex("70000000")), True, 3, 64)
+    table = parse_table(_cursor(bytes.fromhex("70000000")), True, 3, Extent(0, 64))
     shape = ChunkShape(True, True, 1, True)
     head = bytes.fromhex("05000a00 0a000c00 0000fefe fefefefe")
-    chunks = parse_chunks(_cursor(head + CHUNK[8:]), shape, table, np.arange(1))
+    chunks = parse_chunks(_cursor(head + CHUNK[8:]), shape, table.choose(np.arange(1)))
 
     assert [[16], [32], [48]] == chunks.run.starts.tolist()
 
@@ -139,7 +140,7 @@ def test_errors_of_the_table_name_the_word(words, num_items, wide, place):
     data = bytes.fromhex(words)
     chunk_bytes = 16 * len(words.split())
     with pytest.raises(CorruptPage) as caught:
-        parse_table(_cursor(data), wide, num_items, chunk_bytes)
+        parse_table(_cursor(data), wide, num_items, Extent(0, chunk_bytes))
 
     assert place == (caught.value.offset, caught.value.place.size_bytes)
 
@@ -169,9 +170,9 @@ def test_any_buffers_are_cut_as_they_were_put_together(parts, wide):
     words = chunk_table(*zip(chunks, logs, strict=True), wide=wide)
     joined = b"".join(chunks)
     num_items = 8 * (len(parts) - 1) + len(parts[-1][0])
-    table = parse_table(_cursor(words), wide, num_items, len(joined))
+    table = parse_table(_cursor(words), wide, num_items, Extent(0, len(joined)))
     cut = parse_chunks(
-        _cursor(joined), ChunkShape(False, True, 1, wide), table, np.arange(len(parts))
+        _cursor(joined), ChunkShape(False, True, 1, wide), table.choose(np.arange(len(parts)))
     )
     starts, sizes = cut.value_run.starts[0], cut.value_run.sizes[0]
 

@@ -1,0 +1,195 @@
+"""Rows of chunks: which chunks hold the wanted rows, and these rows cut out of them.
+
+The chunks are those of one mini-block page, or of pages that follow each other and are alike. A
+scan decodes as many of them at a time as make a run, a take just those that its rows lie in.
+
+Layout: see `chunk_table` and `chunks`.
+
+Clauses: L.page.miniblock.chunk-bytes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
+from lanceref.errors import BytesError
+from lanceref.file.column_reader import RUN_BYTES
+from lanceref.pages.chunk_entries import ChunkDecoder, ChunkEntries
+from lanceref.pages.chunk_table import Chosen, ChunkTable, Counts, join_tables
+from lanceref.pages.leafvalues import width_bits
+from lanceref.pages.nested import Nested
+from lanceref.pages.repdef import row_starts, select, unravel
+from lanceref.pages.repindex import RepetitionIndex, join_indices
+
+DICTIONARY_ROW_BYTES = 8
+"""Assumed size of a value that is looked up in a dictionary: cuts runs of 256 Ki rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRows:
+    """Chunks, how they are decoded, and what finds rows in them.
+
+    `index` is there with list layers, `dictionary` holds the values that the chunks number.
+    """
+
+    file: FileBytes
+    decoder: ChunkDecoder
+    table: ChunkTable
+    index: RepetitionIndex | None
+    dictionary: pa.Array | None
+
+    def scan(self, start: int, end: int) -> Iterator[Nested]:
+        """Yield rows `start`..`end`, about RUN_BYTES at a time."""
+        scale = self.decoder.layers.scale
+        while start < end:
+            row = np.array([start])
+            first, last = self._chunks_of(row, row)
+            stop = max(self._run_end(int(first[0])), int(last[0]) + 1)
+            rows = np.array([min(end, int(self._slot_ends[stop - 1]) // scale)])
+            _, last = self._chunks_of(rows - 1, rows - 1)
+            yield self._rows(row, rows, np.arange(int(first[0]), int(last[0]) + 1))
+            start = int(rows[0])
+
+    def take(self, rows: Counts) -> Nested:
+        """Return the given rows (ascending, each once), decoding only their chunks."""
+        first, last = self._chunks_of(rows, rows)
+        widths = last - first + 1
+        spread = np.repeat(first - (np.cumsum(widths) - widths), widths)
+        numbers = np.unique(spread + np.arange(int(widths.sum())))
+        return self._rows(rows, rows + 1, numbers)
+
+    def check(self) -> None:
+        """Decode every chunk once, in order, holding the repetition index against them."""
+        start = 0
+        while start < self.table.num_chunks:
+            stop = self._run_end(start)
+            self._decode(np.arange(start, stop))
+            start = stop
+
+    @property
+    def _slot_ends(self) -> Counts:
+        """Page slots that end up to and with each chunk."""
+        return self.table.value_ends if self.index is None else self.index.ends
+
+    def _chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
+        """Return the chunk where each row of `first` starts, and where each of `last` ends."""
+        scale = self.decoder.layers.scale
+        first, last = first * scale, (last + 1) * scale - 1
+        if self.index is not None:
+            return self.index.chunks_of(first, last)
+        return self._slot_chunks(first), self._slot_chunks(last)
+
+    def _run_end(self, start: int) -> int:
+        """Return where a run of chunks from `start` ends: about RUN_BYTES of values.
+
+        Stored bytes, among them headers and padding, may be somewhat more.
+        """
+        table = self.table
+        value_bytes = max(1, (width_bits(self.decoder.type) or 8) // 8)
+        if self.dictionary is not None:
+            value_bytes = DICTIONARY_ROW_BYTES
+        values = int(table.value_ends[start] - table.counts[start]) + RUN_BYTES // value_bytes
+        size = int(table.ends[start] - table.sizes[start]) + RUN_BYTES + RUN_BYTES // 4
+        stop = min(
+            np.searchsorted(table.value_ends, values, "right"),
+            np.searchsorted(table.ends, size, "right"),
+        )
+        return max(start + 1, int(stop))
+
+    def _rows(self, first: Counts, last: Counts, numbers: Counts) -> Nested:
+        """Decode the chunks `numbers` and return the ranges of rows `first`..`last` in them."""
+        decoded, layers = self._decode(numbers), self.decoder.layers
+        starts, ends = self._entry_ranges(
+            decoded, numbers, first * layers.scale, last * layers.scale - 1
+        )
+        chosen = select(decoded.entries, layers, starts, ends)
+        return unravel(layers, chosen, int((last - first).sum()), decoded.place)
+
+    def _entry_ranges(
+        self, decoded: ChunkEntries, numbers: Counts, first: Counts, last: Counts
+    ) -> tuple[Counts, Counts]:
+        """Return where the entries of the slots `first`..`last` lie in the decoded chunks."""
+        first_entry, levels = decoded.first_entry, decoded.entries.levels
+        if self.index is None:
+            chunks, last_chunks = self._slot_chunks(first), self._slot_chunks(last)
+            shift = first_entry - (self.table.value_ends - self.table.counts)[numbers]
+            return (
+                first + shift[np.searchsorted(numbers, chunks)],
+                last + shift[np.searchsorted(numbers, last_chunks)] + 1,
+            )
+        index, starts = self.index, row_starts(levels, self.decoder.layers)
+        before = np.searchsorted(starts, first_entry)
+
+        def rank(slots: Counts, chunks: Counts) -> Counts:
+            at = np.searchsorted(numbers, chunks)
+            return before[at] + slots - index.first_start[chunks]
+
+        first_chunk, _ = index.chunks_of(first, first)
+        last_chunk, end_chunk = index.chunks_of(last, last)
+        chunk_end = np.append(first_entry, levels.count)[np.searchsorted(numbers, end_chunk) + 1]
+        next_start = np.append(starts, levels.count)[rank(last, last_chunk) + 1]
+        return starts[rank(first, first_chunk)], np.minimum(next_start, chunk_end)
+
+    def _slot_chunks(self, slots: Counts) -> Counts:
+        return np.searchsorted(self.table.value_ends, slots, "right")
+
+    def _decode(self, numbers: Counts) -> ChunkEntries:
+        """Read and decode chunks (ascending numbers); near ones come with what is between them."""
+        chosen = self.table.choose(numbers)
+        gaps = chosen.starts[1:] - chosen.ends[:-1]
+        cuts = np.flatnonzero(gaps > MERGE_GAP_BYTES) + 1
+        if not len(cuts):
+            return self._decode_near(chosen)
+        edges = [0, *cuts.tolist(), len(numbers)]
+        groups = [chosen.part(slice(a, b)) for a, b in pairwise(edges)]
+        cursors = self.file.cursors(
+            [_extent(group) for group in groups], "chunks", "L.page.miniblock.chunk-bytes"
+        )
+        joined = b"".join(cursor.data for cursor in cursors)
+        before = np.cumsum([0, *(len(cursor.data) for cursor in cursors[:-1])])
+        shifts = np.repeat(
+            before - [cursor.base for cursor in cursors], [len(g.numbers) for g in groups]
+        )
+        together = Cursor(memoryview(joined), cursors[0].base, self.file.ctx)
+        try:
+            return self._decode_run(together, chosen.moved(shifts))
+        except BytesError:
+            for group in groups:
+                self._decode_near(group)  # raises again, with the right offset
+            raise
+
+    def _decode_near(self, chosen: Chosen) -> ChunkEntries:
+        cursor = self.file.cursor(_extent(chosen), "chunks", "L.page.miniblock.chunk-bytes")
+        return self._decode_run(cursor, chosen.moved(-cursor.base))
+
+    def _decode_run(self, cursor: Cursor, chosen: Chosen) -> ChunkEntries:
+        decoded = self.decoder.decode(cursor, chosen, self.dictionary)
+        if self.index is not None:
+            levels = decoded.entries.levels
+            starts = row_starts(levels, self.decoder.layers)
+            self.index.check(chosen.numbers, decoded.first_entry, starts, levels.count)
+        return decoded
+
+
+def _extent(chosen: Chosen) -> Extent:
+    """Return the bytes from the first of the chunks to the last."""
+    start = int(chosen.starts[0])
+    return Extent(start, int(chosen.starts[-1] + chosen.sizes[-1]) - start)
+
+
+def join_rows(file: FileBytes, parts: Sequence[ChunkRows]) -> ChunkRows:
+    """Return the rows of pages that follow each other in `file` and share their description."""
+    indices = [part.index for part in parts if part.index is not None]
+    return ChunkRows(
+        file,
+        parts[0].decoder,
+        join_tables([part.table for part in parts]),
+        join_indices(indices) if indices else None,
+        None,
+    )

@@ -1,0 +1,160 @@
+"""Chunk table: the words that say how large the chunks of a mini-block page are.
+
+Buffer 0 of the page has one word per chunk, buffer 1 the chunks back to back. Pages that follow
+each other in a file can be decoded together: then their tables are joined.
+
+Layout of a word (u16 in 2.1, u32 later): bits 0-3 log2 of the values in the chunk (0 in the last
+one, which has the rest), the other bits the chunk's size in units of 8 bytes, minus one.
+
+Clauses: L.page.miniblock.table-size, L.page.miniblock.log, L.page.miniblock.last-log,
+L.page.miniblock.num-items, L.page.miniblock.chunk-bytes
+
+Divergences: D.page.chunk-words-minus-one, D.page.num-items-visible
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.context import Context
+from lanceref.cursor import Cursor, Extent
+from lanceref.errors import CorruptPage
+
+CHUNK_UNIT = 8
+"""Chunks and the buffers inside them are padded to this many bytes."""
+MAX_CHUNK_VALUES = 2**15
+"""Values a chunk can hold: the log has four bits."""
+
+Counts = NDArray[np.int64]
+"""One number per chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Chunks to decode: their `numbers` (ascending), where they start, bytes and values."""
+
+    numbers: Counts
+    starts: Counts
+    sizes: Counts
+    counts: Counts
+
+    @property
+    def ends(self) -> Counts:
+        """Where each chunk ends."""
+        return self.starts + self.sizes
+
+    def moved(self, by: Counts | int) -> Chosen:
+        """Return the chunks at other positions."""
+        return Chosen(self.numbers, self.starts + by, self.sizes, self.counts)
+
+    def part(self, numbers: slice) -> Chosen:
+        """Return some of the chunks."""
+        return Chosen(
+            self.numbers[numbers], self.starts[numbers], self.sizes[numbers], self.counts[numbers]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkTable:
+    """The chunks of a page, or of pages that follow each other.
+
+    `starts` absolute offsets; `ends` bytes and `value_ends` values up to and with each chunk.
+    """
+
+    starts: Counts
+    sizes: Counts
+    counts: Counts
+    ends: Counts
+    value_ends: Counts
+
+    @property
+    def num_chunks(self) -> int:
+        """Number of chunks."""
+        return len(self.sizes)
+
+    def choose(self, numbers: Counts) -> Chosen:
+        """Return some chunks; they start at absolute offsets."""
+        return Chosen(numbers, self.starts[numbers], self.sizes[numbers], self.counts[numbers])
+
+
+def table_of(starts: Counts, sizes: Counts, counts: Counts) -> ChunkTable:
+    """Return the table of chunks at absolute `starts`."""
+    return ChunkTable(starts, sizes, counts, np.cumsum(sizes), np.cumsum(counts))
+
+
+def join_tables(tables: Sequence[ChunkTable]) -> ChunkTable:
+    """Return the table of all chunks of pages that follow each other."""
+    return table_of(
+        np.concatenate([table.starts for table in tables]),
+        np.concatenate([table.sizes for table in tables]),
+        np.concatenate([table.counts for table in tables]),
+    )
+
+
+def parse_table(cursor: Cursor, wide: bool, num_items: int, chunks: Extent) -> ChunkTable:
+    """Parse the words of a page with `num_items` values, whose `chunks` are one buffer."""
+    ctx, place = cursor.ctx, cursor.ctx.at(cursor.offset, cursor.remaining)
+    width = 4 if wide else 2
+    num_chunks, odd = divmod(cursor.remaining, width)
+    if odd:
+        raise CorruptPage(
+            "L.page.miniblock.table-size",
+            place,
+            found=f"{cursor.remaining} bytes",
+            wanted=f"a multiple of {width}",
+        )
+    start = cursor.offset
+    data = cursor.skip(num_chunks * width, "chunk table", "L.page.miniblock.table-size")
+    words = np.frombuffer(data, f"<u{width}").astype(np.int64)
+    if ctx.spans is not None:
+        with ctx.group("chunk table", "L.page.miniblock.table-size"):
+            for chunk, word in enumerate(words.tolist()):
+                at = start + chunk * width
+                ctx.leaf(at, at + width, f"word of chunk {chunk}", "chunk word", value=word)
+    logs, sizes = words & 15, ((words >> 4) + 1) * CHUNK_UNIT
+    if int(sizes.sum()) != chunks.size:
+        raise CorruptPage(
+            "L.page.miniblock.chunk-bytes",
+            place,
+            found=f"chunks of {int(sizes.sum())} bytes",
+            wanted=f"{chunks.size}, the size of the chunk buffer",
+        )
+    _check_logs(logs, width, num_items, place.offset, ctx)
+    counts = np.left_shift(1, logs)
+    if num_chunks:
+        counts[-1] = num_items - int(counts[:-1].sum())
+    ends = np.cumsum(sizes)
+    return ChunkTable(ends - sizes + chunks.offset, sizes, counts, ends, np.cumsum(counts))
+
+
+def _check_logs(logs: Counts, width: int, num_items: int, offset: int, ctx: Context) -> None:
+    zero = np.flatnonzero(logs[:-1] == 0)
+    if len(zero):
+        raise CorruptPage(
+            "L.page.miniblock.log",
+            ctx.at(offset + int(zero[0]) * width, width),
+            found=f"log 0 in chunk {int(zero[0])} of {len(logs)}",
+            wanted="1 to 15 in every chunk but the last",
+        )
+    before = int(np.left_shift(1, logs[:-1]).sum())
+    last = ctx.at(offset + max(0, len(logs) - 1) * width, width)
+    rest = num_items - before
+    if not 0 <= rest <= MAX_CHUNK_VALUES or (len(logs) == 0 and rest):
+        raise CorruptPage(
+            "L.page.miniblock.num-items",
+            last,
+            found=f"{num_items} values in {len(logs)} chunks, {before} of them before the last",
+            wanted=f"at most {MAX_CHUNK_VALUES} left for the last chunk",
+        )
+    if rest == 0 and before:
+        ctx.refuse(
+            CorruptPage("L.page.miniblock.num-items", last, found="none", wanted="a value at least")
+        )
+    if len(logs) and logs[-1] and 1 << int(logs[-1]) != rest:
+        raise CorruptPage(
+            "L.page.miniblock.last-log", last, found=int(logs[-1]), wanted=f"0, or log2 of {rest}"
+        )

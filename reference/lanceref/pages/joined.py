@@ -1,0 +1,84 @@
+"""Joined pages: small mini-block pages that follow each other, scanned as if they were one.
+
+Lists are written in pages of about 64 Ki items. What a page costs however small it is, more than
+its values do, is paid once for some of them, when their descriptions differ only in the number of
+items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from lanceref.cursor import MERGE_GAP_BYTES, Extent
+from lanceref.errors import BytesError
+from lanceref.pages.chunk_rows import ChunkRows, join_rows
+from lanceref.pages.leafvalues import width_bits
+from lanceref.pages.miniblock import MiniBlockPage
+from lanceref.pages.nested import Nested
+from lanceref.pages.page import Scanned
+
+JOINED_BYTES = 2 * 2**20
+"""Bytes of pages, stored and decoded, that are joined."""
+
+Part = tuple[Scanned, int, int]
+"""A page, and the range of its rows that is wanted."""
+
+
+def join(parts: Iterable[Part]) -> Iterator[Part]:
+    """Yield the parts, some consecutive ones that are whole pages as one."""
+    waiting: list[MiniBlockPage] = []
+    for page, start, end in parts:
+        whole = page if isinstance(page, MiniBlockPage) and end - start == page.num_rows else None
+        if waiting and (whole is None or not _fits(waiting, whole)):
+            yield _joined(waiting)
+            waiting = []
+        if whole is None:
+            yield page, start, end
+        else:
+            waiting.append(whole)
+    if waiting:
+        yield _joined(waiting)
+
+
+def _fits(pages: list[MiniBlockPage], page: MiniBlockPage) -> bool:
+    """Whether `page` may be decoded together with those before it."""
+    first, last = pages[0], pages[-1]
+    gap = page.extent.offset - last.extent.end
+    decoded = sum(one.mini.num_items for one in [*pages, page]) * (width_bits(page.type) or 8) // 8
+    return (
+        page.mini.dictionary is None
+        and page.type == first.type
+        and 0 <= gap <= MERGE_GAP_BYTES
+        and max(decoded, page.extent.end - first.extent.offset) <= JOINED_BYTES
+        and replace(page.mini, num_items=first.mini.num_items) == first.mini
+    )
+
+
+def _joined(pages: list[MiniBlockPage]) -> Part:
+    together = pages[0] if len(pages) == 1 else JoinedPages(pages)
+    return together, 0, together.num_rows
+
+
+class JoinedPages:
+    """Pages that are scanned together."""
+
+    def __init__(self, pages: list[MiniBlockPage]) -> None:
+        self._pages = pages
+        self.num_rows = sum(page.num_rows for page in pages)
+
+    def scan(self, start: int, end: int) -> Iterator[Nested]:
+        """Yield rows `start`..`end` of the pages together."""
+        parts: Iterable[Nested]
+        try:
+            parts = list(self._together().scan(start, end))
+        except BytesError:  # page by page, each error has its own place
+            parts = (part for page in self._pages for part in page.scan(0, page.num_rows))
+        yield from parts
+
+    def _together(self) -> ChunkRows:
+        start, end = self._pages[0].extent.offset, self._pages[-1].extent.end
+        file = self._pages[0].file.with_window(
+            Extent(start, end - start), "pages", "L.page.miniblock.buffers"
+        )
+        return join_rows(file, [page.open_rows(file) for page in self._pages])
