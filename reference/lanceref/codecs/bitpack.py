@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs.ragged import interleave, join_ranges, join_rows
 from lanceref.codecs.values import Fixed
 from lanceref.errors import CorruptPage
 
@@ -135,7 +136,7 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
         if not whole:
             out[chunks] = target
     _lint_unused(run, np.arange(run.num_chunks), out, run.counts)
-    return Fixed(bits, run.num_values, _trim(out, run.counts).view(np.uint8))
+    return Fixed(bits, run.num_values, join_rows(out, run.counts).view(np.uint8))
 
 
 def _inline_widths(run: ChunkRun, bits: int) -> NDArray[np.int64]:
@@ -199,13 +200,6 @@ def _own_inline(run: ChunkRun, widths: NDArray[np.int64], bits: int) -> None:
         run.ctx.leaf(middle, start + size, "block", f"bitpacked u{bits}", clause)
 
 
-def _trim(blocks: NDArray[np.generic], counts: NDArray[np.int64]) -> NDArray[np.generic]:
-    """Return the first `counts` values of every block, joined."""
-    if np.all(counts[:-1] == BLOCK):
-        return blocks.reshape(-1)[: int(counts.sum())]
-    return np.concatenate([block[:count] for block, count in zip(blocks, counts.tolist())])
-
-
 def decode_out_of_line(run: ChunkRun, bits: int, width: int) -> Fixed:
     """Decode a buffer per chunk: whole blocks of one width, then a raw or padded tail."""
     values = _out_of_line(run, bits, width, np.dtype(f"<u{bits // 8}"))
@@ -245,27 +239,10 @@ def _out_of_line(
     raw = np.flatnonzero(is_raw)
     packed_counts = np.where(is_raw, full * BLOCK, run.counts)
     tails = _raw_values(run, raw, tail[raw], bits, width).astype(dtype)
-    raw_counts = run.counts - packed_counts
     starts = (ends - blocks_of) * BLOCK
-    return _interleave(out.reshape(-1), starts, packed_counts, tails, raw_counts)
-
-
-def _interleave(
-    packed: NDArray[np.generic],
-    starts: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    tails: NDArray[np.generic],
-    raw_counts: NDArray[np.int64],
-) -> NDArray[np.generic]:
-    """Join for every chunk `counts` unpacked values from `starts`, and its raw tail."""
-    if not len(tails) and np.array_equal(starts[1:], (starts + counts)[:-1]):
-        return packed[: int(counts.sum())]
-    pieces, at = [packed[:0]], 0
-    for start, count, raw in zip(starts.tolist(), counts.tolist(), raw_counts.tolist()):
-        pieces.append(packed[start : start + count])
-        pieces.append(tails[at : at + raw])
-        at += raw
-    return np.concatenate(pieces)
+    if not len(tails):
+        return join_ranges(out.reshape(-1), starts, starts + packed_counts)
+    return interleave(out.reshape(-1), starts, packed_counts, tails, run.counts - packed_counts)
 
 
 def _raw_tails(run: ChunkRun, bits: int, width: int) -> NDArray[np.bool_]:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import decode_levels, decode_mini
+from lanceref.codecs.ragged import count_before
 from lanceref.codecs.values import Fixed
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage, LimitExceeded, Place
@@ -90,8 +91,8 @@ class ChunkDecoder:
         """Hold the visible entries of each chunk against its values."""
         counts, visible = chunks.run.counts, levels.visible(self.layers)
         found = chunks.num_levels if levels.rep is not None else counts
-        if visible is not None and len(visible):
-            found = np.add.reduceat(visible, first_entry, dtype=np.int64)
+        if visible is not None:
+            found = np.diff(count_before(visible, np.append(first_entry, len(visible))))
         wrong = np.flatnonzero(found != counts)
         if len(wrong):
             at = int(wrong[0])

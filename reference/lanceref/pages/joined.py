@@ -8,7 +8,6 @@ items.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from lanceref.cursor import MERGE_GAP_BYTES, Extent
 from lanceref.errors import BytesError
@@ -44,14 +43,14 @@ def join(parts: Iterable[Part]) -> Iterator[Part]:
 def _fits(pages: list[MiniBlockPage], page: MiniBlockPage) -> bool:
     """Whether `page` may be decoded together with those before it."""
     first, last = pages[0], pages[-1]
-    gap = page.extent.offset - last.extent.end
-    decoded = sum(one.mini.num_items for one in [*pages, page]) * (width_bits(page.type) or 8) // 8
+    start, end = first.extent.offset, page.extent.end
+    items = sum(one.mini.num_items for one in pages) + page.mini.num_items
     return (
         page.mini.dictionary is None
-        and page.type == first.type
-        and 0 <= gap <= MERGE_GAP_BYTES
-        and max(decoded, page.extent.end - first.extent.offset) <= JOINED_BYTES
-        and replace(page.mini, num_items=first.mini.num_items) == first.mini
+        and 0 <= page.extent.offset - last.extent.end <= MERGE_GAP_BYTES
+        and max(end - start, items * (width_bits(page.type) or 8) // 8) <= JOINED_BYTES
+        and page.type is first.type
+        and page.mini.is_like(first.mini)
     )
 
 

@@ -57,6 +57,15 @@ class MiniBlock:
     wide: bool
     index_depth: int
 
+    def is_like(self, other: MiniBlock) -> bool:
+        """Whether nothing but the number of items differs."""
+        return self._shape == other._shape
+
+    @property
+    def _shape(self) -> tuple[object, ...]:
+        whole = self.layers, self.rep, self.definition, self.values, self.dictionary
+        return *whole, self.num_dictionary_items, self.num_buffers, self.wide, self.index_depth
+
 
 def describe(
     layout: MiniBlockLayout, layers: Layers, version: FileVersion, place: Place
@@ -159,7 +168,7 @@ class MiniBlockPage:
         """Decode every chunk once, in order, holding the repetition index against them."""
         self._rows.check()
 
-    @property
+    @cached_property
     def extent(self) -> Extent:
         """Bytes from the first buffer of the page to the last."""
         start = min(extent.offset for extent in self.page.extents)

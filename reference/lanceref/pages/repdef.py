@@ -113,6 +113,8 @@ def row_starts(levels: Levels, layers: Layers) -> NDArray[np.int64]:
         return levels.starts
     if levels.rep is None:
         return np.arange(levels.count, dtype=np.int64)
+    if layers.max_rep == 1 and levels.rep.itemsize == 1:  # checked: no level is above
+        return np.flatnonzero(levels.rep.view(np.bool_))
     return np.flatnonzero(levels.rep == layers.max_rep)
 
 
@@ -156,10 +158,14 @@ def unravel(layers: Layers, entries: Entries, num_rows: int, place: Place) -> Ne
             "L.page.levels.first-entry", place, found=int(levels.rep[0]), wanted=layers.max_rep
         )
     built: list[Layer] = []
+    lists_left = layers.max_rep
     for layer in layers.layers[1:]:
         if layer.is_list:
+            lists_left -= 1
             begins = levels.starts if layers.max_rep == 1 else None
-            done, levels = _unravel_list(layer, layers.max_def, levels, begins, place)
+            done, levels = _unravel_list(
+                layer, layers.max_def, levels, begins, lists_left == 0, place
+            )
         else:
             done, levels = _unravel_item(layer, layers.max_def, levels, place)
         built.append(done)
@@ -210,6 +216,7 @@ def _unravel_list(
     max_def: int,
     levels: Levels,
     starts: NDArray[np.int64] | None,
+    is_outermost: bool,
     place: Place,
 ) -> tuple[Layer, Levels]:
     """Return a list layer, and the entries that begin its lists (`starts` when known)."""
@@ -217,18 +224,17 @@ def _unravel_list(
     assert levels.rep is not None
     if starts is None:
         starts = np.flatnonzero(levels.rep != 0)
-    outer = Levels(len(starts), levels.rep[starts] - 1, None)
+    outer = Levels(len(starts), None if is_outermost else levels.rep[starts] - 1, None)
     if definition is None:
         return Layer(len(starts), None, np.append(starts, levels.count)), outer
-    firsts = definition[starts]
+    firsts = definition.take(starts)
     outer = Levels(outer.count, outer.rep, firsts)
-    num_slots = int(np.count_nonzero(definition <= layer.below))
-    placeholders = firsts > layer.below
+    special = np.flatnonzero(firsts > layer.below)
+    num_slots = _check_special(definition > layer.below, starts, special, place)
     offsets = np.empty(len(starts) + 1, np.int64)  # entries before, less those without an item
-    np.subtract(starts, np.cumsum(placeholders, dtype=np.int64), out=offsets[:-1])
-    offsets[:-1] += placeholders
+    widths = np.diff(special, prepend=-1, append=len(starts) - 1)
+    np.subtract(starts, np.repeat(np.arange(len(widths)), widths), out=offsets[:-1])
     offsets[-1] = num_slots
-    _check_special(np.diff(offsets)[placeholders], levels.count - num_slots, place)
     if layer.window < max_def:
         kept = firsts <= layer.window
         firsts, offsets = firsts[kept], np.append(offsets[:-1][kept], num_slots)
@@ -240,13 +246,25 @@ def _unravel_list(
     return Layer(len(firsts), validity, offsets), outer
 
 
-def _check_special(lengths: NDArray[np.int64], invisible: int, place: Place) -> None:
-    """Refuse unless every null or empty list is one entry, and every such entry begins a list."""
-    if len(lengths) != invisible or lengths.any():
+def _check_special(
+    hidden: NDArray[np.bool_],
+    starts: NDArray[np.int64],
+    special: NDArray[np.int64],
+    place: Place,
+) -> int:
+    """Refuse unless every null or empty list is one entry, and every such entry begins a list.
+
+    `hidden` says which entries have no item, `special` are the numbers of the lists that begin with
+    such an entry. Return the number of entries with an item.
+    """
+    invisible = int(np.count_nonzero(hidden))
+    sizes = np.append(starts, len(hidden)).take(special + 1) - starts.take(special)
+    if invisible != len(special) or (sizes != 1).any():
         raise CorruptPage(
             "L.page.levels.special-alone",
             place,
-            found=f"{invisible} entries without an item, {len(lengths)} of them begin a list, "
-            f"with {int(lengths.sum())} items in these lists",
-            wanted="one entry and no items for each null or empty list",
+            found=f"{invisible} entries without an item, {len(special)} of them begin a list, "
+            f"in lists of {int(sizes.sum())} entries",
+            wanted="one entry for each null or empty list",
         )
+    return len(hidden) - invisible
