@@ -96,64 +96,6 @@ def test_headers_that_do_not_fill_the_chunk_are_refused(at, value, clause):
     assert f"L.page.miniblock.{clause}" == caught.value.clause
 
 
-@pytest.mark.parametrize(
-    ("words", "num_items", "chunk_bytes", "clause"),
-    [
-        ("600060", 3, 56, "table-size"),
-        ("6000", 3, 64, "chunk-bytes"),
-        ("60006000", 3, 112, "log"),
-        ("61006000", 1, 112, "num-items"),
-        ("6000", 2**40, 56, "num-items"),
-        ("6200", 3, 56, "last-log"),
-        ("", 3, 0, "num-items"),
-    ],
-)
-def test_chunk_tables_that_contradict_the_page_are_refused(words, num_items, chunk_bytes, clause):
-    """Sizes must add up to the chunk buffer, counts to the page's values."""
-    with pytest.raises(CorruptPage) as caught:
-        _table(bytes.fromhex(words), num_items, chunk_bytes)
-
-    assert f"L.page.miniblock.{clause}" == caught.value.clause
-
-
-def test_last_chunk_has_the_rest():
-    """Logs 10 and 0 with 1200 values are 1024 and 176 values."""
-    table = _table(bytes.fromhex("1a031003"), 1200, 800)
-
-    assert [1024, 176] == table.counts.tolist()
-    assert [400, 400] == table.sizes.tolist()
-
-
-@pytest.mark.parametrize(
-    ("words", "num_items", "wide", "place"),
-    [
-        ("1000 1000 1000", 9, False, (0, 2)),
-        ("1100 1000 1000", 9, False, (2, 2)),
-        ("11000000 10000000 10000000", 9, True, (4, 4)),
-        ("1100 1100", 1, False, (2, 2)),
-        ("1100 1200", 3, False, (2, 2)),
-        ("11000000 12000000", 3, True, (4, 4)),
-    ],
-)
-def test_errors_of_the_table_name_the_word(words, num_items, wide, place):
-    """The first word without a log, or the last one, which has the wrong rest."""
-    data = bytes.fromhex(words)
-    chunk_bytes = 16 * len(words.split())
-    with pytest.raises(CorruptPage) as caught:
-        parse_table(_cursor(data), wide, num_items, Extent(0, chunk_bytes))
-
-    assert place == (caught.value.offset, caught.value.place.size_bytes)
-
-
-def test_a_last_chunk_without_values_is_only_for_pages_without_any():
-    """Two values in the first of two chunks leave none; one chunk of none is an empty page."""
-    with pytest.raises(CorruptPage) as caught:
-        _table(bytes.fromhex("1100 1000"), 2, 32)
-
-    assert "L.page.miniblock.num-items" == caught.value.clause
-    assert [0] == _table(bytes.fromhex("1000"), 0, 16).counts.tolist()
-
-
 @given(
     st.lists(
         st.tuples(st.lists(st.integers(0, 9), min_size=1, max_size=9), st.binary(max_size=20)),

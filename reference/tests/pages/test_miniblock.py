@@ -1,31 +1,21 @@
-"""Mini-block pages: what a scan and a take read."""
+"""Mini-block pages: what is read of them, and when they are alike."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.context import Context
-from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.data_file import open_file
+from lanceref.pages.layers import ALL_VALID_ITEM, NULLABLE_ITEM
 from lanceref.storage import BytesSource
 
-from .oracle_files import column, open_bytes, write
+from .building import chunk, chunk_table, flat, mini_layout, opened, words
+from .oracle_files import column, write
 from .shapes import Shape
-
-pytestmark = pytest.mark.oracle
 
 WIDE = pa.array(np.random.default_rng(5).integers(-(2**62), 2**62, 1_200_000))
 
 
-def test_scan_yields_runs_that_fit_the_cache(tmp_path):
-    """Consecutive arrays of about RUN_BYTES, none much larger."""
-    reader = column(open_bytes(write(Shape(WIDE), "2.1", tmp_path / "c.lance")))
-    sizes = [array.nbytes for array in reader.scan(0, len(WIDE))]
-
-    assert len(sizes) > 2
-    assert max(sizes) <= RUN_BYTES
-    assert min(sizes[:-1]) > RUN_BYTES // 2
-
-
+@pytest.mark.oracle
 @pytest.mark.parametrize("version", ["2.1", "2.2"])
 def test_take_reads_the_chunk_table_and_the_chunks_of_the_rows(version, tmp_path):
     """Two far rows: one request for the table, one for each chunk; again, only the chunks."""
@@ -42,15 +32,23 @@ def test_take_reads_the_chunk_table_and_the_chunks_of_the_rows(version, tmp_path
     assert again.read_bytes < 2 * 4200
 
 
-def test_take_from_lists_reads_the_chunks_of_the_rows(tmp_path):
-    """The repetition index leads to the chunks of a row; the rest of the page is not read."""
-    lists = pa.array(
-        [list(range(i, i + 300)) for i in range(0, 2**22, 2**12)], pa.list_(pa.int64())
-    )
-    source = BytesSource(write(Shape(lists), "2.1", tmp_path / "c.lance"))
-    reader = column(open_file(source, Context("c.lance")))
-    source.stats.incremental()
-    taken, read = reader.take(np.array([3, 900])), source.stats.incremental()
+def _page(values, num_items, *layers):
+    stored = chunk(words(*range(num_items)))
+    layout = mini_layout(values, num_items, *layers)
+    return opened(pa.int32(), layout, num_items, chunk_table((stored, 0)), stored)
 
-    assert lists.take(pa.array([3, 900])).equals(taken)
-    assert read.read_bytes < source.size // 8
+
+def test_pages_are_alike_but_for_their_items():
+    """Another number of items makes no difference, another layer does."""
+    page = _page(flat(32), 3, ALL_VALID_ITEM)
+
+    assert page.mini.is_like(_page(flat(32), 2, ALL_VALID_ITEM).mini)
+    assert not page.mini.is_like(_page(flat(32), 3, NULLABLE_ITEM).mini)
+
+
+def test_the_extent_reaches_over_all_buffers():
+    """From the chunk table to the end of the chunks."""
+    page = _page(flat(32), 3, ALL_VALID_ITEM)
+    table, chunks = page.page.extents
+
+    assert (table.offset, chunks.end) == (page.extent.offset, page.extent.end)
