@@ -38,3 +38,36 @@ def test_take_from_lists_reads_the_chunks_of_the_rows(tmp_path):
 
     assert lists.take(pa.array([3, 900])).equals(taken)
     assert read.read_bytes < source.size // 8
+
+
+@pytest.mark.parametrize("version", ["2.1", "2.2"])
+def test_take_reads_the_chunk_table_and_the_chunks_of_the_rows(version, tmp_path):
+    """Two far rows: one request for the table, one for each chunk; again, only the chunks."""
+    source = BytesSource(write(Shape(WIDE), version, tmp_path / "c.lance"))
+    reader = column(open_file(source, Context("c.lance")))
+    rows = np.array([10, 500_000])
+    source.stats.incremental()
+    taken, first = reader.take(rows), source.stats.incremental()
+    reader.take(rows)
+    again = source.stats.incremental()
+
+    assert WIDE.take(pa.array(rows)).equals(taken)
+    assert (3, 2) == (first.read_iops, again.read_iops)
+    assert again.read_bytes < 2 * 4200
+
+
+@pytest.mark.parametrize("version", ["2.1", "2.2"])
+def test_pages_of_lists_are_joined(version, tmp_path):
+    """Lists of 0 to 10 items, some null, in pages of 64 Ki items: fewer arrays than pages."""
+    random = np.random.default_rng(3)
+    sizes = random.integers(0, 11, 100_000)
+    offsets = pa.array(np.append(0, np.cumsum(sizes)), pa.int32())
+    items = pa.array(random.integers(0, 10**6, int(sizes.sum())), pa.int32())
+    nulls = pa.array((sizes == 0) & (random.random(len(sizes)) < 0.5))
+    lists = pa.ListArray.from_arrays(offsets, items, mask=nulls)
+    data = write(Shape(lists), version, tmp_path / "c.lance")
+    opened = open_file(BytesSource(data), Context("c.lance"))
+    parts = list(column(open_bytes(data)).scan(0, len(lists)))
+
+    assert lists.equals(pa.concat_arrays(parts))
+    assert len(parts) < len(opened.columns[0].pages)

@@ -1,21 +1,17 @@
 """Joined pages: what is scanned together, and that nobody notices."""
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.context import Context
 from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import CorruptPage
 from lanceref.file.columns import ColumnMetadata, PageMetadata
-from lanceref.file.data_file import open_file
 from lanceref.pages.layers import ALL_VALID_ITEM
 from lanceref.pages.leaf import open_leaf
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 from lanceref.storage import BytesSource
 
 from .building import V2_1, chunk, chunk_table, field_of, flat, mini_layout, path_to, words
-from .oracle_files import column, open_bytes, write
-from .shapes import Shape
 
 
 def _leaf(pages, gaps=()):
@@ -75,21 +71,3 @@ def test_an_error_has_the_place_of_its_own_page():
         caught.value.clause,
         caught.value.offset,
     )
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("version", ["2.1", "2.2"])
-def test_pages_of_lists_are_joined(version, tmp_path):
-    """Lists of 0 to 10 items, some null, in pages of 64 Ki items: fewer arrays than pages."""
-    random = np.random.default_rng(3)
-    sizes = random.integers(0, 11, 100_000)
-    offsets = pa.array(np.append(0, np.cumsum(sizes)), pa.int32())
-    items = pa.array(random.integers(0, 10**6, int(sizes.sum())), pa.int32())
-    nulls = pa.array((sizes == 0) & (random.random(len(sizes)) < 0.5))
-    lists = pa.ListArray.from_arrays(offsets, items, mask=nulls)
-    data = write(Shape(lists), version, tmp_path / "c.lance")
-    opened = open_file(BytesSource(data), Context("c.lance"))
-    parts = list(column(open_bytes(data)).scan(0, len(lists)))
-
-    assert lists.equals(pa.concat_arrays(parts))
-    assert len(parts) < len(opened.columns[0].pages)
