@@ -18,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.codecs import fsst_expand
+from lanceref.codecs.fsst_expand import ESCAPE
 from lanceref.codecs.values import Variable
 from lanceref.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
@@ -28,14 +30,8 @@ TABLE_BYTES = 2312
 MAGIC = 0x46535354
 """Upper word of the table's header."""
 
-ESCAPE = 255
-"""The code whose successor stands for itself."""
-
 CODES = "fsst codes"
 """What the bytes of coded values are called in a file."""
-
-SLAB = 1 << 15
-"""Codes decoded at a time: the eight-byte intermediates stay in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,39 +74,27 @@ def expand(encoding: pb.Fsst, codes: Variable, place: Place) -> Variable:
 
 
 def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
-    """Decode every value, a slab of codes at a time; `place` is where the codes lie."""
+    """Decode every value; `place` is where the codes lie."""
     if not table.is_on:
         return values
     start, end = int(values.offsets[0]), int(values.offsets[-1])
     codes, cuts = values.data[start:end], values.offsets - start
-    literal = _literals(codes)
-    _check(table, codes, literal, cuts, place)
-    offsets, parts, size = np.zeros(len(cuts), np.int64), [np.empty(0, np.uint8)], 0
-    for at in range(0, len(codes), SLAB):
-        part, marked = codes[at : at + SLAB], literal[at : at + SLAB]
-        sizes, symbols = np.take(table.lengths, part), np.take(table.symbols, part)
-        if marked.any():
-            sizes[marked], symbols[marked] = 1, part[marked]
-        ends = np.zeros(len(part) + 1, np.int64)
-        np.cumsum(sizes, out=ends[1:])
-        first, last = np.searchsorted(cuts, (at, at + len(part)), "right")
-        offsets[first:last] = size + ends[cuts[first:last] - at]
-        parts.append(_store(symbols, ends))
-        size += int(ends[-1])
-    return Variable(offsets, np.concatenate(parts))
+    literal = None
+    if int(codes.max(initial=0)) >= table.num_symbols:
+        literal = _literals(codes)
+        _check(table, codes, literal, cuts, place)
+    return Variable(*fsst_expand.expand(table.symbols, table.lengths, codes, literal, cuts))
 
 
 def _literals(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Say which codes stand for themselves: those behind an escape that is not itself escaped."""
-    is_escape: NDArray[np.bool_] = codes == ESCAPE
-    at = np.flatnonzero(is_escape)
-    if len(at) == 0:
-        return is_escape
-    opens = np.append(True, np.diff(at) != 1)
-    first = at[opens][np.cumsum(opens) - 1]
-    escapes = at[(at - first) % 2 == 0]
     literal = np.zeros(len(codes), np.bool_)
-    literal[escapes[escapes + 1 < len(codes)] + 1] = True
+    at = np.flatnonzero(codes == ESCAPE)
+    if len(at):
+        opens = np.append(True, np.diff(at) != 1)
+        first = at[opens][np.cumsum(opens) - 1]
+        escapes = at[(at - first) % 2 == 0]
+        literal[escapes[escapes + 1 < len(codes)] + 1] = True
     return literal
 
 
@@ -124,7 +108,7 @@ def _check(
     """Refuse codes without a symbol, and values that end behind an escape."""
     unknown = (codes >= table.num_symbols) & (codes != ESCAPE) & ~literal
     if unknown.any():
-        at = int(np.flatnonzero(unknown)[0])
+        at = int(np.argmax(unknown))
         raise CorruptPage(
             "L.codec.fsst.code",
             place,
@@ -139,14 +123,3 @@ def _check(
             found="a value that ends in 255",
             wanted="a byte behind it",
         )
-
-
-def _store(symbols: NDArray[np.uint64], ends: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Write eight bytes per code in order: each overwrites what the one before wrote too much.
-
-    There are eight bytes of room behind the last; NumPy assigns in the order of the indices.
-    """
-    out = np.empty(int(ends[-1]) + 8, np.uint8)
-    words = np.ndarray((len(out) - 7,), "<u8", out.data, strides=(1,))
-    words[ends[:-1]] = symbols
-    return out[:-8]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lanceref.codecs.fsst import ESCAPE, MAGIC, TABLE_BYTES
+from lanceref.codecs.fsst import MAGIC, TABLE_BYTES
+from lanceref.codecs.fsst_expand import ESCAPE
 from lanceref.codecs.fsst_train import code_values, make_coder, train
 from lanceref.codecs.values import Variable
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.fsst import ESCAPE
+from lanceref.codecs.fsst_expand import ESCAPE
 from lanceref.codecs.values import Variable
 
 SAMPLE_BYTES = 1 << 14
