@@ -15,19 +15,36 @@ from lanceref.codecs.encoded import MiniBlocks, even_counts, flat_encoding
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
+SLAB = 64
+"""Blocks packed at a time: they and what they are packed to stay in the cache."""
+
+POWERS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
+"""Powers of two: a number below the n-th, but no lower one, has n bits."""
+
+
 def pack(values: Unsigned, width: int) -> Unsigned:
     """Pack blocks of `values` (blocks, 1024) to (blocks, width * 1024 / T); the rest is dropped."""
+    lanes = BLOCK // (values.dtype.itemsize * 8)
+    packed = np.zeros((len(values), width, lanes), values.dtype)
+    for at in range(0, len(values), SLAB):
+        _pack_slab(values[at : at + SLAB], packed[at : at + SLAB], width)
+    return packed.reshape(len(values), width * lanes)
+
+
+def _pack_slab(values: Unsigned, packed: Unsigned, width: int) -> None:
+    """Pack blocks into `packed` (blocks, width, lanes), which is 0."""
     word, bits = values.dtype.type, values.dtype.itemsize * 8
     lanes = BLOCK // bits
-    packed = np.zeros((len(values), width, lanes), values.dtype)
+    moved = np.empty((len(values), lanes), values.dtype)
     for row in range(bits):
         k, shift = divmod(row * width, bits)
-        source = values[:, row_start(row) : row_start(row) + lanes]
+        first = row_start(row)
+        source = values[:, first : first + lanes]
         if k < width:
-            packed[:, k] |= source << word(shift)
+            np.bitwise_or(packed[:, k], np.left_shift(source, word(shift), moved), packed[:, k])
         if shift + width > bits:
-            packed[:, k + 1] |= source >> word(bits - shift)
-    return packed.reshape(len(values), width * lanes)
+            over = np.right_shift(source, word(bits - shift), moved)
+            np.bitwise_or(packed[:, k + 1], over, packed[:, k + 1])
 
 
 def block_widths(values: Unsigned) -> NDArray[np.int64]:
@@ -36,7 +53,7 @@ def block_widths(values: Unsigned) -> NDArray[np.int64]:
     if not len(starts):
         return np.zeros(0, np.int64)
     joined = np.bitwise_or.reduceat(values, starts).astype(np.uint64)
-    return np.array([int(bits).bit_length() for bits in joined.tolist()], np.int64)
+    return np.searchsorted(POWERS, joined, "right")
 
 
 def blocks_of(values: Unsigned) -> Unsigned:
@@ -62,12 +79,24 @@ def encode_inline(values: Unsigned, widths: NDArray[np.int64] | None = None) -> 
     out = np.empty(int(ends[-1]) if len(ends) else 0, values.dtype)
     out[ends - words] = widths.astype(values.dtype)
     for width in np.unique(widths).tolist():
-        chosen = np.flatnonzero(widths == width)
-        size = width * (BLOCK // bits)
-        at = (ends - words)[chosen] + 1
-        out[at[:, None] + np.arange(size)] = pack(blocks[chosen], width)
+        _pack_into(out, (ends - words) + 1, blocks, np.flatnonzero(widths == width), width)
     counts = even_counts(len(values), BLOCK)
     return MiniBlocks(inline_encoding(bits), counts, ((out.view(np.uint8), words * (bits // 8)),))
+
+
+def _pack_into(
+    out: Unsigned, starts: NDArray[np.int64], blocks: Unsigned, chosen: NDArray[np.int64], width: int
+) -> None:
+    """Pack the blocks `chosen` at one width to their `starts` in `out`."""
+    first, last = int(chosen[0]), int(chosen[-1]) + 1
+    if last - first != len(chosen):
+        packed = pack(blocks[chosen], width)
+        out[starts[chosen][:, None] + np.arange(packed.shape[1])] = packed
+        return
+    packed = pack(blocks[first:last], width)
+    start, size = int(starts[first]), packed.shape[1]
+    rows = out[start - 1 : start - 1 + (last - first) * (size + 1)].reshape(-1, size + 1)
+    rows[:, 1:] = packed
 
 
 def inline_encoding(bits: int) -> CompressiveEncoding:

@@ -116,13 +116,14 @@ def _plain_mini_fixed(values: Fixed, params: Params) -> MiniBlocks:
     if values.bits not in WIDTHS:
         return _flat(values)
     numbers = unsigned(values)
-    packed = packed_bytes(numbers)
-    runs, runs_bytes = run_bytes(numbers)
+    widths = bitpack_encode.block_widths(numbers)
+    packed = packed_bytes(numbers, widths)
+    runs, runs_bytes = run_bytes(numbers, min(len(values.data), packed + 1))
     few = params.rle_threshold is None or runs < params.rle_threshold * values.count
     if few and runs_bytes < len(values.data) and runs_bytes <= packed:
         return rle_encode.encode_mini(numbers, rle_counts(numbers))
     if packed < len(values.data):
-        return bitpack_encode.encode_inline(numbers)
+        return bitpack_encode.encode_inline(numbers, widths)
     return _flat(values)
 
 
@@ -182,14 +183,16 @@ class NumberCodec:
 def number_codec(numbers: Unsigned, version: FileVersion) -> NumberCodec:
     """Return the block codec of integers: runs, packed bits or plain, the smallest of them."""
     bits, raw = numbers.dtype.itemsize * 8, numbers.nbytes
-    width = int(bitpack_encode.block_widths(numbers).max(initial=0))
+    widths = bitpack_encode.block_widths(numbers)
+    width = int(widths.max(initial=0))
     is_small = len(numbers) <= BLOCK
-    packed = packed_bytes(numbers)
+    packed = packed_bytes(numbers, widths)
     if not is_small:
         packed = bitpack_encode.out_of_line_bytes(numbers, width)
-    runs = run_bytes(numbers)[1] + rle_encode.HEADER_BYTES
-    if version >= V2_2 and runs < min(raw, packed):
-        return NumberCodec(rle_encode.rle_encoding(bits), rle_encode.encode_block)
+    if version >= V2_2:
+        least = min(raw, packed) - rle_encode.HEADER_BYTES
+        if run_bytes(numbers, least)[1] < least:
+            return NumberCodec(rle_encode.rle_encoding(bits), rle_encode.encode_block)
     if width >= bits or packed > raw or (packed == raw and width):
         return NumberCodec(flat_encoding(bits), _plain_bytes)
     if is_small:

@@ -6,14 +6,17 @@ All are exact and cost one pass; those that only the oracle's choice needs are c
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import BLOCK, Unsigned
-from lanceref.codecs.bitpack_encode import block_widths
 from lanceref.codecs.rle_encode import MAX_RUN, starts_of
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
 
 ENTROPY_SAMPLE = 64
 """Values whose bytes the entropy is taken of."""
+
+SLAB = 1 << 15
+"""Values compared at a time: what says whether they differ stays in the cache."""
 
 
 def unsigned(values: Fixed) -> Unsigned:
@@ -35,17 +38,29 @@ def max_value_bytes(values: Values) -> int:
     return sum(map(max_value_bytes, values.fields)) if isinstance(values, Rows) else 0
 
 
-def run_bytes(values: Unsigned) -> tuple[int, int]:
-    """Return the number of runs, and the bytes that values and lengths of cut runs take."""
-    starts = starts_of(values)
-    lengths = np.diff(np.append(starts, len(values)))
-    pieces = int((-(-lengths // MAX_RUN)).sum())
-    return len(starts), pieces * (values.dtype.itemsize + 1)
+def run_bytes(values: Unsigned, too_many: int) -> tuple[int, int]:
+    """Return the number of runs, and the bytes that values and lengths of cut runs take.
+
+    From `too_many` bytes on the runs are taken uncut: the bytes are fewer, but still too many.
+    """
+    runs, pair_bytes = num_runs(values), values.dtype.itemsize + 1
+    if runs * pair_bytes >= too_many:
+        return runs, runs * pair_bytes
+    lengths = np.diff(np.append(starts_of(values), len(values)))
+    return runs, int((-(-lengths // MAX_RUN)).sum()) * pair_bytes
 
 
-def packed_bytes(values: Unsigned) -> int:
-    """Return the bytes that inline bitpacking takes."""
-    widths = block_widths(values)
+def num_runs(values: Unsigned) -> int:
+    """Return the number of runs."""
+    later, changes = values[1:], min(1, len(values))
+    for at in range(0, len(later), SLAB):
+        part = later[at : at + SLAB]
+        changes += int(np.count_nonzero(part != values[at : at + len(part)]))
+    return changes
+
+
+def packed_bytes(values: Unsigned, widths: NDArray[np.int64]) -> int:
+    """Return the bytes that inline bitpacking of blocks of the given `widths` takes."""
     return int((values.dtype.itemsize + widths * BLOCK // 8).sum())
 
 

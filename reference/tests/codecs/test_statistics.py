@@ -23,12 +23,12 @@ def test_the_longest_value_counts():
 
 def test_runs_take_a_value_and_a_length_for_each_255():
     """300 equal values of four bytes are one run of two pieces."""
-    assert run_bytes(np.array([5] * 300 + [6], "<u4")) == (2, 3 * 5)
+    assert run_bytes(np.array([5] * 300 + [6], "<u4"), 99) == (2, 3 * 5)
 
 
 def test_packed_values_take_a_word_and_their_width():
     """1,024 values below 8 take 4 + 3 x 128 bytes."""
-    assert packed_bytes(np.array([7] * 1024, "<u4")) == 4 + 384
+    assert packed_bytes(np.array([7] * 1024, "<u4"), np.array([3])) == 4 + 384
 
 
 def test_entropy_is_the_mean_of_the_byte_positions():
