@@ -14,7 +14,6 @@ from lanceref.codecs.bitpack import BLOCK, Unsigned, row_start
 from lanceref.codecs.encoded import MiniBlocks, even_counts, flat_encoding
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
-
 SLAB = 64
 """Blocks packed at a time: they and what they are packed to stay in the cache."""
 
@@ -85,7 +84,11 @@ def encode_inline(values: Unsigned, widths: NDArray[np.int64] | None = None) -> 
 
 
 def _pack_into(
-    out: Unsigned, starts: NDArray[np.int64], blocks: Unsigned, chosen: NDArray[np.int64], width: int
+    out: Unsigned,
+    starts: NDArray[np.int64],
+    blocks: Unsigned,
+    chosen: NDArray[np.int64],
+    width: int,
 ) -> None:
     """Pack the blocks `chosen` at one width to their `starts` in `out`."""
     first, last = int(chosen[0]), int(chosen[-1]) + 1
@@ -135,6 +138,45 @@ def encode_out_of_line(
         return pack(blocks_of(values), width).reshape(-1).view(np.uint8)
     packed = pack(values[:whole].reshape(-1, BLOCK), width).reshape(-1)
     return np.concatenate([packed, values[whole:]]).view(np.uint8)
+
+
+def encode_out_of_line_chunks(
+    values: Unsigned, counts: NDArray[np.int64], width: int
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Pack chunks of `counts` values, each as `encode_out_of_line` does; return bytes and sizes."""
+    bits = values.dtype.itemsize * 8
+    whole, tails = np.divmod(counts, BLOCK)
+    raw = [tail > 0 and not tail_is_packed(tail, bits, width) for tail in tails.tolist()]
+    is_raw = np.array(raw, np.bool_)
+    blocks = whole + ((tails > 0) & ~is_raw)
+    packed = pack(_blocks_of_chunks(values, counts, np.where(is_raw, whole * BLOCK, counts)), width)
+    stored, sizes = packed.reshape(-1).view(np.uint8), blocks * (width * BLOCK // 8)
+    if not any(raw):
+        return stored, sizes
+    ends, value_ends, plain = np.cumsum(sizes), np.cumsum(counts), values.view(np.uint8)
+    parts: list[NDArray[np.uint8]] = []
+    first = 0
+    for at in np.flatnonzero(is_raw).tolist():
+        parts.append(stored[first : ends[at]])
+        end = int(value_ends[at]) * (bits // 8)
+        parts.append(plain[end - int(tails[at]) * (bits // 8) : end])
+        first = int(ends[at])
+    sizes = sizes + np.where(is_raw, tails * (bits // 8), 0)
+    return np.concatenate([*parts, stored[first:]]), sizes
+
+
+def _blocks_of_chunks(
+    values: Unsigned, counts: NDArray[np.int64], packed: NDArray[np.int64]
+) -> Unsigned:
+    """Return the first `packed` values of each chunk as blocks, zeros behind the last of each."""
+    blocks = -(-packed // BLOCK)
+    if (counts[:-1] == blocks[:-1] * BLOCK).all():
+        return blocks_of(values[: int(packed.sum())])
+    out = np.zeros(int(blocks.sum()) * BLOCK, values.dtype)
+    froms, tos = np.cumsum(counts) - counts, (np.cumsum(blocks) - blocks) * BLOCK
+    for start, to, size in zip(froms.tolist(), tos.tolist(), packed.tolist(), strict=True):
+        out[to : to + size] = values[start : start + size]
+    return out.reshape(-1, BLOCK)
 
 
 def tail_is_packed(tail: int, bits: int, width: int) -> bool:

@@ -51,6 +51,9 @@ LARGE_VALUE = 32 * 1024
 ENTROPY_LIMIT = 4.0
 """Mean entropy of bytes below which their streams are split."""
 
+Coded = tuple[NDArray[np.uint8], NDArray[np.int64]]
+"""The bytes of all chunks joined, and the size in each chunk."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -166,18 +169,28 @@ def encode_levels(
     """Encode the levels of a page, `counts` in each chunk; return bytes and sizes of the chunks."""
     numbers = np.ascontiguousarray(levels, "<u2")
     codec = number_codec(numbers, version)
-    ends = np.cumsum(counts).tolist()
-    parts = [codec.encode(numbers[start:end]) for start, end in zip([0, *ends], ends)]
-    sizes = np.array([len(part) for part in parts], np.int64)
-    return codec.encoding, np.concatenate(parts), sizes
+    data, sizes = codec.encode_chunks(numbers, counts)
+    return codec.encoding, data, sizes
 
 
 @dataclass(frozen=True, slots=True)
 class NumberCodec:
-    """How blocks of integers are stored: the description, and what encodes one of them."""
+    """How blocks of integers are stored: the description, and what encodes one of them.
+
+    `encode_all`, where there is one, encodes many at once: it is faster than one after the other.
+    """
 
     encoding: CompressiveEncoding
     encode: Callable[[Unsigned], NDArray[np.uint8]]
+    encode_all: Callable[[Unsigned, NDArray[np.int64]], Coded] | None = None
+
+    def encode_chunks(self, numbers: Unsigned, counts: NDArray[np.int64]) -> Coded:
+        """Encode a block for each chunk of `counts` integers."""
+        if self.encode_all is not None:
+            return self.encode_all(numbers, counts)
+        ends = np.cumsum(counts).tolist()
+        parts = [self.encode(numbers[start:end]) for start, end in zip([0, *ends], ends)]
+        return np.concatenate(parts), np.array([len(part) for part in parts], np.int64)
 
 
 def number_codec(numbers: Unsigned, version: FileVersion) -> NumberCodec:
@@ -198,8 +211,11 @@ def number_codec(numbers: Unsigned, version: FileVersion) -> NumberCodec:
     if is_small:
         encoding = bitpack_encode.inline_encoding(bits)
         return NumberCodec(encoding, bitpack_encode.encode_inline_block)
-    encoding = bitpack_encode.out_of_line_encoding(bits, width)
-    return NumberCodec(encoding, partial(bitpack_encode.encode_out_of_line, width=width))
+    return NumberCodec(
+        bitpack_encode.out_of_line_encoding(bits, width),
+        partial(bitpack_encode.encode_out_of_line, width=width),
+        partial(bitpack_encode.encode_out_of_line_chunks, width=width),
+    )
 
 
 def _plain_bytes(numbers: Unsigned) -> NDArray[np.uint8]:

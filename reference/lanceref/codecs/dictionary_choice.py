@@ -17,6 +17,15 @@ from lanceref.file.versions import V2_1, V2_3, FileVersion
 INDEX_BYTES = 4
 """Bytes of an index."""
 
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number that spreads values over the upper bits of a product."""
+
+FEW = 4096
+"""Values that must mostly differ before more are looked at."""
+
+HASH_BITS = 21
+"""Bits of a hash: its table stays near the cache, and few values share one."""
+
 Indexed = tuple[NDArray[np.uint32], Values]
 """Indices of values, and the distinct values in the order of their first use."""
 
@@ -27,10 +36,12 @@ def choose_dictionary(
     """Return indices and items when a dictionary is small enough; None when it is not."""
     if not _may_repeat(values, version) or values.count < params.dict_too_small:
         return None
+    most = min(values.count // params.dict_divisor, params.dict_max_cardinality)
     cells = _cells(values)
+    if _are_many(values, cells, most):
+        return None
     found = cells.dictionary_encode()
-    distinct = len(found.dictionary)
-    if distinct > min(values.count // params.dict_divisor, params.dict_max_cardinality):
+    if len(found.dictionary) > most:
         return None
     items = _items(values, found.dictionary)
     size, raw = _sizes(values, items, kind)
@@ -38,6 +49,18 @@ def choose_dictionary(
         return None
     indices = np.frombuffer(found.indices.buffers()[1], np.int32)[: values.count].view(np.uint32)
     return indices, items
+
+
+def _are_many(values: Values, cells: pa.Array, most: int) -> bool:
+    """Whether the first values alone are seen to have more than `most` distinct ones."""
+    sample = most + most // 8
+    if isinstance(values, Fixed) and values.bits == 64:
+        hashes = values.data.view("<u8")[: 2 * sample] * SPREAD >> np.uint64(64 - HASH_BITS)
+        seen = np.zeros(1 << HASH_BITS, np.bool_)
+        seen[hashes] = True
+        return int(np.count_nonzero(seen)) > most
+    few = cells.slice(0, FEW)
+    return 2 * len(few.unique()) > len(few) and len(cells.slice(0, sample).unique()) > most
 
 
 def _may_repeat(values: Values, version: FileVersion) -> bool:

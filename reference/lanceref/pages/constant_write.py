@@ -26,7 +26,7 @@ from lanceref.pages.validity import Validity
 from lanceref.proto.encodings_v2_1_pb2 import ConstantLayout
 
 SAMPLE = 64
-"""Values compared before all of them are."""
+"""Slots looked at before all of them are."""
 
 
 def all_null_page(
@@ -92,18 +92,24 @@ def the_value(values: Values, validity: Validity) -> bytes | Variable | None:
 
     Only values of fixed width and variable ones are looked at; there is at least one valid slot.
     """
-    valid = np.arange(values.count) if validity is None else np.flatnonzero(validity)
-    found: bytes | Variable | None = None
-    for some in (valid[:SAMPLE], valid):
-        if isinstance(values, Fixed) and values.bits:
-            found = _same_fixed(values, some)
-        elif isinstance(values, Variable):
-            found = _same_variable(values, some)
-        else:
-            return None
-        if found is None:
-            return None
-    return found
+    if _same(values, _first_slots(validity, values.count)) is None:
+        return None
+    return _same(values, np.arange(values.count) if validity is None else np.flatnonzero(validity))
+
+
+def _same(values: Values, slots: NDArray[np.int64]) -> bytes | Variable | None:
+    if isinstance(values, Fixed) and values.bits:
+        return _same_fixed(values, slots)
+    return _same_variable(values, slots) if isinstance(values, Variable) else None
+
+
+def _first_slots(validity: Validity, count: int) -> NDArray[np.int64]:
+    """Return the first valid slots, one at least."""
+    first = 0 if validity is None else int(np.argmax(validity))
+    most = min(count, first + SAMPLE)
+    if validity is None:
+        return np.arange(most)
+    return first + np.flatnonzero(validity[first:most])
 
 
 def _same_fixed(values: Fixed, slots: NDArray[np.int64]) -> bytes | None:

@@ -75,7 +75,7 @@ def encode_rows(rows: Shred, policy: LeafPolicy) -> Encoded:
 
 def page_cuts(rows: Shred, policy: LeafPolicy) -> list[int]:
     """Return the rows where pages begin: the first, and where the level budget asks for it."""
-    if policy.version == V2_3 or is_all_null(rows) or not rows.layers:
+    if policy.version == V2_3 or is_all_null(rows) or not has_lists(rows):
         return [0]
     cuts = row_cuts(ravel(rows), rows.num_rows)
     return [0] if cuts is None else cuts.tolist()
@@ -111,6 +111,11 @@ def encode_planar(rows: Shred, policy: LeafPolicy) -> Encoded:
         buffers, layout = _values(levels, values, items, policy, kind_of(rows.leaf.type))
         return buffers, dense_layout(layout)
     return _sparse(rows, values, items, policy)
+
+
+def has_lists(rows: Shred) -> bool:
+    """Whether lists stand around the leaf."""
+    return any(layer.offsets is not None for layer in rows.layers)
 
 
 def is_all_null(rows: Shred) -> bool:

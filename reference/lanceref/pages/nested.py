@@ -7,6 +7,7 @@ that leaves whose pages do not align can be brought to the same rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,14 +45,20 @@ class Nested:
         """Return rows `start`..`end` as views."""
         if start == 0 and end == self.num_rows:
             return self
-        cut = []
-        for layer in self.layers:
-            validity = None if layer.validity is None else layer.validity[start:end]
-            if layer.offsets is None:
-                cut.append(Layer(end - start, validity, None, layer.dimension))
-                start, end = start * layer.dimension, end * layer.dimension
-            else:
-                offsets = layer.offsets[start : end + 1]
-                cut.append(Layer(end - start, validity, offsets - offsets[0]))
-                start, end = int(offsets[0]), int(offsets[-1])
-        return Nested(tuple(cut), self.leaf.slice(start, end - start))
+        layers, first, last = cut_layers(self.layers, start, end)
+        return Nested(layers, self.leaf.slice(first, last - first))
+
+
+def cut_layers(layers: Sequence[Layer], start: int, end: int) -> tuple[tuple[Layer, ...], int, int]:
+    """Return slots `start`..`end` of the outermost layer as views, and where their values are."""
+    cut = []
+    for layer in layers:
+        validity = None if layer.validity is None else layer.validity[start:end]
+        if layer.offsets is None:
+            cut.append(Layer(end - start, validity, None, layer.dimension))
+            start, end = start * layer.dimension, end * layer.dimension
+        else:
+            offsets = layer.offsets[start : end + 1]
+            cut.append(Layer(end - start, validity, offsets - offsets[0]))
+            start, end = int(offsets[0]), int(offsets[-1])
+    return tuple(cut), start, end

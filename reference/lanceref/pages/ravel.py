@@ -96,7 +96,7 @@ def ravel(rows: Shred, codes: Sequence[int] | None = None) -> RavelledLevels:
         max_rep=max_rep,
         max_def=max_def,
         max_visible=_max_visible(inner_first) if max_rep else None,
-        num_entries=len(entries.rep),
+        num_entries=entries.count,
     )
 
 
@@ -105,7 +105,7 @@ def layer_code(layer: Layer) -> int:
     nullable = layer.validity is not None and not layer.validity.all()
     if layer.offsets is None:
         return NULLABLE_ITEM if nullable else ALL_VALID_ITEM
-    empty = np.diff(layer.offsets) == 0
+    empty = layer.offsets[1:] == layer.offsets[:-1]
     if nullable and layer.validity is not None:
         return NULL_AND_EMPTY if (empty & layer.validity).any() else NULLABLE_LIST
     return EMPTYABLE_LIST if empty.any() else ALL_VALID_LIST
@@ -124,20 +124,24 @@ _ITEMS = (ALL_VALID_ITEM, NULLABLE_ITEM)
 
 
 class _Entries:
-    """Entries from the outermost layer inward; `live` are those that still own a slot."""
+    """Entries from the outermost layer inward.
+
+    `owns` says which still own a slot, None: all do; there is no repetition before the first list.
+    """
 
     def __init__(self, count: int, max_rep: int, max_def: int) -> None:
-        self.rep = np.zeros(count, np.uint16)
-        self.definition = np.zeros(count, np.uint16)
-        self._live = np.arange(count)
+        self.count = count
+        self.rep = np.zeros(count if max_rep else 0, np.uint16)
+        self.definition = np.zeros(count if max_def else 0, np.uint16)
+        self._owns: NDArray[np.bool_] | None = None
         self._next_rep, self._next_def = max_rep, max_def
 
     def record(self, layer: Layer, code: int) -> None:
-        """Take in one layer, whose slots are the live entries."""
+        """Take in one layer, whose slots are the entries that own one."""
         if code in (NULLABLE_ITEM, NULLABLE_LIST, NULL_AND_EMPTY) and layer.validity is not None:
             null_level = self._next_def - (code == NULL_AND_EMPTY)
-            null = self._live[~layer.validity]
-            self.definition[null[self.definition[null] == 0]] = null_level
+            null = ~layer.validity if self._owns is None else self._live()[~layer.validity]
+            self._end(null, null_level)
         empty_level = self._next_def
         self._next_def -= _levels(code)
         if layer.offsets is not None:
@@ -145,32 +149,53 @@ class _Entries:
         elif layer.dimension > 1:
             self._repeat(layer.dimension)
 
+    def _live(self) -> NDArray[np.int64]:
+        return np.arange(self.count) if self._owns is None else np.flatnonzero(self._owns)
+
+    def _end(self, entries: NDArray[np.int64] | NDArray[np.bool_], level: int) -> None:
+        """Give entries, by number or by mask, their definition unless they have one."""
+        if entries.dtype == np.bool_:
+            np.copyto(self.definition, np.uint16(level), where=entries & (self.definition == 0))
+        else:
+            self.definition[entries[self.definition[entries] == 0]] = level
+
     def _open_lists(self, lengths: NDArray[np.int64], empty_level: int) -> None:
-        """Replace the entry of each list by those of its items; null and empty ones end here."""
-        live = self._live
-        starts = live[self.rep[live] == 0]
-        self.rep[starts] = self._next_rep
+        """Replace the entry of each list by those of its items; null and empty ones end here.
+
+        What is not replaced keeps its definition; what is has none.
+        """
+        live = self._live()
+        self.rep[live[self.rep[live] == 0]] = self._next_rep
         self._next_rep -= 1
-        ends = (lengths == 0) | (self.definition[live] != 0)
-        empty = live[ends]
-        self.definition[empty[self.definition[empty] == 0]] = empty_level
-        counts = np.ones(len(self.rep), np.int64)
+        ends = lengths == 0
+        if len(self.definition):
+            ends |= self.definition[live] != 0
+            self._end(live[ends], empty_level)
+        counts = np.ones(self.count, np.int64)
         counts[live] = np.where(ends, 1, lengths)
-        owns = np.zeros(len(self.rep), np.bool_)
-        owns[live] = ~ends
-        first = np.cumsum(counts) - counts
-        rep = np.zeros(int(counts.sum()), np.uint16)
+        after = np.cumsum(counts)
+        first, self.count = after - counts, int(after[-1]) if len(after) else 0
+        rep = np.zeros(self.count, np.uint16)
         rep[first] = self.rep
         self.rep = rep
-        self.definition = np.repeat(self.definition, counts)
-        self._live = np.flatnonzero(np.repeat(owns, counts))
+        if len(self.definition):
+            definition = np.zeros(self.count, np.uint16)
+            definition[first] = self.definition
+            self.definition = definition
+        owned = np.zeros(len(counts), np.bool_)
+        owned[live] = ~ends
+        owns = np.ones(self.count, np.bool_)
+        owns[first[~owned]] = False
+        self._owns = owns
 
     def _repeat(self, dimension: int) -> None:
-        """Give each live entry to every item of its fixed-size list, repetition too."""
-        counts = np.ones(len(self.rep), np.int64)
-        counts[self._live] = dimension
-        owns = np.zeros(len(self.rep), np.bool_)
-        owns[self._live] = True
-        self.rep = np.repeat(self.rep, counts)
-        self.definition = np.repeat(self.definition, counts)
-        self._live = np.flatnonzero(np.repeat(owns, counts))
+        """Give each entry that owns a slot to every item of its fixed-size list."""
+        counts = np.full(self.count, dimension, np.int64)
+        if self._owns is not None:
+            counts[~self._owns] = 1
+            self._owns = np.repeat(self._owns, counts)
+        self.rep, self.definition = (
+            np.repeat(levels, counts) if len(levels) else levels
+            for levels in (self.rep, self.definition)
+        )
+        self.count = int(counts.sum())

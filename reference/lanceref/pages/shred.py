@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lanceref.file.schema import Field
 from lanceref.pages.dictionary_write import join_dictionaries
 from lanceref.pages.layers import Step, leaf_paths
-from lanceref.pages.nested import Layer, Nested
+from lanceref.pages.nested import Layer, cut_layers
 from lanceref.pages.validity import Validity, both, validity_of
 
 
@@ -42,10 +42,11 @@ class Shred:
 
     def slice(self, start: int, end: int) -> Shred:
         """Return rows `start`..`end` as views."""
-        numbered = Nested(self.layers, pa.array(np.arange(len(self.leaf)))).slice(start, end)
-        first, size = numbered.leaf.offset, len(numbered.leaf)
-        validity = None if self.validity is None else self.validity[first : first + size]
-        return Shred(numbered.layers, self.leaf.slice(first, size), validity)
+        if start == 0 and end == self.num_rows:
+            return self
+        layers, first, last = cut_layers(self.layers, start, end)
+        validity = None if self.validity is None else self.validity[first:last]
+        return Shred(layers, self.leaf.slice(first, last - first), validity)
 
 
 def shred(array: pa.Array, field: Field) -> Iterator[Shred]:
