@@ -54,7 +54,8 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(("", "dataset", "fragment", "scanner", "explain", "validate", "testing"), 7),
     **dict.fromkeys(("optimize", "commit", "blob", "schema", "types", "indices", "vector"), 7),
     **dict.fromkeys(("write", "incoming", "operation", "metadata", "committing"), 7),
-    **dict.fromkeys(("transactions", "read_transaction"), 7),
+    **dict.fromkeys(("transactions", "read_transaction", "opened", "history"), 7),
+    **dict.fromkeys(("settings", "references", "cleanup"), 7),
     # 8: many processes
     **dict.fromkeys(("jobs", "spark"), 8),
 }

@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from lanceref.blob import DEFAULT_BLOB_BUFFER_SIZE, BlobFile, checked_buffer_size
+from lanceref.cleanup import Cleanup
 from lanceref.context import Context
-from lanceref.errors import VersionNotFound
 from lanceref.file.schema import LanceSchema
 from lanceref.fragment import LanceFragment
+from lanceref.history import History
 from lanceref.limits import DEFAULT_LIMITS, Limits
+from lanceref.opened import root_of
 from lanceref.projection import scan_projection, take_projection
+from lanceref.references import References
 from lanceref.scanner import LanceScanner
-from lanceref.snapshot import Snapshot, open_snapshot, positions_of
-from lanceref.storage import IOStats, Store, open_store
+from lanceref.settings import Settings
+from lanceref.snapshot import open_snapshot, positions_of
+from lanceref.storage import IOStats, open_store
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
-from lanceref.table.manifest import open_manifest
-from lanceref.table.naming import list_versions
-from lanceref.table.refs import TREE, Branch, Tag, list_branches, list_tags
 from lanceref.table.rows import ROW_ADDRESS
 from lanceref.take_blobs import locate_blobs
 
@@ -36,79 +37,41 @@ if TYPE_CHECKING:
     from lanceref.committing import BulkCommitResult
     from lanceref.operation import LanceOperation, Transaction
 
-VersionRef = int | str | tuple[str | None, int | None] | None
-"""A version by number, by tag, or as (branch, number); None is the latest."""
-
-MAIN = "main"
-"""Another name for the branch that has none."""
-
 
 def dataset(
     uri: str | os.PathLike[str],
     version: int | str | None = None,
+    asof: datetime | str | None = None,
     *,
     limits: Limits = DEFAULT_LIMITS,
 ) -> LanceDataset:
-    """Open a table: its latest version, a version by number, or one by tag.
+    """Open a table: its latest version, one by number or by tag, or the latest before a moment.
 
-    Raises NotFound (a ValueError) when there is no table or no such version or tag, and a
-    `LanceError` when the manifest is broken.
+    Raises NotFound (a ValueError) when there is no table or no such version or tag, ValueError for
+    a moment before the first version, and a `LanceError` when the manifest is broken.
     """
     store = open_store(uri)
     ctx = Context(Path(store.root).name, limits=limits)
     snapshot = open_snapshot(store, None if isinstance(version, str) else version, ctx)
     opened = LanceDataset(os.fspath(uri), snapshot, root_of(snapshot))
-    return opened.checkout_version(version) if isinstance(version, str) else opened
+    if isinstance(version, str):
+        return opened.checkout_version(version)
+    if asof is not None and version is None:
+        return opened.checkout_version(opened.version_before(_moment(asof)))
+    return opened
 
 
-def root_of(snapshot: Snapshot) -> Store:
-    """Return the store of the main branch: a branch is a table below it."""
-    below = f"/{TREE}/{snapshot.manifest.message.branch}"
-    if snapshot.manifest.message.branch and snapshot.store.root.endswith(below):
-        return open_store(snapshot.store.root.removesuffix(below))
-    return snapshot.store
+def _moment(asof: datetime | str) -> datetime:
+    """Return a moment in local time without a zone. Raises TypeError, ValueError."""
+    if isinstance(asof, str):
+        return datetime.fromisoformat(asof)
+    if not isinstance(asof, datetime):
+        raise TypeError(f"Unrecognized version timestamp {asof} of type {type(asof)}")
+    return asof
 
 
-def _tagged(store: Store, ctx: Context, tag: str) -> Tag:
-    tags = list_tags(store, ctx)
-    if tag not in tags:
-        raise VersionNotFound(f"Dataset at path {store.root}: no tag {tag!r}")
-    return tags[tag]
-
-
-class Tags:
-    """The tags of a dataset."""
-
-    def __init__(self, store: Store, ctx: Context) -> None:
-        self._store, self._ctx = store, ctx
-
-    def list(self) -> dict[str, Tag]:
-        """Return every tag by name."""
-        return list_tags(self._store, self._ctx)
-
-    def get_version(self, tag: str) -> int:
-        """Return the version a tag names. Raises NotFound."""
-        return _tagged(self._store, self._ctx, tag)["version"]
-
-
-class Branches:
-    """The branches of a dataset."""
-
-    def __init__(self, store: Store, ctx: Context) -> None:
-        self._store, self._ctx = store, ctx
-
-    def list(self) -> dict[str, Branch]:
-        """Return every branch by name."""
-        return list_branches(self._store, self._ctx)
-
-
-class LanceDataset:
+class LanceDataset(Cleanup, History, References, Settings):
     """One version of a table."""
-
-    def __init__(self, uri: str, snapshot: Snapshot, root: Store) -> None:
-        self.uri = uri
-        self._snapshot = snapshot
-        self._root = root
 
     @property
     def schema(self) -> pa.Schema:
@@ -121,56 +84,22 @@ class LanceDataset:
         return self._snapshot.manifest.schema
 
     @property
-    def version(self) -> int:
-        """The version that is open."""
-        return self._snapshot.manifest.version
+    def has_stable_row_ids(self) -> bool:
+        """Whether rows keep their ids when they move."""
+        return self._snapshot.stable_row_ids
 
     @property
-    def latest_version(self) -> int:
-        """The latest version there is now."""
-        return list_versions(self._snapshot.store, self._snapshot.ctx)[-1].version
+    def max_field_id(self) -> int:
+        """Highest id of a field of the schema, -1 without any."""
+        return max((field.id for field in self.lance_schema.flat()), default=-1)
+
+    def __len__(self) -> int:
+        return self.count_rows()
 
     @property
     def data_storage_version(self) -> str:
         """Name of the data storage version."""
         return self._snapshot.manifest.storage_version
-
-    @property
-    def tags(self) -> Tags:
-        """The tags."""
-        return Tags(self._root, self._snapshot.ctx)
-
-    @property
-    def branches(self) -> Branches:
-        """The branches."""
-        return Branches(self._root, self._snapshot.ctx)
-
-    def versions(self) -> list[dict[str, object]]:
-        """Return every version, oldest first: number, local time without zone, summary."""
-        store, ctx = self._snapshot.store, self._snapshot.ctx
-        found: list[dict[str, object]] = []
-        for name in list_versions(store, ctx):
-            manifest = open_manifest(store.open(name.path), replace(ctx, file=name.name))
-            found.append(
-                {
-                    "version": manifest.version,
-                    "timestamp": manifest.timestamp,
-                    "metadata": manifest.summary(),
-                }
-            )
-        return found
-
-    def checkout_version(self, version: VersionRef) -> LanceDataset:
-        """Return another version: of this branch, of a tag, of a branch. Raises VersionNotFound."""
-        store, root, limits = self._snapshot.store, self._root, self._snapshot.ctx.limits
-        ctx = Context(Path(root.root).name, limits=limits)
-        if isinstance(version, str):
-            tag = _tagged(root, ctx, version)
-            version = (tag["branch"], tag["version"])
-        if isinstance(version, tuple):
-            branch, version = version
-            store = root if branch in (None, MAIN) else open_store(f"{root.root}/{TREE}/{branch}")
-        return LanceDataset(self.uri, open_snapshot(store, version, ctx), root)
 
     def get_fragments(self) -> list[LanceFragment]:
         """Return every fragment."""

@@ -175,6 +175,18 @@ class OperationRefused(LanceError, OSError, ValueError):
     kind = "other"
 
 
+class RefRefused(LanceError, OSError, ValueError):
+    """A tag or branch that cannot be made, moved or deleted as asked."""
+
+    kind = "other"
+
+
+class CleanupRefused(LanceError, OSError, ValueError):
+    """Old versions that are to go, but are tagged."""
+
+    kind = "other"
+
+
 class AlreadyExists(LanceError, OSError):
     """A table stands where one is to be created."""
 

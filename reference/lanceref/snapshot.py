@@ -43,6 +43,11 @@ class Snapshot:
         return logical_schema(self.manifest.schema, blobs)
 
     @property
+    def stable_row_ids(self) -> bool:
+        """Whether rows keep their ids when they move."""
+        return bool(self.manifest.message.reader_feature_flags & STABLE_ROW_IDS)
+
+    @property
     def arrow_schema(self) -> pa.Schema:
         """The Arrow schema of the table."""
         return resolved(self.schema(BlobHandling.DECLARED).arrow)

@@ -13,7 +13,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -25,6 +25,10 @@ from lanceref.errors import NotFound
 
 SINK_BUFFER_BYTES = 1 << 20
 """Bytes that a sink gathers before it writes them."""
+
+
+COPY_BYTES = 8 << 20
+"""Bytes that a copy holds at once."""
 
 
 @dataclass(slots=True)
@@ -41,6 +45,15 @@ class IOStats:
         seen = IOStats(self.read_iops, self.read_bytes, self.write_iops, self.written_bytes)
         self.read_iops = self.read_bytes = self.write_iops = self.written_bytes = 0
         return seen
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An object of a store: `modified` in seconds since 1970."""
+
+    path: str
+    size: int
+    modified: float
 
 
 class Source(Protocol):
@@ -91,6 +104,9 @@ class Store(Protocol):
     def list(self, prefix: str) -> Iterator[str]:
         """Yield the names of the objects directly below `prefix`."""
 
+    def walk(self, prefix: str) -> Iterator[Entry]:
+        """Yield the objects below `prefix` at any depth; all for an empty one."""
+
     def exists(self, path: str) -> bool:
         """Whether an object stands at `path`."""
 
@@ -100,8 +116,14 @@ class Store(Protocol):
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """Write an object only if none is there; atomic. Return False when one is."""
 
+    def rename(self, path: str, to: str) -> None:
+        """Give an object another path. Raises NotFound."""
+
     def delete(self, path: str) -> None:
         """Remove an object; a missing one is not an error."""
+
+    def prune(self, prefix: str) -> None:
+        """Remove folders below `prefix` that are empty, in a store that has folders."""
 
 
 class LocalSource:
@@ -228,6 +250,18 @@ class LocalStore:
             with os.scandir(directory) as entries:
                 yield from sorted(entry.name for entry in entries if entry.is_file())
 
+    def walk(self, prefix: str) -> Iterator[Entry]:
+        """Yield the files below `prefix` at any depth, by path."""
+        self.stats.read_iops += 1
+        for folder, folders, names in os.walk(self._at(prefix)):
+            folders.sort()
+            for name in sorted(names):
+                path = Path(folder, name)
+                with suppress(FileNotFoundError):  # gone since it was listed
+                    found = path.stat()
+                    below = path.relative_to(self.root).as_posix()
+                    yield Entry(below, found.st_size, found.st_mtime)
+
     def exists(self, path: str) -> bool:
         """Whether a file stands at `path`."""
         self.stats.read_iops += 1
@@ -256,9 +290,22 @@ class LocalStore:
             staged.unlink()
         return True
 
+    def rename(self, path: str, to: str) -> None:
+        """Give a file another path. Raises NotFound."""
+        try:
+            self._at(path).rename(self._at(to))
+        except FileNotFoundError as error:
+            raise NotFound(f"{path}: no such file") from error
+
     def delete(self, path: str) -> None:
         """Remove a file; a missing one is not an error."""
         self._at(path).unlink(missing_ok=True)
+
+    def prune(self, prefix: str) -> None:
+        """Remove the empty folders below `prefix`, and itself."""
+        for folder, _, _ in os.walk(self._at(prefix), topdown=False):
+            with suppress(OSError):  # something stands in it
+                Path(folder).rmdir()
 
     def _stage(self, path: str, data: bytes) -> Path:
         """Write a whole file under a temporary name beside `path`, down to the disk."""
@@ -279,15 +326,26 @@ class LocalStore:
         return staged
 
 
+def copy_object(source: Source, store: Store, path: str) -> None:
+    """Copy an object into a store."""
+    sink = store.create(path)
+    try:
+        for offset in range(0, source.size, COPY_BYTES):
+            sink.write(source.read(offset, COPY_BYTES))
+        sink.close()
+    finally:
+        sink.abort()
+
+
 def local_path(uri: str | os.PathLike[str]) -> str:
-    """Return the local path of a path or `file://` URI. Raises NotFound for another scheme."""
+    """Return the absolute path of a path or `file://` URI. Raises NotFound for another scheme."""
     text = os.fspath(uri)
     parts = urlsplit(text)
     if parts.scheme == "file":
         return unquote(parts.path)
     if "://" in text:
         raise NotFound(f"{text}: no backend for scheme {parts.scheme!r}")
-    return text
+    return str(Path(text).absolute())
 
 
 def open_store(uri: str | os.PathLike[str]) -> Store:

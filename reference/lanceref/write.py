@@ -14,7 +14,7 @@ from typing import Literal
 import pyarrow as pa
 
 from lanceref.context import Context
-from lanceref.dataset import LanceDataset, root_of
+from lanceref.dataset import LanceDataset
 from lanceref.errors import AlreadyExists, DataRefused, NotFound
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
@@ -22,6 +22,7 @@ from lanceref.file.versions import V0_1, FileVersion, version_named
 from lanceref.file.writer import page_policy
 from lanceref.fragment import FragmentMetadata
 from lanceref.incoming import reader_of
+from lanceref.opened import root_of
 from lanceref.snapshot import open_snapshot
 from lanceref.storage import Store, open_store
 from lanceref.table.appended import appended_schema

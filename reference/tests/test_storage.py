@@ -2,7 +2,7 @@
 
 import pytest
 from lanceref.errors import NotFound
-from lanceref.storage import BytesSource, LocalSource, LocalStore, local_path
+from lanceref.storage import BytesSource, LocalSource, LocalStore, copy_object, local_path
 
 
 def test_positioned_reads_are_counted(tmp_path):
@@ -105,3 +105,40 @@ def test_an_object_can_be_deleted_twice(tmp_path):
     store.delete("a")
 
     assert not store.exists("a")
+
+
+def test_a_store_is_walked_and_pruned(tmp_path):
+    """Files at any depth with their sizes; empty folders go only when asked."""
+    store = LocalStore(tmp_path)
+    store.put("a/b/one", b"12")
+    store.put("a/two", b"3")
+
+    assert [("a/two", 1), ("a/b/one", 2)] == [(e.path, e.size) for e in store.walk("a")]
+    assert [] == list(store.walk("none"))
+    store.delete("a/b/one")
+    assert (tmp_path / "a" / "b").is_dir()
+    store.prune("a")
+    assert ["two"] == [one.name for one in (tmp_path / "a").iterdir()]
+
+
+def test_an_object_is_renamed_and_copied(tmp_path):
+    """A missing one cannot be; a copy that fails leaves nothing."""
+    store = LocalStore(tmp_path)
+    store.put("one", b"12")
+    store.rename("one", "two")
+    copy_object(store.open("two"), store, "deep/three")
+
+    assert b"12" == bytes(store.open("deep/three").read(0, 9))
+    with pytest.raises(NotFound):
+        store.rename("one", "four")
+
+    class Broken:
+        size = 5
+
+        def read(self, offset, size):
+            raise OSError("broken")
+
+    with pytest.raises(OSError, match="broken"):
+        copy_object(Broken(), store, "five")
+    assert not store.exists("five")
+    assert ["deep", "two"] == sorted(one.name for one in tmp_path.iterdir())

@@ -35,13 +35,15 @@ class Bases:
                 wanted="ids of their own",
             )
 
+    def data_path(self, path: str, base_id: int | None) -> str:
+        """Return where a data file lies below its base."""
+        if base_id in self._bases and not self._bases[base_id].is_dataset_root:
+            return path  # L.table.base.folder
+        return f"{DATA_FOLDER}/{path}"
+
     def open_data_file(self, path: str, base_id: int | None) -> Source:
         """Open a data file. Raises FormatError when the manifest names one that does not exist."""
-        folder = DATA_FOLDER
-        if base_id in self._bases and not self._bases[base_id].is_dataset_root:
-            # L.table.base.folder
-            folder = ""
-        return self._open(f"{folder}/{path}" if folder else path, base_id)
+        return self._open(self.data_path(path, base_id), base_id)
 
     def open_deletion_file(self, path: str, base_id: int | None) -> Source:
         """Open a deletion file; `path` begins with its folder. Raises FormatError likewise."""
@@ -49,18 +51,18 @@ class Bases:
 
     def open_relative(self, path: str, base_id: int) -> Source:
         """Open an object of a base by its path there. Raises NotFound."""
-        return self._store_of(base_id).open(path)
+        return self.store_of(base_id).open(path)
 
     def _open(self, path: str, base_id: int | None) -> Source:
         try:
-            return self._store_of(base_id).open(path)
+            return self.store_of(base_id).open(path)
         except NotFound as error:
             raise FormatError(
                 "L.table.files.exist", self._place, found="no such file", wanted=path
             ) from error
 
-    def _store_of(self, base_id: int | None) -> Store:
-        """Return the store of a base; what is read there counts for the table."""
+    def store_of(self, base_id: int | None) -> Store:
+        """Return the store of a base (None: of the table); what is read there counts for it."""
         if base_id is None:
             return self._store
         if base_id not in self._bases:

@@ -41,7 +41,7 @@ def new_append(
     properties: Mapping[str, str] | None = None,
 ) -> Transaction:
     """Return an Append of fragments without ids, under a UUID of its own."""
-    message = _new(read_version, properties)
+    message = new_transaction(read_version, properties)
     message.append.SetInParent()
     message.append.fragments.extend(fragments)
     return message
@@ -54,14 +54,15 @@ def new_overwrite(
     properties: Mapping[str, str] | None = None,
 ) -> Transaction:
     """Return an Overwrite, `read_version` 0 where there was no table."""
-    message = _new(read_version, properties)
+    message = new_transaction(read_version, properties)
     message.overwrite.SetInParent()
     message.overwrite.fragments.extend(fragments)
     message.overwrite.schema.extend(field_message(field) for field in schema.flat())
     return message
 
 
-def _new(read_version: int, properties: Mapping[str, str] | None) -> Transaction:
+def new_transaction(read_version: int, properties: Mapping[str, str] | None = None) -> Transaction:
+    """Return a transaction without an operation, under a UUID of its own."""
     return Transaction(
         read_version=read_version,
         uuid=str(uuid.uuid4()),

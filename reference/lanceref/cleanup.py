@@ -1,0 +1,206 @@
+"""Cleanup: old versions go, and with them the files that no other version needs (face).
+
+Has the names of pylance's `LanceDataset.cleanup_old_versions`. A version stays when it is new
+enough, the latest, tagged, or where a branch began. A file below the folders of a table goes when
+no version that stays needs it, if a version that goes did, or if it is old: a young file that no
+version names may belong to a commit that is still on its way.
+
+Clauses: L.table.cleanup.referenced, L.table.cleanup.young
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from lanceref.errors import CleanupRefused, NotFound
+from lanceref.opened import OpenTable
+from lanceref.references import branch_store
+from lanceref.storage import Entry, Store
+from lanceref.table.bases import DATA_FOLDER, Bases
+from lanceref.table.deletions import FOLDER as DELETIONS
+from lanceref.table.inventory import INDICES, TRANSACTIONS, Needed, needed_by
+from lanceref.table.manifest import Manifest, open_manifest
+from lanceref.table.naming import FOLDER as VERSIONS
+from lanceref.table.naming import VersionName, list_versions, parse_name
+from lanceref.table.refs import list_branches, list_tags
+
+DEFAULT_AGE = timedelta(days=14)
+"""Versions older than this go, unless the caller says otherwise."""
+
+UNVERIFIED_SECONDS = 7 * 24 * 3600.0
+"""Age from which on a file goes that no version ever needed."""
+
+FOLDERS = (DATA_FOLDER, DELETIONS, TRANSACTIONS, INDICES)
+"""Folders whose files a version names."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanupStats:
+    """What a cleanup took away."""
+
+    bytes_removed: int
+    old_versions: int
+    data_files_removed: int
+    transaction_files_removed: int
+    index_files_removed: int
+    deletion_files_removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Manifests that go, by their names, and other files."""
+
+    versions: list[VersionName]
+    files: list[Entry]
+    manifest_bytes: int
+
+
+class Cleanup(OpenTable):
+    """The housekeeping of a dataset."""
+
+    def cleanup_old_versions(
+        self,
+        older_than: timedelta | None = None,
+        retain_versions: int | None = None,
+        *,
+        delete_unverified: bool = False,
+        error_if_tagged_old_versions: bool = True,
+        versions: Sequence[int] | None = None,
+    ) -> CleanupStats:
+        """Remove old versions and the files only they need.
+
+        A version goes when it is older than `older_than` and not among the latest
+        `retain_versions`, or listed in `versions`. Raises CleanupRefused for one with a tag,
+        ValueError for a number below 1.
+        """
+        if older_than is None and retain_versions is None and versions is None:
+            older_than = DEFAULT_AGE
+        if retain_versions is not None and retain_versions < 1:
+            raise ValueError(f"retain_versions must be positive, got {retain_versions}")
+        names = list_versions(self._snapshot.store, self._ctx)
+        candidates = self._old(names, older_than, retain_versions, versions)
+        tagged = candidates & self._tagged()
+        if tagged and error_if_tagged_old_versions:
+            raise CleanupRefused(
+                f"Cleanup error: {len(tagged)} tagged version(s) have been marked for cleanup: "
+                f"{sorted(tagged)}. Either set `error_if_tagged_old_versions=False` or delete "
+                "the tags"
+            )
+        going = candidates - tagged - self._branched()
+        plan = self._plan(names, going, delete_unverified=delete_unverified)
+        return self._carry_out(plan)
+
+    def _old(
+        self,
+        names: list[VersionName],
+        older_than: timedelta | None,
+        retain: int | None,
+        versions: Sequence[int] | None,
+    ) -> set[int]:
+        """Return the versions that may go: never the latest."""
+        every = [name.version for name in names][:-1]
+        if versions is not None:
+            return set(every) & set(versions)
+        if retain is not None:
+            every = every[: max(len(names) - retain, 0)]
+        if older_than is None:
+            return set(every)
+        limit = time.time() - older_than.total_seconds()
+        return {number for number in every if _seconds(self._manifest_of(number)) < limit}
+
+    def _tagged(self) -> set[int]:
+        tags = list_tags(self._root, self._ctx).values()
+        return {tag["version"] for tag in tags if tag["branch"] == self._branch}
+
+    def _branched(self) -> set[int]:
+        branches = list_branches(self._root, self._ctx).values()
+        return {one["parent_version"] for one in branches if one["parent_branch"] == self._branch}
+
+    def _manifest_of(self, version: int) -> Manifest:
+        return self._read(self._snapshot.store, version)
+
+    def _read(self, store: Store, version: int) -> Manifest:
+        name = next(one for one in list_versions(store, self._ctx) if one.version == version)
+        return open_manifest(store.open(name.path), replace(self._ctx, file=name.name))
+
+    def _plan(self, names: list[VersionName], going: set[int], *, delete_unverified: bool) -> _Plan:
+        store = self._snapshot.store
+        kept_paths, kept_folders = self._needed(self._staying(names, going))
+        old_paths, old_folders = self._needed(
+            self._manifest_of(name.version) for name in names if name.version in going
+        )
+        young = time.time() - UNVERIFIED_SECONDS
+        files = []
+        for entry in (entry for folder in FOLDERS for entry in store.walk(folder)):
+            if entry.path in kept_paths or entry.path.startswith(kept_folders):
+                continue
+            was_needed = entry.path in old_paths or entry.path.startswith(old_folders)
+            if was_needed or delete_unverified or entry.modified < young:
+                files.append(entry)
+        leaving = [name for name in names if name.version in going]
+        sizes = [store.open(name.path).size for name in leaving]
+        return _Plan(leaving, files, sum(sizes))
+
+    def _staying(self, names: list[VersionName], going: set[int]) -> Iterable[Manifest]:
+        """Yield every version that stays and may need files of this table: branches' too."""
+        for name in names:
+            if name.version not in going:
+                yield self._manifest_of(name.version)
+        for entry in self._snapshot.store.list(VERSIONS):
+            parsed = parse_name(entry)
+            if parsed is not None and parsed.scheme == "detached":
+                source = self._snapshot.store.open(parsed.path)
+                yield open_manifest(source, replace(self._ctx, file=parsed.name))
+        for branch in list_branches(self._root, self._ctx):
+            other = branch_store(self._root, branch)
+            if other.root == self._snapshot.store.root:
+                continue
+            with suppress(NotFound):
+                for name in list_versions(other, self._ctx):
+                    yield self._read(other, name.version)
+
+    def _needed(self, manifests: Iterable[Manifest]) -> tuple[set[str], tuple[str, ...]]:
+        """Return paths, and folders with a slash, below the root that the manifests need."""
+        store = self._snapshot.store
+        paths: set[str] = set()
+        folders: set[str] = set()
+        for manifest in manifests:
+            bases = Bases(store, manifest)
+            for one in needed_by(manifest, bases):
+                if self._is_here(one, manifest, bases):
+                    (folders if one.path.endswith("/") else paths).add(one.path)
+        return paths, tuple(folders)
+
+    def _is_here(self, one: Needed, manifest: Manifest, bases: Bases) -> bool:
+        """Whether an object lies below this root: its own, or named as a base by a branch."""
+        if one.base_id is None:
+            return (manifest.message.branch or None) == self._branch
+        return bases.store_of(one.base_id).root == self._snapshot.store.root
+
+    def _carry_out(self, plan: _Plan) -> CleanupStats:
+        """Remove manifests first: a version that is there always has its files."""
+        store = self._snapshot.store
+        for name in plan.versions:
+            store.delete(name.path)
+        for entry in plan.files:
+            store.delete(entry.path)
+        counts = dict.fromkeys(FOLDERS, 0)
+        for entry in plan.files:
+            counts[entry.path.split("/")[0]] += 1
+        return CleanupStats(
+            bytes_removed=sum(entry.size for entry in plan.files) + plan.manifest_bytes,
+            old_versions=len(plan.versions),
+            data_files_removed=counts[DATA_FOLDER],
+            transaction_files_removed=counts[TRANSACTIONS],
+            index_files_removed=counts[INDICES],
+            deletion_files_removed=counts[DELETIONS],
+        )
+
+
+def _seconds(manifest: Manifest) -> float:
+    stamp = manifest.message.timestamp
+    return float(stamp.seconds + stamp.nanos / 1e9)

@@ -1,0 +1,100 @@
+"""History: the versions of a dataset and what each of them did (face).
+
+Has the names of pylance's `LanceDataset`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from lanceref.opened import OpenTable
+from lanceref.operation import Transaction
+from lanceref.read_transaction import from_message
+from lanceref.table.manifest import Manifest, open_manifest
+from lanceref.table.naming import find_version, list_versions, name_of
+from lanceref.txn.commit import transaction_of
+from lanceref.txn.making import Staged
+
+
+class History(OpenTable):
+    """The versions of a dataset."""
+
+    @property
+    def latest_version(self) -> int:
+        """The latest version there is now."""
+        return list_versions(self._snapshot.store, self._snapshot.ctx)[-1].version
+
+    def versions(self) -> list[dict[str, object]]:
+        """Return every version, oldest first: number, local time without zone, summary."""
+        return [_described(manifest) for manifest in self._manifests()]
+
+    def get_version(self) -> dict[str, object]:
+        """Return the version that is open: number, local time without zone, summary."""
+        return _described(self._snapshot.manifest)
+
+    def version_refs(self) -> list[dict[str, int]]:
+        """Return the number of every version, without opening them."""
+        names = list_versions(self._snapshot.store, self._snapshot.ctx)
+        return [{"version": name.version} for name in names]
+
+    def checkout_latest(self) -> None:
+        """Open the latest version of the branch."""
+        self._move_to(None)
+
+    def restore(self) -> None:
+        """Make this version the latest one. Raises CommitConflict."""
+        store, ctx = self._snapshot.store, self._ctx
+        latest = list_versions(store, ctx)[-1].version
+        transaction = self._new_transaction()
+        transaction.read_version = latest
+        transaction.restore.version = self.version
+        self._commit(Staged(transaction))
+
+    def read_transaction(self, version: int) -> Transaction | None:
+        """Return what a version did; None when its transaction is gone. Raises NotFound."""
+        return self._transaction(self._manifest(version))
+
+    def get_transactions(self, recent_transactions: int = 10) -> list[Transaction | None]:
+        """Return what the latest versions did, newest first."""
+        newest = reversed(list_versions(self._snapshot.store, self._ctx))
+        chosen = itertools.islice(newest, recent_transactions)
+        return [self._transaction(self._manifest(name.version)) for name in chosen]
+
+    def version_before(self, moment: datetime) -> int:
+        """Return the latest version made before a moment. Raises ValueError for none."""
+        found = [one.version for one in self._manifests() if one.timestamp < moment]
+        if not found:
+            raise ValueError(f"{moment} is earlier than the first version of this dataset")
+        return max(found)
+
+    def migrate_manifest_paths_v2(self) -> None:
+        """Give all manifests names of the V2 scheme: a listing starts with the newest."""
+        store = self._snapshot.store
+        for name in reversed(list_versions(store, self._ctx)):
+            if name.scheme == "V1":
+                store.rename(name.path, name_of(name.version, "V2").path)
+        self._move_to(self.version)
+
+    def _manifests(self) -> Iterator[Manifest]:
+        names = list_versions(self._snapshot.store, self._snapshot.ctx)
+        return (self._manifest(name.version) for name in names)
+
+    def _manifest(self, version: int) -> Manifest:
+        store, ctx = self._snapshot.store, self._ctx
+        name = find_version(store, ctx, version)
+        return open_manifest(store.open(name.path), replace(ctx, file=name.name))
+
+    def _transaction(self, manifest: Manifest) -> Transaction | None:
+        message = transaction_of(self._snapshot.store, manifest, self._ctx)
+        return None if message is None else from_message(message)
+
+
+def _described(manifest: Manifest) -> dict[str, object]:
+    return {
+        "version": manifest.version,
+        "timestamp": manifest.timestamp,
+        "metadata": manifest.summary(),
+    }

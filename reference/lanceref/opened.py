@@ -1,0 +1,62 @@
+"""Opened table: one version of a table, and how a commit moves on from it.
+
+What a dataset does beside reading is spread over modules by subject; each is a class on top of
+this one, and the dataset is all of them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lanceref.context import Context
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.snapshot import Snapshot, open_snapshot
+from lanceref.storage import Store, open_store
+from lanceref.table.refs import TREE
+from lanceref.txn.commit import CommitPolicy, commit
+from lanceref.txn.making import Staged
+from lanceref.txn.transaction import new_transaction
+
+
+def root_of(snapshot: Snapshot) -> Store:
+    """Return the store of the main branch: a branch is a table below it."""
+    below = f"/{TREE}/{snapshot.manifest.message.branch}"
+    if snapshot.manifest.message.branch and snapshot.store.root.endswith(below):
+        return open_store(snapshot.store.root.removesuffix(below))
+    return snapshot.store
+
+
+class OpenTable:
+    """One version of a table: `root` is the store of its main branch."""
+
+    def __init__(self, uri: str, snapshot: Snapshot, root: Store) -> None:
+        self.uri = uri
+        self._snapshot = snapshot
+        self._root = root
+
+    @property
+    def version(self) -> int:
+        """The version that is open."""
+        return self._snapshot.manifest.version
+
+    @property
+    def _branch(self) -> str | None:
+        """Name of the branch that is open, None for the main one."""
+        return self._snapshot.manifest.message.branch or None
+
+    @property
+    def _ctx(self) -> Context:
+        """Names the table in errors."""
+        return Context(Path(self._root.root).name, limits=self._snapshot.ctx.limits)
+
+    def _new_transaction(self) -> Transaction:
+        return new_transaction(self.version)
+
+    def _commit(self, staged: Staged, policy: CommitPolicy | None = None) -> None:
+        """Commit, and open what came out. Raises CommitConflict."""
+        policy = CommitPolicy() if policy is None else policy
+        self._move_to(commit(self._snapshot.store, staged, policy, self._ctx))
+
+    def _move_to(self, version: int | None) -> None:
+        """Open another version of the branch in place of this one; None for the latest."""
+        self._snapshot = open_snapshot(self._snapshot.store, version, self._ctx)

@@ -1,0 +1,123 @@
+"""Cleanup of old versions."""
+
+import os
+import time
+from datetime import timedelta
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref.errors import CleanupRefused
+
+NOW = timedelta(0)
+DAYS = 24 * 3600
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Three versions, each with other rows."""
+    for number in range(3):
+        made = lanceref.write_dataset(pa.table({"a": [number]}), tmp_path, mode="overwrite")
+    return made
+
+
+def _versions(table):
+    return [one["version"] for one in table.version_refs()]
+
+
+def _files(path):
+    return {one.name for one in path.glob("data/*")}
+
+
+def test_old_versions_go_with_their_files(table, tmp_path):
+    """The latest stays, and the one file it needs."""
+    stats = table.cleanup_old_versions(NOW)
+
+    assert (2, 2, 2) == (
+        stats.old_versions,
+        stats.data_files_removed,
+        stats.transaction_files_removed,
+    )
+    assert [3] == _versions(table)
+    assert 1 == len(_files(tmp_path))
+    assert [2] == table.to_table()["a"].to_pylist()
+
+
+def test_young_versions_stay(table):
+    """Two weeks by default; as many as are to be retained."""
+    assert 0 == table.cleanup_old_versions().old_versions
+    assert 1 == table.cleanup_old_versions(retain_versions=2).old_versions
+    assert [2, 3] == _versions(table)
+    with pytest.raises(ValueError, match="positive"):
+        table.cleanup_old_versions(retain_versions=0)
+
+
+def test_versions_can_be_named(table):
+    """The latest never goes."""
+    assert 1 == table.cleanup_old_versions(versions=[2, 3, 9]).old_versions
+    assert [1, 3] == _versions(table)
+
+
+def test_tags_and_branches_keep_what_they_name(table, tmp_path):
+    """A tag is an error unless the caller says otherwise; a branch keeps quietly."""
+    table.tags.create("first", 1)
+    branch = table.create_branch("dev", 2)
+    with pytest.raises(CleanupRefused, match="1 tagged"):
+        table.cleanup_old_versions(NOW)
+    assert [1, 2, 3] == _versions(table)
+
+    stats = table.cleanup_old_versions(NOW, error_if_tagged_old_versions=False)
+    assert 0 == stats.old_versions
+    assert 3 == len(_files(tmp_path))
+    table.tags.delete("first")
+    assert 1 == table.cleanup_old_versions(NOW).old_versions
+    assert [1] == branch.to_table()["a"].to_pylist()
+
+
+def test_files_of_a_commit_on_its_way_stay(table, tmp_path):
+    """A file that no version names goes when it is a week old, or when nobody else writes."""
+    for name, days in (("young.lance", 6), ("old.lance", 8)):
+        path = tmp_path / "data" / name
+        path.write_bytes(b"x")
+        os.utime(path, (time.time() - days * DAYS,) * 2)
+    stats = table.cleanup_old_versions()
+
+    assert (0, 1) == (stats.old_versions, stats.data_files_removed)
+    assert "young.lance" in _files(tmp_path)
+    assert 1 == table.cleanup_old_versions(delete_unverified=True).data_files_removed
+
+
+def test_detached_versions_keep_their_files(table, tmp_path):
+    """They are in no line of versions, and still readable."""
+    data = lanceref.fragment.write_fragments(pa.table({"a": [7]}), tmp_path)
+    append = lanceref.LanceOperation.Append(data)
+    apart = lanceref.LanceDataset.commit(tmp_path, append, read_version=3, detached=True)
+    table.cleanup_old_versions(NOW, delete_unverified=True)
+
+    assert [2, 7] == lanceref.dataset(tmp_path, apart.version).to_table()["a"].to_pylist()
+
+
+@pytest.mark.oracle
+def test_the_oracle_takes_away_the_same(tmp_path):
+    """Files and counts, on two copies of a table with tags, branches, deletions."""
+    import shutil
+
+    import lance
+
+    for number in range(4):
+        rows = pa.table({"a": range(number, number + 10)})
+        made = lance.write_dataset(rows, tmp_path / "o", mode="append" if number else "create")
+        made.delete(f"a = {number + 3}")
+    made.tags.create("x", 3)
+    shutil.copytree(tmp_path / "o", tmp_path / "l")
+    options = {"older_than": NOW, "error_if_tagged_old_versions": False}
+    theirs = lance.dataset(tmp_path / "o").cleanup_old_versions(**options)
+    ours = lanceref.dataset(tmp_path / "l").cleanup_old_versions(**options)
+    left = [
+        sorted(str(one.relative_to(tmp_path / n)) for one in (tmp_path / n).rglob("*.*"))
+        for n in ("o", "l")
+    ]
+
+    assert left[0] == left[1]
+    for name in ("bytes_removed", "old_versions", "data_files_removed", "deletion_files_removed"):
+        assert getattr(theirs, name) == getattr(ours, name)

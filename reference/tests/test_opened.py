@@ -1,0 +1,37 @@
+"""Opened tables."""
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref.errors import CommitConflict
+from lanceref.opened import root_of
+
+
+def test_a_commit_moves_on_to_what_it_made(tmp_path):
+    """The dataset shows the new version; one that was opened before does not."""
+    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    other = lanceref.dataset(tmp_path)
+    made.update_config({"k": "1"})
+
+    assert (2, {"k": "1"}) == (made.version, made.config())
+    assert (1, {}) == (other.version, other.config())
+
+
+def test_a_conflict_leaves_the_version_open(tmp_path):
+    """Both set the same key: who comes second is told so."""
+    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    other = lanceref.dataset(tmp_path)
+    made.update_config({"k": "1"})
+    with pytest.raises(CommitConflict) as caught:
+        other.update_config({"k": "2"})
+
+    assert not caught.value.retryable
+    assert 1 == other.version
+
+
+def test_the_root_of_a_branch_is_that_of_its_table(tmp_path):
+    """Tags and branches are listed there."""
+    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    branch = made.create_branch("dev/x")
+
+    assert str(tmp_path) == root_of(branch._snapshot).root == root_of(made._snapshot).root
