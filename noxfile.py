@@ -131,9 +131,16 @@ def written(session: nox.Session) -> None:
 
 @nox.session
 def robust(session: nox.Session) -> None:
-    """Damage fixtures byte by byte and watch what the reference does."""
+    """Damage files of every kind; watch what the reference and the oracle do."""
     session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.robust", *session.posargs)
+    session.run("python", "-m", "lance_conformance.campaigns.damage", *session.posargs)
+
+
+@nox.session
+def flips(session: nox.Session) -> None:
+    """Flip every byte of small fixtures and watch what the reference does."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.flips", *session.posargs)
 
 
 @nox.session

@@ -35,7 +35,7 @@ def test_the_worked_manifest_is_owned_whole():
 
 def test_bytes_nobody_refers_to_are_named():
     """Junk between sections is owned as such, and is no finding: readers accept it."""
-    junk = WORKED[:197] + b"junk" + footer(72)
+    junk = WORKED[:72] + b"junk" + WORKED[72:197] + footer(76)
     explained = explain_source(BytesSource(junk, NAME))
 
     assert ([], []) == (explained.unowned, explained.findings)

@@ -5,15 +5,16 @@ least be reported by `validate`; if it is not, the flip escaped.
 
 Value bytes, by the kind of their owner:
 
-* `<type>[]`, `bytes`, `zipped value`, `dictionary keys`, `bitpacked ...`, symbols and compressed
-  blocks: stored values; the format has no checksum, and every pattern is a value;
+* `<type>[]`, `bytes`, `zipped value`, `packed rows`, `n-bit values`, `blob`, `dictionary keys`,
+  `bitpacked ...`, symbols and compressed blocks: stored values; the format has no checksum, and
+  every pattern is a value;
 * `bitmap`: one null, or one deleted row, more or less;
 * `levels`, `u16[]` levels, control words: another level in the legal range is another null or
   another end of a list;
 * `offsets ...`: an end moved between its neighbours moves bytes or items from one row to the next.
 
 Facts that stand in one place only, by the name of the field that holds them: names, nullability,
-types of equal width and metadata of the schema.
+types of equal width and metadata of the schema, and values inside the description of a page.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ VALUES = (
     "bytes",
     "bytes *",
     "zipped value",
+    "packed rows",
+    "*-bit values",
+    "blob",
     "dictionary keys *",
     "bitpacked *",
     "fsst *",
@@ -39,8 +43,11 @@ VALUES = (
 )
 """Kinds of leaf whose bytes are values."""
 
-SCHEMA_FACTS = ("name", "nullable", "logical_type", "key", "value")
+SCHEMA_FACTS = ("name", "nullable", "logical_type", "extension_name", "key", "value")
 """Fields of the schema that nothing else in a file repeats."""
+
+PAGE_FACTS = ("symbol_table", "inline_value")
+"""Fields of the description of a page that are values."""
 
 
 def owners(root: Span) -> dict[int, tuple[Span, bool]]:
@@ -61,5 +68,5 @@ def owners(root: Span) -> dict[int, tuple[Span, bool]]:
 def may_change(owner: Span, in_schema: bool) -> bool:
     """Whether a change of the owner's bytes may change what is read without anybody noticing."""
     if owner.kind == "proto field":
-        return in_schema and owner.name in SCHEMA_FACTS
+        return owner.name in (SCHEMA_FACTS if in_schema else PAGE_FACTS)
     return any(fnmatchcase(owner.kind, pattern) for pattern in VALUES)

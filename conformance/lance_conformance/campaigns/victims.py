@@ -1,4 +1,4 @@
-"""Victims: the files that the robustness campaign damages, and the questions it asks about them.
+"""Victims: the files that the flip campaign damages, and the questions it asks about them.
 
 A data file is read from memory. A file of a dataset is damaged in a copy of the dataset, and the
 dataset is read.
@@ -23,7 +23,6 @@ from lanceref.spans import Span
 from lanceref.storage import BytesSource
 from lanceref.validate import validate
 
-from lance_conformance.campaigns.confined import Answer
 from lance_conformance.campaigns.undetectable import may_change, owners
 
 FEATURE = "robust-parent"
@@ -43,6 +42,14 @@ DATASETS = {
 
 GOOD = frozenset({"right", "refused", "changed value", "changed, reported", "inspected"})
 """Answers a reader may give to damaged bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a case came to: its class, and a line that says more."""
+
+    kind: str
+    detail: str = ""
 
 
 @dataclass(frozen=True)

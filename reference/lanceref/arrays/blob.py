@@ -6,7 +6,7 @@ file and its size. Payloads are buffers of their own that only the descriptors k
 Layout of a row: 0 u64 position (absolute), 8 u64 size. Size 0: position 0 is an empty value,
 position 1 a null.
 
-Clauses: L.array.blob.column, L.array.blob.null, L.array.blob.payload
+Clauses: L.array.blob.column, L.array.blob.null, L.array.blob.order, L.array.blob.payload
 """
 
 from __future__ import annotations
@@ -90,6 +90,12 @@ class BlobColumn:
                     wanted="position 0 (empty) or 1 (null)",
                 )
             )
+        placed = positions[sizes > 0]
+        back = np.flatnonzero(placed[1:] <= placed[:-1])
+        if len(back):  # L.array.blob.order
+            found = f"a payload at {placed[back[0] + 1]} after one at {placed[back[0]]}"
+            place, wanted = self._column.place, "payloads behind each other"
+            raise CorruptPage("L.array.blob.order", place, found=found, wanted=wanted)
         valid = (sizes > 0) | (positions == 0)
         return fetch(self._file, descriptors, valid, "L.array.blob.payload", self._column.place)
 

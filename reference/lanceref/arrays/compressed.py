@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from lanceref.arrays.page import Page
 from lanceref.arrays.rows import RowRanges
+from lanceref.codecs.general import falls_short
 from lanceref.cursor import Cursor, Extent
-from lanceref.errors import CorruptPage, LimitExceeded, UnknownEncoding
+from lanceref.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
 
 ZSTD_MAGIC = bytes.fromhex("28b52ffd")
 """First bytes of a zstd frame."""
@@ -87,13 +88,15 @@ class Compressed:
         block = cursor.take(
             cursor.remaining, self._name, "L.array.flat.compressed-block", f"{self._scheme} block"
         )
+        codec = pa.Codec(_CODECS[self._scheme])
         try:
-            plain = pa.Codec(_CODECS[self._scheme]).decompress(block, decompressed_size=self._size)
+            plain = codec.decompress(block, decompressed_size=self._size)
         except (OSError, pa.ArrowInvalid) as error:  # L.array.flat.compressed-block
-            raise CorruptPage(
-                "L.array.flat.compressed-block",
-                place,
-                found=f"bytes that do not decompress ({error})",
-                wanted=f"a {self._scheme} block of {self._size} bytes",
-            ) from error
+            raise self._broken(f"bytes that do not decompress ({error})", place) from error
+        if self._scheme == "lz4" and self._size and falls_short(codec, block, self._size):
+            raise self._broken("a block that ends early", place)
         return np.frombuffer(plain, dtype=np.uint8)
+
+    def _broken(self, found: str, place: Place) -> CorruptPage:
+        wanted = f"a {self._scheme} block of {self._size} bytes"
+        return CorruptPage("L.array.flat.compressed-block", place, found=found, wanted=wanted)

@@ -33,9 +33,6 @@ ZSTD_MAGIC = bytes.fromhex("28b52ffd")
 LZ4_FACTOR = 255
 """Most bytes one byte of an lz4 block can stand for."""
 
-LZ4_LITERALS = 5
-"""Bytes at the end of an lz4 block that stand for themselves."""
-
 STREAM_BYTES = 2**20
 """Bytes taken at a time from a frame that does not say how many it holds."""
 
@@ -99,10 +96,9 @@ def decompress(frames: Frames, budget: int) -> tuple[NDArray[np.uint8], NDArray[
             except (OSError, pa.ArrowException) as error:
                 found, wanted = f"{frames.name}: {error}", f"{size} bytes"
                 raise _wrong_size(found, wanted, frames.place(index)) from error
-    joined = np.frombuffer(b"".join(parts), np.uint8)
     if frames.name == "lz4_raw":
-        _check_filled(frames, joined, np.cumsum(sizes))
-    return joined, sizes
+        _check_filled(frames, sizes)
+    return np.frombuffer(b"".join(parts), np.uint8), sizes
 
 
 def _stored_sizes(frames: Frames, bare: NDArray[np.bool_], budget: int) -> NDArray[np.int64]:
@@ -138,27 +134,27 @@ def _stored_sizes(frames: Frames, bare: NDArray[np.bool_], budget: int) -> NDArr
     return claimed.astype(np.int64)
 
 
-def _check_filled(frames: Frames, out: NDArray[np.uint8], out_ends: NDArray[np.int64]) -> None:
-    """Refuse lz4 blocks that decode to less than their size: the codec does not say so.
-
-    A block ends with literals, so its last bytes are those of its output. Where that does not
-    tell (room never written is zeros), one byte less of room must be too little.
-    """
-    sizes, back = np.diff(out_ends, prepend=0), np.arange(-LZ4_LITERALS, 0)
-    stored = frames.ends - frames.starts - frames.prefix
-    likely = np.flatnonzero((sizes >= LZ4_LITERALS) & (stored > LZ4_LITERALS))
-    tails = out[out_ends[likely][:, None] + back]
-    literals = frames.data[frames.ends[likely][:, None] + back]
-    filled = likely[(tails == literals).all(axis=1) & tails.any(axis=1)]
+def _check_filled(frames: Frames, sizes: NDArray[np.int64]) -> None:
+    """Refuse lz4 blocks that decode to less than their size."""
+    starts, ends = (frames.starts + frames.prefix).tolist(), frames.ends.tolist()
     codec, view = pa.Codec(frames.name), frames.data.data
-    for index in np.setdiff1d(np.flatnonzero(sizes), filled).tolist():
-        block = view[int(frames.starts[index]) + frames.prefix : int(frames.ends[index])]
-        try:
-            codec.decompress(block, int(sizes[index]) - 1)
-        except (OSError, pa.ArrowException):
-            continue
-        wanted = f"{int(sizes[index])} bytes"
-        raise _wrong_size("a block that ends early", wanted, frames.place(index))
+    for index in np.flatnonzero(sizes).tolist():
+        if falls_short(codec, view[starts[index] : ends[index]], int(sizes[index])):
+            wanted = f"{int(sizes[index])} bytes"
+            raise _wrong_size("a block that ends early", wanted, frames.place(index))
+
+
+def falls_short(lz4: pa.Codec, block: memoryview, size_bytes: int) -> bool:
+    """Whether a block that can be decoded gives less than `size_bytes`: the codec does not say so.
+
+    Room it does not fill keeps what was there before, so nothing in it tells; but one byte less of
+    room must be too little.
+    """
+    try:
+        lz4.decompress(block, size_bytes - 1)
+    except (OSError, pa.ArrowException):
+        return False
+    return True
 
 
 def _bare_frame(raw: bytes, place: Place, budget: int) -> bytes:

@@ -32,17 +32,16 @@ def assign_columns(
 ) -> dict[int, int]:
     """Return field id -> column index when columns follow the schema. Raises BadSchema."""
     owners = [owner for top in schema.fields for owner in column_owners(top, version)]
-    if len(owners) > num_columns:
-        raise BadSchema(
+    if len(owners) != num_columns:
+        error = BadSchema(
             "L.file.schema.num-columns",
             place,
             found=f"{num_columns} columns",
             wanted=f"{len(owners)}, one for each field that owns a column",
         )
-    if len(owners) < num_columns:
-        ctx.lint(
-            "L.file.schema.num-columns", place, found=f"{num_columns} columns", wanted=len(owners)
-        )
+        if len(owners) > num_columns:
+            raise error
+        ctx.refuse(error)
     return {owner.id: index for index, owner in enumerate(owners)}
 
 

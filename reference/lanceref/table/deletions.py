@@ -111,7 +111,7 @@ def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
         table.validate(full=True)
         if ctx.spans is not None or ctx.validating:
             own_arrow_file(ctx, data, ARROW_BUFFERS)
-    except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as error:
+    except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, MemoryError) as error:
         raise CorruptPage(clause, place, found=f"{error}", wanted="an Arrow IPC file") from error
     if table["row_id"].null_count:
         raise CorruptPage(clause, place, found="a null row id", wanted="no null")

@@ -14,7 +14,7 @@ Layout::
 
 Clauses: L.table.manifest.size, L.table.manifest.magic, L.table.manifest.footer,
 L.table.manifest.footer-version, L.table.manifest.message, L.table.manifest.section,
-L.table.manifest.timestamp,
+L.table.manifest.end, L.table.manifest.timestamp,
 L.table.manifest.index-section, L.table.manifest.overlap, L.txn.inline.message,
 L.table.format.file-format, L.table.format.version
 
@@ -127,6 +127,7 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
     file = file.during(ctx.during("metadata"))
     extent, message = _section(file, position, table_pb2.Manifest, "manifest")
     place = file.ctx.at(extent.offset, extent.size)
+    _check_end(file, extent)
     check_flags(message, file.ctx, place)
     _check_format(message, file.ctx, place)
     _check_timestamp(message, place)
@@ -211,6 +212,20 @@ def _section(file: FileBytes, position: int, cls: type[M], name: str) -> tuple[E
             )
         body = file.cursor(Extent(position + 4, size), name, clause)
         return Extent(position, size + 4), parse_message(body, cls, name, clause)
+
+
+def _check_end(file: FileBytes, manifest: Extent) -> None:
+    """Hold the manifest's length against the footer: a zero in its place is an empty message."""
+    end = file.size - FOOTER_BYTES
+    if manifest.end != end:
+        file.ctx.refuse(
+            OutOfRange(
+                "L.table.manifest.end",
+                file.ctx.at(manifest.offset, 4),
+                found=f"a manifest section that ends at {manifest.end}",
+                wanted=f"one that ends where the footer begins, at {end}",
+            )
+        )
 
 
 def _indices(

@@ -36,6 +36,13 @@ def test_an_empty_payload_elsewhere_is_refused():
         scanned(_column((2, 0)))
 
 
+@pytest.mark.parametrize("second", [128, 129])
+def test_payloads_that_do_not_follow_each_other_are_refused(second):
+    """They lie in the order of the rows, whatever stands between them."""
+    with pytest.raises(CorruptPage, match=r"L\.array\.blob\.order"):
+        scanned(_column((129, 3), (0, 0), (second, 2)))
+
+
 @pytest.mark.parametrize("descriptor", [(133, 3), (2**63, 2), (0, 2**63)])
 def test_a_payload_outside_the_file_is_refused(descriptor):
     """Payloads lie inside the file."""

@@ -54,6 +54,14 @@ def test_a_damaged_block_is_refused():
         read_built(pa.uint8(), flat(8, scheme="zstd"), 400, damaged)
 
 
+def test_an_lz4_block_that_falls_short_is_refused():
+    """The codec does not say that it filled less than the size in front of the block."""
+    short = pa.Codec("lz4_raw").compress(PLAIN[:-1], asbytes=True)
+
+    with pytest.raises(CorruptPage, match="a block that ends early"):
+        read_built(pa.uint8(), flat(8, scheme="lz4"), 400, (400).to_bytes(4, "little") + short)
+
+
 def test_an_unknown_scheme_is_not_supported():
     """Schemes other than zstd, lz4 and none are refused as unknown."""
     with pytest.raises(UnknownEncoding, match=r"L\.array\.flat\.compression"):

@@ -69,6 +69,20 @@ def test_a_size_that_is_not_the_real_one_is_refused(name, data, off):
         decompress(name, compress(name, data, len(data) + off), 10**6)
 
 
+def _literal(data):
+    """An lz4 block of 270 to 524 bytes that stand for themselves."""
+    return b"\xf0\xff" + bytes([len(data) - 270]) + data
+
+
+def test_an_lz4_block_that_falls_short_is_refused_whatever_the_room_held_before():
+    """The end of the block stands where the last one, just freed, left the same bytes."""
+    prefix, good = (400).to_bytes(4, "little"), np.random.default_rng(1).bytes(400)
+    for _ in range(5):
+        assert good == decompress("lz4_raw", prefix + _literal(good), 10**6).tobytes()
+        with pytest.raises(CorruptPage, match="a block that ends early"):
+            decompress("lz4_raw", prefix + _literal(good[8:]), 10**6)
+
+
 @pytest.mark.parametrize("name", CODECS)
 def test_a_huge_size_is_refused_before_anything_is_allocated(name):
     """A prefix of 4 GB over a few bytes is not believed."""

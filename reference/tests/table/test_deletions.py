@@ -34,6 +34,12 @@ def _arrow(
     return sink.getvalue().to_pybytes()
 
 
+def _without_batch(data: bytes) -> bytes:
+    """The length of the second message, the batch, set to zero: the library says EOFError."""
+    second = data.index(b"\xff\xff\xff\xff", data.index(b"\xff\xff\xff\xff") + 4)
+    return data[: second + 4] + bytes(4) + data[second + 8 :]
+
+
 def _bitmap(values: list[int]) -> bytes:
     return pyroaring.BitMap(values, optimize=False).serialize()
 
@@ -88,6 +94,7 @@ def test_both_kinds_list_the_same_rows(data, suffix):
         (_arrow([3, 5], "id"), ".arrow", "L.table.deletions.arrow", CorruptPage),
         (_arrow([3, 5], type_=pa.int32()), ".arrow", "L.table.deletions.arrow", CorruptPage),
         (_arrow([3, 5])[:-1], ".arrow", "L.table.deletions.arrow", CorruptPage),
+        (_without_batch(_arrow([3, 5])), ".arrow", "L.table.deletions.arrow", CorruptPage),
         (b"", ".arrow", "L.table.deletions.arrow-magic", BadMagic),
         (b"ARROWX" + _arrow([3, 5])[6:], ".arrow", "L.table.deletions.arrow-magic", BadMagic),
         (_bitmap([3, 5])[:-1], ".bin", "L.table.roaring.containers", LanceError),

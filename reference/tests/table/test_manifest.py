@@ -94,6 +94,15 @@ def test_a_length_that_is_too_short_cuts_the_message():
     assert "L.table.manifest.message" == caught.value.clause
 
 
+def test_a_manifest_without_a_length_is_no_empty_table():
+    """Zero in place of the length would be a message without fields: no rows, silently."""
+    with pytest.raises(OutOfRange) as caught:
+        parse(WORKED[:72] + bytes(4) + WORKED[76:])
+
+    assert "L.table.manifest.end" == caught.value.clause
+    assert (72, 76) == caught.value.span
+
+
 def test_the_older_place_of_the_transaction_is_read():
     """Field 21 counts where field 23 is missing."""
     transaction = transaction_pb2.Transaction(uuid="x").SerializeToString()

@@ -103,6 +103,8 @@ _MANIFEST = (
           SpanPatch(("footer", "manifest_position"), 2**40, target=MANIFEST)),
     _case("length", "a manifest longer than the file", "L.table.manifest.section",
           SpanPatch(("manifest section", "length"), 2**31, target=MANIFEST)),
+    _case("end", "a manifest of no bytes before the footer", "L.table.manifest.end",
+          SpanPatch(("manifest section", "length"), 0, target=MANIFEST)),
     _case("message", "a manifest that does not parse", "L.table.manifest.message",
           SpanPatch(("manifest section", "tag and length of fields"), b"\xff\xff",
                     target=MANIFEST)),

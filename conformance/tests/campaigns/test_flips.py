@@ -1,4 +1,4 @@
-"""The robustness campaign, on a small fixed sample and on answers made to escape."""
+"""The flip campaign, on a small fixed sample and on answers made to escape."""
 
 import io
 import subprocess
@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lance_conformance.campaigns.confined import Answer
-from lance_conformance.campaigns.robust import Outcome, cases, report, run
-from lance_conformance.campaigns.victims import Victim, answer, ask_reader, find_victims
+from lance_conformance.campaigns.flips import Outcome, cases, report, run
+from lance_conformance.campaigns.victims import Answer, Victim, answer, ask_reader, find_victims
 from lanceref.errors import BadMagic, NotFound, Place
 from rich.console import Console
 
@@ -29,7 +28,7 @@ def _told(outcomes: list[Outcome]) -> tuple[int, str]:
 
 def test_every_577th_flip_is_answered_as_allowed():
     """No flip of the sample escapes; a process of its own forks without the oracle's threads."""
-    module = "lance_conformance.campaigns.robust"
+    module = "lance_conformance.campaigns.flips"
     sample = ["--fixtures", str(FIXTURES), "--every", "577", "--inspect-every", "4"]
     command = [sys.executable, "-m", module, *sample]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

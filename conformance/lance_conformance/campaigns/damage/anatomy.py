@@ -1,0 +1,149 @@
+"""Anatomy of a file: where its regions, number words, page buffers and padding lie.
+
+What `explain` says of the undamaged file decides where mutations strike, and in which region a
+byte lies when the outcomes are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lanceref.context import Context
+from lanceref.errors import LanceError
+from lanceref.explain import explain_source
+from lanceref.file.data_file import open_file
+from lanceref.spans import Span
+from lanceref.storage import BytesSource
+
+from lance_conformance.campaigns.undetectable import may_change
+
+PADDING = "padding"
+PAGES = "page buffers"
+DATA = "data"
+
+REGIONS = {"footer": "footer", "CMO": "column table", "GBO": "global buffer table"}
+"""Regions by the group that holds a leaf."""
+
+SCHEMA_GROUPS = frozenset({"file descriptor"})
+COLUMN_GROUPS = "column metadata"
+
+WORD_BYTES = {"u64": 8, "u32": 4, "i64": 8, "pages i64": 8, "header": 4, "message prefix": 4}
+"""Kinds of leaf that are numbers which lead to other bytes, and the width of one number."""
+
+MOST_WORDS = 16
+"""Numbers of one leaf that are replaced, when it holds a table of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What explain says of one byte: the leaf that owns it, whether it lies in a schema, region."""
+
+    leaf: Span
+    in_schema: bool
+    region: str
+
+    @property
+    def undetectable(self) -> bool:
+        """Whether nobody can notice a change of the byte: a value, or padding."""
+        return self.region == PADDING or may_change(self.leaf, self.in_schema)
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """A file's bytes, cut up; `name` decides how they are parsed."""
+
+    name: str
+    data: bytes
+
+    @cached_property
+    def owners(self) -> dict[int, Owner]:
+        """The owner of every byte; bytes nobody reads have none."""
+        if self.name.endswith(".blob"):
+            whole = Owner(Span(0, len(self.data), "blobs", "blob"), False, DATA)
+            return dict.fromkeys(range(len(self.data)), whole)
+        root = explain_source(BytesSource(self.data, self.name)).root
+        owned: dict[int, Owner] = {}
+        for leaf, path in _leaves(root, ()):
+            in_schema = any(name.endswith(": Field") for name in path)
+            owner = Owner(leaf, in_schema, _region(leaf, path))
+            owned.update(dict.fromkeys(range(leaf.start, leaf.end), owner))
+        return owned
+
+    @cached_property
+    def buffers(self) -> tuple[tuple[int, int], ...]:
+        """Start and end of every page buffer; of other kinds of file, of the leaves with values."""
+        try:
+            source = BytesSource(self.data, self.name)
+            columns = open_file(source, Context(self.name)).columns
+        except LanceError:
+            leaves = {owner.leaf.start: owner.leaf for owner in self.owners.values()}
+            return tuple(
+                (leaf.start, leaf.end)
+                for leaf in leaves.values()
+                if may_change(leaf, in_schema=False) and leaf.end - leaf.start >= 8
+            )
+        extents = [extent for column in columns for page in column.pages for extent in page.extents]
+        return tuple((offset, offset + size) for offset, size in extents if size)
+
+    @cached_property
+    def words(self) -> tuple[tuple[int, int], ...]:
+        """Offset and width of every number of the footer and the tables."""
+        found = []
+        for leaf in {id(owner.leaf): owner.leaf for owner in self.owners.values()}.values():
+            width = WORD_BYTES.get(leaf.kind)
+            if width is not None and self.region(leaf.start) not in (PAGES, DATA):
+                last = min(leaf.end, leaf.start + MOST_WORDS * width) - width
+                found += [(at, width) for at in range(leaf.start, last + 1, width)]
+        return tuple(sorted(found))
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether the file ends with two version words and the magic."""
+        return self.data[-4:] == b"LANC"
+
+    def region(self, at: int) -> str:
+        """Region of a byte."""
+        owner = self.owners.get(at)
+        return "nobody's" if owner is None else owner.region
+
+    def region_of(self, places: Sequence[int]) -> str:
+        """Region of damaged bytes, which may lie in several; none are damaged by a cut."""
+        regions = {self.region(at) for at in places}
+        if not regions:
+            return "the file's length"
+        return regions.pop() if len(regions) == 1 else "several regions"
+
+    def leaf_of(self, places: Sequence[int]) -> str:
+        """Name of the one leaf that damaged bytes lie in; nothing when there are several."""
+        names = {self.owners[at].leaf.name for at in places if at in self.owners}
+        return names.pop() if len(names) == 1 else ""
+
+    def undetectable(self, places: Sequence[int]) -> bool:
+        """Whether bytes are damaged, and nobody can notice a change of any of them."""
+        return bool(places) and all(
+            at in self.owners and self.owners[at].undetectable for at in places
+        )
+
+
+def _leaves(span: Span, path: tuple[str, ...]) -> Iterator[tuple[Span, tuple[str, ...]]]:
+    if span.is_leaf:
+        yield span, path
+    for child in span.children:
+        yield from _leaves(child, (*path, span.name))
+
+
+def _region(leaf: Span, path: tuple[str, ...]) -> str:
+    if leaf.kind == "padding":
+        return PADDING
+    for name in path:
+        if name in REGIONS:
+            return REGIONS[name]
+        if name in SCHEMA_GROUPS:
+            return "schema buffer"
+        if name.startswith(COLUMN_GROUPS):
+            return "column metadata"
+        if " page " in name or name.startswith(("batch ", "field ")):
+            return PAGES
+    return DATA if may_change(leaf, in_schema=False) else "metadata"

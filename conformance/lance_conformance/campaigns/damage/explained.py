@@ -1,0 +1,39 @@
+"""Explained wrong answers: damage that neither a reader nor `validate` can tell from a legal file.
+
+Beside the bytes of `undetectable`, whose every change is legal, these few bytes make another legal
+file when they change in the right way. Each is named by the group of its target and the leaf that
+owns it.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+EXPLAINED = (
+    (
+        "*",
+        "tag and length of metadata",
+        "an entry of a field's metadata under a number nobody knows is as good as none",
+    ),
+    (
+        "manifest",
+        "tag and length of files",
+        "a fragment without a data file is legal: its columns may all have been dropped, and every"
+        " other one is null",
+    ),
+    (
+        "manifest",
+        "fields",
+        "a data file may list a field that was dropped, and lack one that was added: it is null",
+    ),
+    ("manifest", "id", "a field that no data file lists is legal: it is null"),
+)
+"""Group of the target, name of the damaged leaf, and why nobody can see it."""
+
+
+def explanation(group: str, leaf: str) -> str:
+    """Return why a wrong answer is allowed, or nothing."""
+    for groups, name, reason in EXPLAINED:
+        if fnmatchcase(group, groups) and leaf == name:
+            return reason
+    return ""

@@ -1,0 +1,186 @@
+"""Readers: the reference and the oracle, each asked for everything a target holds.
+
+What a reader makes of damaged bytes is put into one class:
+
+* `ok`: the rows of the undamaged file; `silent`: others; `silent-shape`: another number of rows, or
+  another schema;
+* `err`: an ordinary refusal (of the reference: a `LanceError`); `err-panic`: an ordinary exception
+  whose text is a panic of the oracle;
+* `panic`: an exception that should not escape: the oracle's `PanicException`, and for the reference
+  everything but a `LanceError`;
+* `oom`, `abort`, `hang`: the process ended without an answer.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import lanceref
+import pyarrow as pa
+from lanceref.errors import BytesError, LanceError
+from lanceref.file import LanceFileReader
+from lanceref.validate import validate
+
+from lance_conformance.campaigns.child import Ended, ask
+from lance_conformance.campaigns.damage.targets import Target
+from lance_conformance.compare import first_difference
+from lance_conformance.oracle import lance, lance_file
+
+CLASSES = (*("ok", "err", "err-panic", "panic", "silent", "silent-shape", "oom", "abort", "hang"),)
+"""Every class an outcome may have."""
+
+FATAL = ("panic", "oom", "abort", "hang")
+"""Classes no reader may ever have."""
+
+BLOBS = "all_binary"
+"""What blobs of a dataset are read as: the bytes themselves."""
+
+Read = Callable[[Target], pa.Table]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One implementation: how it reads a target, and whether its errors must name all facts."""
+
+    name: str
+    read: Read
+    strict: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of one case: class, clause of a refusal, missing facts, text, cost.
+
+    The clause of wrong rows is one that `validate` reports, where it was asked.
+    """
+
+    kind: str
+    clause: str
+    missing: str
+    detail: str
+    seconds: float
+    peak_bytes: int
+
+
+def _read_reference(target: Target) -> pa.Table:
+    if target.is_dataset:
+        return lanceref.dataset(target.root).to_table(blob_handling=BLOBS)
+    return LanceFileReader(target.root).read_all().to_table()
+
+
+def _read_oracle(target: Target) -> pa.Table:
+    if target.is_dataset:
+        table = lance().dataset(str(target.root)).to_table(blob_handling=BLOBS)
+    else:
+        table = lance_file().LanceFileReader(str(target.root)).read_all().to_table()
+    assert isinstance(table, pa.Table)
+    return table
+
+
+REFERENCE = Side("reference", _read_reference, strict=True)
+ORACLE = Side("oracle", _read_oracle, strict=False)
+
+
+def save_expected(side: Side, target: Target, path: Path) -> None:
+    """Let a child read the undamaged target and write the table to `path`, for `load_expected`."""
+
+    def question() -> list[str]:
+        table = side.read(target)
+        with pa.OSFile(str(path), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
+            writer.write_table(table)
+        return ["ok"]
+
+    ended = ask(question)
+    if ended.answer is None:
+        raise RuntimeError(f"{side.name} cannot read {target.id}, undamaged: {ended}")
+
+
+def load_expected(path: Path) -> pa.Table:
+    """Return what `save_expected` wrote; no thread is started for it."""
+    options = pa.ipc.IpcReadOptions(use_threads=False)
+    return pa.ipc.open_file(pa.memory_map(str(path)), options=options).read_all()
+
+
+def judge(side: Side, target: Target, expected: pa.Table, *, explained: bool) -> Judged:
+    """Let a child read a damaged target, and classify what came of it.
+
+    Wrong rows that are not `explained` by values nobody can check are also put to `validate`.
+    """
+    ended = ask(lambda: _classified(side, target, expected, explained=explained))
+    kind, clause, missing, detail = ended.answer or [_of_death(ended), "", "", _told(ended)]
+    return Judged(kind, clause, missing, detail, round(ended.seconds, 3), ended.peak_bytes)
+
+
+def _classified(side: Side, target: Target, expected: pa.Table, *, explained: bool) -> list[str]:
+    try:
+        kind, detail = _compared(side.read(target), expected)
+        reported = ""
+        if side.strict and kind != "ok" and not explained:
+            found = validate(target.root, deep=True)
+            reported = next((f.clause for f in found if f.severity == "must"), "")
+        return [kind, reported, "", detail]
+    except LanceError as error:
+        clause = error.clause if isinstance(error, BytesError) else ""
+        return ["err", clause, _missing(error, target), str(error)[:300]]
+    except Exception as error:  # the campaign exists to find these  # noqa: BLE001
+        return [_of_exception(side, error), "", "", f"{type(error).__name__}: {error}"[:300]]
+    except BaseException as error:  # the oracle's panics are no Exception  # noqa: BLE001
+        return ["panic", "", "", f"{type(error).__name__}: {error}"[:300]]
+
+
+def _compared(table: pa.Table, expected: pa.Table) -> tuple[str, str]:
+    _validate(table)
+    if table.num_rows != expected.num_rows:
+        return "silent-shape", f"{table.num_rows} rows, not {expected.num_rows}"
+    if not table.schema.equals(expected.schema, check_metadata=True):
+        return "silent-shape", f"schema {table.schema.to_string(show_schema_metadata=True)}"
+    if table.equals(expected):
+        return "ok", ""
+    return "silent", str(first_difference(expected, table))[:300]
+
+
+def _validate(table: pa.Table) -> None:
+    """Hold a table against the rules of Arrow; a decimal of too many digits is a wrong value."""
+    table.validate()
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid as error:
+        if "does not fit in precision" not in str(error):
+            raise
+
+
+def _of_exception(side: Side, error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "oom"
+    if side.strict:
+        return "panic"
+    return "err-panic" if re.search(r"panicked|panic", str(error)) else "err"
+
+
+def _missing(error: LanceError, target: Target) -> str:
+    """Return the facts a refusal does not name, or that it names a path of this machine."""
+    if not isinstance(error, BytesError):
+        return f"all: {type(error).__name__}"
+    facts = {"clause": error.clause, "file": error.file}
+    facts |= {"found": str(error.found), "wanted": str(error.wanted)}
+    missing = [name for name, fact in facts.items() if not fact.strip()]
+    if error.place.offset < 0:
+        missing.append("offset")
+    if str(target.root.parent) in str(error) or ".py" in str(error):
+        missing.append("nothing, but a path of the machine is too much")
+    return ", ".join(missing)
+
+
+def _of_death(ended: Ended) -> str:
+    if ended.signal == signal.SIGALRM:
+        return "hang"
+    return "oom" if "memory allocation" in ended.told else "abort"
+
+
+def _told(ended: Ended) -> str:
+    name = signal.strsignal(ended.signal) if ended.signal else "ended without an answer"
+    return f"{name}: {ended.told[-300:]}"
