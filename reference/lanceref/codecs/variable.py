@@ -36,19 +36,37 @@ def decode_mini(run: ChunkRun, bits: int, kind: str = "bytes[]") -> Variable:
             found=f"{int(run.sizes[0, chunk])} bytes",
             wanted=f"a table of {int(run.counts[chunk]) + 1} offsets of {width} bytes",
         )
-    lengths = np.empty(run.num_values, np.int64)
     first, last = np.empty(run.num_chunks, np.int64), np.empty(run.num_chunks, np.int64)
-    ends = np.cumsum(run.counts)
+    tables = []
     for count, chunks in run.groups(run.counts):
         table = np.ascontiguousarray(run.rows(0, chunks, (count + 1) * width))
         offsets = table.view(f"<u{width}")
         _check_tables(run, chunks, offsets, width)
-        signed = offsets.astype(np.int64)
-        at = (ends[chunks] - count)[:, None] + np.arange(count)
-        lengths[at] = np.diff(signed, axis=1)
-        first[chunks], last[chunks] = signed[:, 0], signed[:, -1]
+        first[chunks], last[chunks] = offsets[:, 0], offsets[:, -1]
+        tables.append((chunks, offsets[:, 1:].view("<i8") if width == 8 else offsets[:, 1:]))
     _own(run, width, last, kind)
-    return _join(run, 0, lengths, first, last)
+    return Variable(_join_tables(run, tables, first, last), _join(run, 0, first, last))
+
+
+def _join_tables(
+    run: ChunkRun,
+    tables: list[tuple[NDArray[np.int64], NDArray[np.integer]]],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return the offsets of the joined bytes: `tables` are the ends in some chunks, by value."""
+    joined, ends = np.zeros(run.num_values + 1, np.int64), np.cumsum(run.counts)
+    moved = np.cumsum(last - first) - last
+    for chunks, table in tables:
+        low, high, count = int(chunks[0]), int(chunks[-1]), table.shape[1]
+        by = moved[chunks, None]
+        if high - low + 1 == len(chunks):
+            start = 1 + int(ends[low]) - count
+            part = joined[start : start + table.size].reshape(table.shape)
+            np.add(table, by, out=part)
+        else:
+            joined[(1 + ends[chunks] - count)[:, None] + np.arange(count)] = table + by
+    return joined
 
 
 def decode_separate(run: ChunkRun, offsets: NDArray[np.uint64], kind: str = "bytes[]") -> Variable:
@@ -70,24 +88,18 @@ def decode_separate(run: ChunkRun, offsets: NDArray[np.uint64], kind: str = "byt
         )
     run.own(buffer, "bytes", kind, "L.codec.variable.offsets")
     signed = np.append(offsets.astype(np.int64), 0)
-    lengths = np.diff(signed)[inner]
-    return _join(run, buffer, lengths, begin.astype(np.int64), last.astype(np.int64))
+    ends = np.zeros(len(offsets) - run.num_chunks + 1, np.int64)
+    np.cumsum(np.diff(signed)[inner], out=ends[1:])
+    joined = _join(run, buffer, begin.astype(np.int64), last.astype(np.int64))
+    return Variable(ends, joined)
 
 
 def _join(
-    run: ChunkRun,
-    buffer: int,
-    lengths: NDArray[np.int64],
-    first: NDArray[np.int64],
-    last: NDArray[np.int64],
-) -> Variable:
+    run: ChunkRun, buffer: int, first: NDArray[np.int64], last: NDArray[np.int64]
+) -> NDArray[np.uint8]:
     """Join bytes first..last of one buffer of every chunk."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    view, starts = run.data.data, run.starts[buffer]
-    parts = zip((starts + first).tolist(), (starts + last).tolist())
-    joined = b"".join([view[start:end] for start, end in parts])
-    return Variable(offsets, np.frombuffer(joined, np.uint8))
+    starts = run.starts[buffer]
+    return run.slices(starts + first, starts + last)
 
 
 def _check_tables(

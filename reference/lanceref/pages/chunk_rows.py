@@ -30,6 +30,9 @@ from lanceref.pages.repindex import RepetitionIndex, join_indices
 DICTIONARY_ROW_BYTES = 8
 """Assumed size of a value that is looked up in a dictionary: cuts runs of 256 Ki rows."""
 
+FSST_GROWTH = 3
+"""Assumed bytes that a code of FSST stands for."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkRows:
@@ -95,7 +98,10 @@ class ChunkRows:
         if self.dictionary is not None:
             value_bytes = DICTIONARY_ROW_BYTES
         values = int(table.value_ends[start] - table.counts[start]) + RUN_BYTES // value_bytes
-        size = int(table.ends[start] - table.sizes[start]) + RUN_BYTES + RUN_BYTES // 4
+        stored = RUN_BYTES
+        if self.decoder.values.WhichOneof("compression") == "fsst":
+            stored //= FSST_GROWTH
+        size = int(table.ends[start] - table.sizes[start]) + stored + stored // 4
         stop = min(
             np.searchsorted(table.value_ends, values, "right"),
             np.searchsorted(table.ends, size, "right"),
