@@ -10,12 +10,14 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import index
 from typing import IO
 
 import pyarrow as pa
 
 from lanceref.file.schema import BLOB_EXTENSION
 from lanceref.table.blobs import BlobRange
+from lanceref.take_blobs import unsigned
 
 DEFAULT_BLOB_BUFFER_SIZE = 512 * 1024
 """Bytes that sequential reading fetches ahead."""
@@ -147,6 +149,7 @@ def blob_field(
         least = 0 if what == "inline_size_threshold" else 1
         if value < least:
             raise ValueError(f"{what} must be {'non-negative' if least == 0 else 'positive'}")
+        unsigned(value)
         metadata[THRESHOLD_KEYS[what]] = str(value).encode()
     return pa.field(name, BlobType(), nullable, metadata or None)
 
@@ -184,7 +187,7 @@ class BlobFile(io.BufferedIOBase):
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size()}[whence]
         if start + offset < 0:
             raise ValueError(f"negative seek value {start + offset}")
-        self._at = start + offset
+        self._at = start + index(offset)
         return self._at
 
     def read(self, size: int | None = -1) -> bytes:
@@ -207,6 +210,11 @@ class BlobFile(io.BufferedIOBase):
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         """Read into a buffer and return how many bytes."""
         view = memoryview(buffer).cast("B")
+        if view.readonly:
+            raise TypeError(
+                "readinto() argument must be read-write bytes-like object, "
+                f"not {type(buffer).__name__}"
+            )
         data = self.read(len(view))
         view[: len(data)] = data
         return len(data)
@@ -214,12 +222,13 @@ class BlobFile(io.BufferedIOBase):
     def read_range(self, offset: int, length: int) -> bytes:
         """Read a range of the blob; the position stays. Raises ValueError outside of it."""
         self._check_open()
-        if offset < 0 or length < 0 or offset + length > self.size():
+        if unsigned(offset) + unsigned(length) > self.size():
             raise ValueError(f"range {offset}+{length} is outside of {self.size()} bytes")
         return self._inner.read(offset, offset + length)
 
     def read_ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """Read several (offset, length) ranges."""
+        self._check_open()
         return [self.read_range(offset, length) for offset, length in ranges]
 
     def __repr__(self) -> str:

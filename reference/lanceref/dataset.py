@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
@@ -31,7 +31,7 @@ from lanceref.storage import IOStats, open_store
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS
-from lanceref.take_blobs import locate_blobs
+from lanceref.take_blobs import check_buffer, locate_blobs, read_ranges
 
 if TYPE_CHECKING:
     from lanceref.committing import BulkCommitResult
@@ -223,10 +223,31 @@ class LanceDataset(Cleanup, History, References, Settings):
         ids: Sequence[int] | pa.Array | None = None,
         addresses: Sequence[int] | pa.Array | None = None,
         indices: Sequence[int] | pa.Array | None = None,
+        *,
+        io_buffer_size: int | None = None,
+        preserve_order: bool | None = None,
     ) -> list[tuple[int, bytes | None]]:
-        """Return row address and bytes of blobs by row id, row address or position."""
+        """Return row address and bytes of blobs by row id, row address or position, in order."""
+        check_buffer(io_buffer_size)
         found = locate_blobs(self._snapshot, blob_column, ids, addresses, indices)
         return [(row, None if blob is None else blob.read(0, blob.size)) for row, blob in found]
+
+    def read_blob_ranges(
+        self,
+        blob_column: str,
+        requests: Sequence[tuple[int, int, int]],
+        *,
+        selector: Literal["ids", "addresses", "indices"],
+        io_buffer_size: int | None = None,
+        preserve_order: bool | None = None,
+    ) -> list[tuple[int, int, bytes | None]]:
+        """Return number, row address and bytes for each request: row, offset and length.
+
+        Rows are row ids, row addresses or positions, as `selector` says. Raises ValueError for a
+        range that is not inside its blob.
+        """
+        check_buffer(io_buffer_size)
+        return read_ranges(self._snapshot, blob_column, requests, selector)
 
     @staticmethod
     def commit(

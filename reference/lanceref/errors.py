@@ -221,6 +221,10 @@ class NotFound(LanceError, ValueError, LookupError):
     kind = "not_found"
 
 
+class ColumnNotFound(NotFound, RuntimeError):
+    """A blob column that does not exist: pylance raises `RuntimeError` here."""
+
+
 class VersionNotFound(NotFound, OSError):
     """A version or tag that does not exist: pylance raises either, `OSError` on check-out."""
 

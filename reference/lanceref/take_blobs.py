@@ -5,13 +5,14 @@ Rows are chosen by position among the live ones, by address or by row id, in any
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import index
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import NotFound
+from lanceref.errors import ColumnNotFound, NotFound
 from lanceref.file.schema import Field, project
 from lanceref.nesting import from_start
 from lanceref.snapshot import Snapshot
@@ -19,6 +20,60 @@ from lanceref.table.blobs import BlobRange
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
+
+
+def check_buffer(size: int | None) -> None:
+    """Refuse a size of buffers in bytes that is none. Raises TypeError and ValueError."""
+    if size is not None and unsigned(size) == 0:
+        raise ValueError("io_buffer_size must be greater than 0")
+
+
+def unsigned(value: int) -> int:
+    """Return a number that 64 bits hold. Raises TypeError and OverflowError."""
+    number = index(value)
+    if not 0 <= number < 2**64:
+        raise OverflowError(f"{number} is no unsigned 64-bit integer")
+    return number
+
+
+def read_ranges(
+    snapshot: Snapshot, column: str, requests: Iterable[tuple[int, int, int]], selector: str
+) -> list[tuple[int, int, bytes | None]]:
+    """Return number, row address and bytes (None: null) for each request: row, offset, length.
+
+    Raises ValueError for ranges outside of their blobs, and as `locate_blobs`.
+    """
+    if not isinstance(selector, str):
+        raise TypeError(f"selector must be a str, got {type(selector).__name__}")
+    if selector not in ("ids", "addresses", "indices"):
+        raise ValueError(
+            f"selector must be one of 'ids', 'addresses', or 'indices', got \"{selector}\""
+        )
+    asked = [(unsigned(row), unsigned(start), unsigned(size)) for row, start, size in requests]
+    for number, (_, start, size) in enumerate(asked):
+        if start + size >= 2**64:
+            raise ValueError(
+                f"Blob range request {number} offset + length overflowed u64: offset={start}, "
+                f"length={size}"
+            )
+    rows = [row for row, _, _ in asked]
+    chosen = {name: rows if name == selector else None for name in ("ids", "addresses", "indices")}
+    found = locate_blobs(snapshot, column, **chosen) if rows else []
+    return [
+        (number, address, _range(number, address, blob, start, start + size))
+        for number, ((address, blob), (_, start, size)) in enumerate(zip(found, asked, strict=True))
+    ]
+
+
+def _range(number: int, address: int, blob: BlobRange | None, start: int, end: int) -> bytes | None:
+    if blob is None:
+        return None
+    if end > blob.size:
+        raise ValueError(
+            f"Blob range request {number} for row address {address} is invalid: Blob range end "
+            f"{end} exceeds blob size {blob.size}"
+        )
+    return blob.read(start, end)
 
 
 def locate_blobs(
@@ -35,7 +90,10 @@ def locate_blobs(
     """
     if sum(chosen is not None for chosen in (ids, addresses, indices)) != 1:
         raise ValueError("Exactly one of ids, indices, or addresses must be specified")
-    (field,) = project(snapshot.schema(BlobHandling.DESCRIPTIONS), [column])
+    try:
+        (field,) = project(snapshot.schema(BlobHandling.DESCRIPTIONS), [column])
+    except NotFound as error:
+        raise ColumnNotFound(f"{error}") from error
     if not _leaf(field).is_blob and not _leaf(field).is_blob_v2:
         raise ValueError(f"the column {column!r} is not a blob column")
     if indices is not None:
@@ -103,4 +161,6 @@ def _leaf(field: Field) -> Field:
 
 
 def _numbers(rows: Sequence[int] | pa.Array) -> NDArray[np.uint64]:
-    return np.asarray(rows, np.uint64)
+    if isinstance(rows, pa.Array):
+        return np.asarray(rows, np.uint64)
+    return np.array([unsigned(row) for row in rows], np.uint64)

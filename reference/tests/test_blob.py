@@ -112,6 +112,8 @@ def test_thresholds_are_metadata_of_the_field() -> None:
     }
     with pytest.raises(ValueError, match="positive"):
         blob_field("b", dedicated_size_threshold=0)
+    with pytest.raises(OverflowError):
+        blob_field("b", pack_file_size_threshold=2**64)
     with pytest.raises(TypeError):
         blob_field("b", inline_size_threshold="1")  # type: ignore[arg-type]
 

@@ -113,3 +113,62 @@ def test_tables_of_blobs_read_as_with_the_oracle(version: str, tmp_path: Path) -
         assert ours.read_blobs(column, indices=sorted(set(rows))) == theirs.read_blobs(
             column, indices=sorted(set(rows))
         )
+
+
+def test_ranges_are_read_in_the_order_asked_for() -> None:
+    """Several of one blob, nulls, and the empty end of a blob."""
+    opened = dataset(CASES / "second-kind" / "dataset")
+    requests = [(2, 3, 4), (3, 9, 9), (0, 0, 3), (2, 13, 0), (4, 0, 0)]
+
+    for selector in ("indices", "addresses", "ids"):
+        found = opened.read_blob_ranges("b", requests, selector=selector)
+        assert found == [(0, 2, b"3456"), (1, 3, None), (2, 0, b"abc"), (3, 2, b""), (4, 4, b"")]
+    assert [] == opened.read_blob_ranges("b", [], selector="ids")
+
+
+CALLS = {
+    "ranges": lambda d: d.read_blob_ranges("b", [(0, 2, 3), (1, 0, 9)], selector="indices"),
+    "past the end": lambda d: d.read_blob_ranges("b", [(0, 8, 3)], selector="ids"),
+    "empty past the end": lambda d: d.read_blob_ranges("b", [(0, 11, 0)], selector="ids"),
+    "overflow": lambda d: d.read_blob_ranges("b", [(1, 2**64 - 1, 2)], selector="ids"),
+    "negative": lambda d: d.read_blob_ranges("b", [(0, -1, 2)], selector="ids"),
+    "too large": lambda d: d.read_blob_ranges("b", [(2**64, 1, 2)], selector="ids"),
+    "a pair": lambda d: d.read_blob_ranges("b", [(0, 1)], selector="ids"),
+    "selector": lambda d: d.read_blob_ranges("b", [], selector="rows"),
+    "no selector": lambda d: d.read_blob_ranges("b", [], selector=None),
+    "no buffer": lambda d: d.read_blob_ranges("b", [(0, 1, 2)], selector="ids", io_buffer_size=0),
+    "no column": lambda d: d.read_blob_ranges("c", [(0, 1, 2)], selector="ids"),
+    "no row": lambda d: d.read_blob_ranges("b", [(9, 1, 2)], selector="indices"),
+    "no id": lambda d: d.read_blob_ranges("b", [(9, 1, 2)], selector="ids"),
+    "blobs": lambda d: d.read_blobs("b", indices=[2, 0, 0], io_buffer_size=1, preserve_order=True),
+    "blobs, no buffer": lambda d: d.read_blobs("b", indices=[0], io_buffer_size=0),
+    "blobs, text": lambda d: d.read_blobs("b", indices=["x"]),
+    "blobs, array": lambda d: d.read_blobs("b", ids=pa.array([1, 0], pa.int64())),
+    "range": lambda d: d.take_blobs("b", [0])[0].read_range(2, 3),
+    "negative range": lambda d: d.take_blobs("b", [0])[0].read_range(2, -3),
+    "ranges past the end": lambda d: d.take_blobs("b", [0])[0].read_ranges([(0, 1), (11, 0)]),
+    "read-only": lambda d: d.take_blobs("b", [0])[0].readinto(b"abc"),
+    "half": lambda d: d.take_blobs("b", [0])[0].seek(1.5),
+    "writable": lambda d: d.take_blobs("b", [0])[0].writable(),
+    "no read-ahead": lambda d: d.take_blobs("b", [0], buffer_size=0)[0].read(4),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
+def test_every_call_does_as_with_the_oracle(version: str, tmp_path: Path) -> None:
+    """Same results, errors of the same class."""
+    import lance
+
+    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+    table = pa.table([pa.array([b"0123456789", None, b""], field.type)], schema=pa.schema([field]))
+    lance.write_dataset(table, str(tmp_path), data_storage_version=version)
+    theirs, ours = lance.dataset(str(tmp_path)), dataset(tmp_path)
+    for name, call in CALLS.items():
+        try:
+            expected = call(theirs)
+        except Exception as error:
+            with pytest.raises(type(error)):
+                call(ours)
+        else:
+            assert call(ours) == expected, name
