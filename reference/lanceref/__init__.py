@@ -16,11 +16,21 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lanceref.blob import (
+        Blob,
+        BlobArray,
+        BlobColumn,
+        BlobFile,
+        BlobType,
+        blob_array,
+        blob_field,
+    )
     from lanceref.dataset import LanceDataset, dataset
     from lanceref.errors import LanceError
     from lanceref.explain import explain
     from lanceref.fragment import DataFile, LanceFragment
-    from lanceref.operation import LanceOperation, Transaction
+    from lanceref.metadata import FragmentMetadata
+    from lanceref.operation import DatasetBasePath, LanceOperation, Transaction
     from lanceref.scanner import LanceScanner
     from lanceref.validate import validate
     from lanceref.write import write_dataset
@@ -28,13 +38,22 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Blob",
+    "BlobArray",
+    "BlobColumn",
+    "BlobFile",
+    "BlobType",
     "DataFile",
+    "DatasetBasePath",
+    "FragmentMetadata",
     "LanceDataset",
     "LanceError",
     "LanceFragment",
     "LanceOperation",
     "LanceScanner",
     "Transaction",
+    "blob_array",
+    "blob_field",
     "dataset",
     "explain",
     "validate",
@@ -42,13 +61,22 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Blob": "lanceref.blob",
+    "BlobArray": "lanceref.blob",
+    "BlobColumn": "lanceref.blob",
+    "BlobFile": "lanceref.blob",
+    "BlobType": "lanceref.blob",
     "DataFile": "lanceref.fragment",
+    "DatasetBasePath": "lanceref.operation",
+    "FragmentMetadata": "lanceref.metadata",
     "LanceDataset": "lanceref.dataset",
     "LanceError": "lanceref.errors",
     "LanceFragment": "lanceref.fragment",
     "LanceOperation": "lanceref.operation",
     "LanceScanner": "lanceref.scanner",
     "Transaction": "lanceref.operation",
+    "blob_array": "lanceref.blob",
+    "blob_field": "lanceref.blob",
     "dataset": "lanceref.dataset",
     "explain": "lanceref.explain",
     "validate": "lanceref.validate",

@@ -15,9 +15,9 @@ from typing import IO
 
 import pyarrow as pa
 
+from lanceref.arguments import unsigned
 from lanceref.file.schema import BLOB_EXTENSION
 from lanceref.table.blobs import BlobRange
-from lanceref.take_blobs import unsigned
 
 DEFAULT_BLOB_BUFFER_SIZE = 512 * 1024
 """Bytes that sequential reading fetches ahead."""

@@ -16,10 +16,11 @@ from lanceref.file.versions import FROM_WORDS, V0_1, FileVersion, version_named
 from lanceref.metadata import FragmentMetadata
 from lanceref.operation import LanceOperation, Transaction
 from lanceref.proto import table_pb2
+from lanceref.target import Destination, Target, committed, open_target
 from lanceref.transactions import lance_schema, to_message
 from lanceref.txn.commit import RETRIES, CommitLock, CommitPolicy, commit
 from lanceref.txn.making import Staged, storage_version_of
-from lanceref.write import MESSAGE_KEY, Destination, Target, committed, open_target
+from lanceref.write import MESSAGE_KEY
 
 FREE = LanceOperation.Overwrite, LanceOperation.Restore
 """Operations that need no version they were made for."""

@@ -30,7 +30,7 @@ from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 
 if TYPE_CHECKING:
-    from lanceref.write import Destination
+    from lanceref.target import Destination
 
 __all__ = [
     "DataFile",

@@ -6,12 +6,12 @@ Rows are chosen by position among the live ones, by address or by row id, in any
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import index
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.arguments import unsigned
 from lanceref.errors import ColumnNotFound, NotFound
 from lanceref.file.schema import Field, project
 from lanceref.nesting import from_start
@@ -26,14 +26,6 @@ def check_buffer(size: int | None) -> None:
     """Refuse a size of buffers in bytes that is none. Raises TypeError and ValueError."""
     if size is not None and unsigned(size) == 0:
         raise ValueError("io_buffer_size must be greater than 0")
-
-
-def unsigned(value: int) -> int:
-    """Return a number that 64 bits hold. Raises TypeError and OverflowError."""
-    number = index(value)
-    if not 0 <= number < 2**64:
-        raise OverflowError(f"{number} is no unsigned 64-bit integer")
-    return number
 
 
 def read_ranges(

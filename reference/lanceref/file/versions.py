@@ -78,7 +78,9 @@ NAMES: dict[str, FileVersion] = {
 
 
 def version_named(name: str | None) -> FileVersion:
-    """Return the version of that name, 2.2 for None. Raises ValueError for another name."""
+    """Return the version of that name, 2.2 for None. Raises TypeError and ValueError."""
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"{type(name).__name__!r} object is not an instance of 'str'")
     version = NAMES.get("stable" if name is None else name.lower())
     if version is None:
         raise ValueError(f"unknown Lance storage version: {name}")

@@ -16,9 +16,11 @@ Divergences: D.table.data-file-fields-leaves
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from itertools import cycle
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -49,6 +51,29 @@ class FileLimits:
     blobs: BlobPolicy = IN_PLACE
 
 
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where data files go: a folder of a store, and the id of its base (None: the table's root)."""
+
+    store: Store
+    folder: str = FOLDER
+    base_id: int | None = None
+
+    def path(self, name: str) -> str:
+        """Return the path of a file below the store's root."""
+        return f"{self.folder}/{name}" if self.folder else name
+
+
+class Watcher(Protocol):
+    """Is told of every fragment, which has no id yet."""
+
+    def begin(self, fragment: table_pb2.DataFragment) -> None:
+        """A data file is about to be written."""
+
+    def complete(self, fragment: table_pb2.DataFragment) -> None:
+        """A data file is whole."""
+
+
 @dataclass(slots=True)
 class NewFiles:
     """Fragments without ids, and the values of their dictionaries by field id (0.1).
@@ -57,35 +82,40 @@ class NewFiles:
     """
 
     fragments: list[table_pb2.DataFragment] = field(default_factory=list)
-    paths: list[str] = field(default_factory=list)
+    paths: list[tuple[Store, str]] = field(default_factory=list)
     dictionaries: dict[int, pa.Array] = field(default_factory=dict)
 
 
 def write_files(
-    store: Store,
+    homes: Sequence[Home],
     schema: LanceSchema,
     version: FileVersion,
     batches: Iterable[pa.RecordBatch],
     limits: FileLimits,
     known: Mapping[int, pa.Array],
+    watcher: Watcher | None = None,
 ) -> NewFiles:
     """Write the rows; on any error no file is left. `known` are the table's dictionaries (0.1).
 
-    Raises DataRefused and NotStorable for rows that do not fit, AppendRefused for dictionaries of
-    0.1 that are not those of the files before.
+    Files go into the homes in turn. Raises DataRefused and NotStorable for rows that do not fit,
+    AppendRefused for dictionaries of 0.1 that are not those of the files before.
     """
     new = NewFiles(dictionaries=dict(known))
     parts = iter(_parts(batches, limits, version))
     with ExitStack() as undo:
-        undo.callback(_remove, store, new)
-        for part in parts:
-            _write_file(store, schema, version, part, parts, limits, new)
+        undo.callback(_remove, new)
+        for home, part in zip(cycle(homes), parts):
+            if watcher is not None:
+                watcher.begin(table_pb2.DataFragment())
+            _write_file(home, schema, version, part, parts, limits, new)
+            if watcher is not None:
+                watcher.complete(new.fragments[-1])
         undo.pop_all()
     return new
 
 
-def _remove(store: Store, new: NewFiles) -> None:
-    for path in new.paths:
+def _remove(new: NewFiles) -> None:
+    for store, path in new.paths:
         with suppress(OSError):
             store.delete(path)
 
@@ -123,7 +153,7 @@ def _groups(batches: Iterable[pa.RecordBatch], group_rows: int) -> Iterator[pa.R
 
 
 def _write_file(
-    store: Store,
+    home: Home,
     schema: LanceSchema,
     version: FileVersion,
     first: pa.RecordBatch,
@@ -133,16 +163,14 @@ def _write_file(
 ) -> None:
     """Write one file of `first` and what follows until it is full, and add its fragment."""
     name = new_name()
-    path = f"{FOLDER}/{name}"
-    blobs = (
-        BlobWriter(store, path, schema, limits.blobs)
-        if any(map(holds_blobs, schema.fields))
-        else None
-    )
+    path = home.path(name)
+    blobs = None
+    if any(map(holds_blobs, schema.fields)):
+        blobs = BlobWriter(home.store, path, schema, limits.blobs)
     with ExitStack() as undo:
         if blobs is not None:
             undo.callback(blobs.abort)
-        sink = store.create(path)
+        sink = home.store.create(path)
         undo.callback(sink.abort)
         writer = _open(sink, schema, version, limits)
         part: pa.RecordBatch | None = first
@@ -157,11 +185,13 @@ def _write_file(
             _merge(new.dictionaries, writer.dictionaries)
         if blobs is not None:
             blobs.close()
-            new.paths += blobs.paths
+            new.paths += [(home.store, beside) for beside in blobs.paths]
         sink.close()
-        new.paths.append(path)
+        new.paths.append((home.store, path))
         undo.pop_all()
     entry = file_entry(name, schema, version, sink.position)
+    if home.base_id is not None:
+        entry.base_id = home.base_id
     new.fragments.append(table_pb2.DataFragment(files=[entry], physical_rows=num_rows))
 
 

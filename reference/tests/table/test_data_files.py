@@ -11,6 +11,7 @@ from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2, V2_3
 from lanceref.storage import LocalStore
 from lanceref.table.data_files import (
     FileLimits,
+    Home,
     file_entry,
     new_name,
     with_dictionaries,
@@ -30,7 +31,7 @@ def _batches(*counts):
 
 def _write(root, batches, version, rows=1 << 20, size=1 << 40, group=1024, schema=INTS):
     limits = FileLimits(rows, size, group, POLICY)
-    return write_files(LocalStore(root), schema, version, batches, limits, {})
+    return write_files([Home(LocalStore(root))], schema, version, batches, limits, {})
 
 
 def _rows(new):

@@ -1,0 +1,90 @@
+"""Target: the table that rows are written to, and what is to be written there.
+
+A destination is looked at once, before any row is written: what stands there decides on the schema
+and the version of the files.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from lanceref.context import Context
+from lanceref.dataset import LanceDataset
+from lanceref.errors import AlreadyExists, NotFound
+from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_write import schema_of
+from lanceref.file.versions import FileVersion, version_named
+from lanceref.opened import root_of
+from lanceref.snapshot import open_snapshot
+from lanceref.storage import Store, open_store
+from lanceref.table.appended import appended_schema
+from lanceref.table.blob_schema import declared_schema
+from lanceref.table.data_files import with_dictionaries
+from lanceref.table.manifest import Manifest
+from lanceref.txn.making import storage_version_of
+
+Destination = str | os.PathLike[str] | LanceDataset
+"""Where to write: a table by its URI, or an opened version of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A table to be written: its store, and the version that was read (None: there is none)."""
+
+    uri: str
+    store: Store
+    base: Manifest | None
+    ctx: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be written: `rows` is the schema of the files, `table` that of an overwrite."""
+
+    appends: bool
+    version: FileVersion
+    rows: LanceSchema
+    table: LanceSchema
+
+
+def open_target(uri: Destination) -> Target:
+    """Look at what stands at a destination. Raises TypeError for something else."""
+    if isinstance(uri, LanceDataset):
+        snapshot = uri._snapshot
+        ctx = Context(Path(snapshot.store.root).name, limits=snapshot.ctx.limits)
+        return Target(uri.uri, snapshot.store, snapshot.manifest, ctx)
+    if not isinstance(uri, str | os.PathLike):
+        raise TypeError(f"dest must be a str, Path, or LanceDataset. Got {type(uri)}")
+    store = open_store(uri)
+    ctx = Context(Path(store.root).name)
+    try:
+        base = open_snapshot(store, None, ctx).manifest
+    except NotFound:
+        base = None
+    return Target(os.fspath(uri), store, base, ctx)
+
+
+def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None) -> Plan:
+    """Decide on schema and storage version. Raises ValueError, AppendRefused, AlreadyExists."""
+    if mode not in ("create", "append", "overwrite"):
+        raise ValueError(f"Invalid mode {mode}")
+    base = target.base
+    if base is not None and mode == "create":
+        raise AlreadyExists(f"Dataset already exists: {target.store.root}")
+    chosen = version_named(version)
+    if base is not None and version is None:
+        chosen = storage_version_of(base.message)
+    rows = with_dictionaries(schema_of(declared_schema(schema, chosen)))
+    if base is None or mode == "overwrite":
+        return Plan(False, chosen, rows, rows)
+    return Plan(True, chosen, appended_schema(base.schema, rows, chosen), base.schema)
+
+
+def committed(target: Target, version: int) -> LanceDataset:
+    """Open a version that was just committed."""
+    snapshot = open_snapshot(target.store, version, target.ctx)
+    return LanceDataset(target.uri, snapshot, root_of(snapshot))

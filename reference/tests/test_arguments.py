@@ -1,0 +1,20 @@
+"""Arguments of callers."""
+
+import numpy as np
+import pytest
+from lanceref.arguments import unsigned
+
+
+def test_whole_numbers_of_64_bits_are_taken() -> None:
+    """Of any integer type."""
+    assert [unsigned(0), unsigned(np.int8(3)), unsigned(2**64 - 1)] == [0, 3, 2**64 - 1]
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [(-1, OverflowError), (2**64, OverflowError), (1.5, TypeError), ("1", TypeError)],
+)
+def test_others_are_refused(value: object, error: type[Exception]) -> None:
+    """As pylance does."""
+    with pytest.raises(error):
+        unsigned(value)  # type: ignore[arg-type]
