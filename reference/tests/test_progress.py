@@ -82,6 +82,6 @@ def test_hooks_are_called_as_the_oracle_calls_them(tmp_path: Path) -> None:
     found = []
     for library, hooks in ((lance.write_dataset, Adapted()), (write_dataset, _Hooks())):
         root = str(tmp_path / type(hooks).__name__)
-        library(TABLE, root, progress=hooks, max_rows_per_file=2)
+        library(TABLE, root, progress=hooks, max_rows_per_file=1)
         found.append([(what, number, files) for what, number, _, files in hooks.seen])
     assert found[0] == found[1]
