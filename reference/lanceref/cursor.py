@@ -7,6 +7,7 @@ collected. `FileBytes` hands out such windows for extents of a file.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -128,9 +129,13 @@ class FileBytes:
 
     def with_tail(self, size: int) -> FileBytes:
         """Read the last `size` bytes (or the whole file) once, for every extent inside it."""
-        start = max(0, self.size - size)
-        tail = Cursor(self.source.read(start, self.size - start), start, self.ctx)
-        return FileBytes(self.source, self.ctx, tail)
+        start, known = max(0, self.size - size), self._window
+        if known is None or known.end != self.size or start >= known.base:
+            data = self.source.read(start, self.size - start)
+        else:
+            missing = self.source.read(start, known.base - start)
+            data = memoryview(b"".join([missing, known.data]))
+        return FileBytes(self.source, self.ctx, Cursor(data, start, self.ctx))
 
     def with_window(self, extent: Extent, name: str, clause: str) -> FileBytes:
         """Read an extent once, for every extent inside it."""
@@ -152,33 +157,75 @@ class FileBytes:
         else:
             data = self.source.read(extent.offset, extent.size)
         if len(data) != extent.size:
-            raise Truncated(
-                clause,
-                self.ctx.at(extent.offset, extent.size),
-                found=f"{len(data)} bytes",
-                wanted=f"{extent.size} bytes of {name}",
-            )
+            raise self._truncated(extent, len(data), name, clause)
         return Cursor(data, extent.offset, self.ctx)
 
-    def cursors(self, extents: list[Extent], name: str, clause: str) -> list[Cursor]:
+    def cursors(self, extents: Sequence[Extent], name: str, clause: str) -> list[Cursor]:
         """Read many extents in any order; near neighbours share one request."""
+        if len(extents) == 1:
+            return [self.cursor(extents[0], name, clause)]
         for extent in extents:
-            self.bound(extent, name, clause)
-        order = sorted(range(len(extents)), key=lambda i: extents[i].offset)
-        cut: dict[int, Cursor] = {}
-        at = 0
-        while at < len(order):
-            start, end, stop = extents[order[at]].offset, extents[order[at]].end, at + 1
-            while stop < len(order) and extents[order[stop]].offset <= end + MERGE_GAP_BYTES:
-                end = max(end, extents[order[stop]].end)
-                stop += 1
-            whole = self.cursor(Extent(start, end - start), name, clause)
-            for i in order[at:stop]:
-                inside = extents[i].offset - start
-                data = whole.data[inside : inside + extents[i].size]
-                cut[i] = Cursor(data, extents[i].offset, self.ctx)
-            at = stop
-        return [cut[i] for i in range(len(extents))]
+            if extent[0] < 0 or extent[1] < 0 or extent[0] + extent[1] > self.size:
+                self.bound(extent, name, clause)
+        table = np.array(extents, np.int64).reshape(-1, 2)
+        parts, owners, inside = self._requests(table[:, 0], table[:, 1], name, clause)
+        cuts = zip(extents, owners.tolist(), inside.tolist(), strict=True)
+        return [
+            Cursor(parts[owner][at : at + extent[1]], extent[0], self.ctx)
+            for extent, owner, at in cuts
+        ]
+
+    def gather(
+        self, starts: NDArray[np.int64], sizes: NDArray[np.int64], name: str, clause: str
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Read many extents; return bytes that hold all of them, and where each begins there."""
+        outside = np.flatnonzero((starts < 0) | (sizes < 0) | (starts > self.size - sizes))
+        if len(outside):
+            at = int(outside[0])
+            self.bound(Extent(int(starts[at]), int(sizes[at])), name, clause)
+        parts, owners, inside = self._requests(starts, sizes, name, clause)
+        ends = np.cumsum([0, *map(len, parts)])
+        data = parts[0] if len(parts) == 1 else b"".join(parts)
+        return np.frombuffer(data, np.uint8), ends[owners] + inside
+
+    def _requests(
+        self, starts: NDArray[np.int64], sizes: NDArray[np.int64], name: str, clause: str
+    ) -> tuple[list[memoryview], NDArray[np.int64], NDArray[np.int64]]:
+        """Return what was read, and for each extent in which part and where in it it lies."""
+        if len(starts) == 0:
+            return [], starts, starts
+        order = None
+        if np.any(starts[1:] < starts[:-1]):
+            order = np.argsort(starts, kind="stable")
+            starts, sizes = starts[order], sizes[order]
+        ends = np.maximum.accumulate(starts + sizes)
+        first = np.concatenate(([0], np.flatnonzero(starts[1:] > ends[:-1] + MERGE_GAP_BYTES) + 1))
+        after = np.concatenate((first[1:], [len(starts)]))
+        begins, stops = starts[first], ends[after - 1]
+        parts = self._read(begins, stops - begins, name, clause)
+        owners = np.repeat(np.arange(len(first)), after - first)
+        inside = starts - begins[owners]
+        if order is not None:
+            back = np.argsort(order)
+            owners, inside = owners[back], inside[back]
+        return parts, owners, inside
+
+    def _read(
+        self, begins: NDArray[np.int64], sizes: NDArray[np.int64], name: str, clause: str
+    ) -> list[memoryview]:
+        """Make requests; those inside the window are served from it."""
+        known, window = sizes == 0, self._window
+        if window is not None:
+            known |= (begins >= window.base) & (begins + sizes <= window.end)
+        if known.any():
+            pairs = zip(begins.tolist(), sizes.tolist(), strict=True)
+            return [self.cursor(Extent(*pair), name, clause).data for pair in pairs]
+        offsets, wanted = begins.tolist(), sizes.tolist()
+        parts = self.source.read_many(offsets, wanted)
+        for offset, size, part in zip(offsets, wanted, parts, strict=True):
+            if len(part) != size:
+                raise self._truncated(Extent(offset, size), len(part), name, clause)
+        return parts
 
     def bound(self, extent: Extent, name: str, clause: str) -> None:
         """Refuse an extent that does not lie inside the file."""
@@ -189,3 +236,9 @@ class FileBytes:
                 found=f"{name} at {extent.offset} with {extent.size} bytes",
                 wanted=f"an extent inside the file of {self.size} bytes",
             )
+
+    def _truncated(self, extent: Extent, found: int, name: str, clause: str) -> Truncated:
+        place = self.ctx.at(extent.offset, extent.size)
+        return Truncated(
+            clause, place, found=f"{found} bytes", wanted=f"{extent.size} bytes of {name}"
+        )

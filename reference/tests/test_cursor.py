@@ -106,3 +106,36 @@ def test_near_extents_share_a_request_and_keep_their_order():
     ]
     assert [far, 5, 7] == [cursor.offset for cursor in cursors]
     assert 2 == source.stats.read_iops
+
+
+def test_a_longer_tail_reads_what_is_missing_only():
+    """The first 40 bytes from the end are not read again for 60."""
+    source = BytesSource(bytes(range(100)))
+    file = FileBytes(source, Context("f")).with_tail(40).with_tail(60)
+
+    assert bytes(range(40, 100)) == bytes(file.cursor(Extent(40, 60), "a", "L.x.y").data)
+    assert (2, 60) == (source.stats.read_iops, source.stats.read_bytes)
+
+
+@given(st.lists(st.tuples(st.integers(0, 6 * MERGE_GAP_BYTES), st.integers(0, 9)), max_size=8))
+def test_gathered_extents_are_where_it_says(extents):
+    """In any order, overlapping or not, with and without a tail."""
+    data = bytes(i % 251 for i in range(7 * MERGE_GAP_BYTES))
+    table = np.array(extents, np.int64).reshape(-1, 2)
+    bare = FileBytes(BytesSource(data), Context("f"))
+    for file in (bare, bare.with_tail(2 * MERGE_GAP_BYTES)):
+        found, at = file.gather(table[:, 0], table[:, 1], "x", "L.x.y")
+        cut = [found[a : a + size].tobytes() for a, (_, size) in zip(at.tolist(), extents)]
+
+        assert [data[start : start + size] for start, size in extents] == cut
+
+
+@pytest.mark.parametrize("extent", [(8, 3), (-1, 2), (2**62, 2**62), (3, -1)])
+def test_gathered_extents_lie_inside_the_file(extent):
+    """Those before it are not read either."""
+    source = BytesSource(bytes(10))
+    with pytest.raises(OutOfRange):
+        FileBytes(source, Context("f")).gather(
+            np.array([0, extent[0]]), np.array([1, extent[1]]), "x", "L.x.y"
+        )
+    assert 0 == source.stats.read_iops

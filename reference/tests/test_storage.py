@@ -2,7 +2,14 @@
 
 import pytest
 from lanceref.errors import NotFound
-from lanceref.storage import BytesSource, LocalSource, LocalStore, copy_object, local_path
+from lanceref.storage import (
+    SMALL_BYTES,
+    BytesSource,
+    LocalSource,
+    LocalStore,
+    copy_object,
+    local_path,
+)
 
 
 def test_positioned_reads_are_counted(tmp_path):
@@ -34,6 +41,18 @@ def test_a_truncated_file_gives_a_short_read(tmp_path):
     path.write_bytes(bytes(10))
 
     assert 5 == len(source.read(5, 50))
+
+
+@pytest.mark.parametrize("size", [3, SMALL_BYTES + 1])
+def test_many_reads_are_what_each_is(tmp_path, size):
+    """Small or large, counted one by one, short at the end of the file."""
+    path = tmp_path / "x"
+    path.write_bytes(bytes(range(100)))
+    source = LocalSource(str(path))
+    found = source.read_many([98, 5], [size, 2])
+
+    assert [bytes([98, 99]), bytes([5, 6])] == [bytes(part) for part in found]
+    assert (2, 4) == (source.stats.read_iops, source.stats.read_bytes)
 
 
 def test_a_missing_file_is_not_found(tmp_path):

@@ -67,7 +67,7 @@ class Compressed:
         if self._plain is None:
             self._plain = self._decompress(next(parts))
         cuts = [
-            self._plain[start * self._bits // 8 : (end * self._bits + 7) // 8]
+            self._plain.data[start * self._bits // 8 : (end * self._bits + 7) // 8]
             for start, end in rows.bounds
         ]
         return gather(cuts, rows, self._bits)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -72,28 +73,26 @@ class RawFlat:
 
     def data(self, rows: RowRanges, parts: Iterator[Cursor]) -> NDArray[np.uint8]:
         """Return the values of the ranges back to back."""
-        cuts = [_whole(next(parts), self.name, self.kind) for _ in rows.bounds]
-        return gather(cuts, rows, self.bits)
+        cuts = list(islice(parts, len(rows.bounds)))
+        for cursor in cuts:
+            if cursor.ctx.spans is None:
+                break
+            start, end = cursor.offset, cursor.offset + cursor.remaining
+            cursor.ctx.leaf(start, end, self.name, self.kind, "L.array.flat.size")
+        return gather([cursor.data for cursor in cuts], rows, self.bits)
 
 
-def _whole(cursor: Cursor, name: str, kind: str) -> NDArray[np.uint8]:
-    data = cursor.take(cursor.remaining, name, "L.array.flat.size", kind)
-    return np.frombuffer(data, dtype=np.uint8)
-
-
-def gather(cuts: list[NDArray[np.uint8]], rows: RowRanges, bits: int) -> NDArray[np.uint8]:
+def gather(cuts: list[memoryview], rows: RowRanges, bits: int) -> NDArray[np.uint8]:
     """Join the bytes cut for each range; bitmaps are moved so that they start at bit 0."""
-    if len(cuts) == 1 and (bits != 1 or rows.bounds[0][0] % 8 == 0):
-        return cuts[0]
-    if not cuts:
-        return np.empty(0, np.uint8)
-    if bits != 1:
-        return np.concatenate(cuts)
-    loose = [
-        np.unpackbits(cut, bitorder="little")[start % 8 : start % 8 + end - start]
-        for cut, (start, end) in zip(cuts, rows.bounds, strict=True)
-    ]
-    return np.packbits(np.concatenate(loose), bitorder="little")
+    data = np.frombuffer(cuts[0] if len(cuts) == 1 else b"".join(cuts), np.uint8)
+    if bits != 1 or (len(cuts) == 1 and rows.bounds[0][0] % 8 == 0):
+        return data
+    bounds = np.array(rows.bounds, np.int64).reshape(-1, 2)
+    starts, counts = bounds[:, 0], bounds[:, 1] - bounds[:, 0]
+    sizes = np.array([len(cut) for cut in cuts], np.int64)
+    heads = 8 * (np.cumsum(sizes) - sizes) + starts % 8 - (np.cumsum(counts) - counts)
+    bits_at = np.repeat(heads, counts) + np.arange(counts.sum())
+    return np.packbits(np.unpackbits(data, bitorder="little")[bits_at], bitorder="little")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,9 @@ from lanceref.file.column_reader import RUN_BYTES, ColumnReader
 from lanceref.file.columns import ColumnMetadata
 from lanceref.slices import whole
 
+MAX_GAP_ROWS = 16
+"""Unwanted rows that are decoded rather than cutting a range in two."""
+
 
 class ArrayColumn(ColumnReader, Protocol):
     """A column reader that can be part of a struct or list."""
@@ -57,11 +60,11 @@ class Paging:
             yield page, rows[cuts[page] : cuts[page + 1]] - self.starts[page]
 
     def covering(self, page: int, rows: NDArray[np.int64]) -> RowRanges:
-        """Ranges of a page's rows for random access: near ones are read together."""
+        """Ranges of a page's rows for random access: very near ones are decoded together."""
         metadata = self.column.pages[page]
         stored = sum(extent.size for extent in metadata.extents)
         gap_rows = MERGE_GAP_BYTES * metadata.num_rows // max(1, stored)
-        return RowRanges.covering(rows, gap_rows)
+        return RowRanges.covering(rows, min(gap_rows, MAX_GAP_ROWS))
 
 
 def run_rows(row_bytes: float, run_bytes: int = RUN_BYTES) -> int:

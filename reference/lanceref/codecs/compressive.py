@@ -35,12 +35,14 @@ from lanceref.context import Context
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage, Place
 from lanceref.file.versions import FileVersion
+from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 __all__ = [
     "check_encoding",
     "check_levels",
     "decode_block",
+    "decode_fsst",
     "decode_levels",
     "decode_mini",
     "decode_zip_fixed",
@@ -76,8 +78,7 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun, version: FileVersi
     if arm == "variable":
         return _decode_variable(encoding.variable.offsets, run, "bytes[]")
     if arm == "fsst":
-        codes = _decode_variable(encoding.fsst.values.variable.offsets, run, fsst.CODES)
-        return fsst.expand(encoding.fsst, codes, run.place())
+        return decode_fsst(encoding.fsst, run)
     if arm == "rle":
         return blocks.decode_rle(encoding.rle, run)
     if arm == "byte_stream_split":
@@ -93,6 +94,14 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun, version: FileVersi
         rows = flat.decode(run, packed.values.flat.bits_per_value, "packed rows")
         return packed_struct.split(rows, packed.bits_per_value)
     raise unsupported(encoding, "a mini-block chunk", run.place())
+
+
+def decode_fsst(
+    encoding: pb.Fsst, run: ChunkRun, slots: NDArray[np.int64] | None = None
+) -> Variable:
+    """Decode coded strings of every chunk of the run, joined; or some of them (ascending)."""
+    codes = _decode_variable(encoding.values.variable.offsets, run, fsst.CODES)
+    return fsst.expand(encoding, codes if slots is None else codes.take(slots), run.place())
 
 
 def _decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> Variable:

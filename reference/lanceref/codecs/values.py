@@ -40,6 +40,13 @@ class Variable:
         """Number of values."""
         return len(self.offsets) - 1
 
+    def take(self, at: NDArray[np.int64]) -> Variable:
+        """Return some of the values, copied."""
+        sizes = self.offsets[at + 1] - self.offsets[at]
+        offsets = np.append(0, np.cumsum(sizes))
+        moved = np.repeat(self.offsets[at] - offsets[:-1], sizes)
+        return Variable(offsets, self.data[moved + np.arange(len(moved))])
+
     @property
     def is_ascii(self) -> bool:
         """Whether no byte is above 127: then every value is UTF-8, wherever it is cut."""

@@ -12,13 +12,16 @@ L.page.limits.levels
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import decode_levels, decode_mini
+from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs.compressive import decode_fsst, decode_levels, decode_mini
 from lanceref.codecs.ragged import count_before
 from lanceref.codecs.values import Fixed
 from lanceref.cursor import Cursor
@@ -30,15 +33,48 @@ from lanceref.pages.layers import Layers
 from lanceref.pages.leafvalues import indexed_array, leaf_array
 from lanceref.pages.repdef import LEVEL_BYTES, Entries, Level, Levels, check_ranges, row_starts
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+from lanceref.slices import whole
+
+Slots = slice | Counts
+"""Values by their numbers: a range, or some of them, ascending."""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The dictionaries of some pages, each of `count` items, one after the other in `values`.
+
+    `firsts` is for each chunk of the pages where the items of its page begin; None for one page.
+    """
+
+    values: pa.Array
+    count: int
+    firsts: Counts | None = None
+
+
+def join_items(parts: Sequence[tuple[Items, int]]) -> Items:
+    """Return the items of pages that have as many each; each comes with its number of chunks."""
+    count = parts[0][0].count
+    firsts = np.repeat(np.arange(len(parts)) * count, [num_chunks for _, num_chunks in parts])
+    return Items(pa.concat_arrays([items.values for items, _ in parts]), count, firsts)
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkEntries:
-    """Decoded chunks: their entries, the first entry of each, and where they lie."""
+    """Chunks whose levels are decoded, the first entry of each, and where they lie."""
 
-    entries: Entries
+    levels: Levels
     first_entry: Counts
     place: Place
+    values: Callable[[Slots], pa.Array]
+
+    def leaf(self, slots: Slots) -> pa.Array:
+        """Decode the values: those of some slots of the visible entries."""
+        return self.values(slots)
+
+    @property
+    def entries(self) -> Entries:
+        """All entries."""
+        return Entries(self.levels, self.leaf(slice(None)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +90,16 @@ class ChunkDecoder:
     version: FileVersion
     max_bytes: int
 
-    def decode(self, cursor: Cursor, chosen: Chosen, dictionary: pa.Array | None) -> ChunkEntries:
-        """Decode chunks that start at positions of `cursor`."""
+    def decode(self, cursor: Cursor, chosen: Chosen, items: Items | None) -> ChunkEntries:
+        """Decode chunks that start at positions of `cursor`: their levels now, values on demand."""
         place = cursor.ctx.at(cursor.offset, cursor.remaining)
         chunks = parse_chunks(cursor, self.shape, chosen)
         counts = chunks.num_levels if self.shape.num_levels else chunks.run.counts
         first_entry = np.cumsum(counts) - counts
         levels = self._levels(chunks, int(counts.sum()), place)
         self._check_visible(levels, chunks, first_entry, chosen.numbers)
-        leaf = self._leaf(chunks, levels, dictionary, place)
-        return ChunkEntries(Entries(levels, leaf), first_entry, place)
+        values = partial(self._leaf, chunks, chosen, levels, items, place)
+        return ChunkEntries(levels, first_entry, place, values)
 
     def _levels(self, chunks: Chunks, count: int, place: Place) -> Levels:
         if self.shape.num_levels and count * LEVEL_BYTES > self.max_bytes:
@@ -104,27 +140,52 @@ class ChunkDecoder:
             )
 
     def _leaf(
-        self, chunks: Chunks, levels: Levels, dictionary: pa.Array | None, place: Place
+        self,
+        chunks: Chunks,
+        chosen: Chosen,
+        levels: Levels,
+        items: Items | None,
+        place: Place,
+        slots: Slots,
     ) -> pa.Array:
         validity = levels.leaf_validity(self.layers)
-        if chunks.run.num_values == 0:
+        run = chunks.value_run
+        if run.num_values == 0:
             return pa.array([], self.type)
-        values = decode_mini(self.values, chunks.value_run, self.version)
-        if dictionary is None:
-            return leaf_array(self.type, values, validity, place)
+        if items is not None:
+            indices = self._indices(run, chosen, items, place)[slots]
+            validity = None if validity is None else validity[slots]
+            return indexed_array(self.type, indices, items.values, validity, place)
+        if isinstance(slots, slice):
+            values = decode_mini(self.values, run, self.version)
+            return leaf_array(self.type, values, validity, place)[slots]
+        if self.values.HasField("fsst"):
+            coded = decode_fsst(self.values.fsst, run, slots)
+            validity = None if validity is None else validity[slots]
+            return leaf_array(self.type, coded, validity, place)
+        values = decode_mini(self.values, run, self.version)
+        return whole(leaf_array(self.type, values, validity, place)).take(pa.array(slots))
+
+    def _indices(
+        self, run: ChunkRun, chosen: Chosen, items: Items, place: Place
+    ) -> NDArray[np.unsignedinteger]:
+        """Return indices into all the items."""
+        values = decode_mini(self.values, run, self.version)
         if not isinstance(values, Fixed) or values.bits not in (8, 16, 32, 64):
             raise CorruptPage(
                 "L.page.dictionary.index-width", place, found=values, wanted="unsigned integers"
             )
-        indices = values.data.view(f"<u{values.bits // 8}")
-        if len(indices) and int(indices.max()) >= len(dictionary):
+        indices: NDArray[np.unsignedinteger] = values.data.view(f"<u{values.bits // 8}")
+        if len(indices) and int(indices.max()) >= items.count:
             raise CorruptPage(
                 "L.page.dictionary.index-range",
                 place,
                 found=f"an index {int(indices.max())}",
-                wanted=f"an index below {len(dictionary)}",
+                wanted=f"an index below {items.count}",
             )
-        return indexed_array(self.type, indices, dictionary, validity, place)
+        if items.firsts is None:
+            return indices
+        return indices + np.repeat(items.firsts[chosen.numbers], run.counts).astype(np.uint64)
 
 
 def _narrow(levels: NDArray[np.uint16] | NDArray[np.bool_]) -> Level:

@@ -12,19 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-import pyarrow as pa
 
 from lanceref.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.errors import BytesError
 from lanceref.file.column_reader import RUN_BYTES
-from lanceref.pages.chunk_entries import ChunkDecoder, ChunkEntries
+from lanceref.pages.chunk_entries import ChunkDecoder, ChunkEntries, Items, join_items
 from lanceref.pages.chunk_table import Chosen, ChunkTable, Counts, join_tables
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.nested import Nested
-from lanceref.pages.repdef import row_starts, select, unravel
+from lanceref.pages.repdef import Entries, row_starts, select, unravel
 from lanceref.pages.repindex import RepetitionIndex, join_indices
 
 DICTIONARY_ROW_BYTES = 8
@@ -38,14 +36,14 @@ FSST_GROWTH = 3
 class ChunkRows:
     """Chunks, how they are decoded, and what finds rows in them.
 
-    `index` is there with list layers, `dictionary` holds the values that the chunks number.
+    `index` is there with list layers, `items` are the values that the chunks number.
     """
 
     file: FileBytes
     decoder: ChunkDecoder
     table: ChunkTable
     index: RepetitionIndex | None
-    dictionary: pa.Array | None
+    items: Items | None
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end`, about RUN_BYTES at a time."""
@@ -61,18 +59,25 @@ class ChunkRows:
 
     def take(self, rows: Counts) -> Nested:
         """Return the given rows (ascending, each once), decoding only their chunks."""
+        return self._rows(rows, rows + 1, self.chunks_with(rows))
+
+    def chunks_with(self, rows: Counts) -> Counts:
+        """Return the chunks that hold some rows."""
         first, last = self._chunks_of(rows, rows)
         widths = last - first + 1
         spread = np.repeat(first - (np.cumsum(widths) - widths), widths)
-        numbers = np.unique(spread + np.arange(int(widths.sum())))
-        return self._rows(rows, rows + 1, numbers)
+        return np.unique(spread + np.arange(int(widths.sum())))
+
+    def take_from(self, cursor: Cursor, chosen: Chosen, rows: Counts) -> Nested:
+        """Return the given rows of chunks that start at positions of `cursor`."""
+        return self._cut(self.decode(cursor, chosen), chosen.numbers, rows, rows + 1)
 
     def check(self) -> None:
         """Decode every chunk once, in order, holding the repetition index against them."""
         start = 0
         while start < self.table.num_chunks:
             stop = self._run_end(start)
-            self._decode(np.arange(start, stop))
+            _ = self._decode(np.arange(start, stop)).entries
             start = stop
 
     @property
@@ -95,7 +100,7 @@ class ChunkRows:
         """
         table = self.table
         value_bytes = max(1, (width_bits(self.decoder.type) or 8) // 8)
-        if self.dictionary is not None:
+        if self.items is not None:
             value_bytes = DICTIONARY_ROW_BYTES
         values = int(table.value_ends[start] - table.counts[start]) + RUN_BYTES // value_bytes
         stored = RUN_BYTES
@@ -110,18 +115,23 @@ class ChunkRows:
 
     def _rows(self, first: Counts, last: Counts, numbers: Counts) -> Nested:
         """Decode the chunks `numbers` and return the ranges of rows `first`..`last` in them."""
-        decoded, layers = self._decode(numbers), self.decoder.layers
+        return self._cut(self._decode(numbers), numbers, first, last)
+
+    def _cut(self, decoded: ChunkEntries, numbers: Counts, first: Counts, last: Counts) -> Nested:
+        """Return the ranges of rows `first`..`last` of the decoded chunks `numbers`."""
+        layers = self.decoder.layers
         starts, ends = self._entry_ranges(
             decoded, numbers, first * layers.scale, last * layers.scale - 1
         )
-        chosen = select(decoded.entries, layers, starts, ends)
+        levels, slots = select(decoded.levels, layers, starts, ends)
+        chosen = Entries(levels, decoded.leaf(slots))
         return unravel(layers, chosen, int((last - first).sum()), decoded.place)
 
     def _entry_ranges(
         self, decoded: ChunkEntries, numbers: Counts, first: Counts, last: Counts
     ) -> tuple[Counts, Counts]:
         """Return where the entries of the slots `first`..`last` lie in the decoded chunks."""
-        first_entry, levels = decoded.first_entry, decoded.entries.levels
+        first_entry, levels = decoded.first_entry, decoded.levels
         if self.index is None:
             chunks, last_chunks = self._slot_chunks(first), self._slot_chunks(last)
             shift = first_entry - (self.table.value_ends - self.table.counts)[numbers]
@@ -148,36 +158,28 @@ class ChunkRows:
     def _decode(self, numbers: Counts) -> ChunkEntries:
         """Read and decode chunks (ascending numbers); near ones come with what is between them."""
         chosen = self.table.choose(numbers)
-        gaps = chosen.starts[1:] - chosen.ends[:-1]
-        cuts = np.flatnonzero(gaps > MERGE_GAP_BYTES) + 1
-        if not len(cuts):
+        if len(numbers) == 0 or not (chosen.starts[1:] - chosen.ends[:-1] > MERGE_GAP_BYTES).any():
             return self._decode_near(chosen)
-        edges = [0, *cuts.tolist(), len(numbers)]
-        groups = [chosen.part(slice(a, b)) for a, b in pairwise(edges)]
-        cursors = self.file.cursors(
-            [_extent(group) for group in groups], "chunks", "L.page.miniblock.chunk-bytes"
+        data, at = self.file.gather(
+            chosen.starts, chosen.sizes, "chunks", "L.page.miniblock.chunk-bytes"
         )
-        joined = b"".join(cursor.data for cursor in cursors)
-        before = np.cumsum([0, *(len(cursor.data) for cursor in cursors[:-1])])
-        shifts = np.repeat(
-            before - [cursor.base for cursor in cursors], [len(g.numbers) for g in groups]
-        )
-        together = Cursor(memoryview(joined), cursors[0].base, self.file.ctx)
+        together = Cursor(data.data, int(chosen.starts[0]), self.file.ctx)
         try:
-            return self._decode_run(together, chosen.moved(shifts))
+            return self.decode(together, chosen.moved(at - chosen.starts))
         except BytesError:
-            for group in groups:
-                self._decode_near(group)  # raises again, with the right offset
+            for number in range(len(numbers)):
+                self._decode_near(chosen.part(slice(number, number + 1)))  # with the right offset
             raise
 
     def _decode_near(self, chosen: Chosen) -> ChunkEntries:
         cursor = self.file.cursor(_extent(chosen), "chunks", "L.page.miniblock.chunk-bytes")
-        return self._decode_run(cursor, chosen.moved(-cursor.base))
+        return self.decode(cursor, chosen.moved(-cursor.base))
 
-    def _decode_run(self, cursor: Cursor, chosen: Chosen) -> ChunkEntries:
-        decoded = self.decoder.decode(cursor, chosen, self.dictionary)
+    def decode(self, cursor: Cursor, chosen: Chosen) -> ChunkEntries:
+        """Decode chunks that start at positions of `cursor`."""
+        decoded = self.decoder.decode(cursor, chosen, self.items)
         if self.index is not None:
-            levels = decoded.entries.levels
+            levels = decoded.levels
             starts = row_starts(levels, self.decoder.layers)
             self.index.check(chosen.numbers, decoded.first_entry, starts, levels.count)
         return decoded
@@ -192,10 +194,11 @@ def _extent(chosen: Chosen) -> Extent:
 def join_rows(file: FileBytes, parts: Sequence[ChunkRows]) -> ChunkRows:
     """Return the rows of pages that follow each other in `file` and share their description."""
     indices = [part.index for part in parts if part.index is not None]
+    items = [(part.items, part.table.num_chunks) for part in parts if part.items is not None]
     return ChunkRows(
         file,
         parts[0].decoder,
         join_tables([part.table for part in parts]),
         join_indices(indices) if indices else None,
-        None,
+        join_items(items) if items else None,
     )

@@ -117,7 +117,10 @@ def cut_matrix(
     zipped: Zipped, shape: EntryShape, num_items: int
 ) -> tuple[Levels, NDArray[np.uint8]]:
     """Cut entries that all have a value of fixed width: their levels, and (entries, bytes)."""
-    table = zipped.data.reshape(len(zipped.starts), shape.stride)
+    packed, num_rows = zipped.data, len(zipped.starts)
+    if len(packed) != num_rows * shape.stride:
+        packed = compact(packed, zipped.starts, zipped.ends - zipped.starts)
+    table = packed.reshape(num_rows, shape.stride)
     control = np.ascontiguousarray(table[:, : shape.control_bytes])
     words = np.zeros(len(table), dtype=np.uint32)
     if shape.control_bytes:

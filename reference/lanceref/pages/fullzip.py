@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import check_encoding, decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.values import Variable
-from lanceref.cursor import Extent, FileBytes
+from lanceref.cursor import FileBytes
 from lanceref.errors import BytesError, CorruptPage, Place
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
@@ -212,16 +212,14 @@ class FullZipPage:
 
     def _read(self, bounds: NDArray[np.int64]) -> Entries:
         """Read ranges of slots: each row of `bounds` is where one range's slots begin and end."""
-        base = self._page.extents[0].offset
-        extents = [Extent(base + start, end - start) for start, end in bounds[:, [0, -1]].tolist()]
-        cursors = self._file.cursors(extents, "entries", "L.page.fullzip.size")
-        data = cursors[0].data if len(cursors) == 1 else b"".join(c.data for c in cursors)
+        starts = bounds[:, 0] + self._page.extents[0].offset
         sizes = bounds[:, -1] - bounds[:, 0]
-        local = bounds - (bounds[:, 0] - np.cumsum(sizes) + sizes)[:, None]
+        read, at = self._file.gather(starts, sizes, "entries", "L.page.fullzip.size")
+        local = bounds + (at - bounds[:, 0])[:, None]
         zipped = Zipped(
             ctx=self._file.ctx,
-            data=np.frombuffer(data, np.uint8),
-            base=extents[0].offset,
+            data=read,
+            base=int(starts[0] - at[0]),
             starts=local[:, :-1].ravel(),
             ends=local[:, 1:].ravel(),
         )

@@ -27,6 +27,7 @@ from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.nested import Nested
 from lanceref.pages.page import Page
 from lanceref.pages.sparse_page import SparsePage
+from lanceref.pages.taken import take
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 
@@ -57,11 +58,10 @@ class LeafColumn:
                 yield page, begin, stop
 
     def take(self, rows: NDArray[np.int64]) -> Iterator[Nested]:
-        """Yield the given rows (ascending, each once), one piece per page that has some."""
+        """Yield the given rows (ascending, each once) in pieces."""
         cuts = np.searchsorted(rows, self.first_rows)
-        for page, first, a, b in zip(self.pages, self.first_rows.tolist(), cuts, cuts[1:]):
-            if a < b:
-                yield page.take(rows[a:b] - first)
+        firsts = zip(self.pages, self.first_rows.tolist(), cuts.tolist(), cuts.tolist()[1:])
+        return take((page, rows[a:b] - first) for page, first, a, b in firsts if a < b)
 
 
 def open_leaf(

@@ -26,7 +26,7 @@ from lanceref.cursor import Cursor, Extent, FileBytes
 from lanceref.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.file.columns import PageMetadata
 from lanceref.file.versions import V2_1, FileVersion
-from lanceref.pages.chunk_entries import ChunkDecoder
+from lanceref.pages.chunk_entries import ChunkDecoder, Items
 from lanceref.pages.chunk_rows import ChunkRows
 from lanceref.pages.chunk_table import Counts, parse_table
 from lanceref.pages.chunks import ChunkShape
@@ -40,6 +40,9 @@ from lanceref.pages.leafvalues import (
 from lanceref.pages.nested import Nested
 from lanceref.pages.repindex import parse_index
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
+
+BUFFERS = "L.page.miniblock.buffers"
+"""The clause that says which buffers a page has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,18 +158,19 @@ class MiniBlockPage:
             max_bytes=file.ctx.limits.expanded(file.size),
         )
         self.num_rows = page.num_rows // mini.layers.scale
+        self._opened: ChunkRows | None = None
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
-        return self._rows.scan(start, end)
+        return self.rows.scan(start, end)
 
     def take(self, rows: Counts) -> Nested:
         """Return the given rows (ascending, each once), decoding only their chunks."""
-        return self._rows.take(rows)
+        return self.rows.take(rows)
 
     def check(self) -> None:
         """Decode every chunk once, in order, holding the repetition index against them."""
-        self._rows.check()
+        self.rows.check()
 
     @cached_property
     def extent(self) -> Extent:
@@ -174,23 +178,48 @@ class MiniBlockPage:
         start = min(extent.offset for extent in self.page.extents)
         return Extent(start, max(extent.end for extent in self.page.extents) - start)
 
-    @cached_property
-    def _rows(self) -> ChunkRows:
-        return self.open_rows(self.file)
+    @property
+    def rows(self) -> ChunkRows:
+        """The chunks, once their tables are read."""
+        if self._opened is None:
+            self._opened = self.open_rows(self.file)
+        return self._opened
 
     def open_rows(self, file: FileBytes) -> ChunkRows:
-        """Parse chunk table, dictionary and repetition index, which are read together."""
+        """Read and parse chunk table, dictionary and repetition index."""
+        return self._parse(file, file.cursors(self.tables, "page tables", BUFFERS))
+
+    @property
+    def tables(self) -> list[Extent]:
+        """Where the buffers beside the chunks are."""
+        return [self.page.extents[0], *self.page.extents[2:]]
+
+    def _parse(self, file: FileBytes, buffers: list[Cursor]) -> ChunkRows:
         mini, page = self.mini, self.page
-        extents = [page.extents[0], *page.extents[2:]]
-        buffers = file.cursors(extents, "page tables", "L.page.miniblock.buffers")
         table = parse_table(buffers[0], mini.wide, mini.num_items, page.extents[1])
         index = None
         if mini.layers.max_rep:
             index = parse_index(buffers[-1], table.num_chunks, page.num_rows)
-        dictionary = None
+        items = None
         if mini.dictionary is not None:
-            dictionary = self._parse_dictionary(mini.dictionary, buffers[1])
-        return ChunkRows(file, self._decoder, table, index, dictionary)
+            values = self._parse_dictionary(mini.dictionary, buffers[1])
+            items = Items(values, mini.num_dictionary_items)
+        return ChunkRows(file, self._decoder, table, index, items)
+
+    def open_with(self, buffers: list[Cursor]) -> None:
+        """Parse the tables, which lie in `buffers`."""
+        self._opened = self._parse(self.file, buffers)
+
+    def is_like(self, other: MiniBlockPage) -> bool:
+        """Whether the pages differ in nothing but their number of items."""
+        if pa.types.is_dictionary(self.type):
+            return False
+        return self.type is other.type and self.mini.is_like(other.mini)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the tables are read."""
+        return self._opened is not None
 
     def _parse_dictionary(self, encoding: CompressiveEncoding, cursor: Cursor) -> pa.Array:
         place, count = (

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from lanceref.errors import CorruptPage, Place
 from lanceref.pages.layers import Layers, PageLayer
 from lanceref.pages.nested import Layer, Nested
-from lanceref.slices import whole
 
 Level = NDArray[np.unsignedinteger]
 """Levels of one kind: u8 or u16."""
@@ -119,28 +118,24 @@ def row_starts(levels: Levels, layers: Layers) -> NDArray[np.int64]:
 
 
 def select(
-    entries: Entries, layers: Layers, starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> Entries:
-    """Return the entries of the ranges `starts`..`ends`, one after the other."""
+    levels: Levels, layers: Layers, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> tuple[Levels, slice | NDArray[np.int64]]:
+    """Return the levels of the ranges of entries `starts`..`ends`, one after the other.
+
+    The other part is which of the visible entries' values belong to them.
+    """
+    visible = levels.visible(layers)
     if len(starts) and np.array_equal(starts[1:], ends[:-1]):
-        return _slice(entries, layers, int(starts[0]), int(ends[-1]))
-    at = ranges(starts, ends)
-    visible = entries.levels.visible(layers)
-    slots = at
-    if visible is not None:
-        slots = (np.cumsum(visible, dtype=np.int64) - 1)[at[visible[at]]]
-    return Entries(entries.levels.take(at), whole(entries.leaf).take(pa.array(slots)))
-
-
-def _slice(entries: Entries, layers: Layers, start: int, end: int) -> Entries:
-    levels, visible = entries.levels, entries.levels.visible(layers)
-    if start == 0 and end == levels.count:
-        return entries
-    first, size = start, end - start
-    if visible is not None:
+        start, end = int(starts[0]), int(ends[-1])
+        chosen = levels if end - start == levels.count else levels.slice(start, end)
+        if visible is None:
+            return chosen, slice(start, end)
         first = int(np.count_nonzero(visible[:start]))
-        size = int(np.count_nonzero(visible[start:end]))
-    return Entries(levels.slice(start, end), entries.leaf.slice(first, size))
+        return chosen, slice(first, first + int(np.count_nonzero(visible[start:end])))
+    at = ranges(starts, ends)
+    if visible is None:
+        return levels.take(at), at
+    return levels.take(at), (np.cumsum(visible, dtype=np.int64) - 1)[at[visible[at]]]
 
 
 def ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -62,22 +62,26 @@ class RowIndex:
         if self._whole is not None:
             known: NDArray[np.int64] = self._whole[first[:, None] + np.arange(slots + 1)]
             return known
-        extents = [
-            Extent(self._extent.offset + at * self._width, (slots + 1) * self._width)
-            for at in first.tolist()
-        ]
-        cursors = self._file.cursors(extents, "row index", "L.page.rowindex.width")
-        return np.stack([self._parse(cursor) for cursor in cursors])
+        size = (slots + 1) * self._width
+        starts = self._extent.offset + first * self._width
+        read, at = self._file.gather(
+            starts, np.full(len(first), size), "row index", "L.page.rowindex.width"
+        )
+        stored = read[at[:, None] + np.arange(size)].view(f"<u{self._width}")
+        return self._checked(stored, self._file.ctx.at(*self._extent))
 
     def _parse(self, cursor: Cursor) -> NDArray[np.int64]:
         place = cursor.ctx.at(cursor.offset, cursor.remaining)
         data = cursor.skip(cursor.remaining, "row index", "L.page.rowindex.width")
-        stored = np.frombuffer(data, f"<u{self._width}")
-        if int(stored.max()) > self._data_bytes or (stored[1:] < stored[:-1]).any():
+        return self._checked(np.frombuffer(data, f"<u{self._width}"), place)
+
+    def _checked(self, stored: NDArray[np.unsignedinteger], place: Place) -> NDArray[np.int64]:
+        """Return offsets that follow each other along the last axis."""
+        if int(stored.max()) > self._data_bytes or (stored[..., 1:] < stored[..., :-1]).any():
             raise CorruptPage(
                 "L.page.rowindex.order",
                 place,
-                found=f"offsets {stored[:4].tolist()}…, up to {int(stored.max())}",
+                found=f"offsets {stored.ravel()[:4].tolist()}…, up to {int(stored.max())}",
                 wanted=f"ascending offsets up to {self._data_bytes}",
             )
         return stored.astype(np.int64)

@@ -36,12 +36,12 @@ def test_rows_are_split_by_page():
     assert [(0, [3]), (2, [0, 7])] == split
 
 
-def test_rows_within_a_request_of_each_other_are_read_together():
-    """4096 bytes are 512 rows of eight bytes."""
+def test_very_near_rows_are_decoded_together():
+    """Up to sixteen rows apart, and never more than a request bridges."""
     paging = _paging(5000)
 
-    assert ((0, 514),) == paging.covering(0, np.array([0, 513])).bounds
-    assert ((0, 1), (514, 515)) == paging.covering(0, np.array([0, 514])).bounds
+    assert ((0, 18),) == paging.covering(0, np.array([0, 17])).bounds
+    assert ((0, 1), (18, 19)) == paging.covering(0, np.array([0, 18])).bounds
 
 
 def test_runs_are_whole_bytes_of_bitmaps():

@@ -9,7 +9,7 @@ from lanceref.context import Context
 from lanceref.cursor import Cursor, Extent
 from lanceref.errors import BytesError, CorruptPage, LimitExceeded
 from lanceref.file.versions import V2_1
-from lanceref.pages.chunk_entries import ChunkDecoder
+from lanceref.pages.chunk_entries import ChunkDecoder, Items
 from lanceref.pages.chunk_table import parse_table
 from lanceref.pages.chunks import ChunkShape
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM
@@ -41,7 +41,8 @@ def _decode(chunks, counts, *, layers=LIST_LAYERS, rep=U16, values=U32, **more):
         version=V2_1,
         max_bytes=more.pop("max_bytes", 2**20),
     )
-    dictionary = more.pop("dictionary", None)
+    items = more.pop("dictionary", None)
+    dictionary = None if items is None else Items(items, len(items))
     return decoder.decode(
         _cursor(b"".join(chunks)), table.choose(np.arange(len(chunks))), dictionary
     )
@@ -57,10 +58,10 @@ def test_worked_chunk():
 
     assert [1, 2, 3] == decoded.entries.leaf.to_pylist()
     assert (REP, DEFINITION) == (
-        decoded.entries.levels.rep.tolist(),
-        decoded.entries.levels.definition.tolist(),
+        decoded.levels.rep.tolist(),
+        decoded.levels.definition.tolist(),
     )
-    assert [0, 2, 3, 4] == decoded.entries.levels.starts.tolist()
+    assert [0, 2, 3, 4] == decoded.levels.starts.tolist()
     assert [0] == decoded.first_entry.tolist()
 
 
@@ -73,7 +74,7 @@ def test_chunks_are_joined():
     decoded = _decode(chunks, [1, 0], num_items=3)
 
     assert [1, 2, 3] == decoded.entries.leaf.to_pylist()
-    assert REP == decoded.entries.levels.rep.tolist()
+    assert REP == decoded.levels.rep.tolist()
     assert [0, 2] == decoded.first_entry.tolist()
 
 
@@ -102,7 +103,7 @@ def test_indices_are_looked_up():
 
     assert ["q", None, "q"] == decoded.entries.leaf.to_pylist()
     with pytest.raises(CorruptPage) as caught:
-        _decode(stored, [0], dictionary=pa.array(["p"]), **items)
+        _ = _decode(stored, [0], dictionary=pa.array(["p"]), **items).entries
     assert "L.page.dictionary.index-range" == caught.value.clause
 
 
@@ -110,7 +111,7 @@ def test_indices_are_integers():
     """A list of one integer is none."""
     values = pb.CompressiveEncoding(fixed_size_list={"items_per_value": 1, "values": flat(32)})
     with pytest.raises(CorruptPage) as caught:
-        _decode(
+        _ = _decode(
             [chunk(words(0), levels=([0],))],
             [0],
             layers=ITEM_LAYERS,
@@ -118,7 +119,7 @@ def test_indices_are_integers():
             values=values,
             dictionary=pa.array(["p"]),
             num_items=1,
-        )
+        ).entries
 
     assert "L.page.dictionary.index-width" == caught.value.clause
 

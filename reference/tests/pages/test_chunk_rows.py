@@ -71,3 +71,24 @@ def test_pages_of_lists_are_joined(version, tmp_path):
 
     assert lists.equals(pa.concat_arrays(parts))
     assert len(parts) < len(opened.columns[0].pages)
+
+
+@pytest.mark.parametrize("version", ["2.1", "2.2", "2.3"])
+@pytest.mark.parametrize("kind", ["dictionary", "fsst", "lists", "nulls"])
+def test_rows_of_many_pages_of_the_oracle(kind, version, tmp_path):
+    """Strings with few and with many distinct values, lists and nulls over several pages."""
+    rng, count = np.random.default_rng(3), 900_000
+    numbers = pa.array(rng.integers(0, 10**6, count), mask=rng.random(count) < 0.2)
+    array = {
+        "dictionary": pa.array([f"kind {i}" for i in range(50)]).take(
+            pa.array(rng.integers(0, 50, count))
+        ),
+        "fsst": pa.array([f"user/{i}@example.com" for i in range(count)]),
+        "lists": pa.ListArray.from_arrays(np.arange(0, count + 1, 3, dtype=np.int32), numbers),
+        "nulls": numbers,
+    }[kind]
+    reader = column(open_bytes(write(Shape(array), version, tmp_path / "c.lance")))
+    for size in (1, 40, 5000):
+        rows = np.sort(rng.choice(len(array), size, replace=False))
+
+        assert array.take(pa.array(rows)).equals(reader.take(rows))

@@ -136,13 +136,14 @@ def test_selected_rows_are_those_asked_for(nesting, data):
     rep, definition, values, _ = shred(rows, layers)
     chosen = data.draw(st.lists(st.sampled_from(range(len(rows))), unique=True, min_size=1))
     chosen.sort()
-    entries = Entries(
-        _levels(rep if layers.max_rep else None, definition, np.uint8),
-        pa.array(values, pa.int64()),
-    )
-    bounds = np.append(row_starts(entries.levels, layers), len(definition))
+    levels = _levels(rep if layers.max_rep else None, definition, np.uint8)
+    bounds = np.append(row_starts(levels, layers), len(definition))
     at = np.array(chosen)
-    cut = select(entries, layers, bounds[at * layers.scale], bounds[(at + 1) * layers.scale])
+    found, slots = select(
+        levels, layers, bounds[at * layers.scale], bounds[(at + 1) * layers.scale]
+    )
+    leaf = pa.array(values, pa.int64())
+    cut = Entries(found, leaf[slots] if isinstance(slots, slice) else leaf.take(pa.array(slots)))
 
     assert [rows[i] for i in chosen] == to_rows(unravel(layers, cut, len(at), PLACE), path)
 
