@@ -1,6 +1,9 @@
-"""Settings of every test: property tests are not timed, because machines differ."""
+"""Settings of every test: property tests are not timed, because machines differ; and kernels are
+used from the first byte on where numba is installed.
+"""
 
 from hypothesis import HealthCheck, settings
+from lanceref.kernels.compiled import PATIENCE
 
 settings.register_profile(
     "untimed",
@@ -8,3 +11,5 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("untimed")
+
+PATIENCE.enough = PATIENCE.smallest = 0

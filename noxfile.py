@@ -63,6 +63,18 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def fast(session: nox.Session) -> None:
+    """Run the tests of the reference with compiled kernels; those of the kernels check indices."""
+    session.install("-e", ".[oracle,test,fast]")
+    session.run(
+        "pytest",
+        "reference/tests/kernels",
+        env={"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": session.create_tmp()},
+    )
+    session.run("pytest", "-m", "not spark", "-n", "2", *(session.posargs or ["reference/tests"]))
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check format, imports and house rules."""
     session.install(RUFF)

@@ -100,6 +100,9 @@ def decode_fsst(
     encoding: pb.Fsst, run: ChunkRun, slots: NDArray[np.int64] | None = None
 ) -> Variable:
     """Decode coded strings of every chunk of the run, joined; or some of them (ascending)."""
+    decoded = fsst.decode_chunks(encoding, run) if slots is None else None
+    if decoded is not None:
+        return decoded
     codes = _decode_variable(encoding.values.variable.offsets, run, fsst.CODES)
     return fsst.expand(encoding, codes if slots is None else codes.take(slots), run.place())
 

@@ -19,9 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs import fsst_expand
+from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.fsst_expand import ESCAPE
 from lanceref.codecs.values import Variable
 from lanceref.errors import CorruptPage, Place
+from lanceref.kernels.compiled import PATIENCE
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 TABLE_BYTES = 2312
@@ -29,6 +31,9 @@ TABLE_BYTES = 2312
 
 MAGIC = 0x46535354
 """Upper word of the table's header."""
+
+GROWTH = 3
+"""Assumed bytes that a code stands for."""
 
 CODES = "fsst codes"
 """What the bytes of coded values are called in a file."""
@@ -42,6 +47,13 @@ class SymbolTable:
     num_symbols: int
     symbols: NDArray[np.uint64]
     lengths: NDArray[np.int64]
+
+    def variable(
+        self, offsets: NDArray[np.int64], data: NDArray[np.uint8], escaped: int
+    ) -> Variable:
+        """Return decoded values; `escaped` has the bits of every escaped byte."""
+        high = int(np.bitwise_or.reduce(self.symbols)) | escaped
+        return Variable(offsets, data, known_ascii=high & 0x8080808080808080 == 0)
 
 
 def parse_table(table: bytes, place: Place) -> SymbolTable:
@@ -79,11 +91,38 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
         return values
     start, end = int(values.offsets[0]), int(values.offsets[-1])
     codes, cuts = values.data[start:end], values.offsets - start
+    if PATIENCE.pays(len(codes) * GROWTH):
+        from lanceref.kernels import fsst as kernel
+
+        decoded = kernel.decode(table.symbols, table.lengths, codes, cuts)
+        if decoded is not None:
+            return table.variable(*decoded)
     literal = None
     if int(codes.max(initial=0)) >= table.num_symbols:
         literal = _literals(codes)
         _check(table, codes, literal, cuts, place)
-    return Variable(*fsst_expand.expand(table.symbols, table.lengths, codes, literal, cuts))
+    offsets, data = fsst_expand.expand(table.symbols, table.lengths, codes, literal, cuts)
+    return table.variable(offsets, data, 0 if literal is None else ESCAPE)
+
+
+def decode_chunks(encoding: pb.Fsst, run: ChunkRun) -> Variable | None:
+    """Decode strings in chunks in one pass where there is a kernel for it, and no fault is met."""
+    counts, sizes = run.counts, run.sizes[0]
+    offsets = encoding.values.variable.offsets.flat
+    is_plain = run.ctx.spans is None and not run.ctx.validating and offsets.bits_per_value == 32
+    if not is_plain or np.any(sizes < (counts + 1) * 4):
+        return None
+    if not PATIENCE.pays((int(sizes.sum()) - 4 * run.num_values) * GROWTH):
+        return None
+    from lanceref.kernels import fsst as kernel
+
+    table = parse_table(encoding.symbol_table, run.place())
+    decoded = None
+    if table.is_on:
+        decoded = kernel.decode_chunks(
+            table.symbols, table.lengths, run.data, run.starts[0], sizes, counts
+        )
+    return None if decoded is None else table.variable(*decoded)
 
 
 def _literals(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lanceref.codecs.fsst import GROWTH
 from lanceref.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.errors import BytesError
 from lanceref.file.column_reader import RUN_BYTES
@@ -27,9 +28,6 @@ from lanceref.pages.repindex import RepetitionIndex, join_indices
 
 DICTIONARY_ROW_BYTES = 8
 """Assumed size of a value that is looked up in a dictionary: cuts runs of 256 Ki rows."""
-
-FSST_GROWTH = 3
-"""Assumed bytes that a code of FSST stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,7 @@ class ChunkRows:
         values = int(table.value_ends[start] - table.counts[start]) + RUN_BYTES // value_bytes
         stored = RUN_BYTES
         if self.decoder.values.WhichOneof("compression") == "fsst":
-            stored //= FSST_GROWTH
+            stored //= GROWTH
         size = int(table.ends[start] - table.sizes[start]) + stored + stored // 4
         stop = min(
             np.searchsorted(table.value_ends, values, "right"),

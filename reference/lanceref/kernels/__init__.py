@@ -1,0 +1,1 @@
+"""Compiled kernels: some functions of `codecs` once more, for numba (the extra `fast`)."""

@@ -1,0 +1,180 @@
+"""FSST, compiled: codes to bytes in one pass.
+
+The specification is `codecs.fsst`, which also says what is wrong with codes that the kernel gives
+up at. Eight bytes are written at every symbol's place, in order, and each overwrites what the one
+before wrote too much.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.kernels.compiled import compiled
+
+ESCAPE = 255
+LONGEST = 8
+"""Bytes of the longest symbol, and codes that are looked at together."""
+
+GUESS = 5
+"""Bytes per code that there is room for at first."""
+
+FULL, FAULTY = -1, -2
+"""What is returned when there may not be room enough, and for bytes that are not sound."""
+
+OFFSET_BYTES = 4
+"""Width of the offsets."""
+
+Positions = NDArray[np.int64]
+
+Decoded = tuple[Positions, NDArray[np.uint8], int]
+"""Where the bytes of each value end, behind a 0; all bytes; the bits that any escaped byte has."""
+
+
+def decode(
+    symbols: NDArray[np.uint64], lengths: Positions, codes: NDArray[np.uint8], cuts: Positions
+) -> Decoded | None:
+    """Decode values cut from `codes` by `cuts` (n + 1,), ascending from 0 to `len(codes)`.
+
+    `symbols` and `lengths` (256,), 0 where there is none. None: a code has no symbol, or a value
+    ends behind an escape, or there are more codes than u32 counts.
+    """
+    if len(codes) > np.iinfo(np.uint32).max:
+        return None
+    table, zero = cuts.astype("<u4").view(np.uint8), np.zeros(1, np.int64)
+    size, count = np.array([len(codes)]), np.array([len(cuts) - 1])
+    return _decode(symbols, lengths, codes, table, zero, zero, size, count)
+
+
+def decode_chunks(
+    symbols: NDArray[np.uint64],
+    lengths: Positions,
+    data: NDArray[np.uint8],
+    starts: Positions,
+    sizes: Positions,
+    counts: Positions,
+) -> Decoded | None:
+    """Decode chunks of `data`, each of which starts with a table of u32 offsets from its start.
+
+    Every chunk lies inside `data` and is large enough for the table of its `counts` values. None:
+    as for `decode`, or an offset is wrong.
+    """
+    first = (counts + 1) * OFFSET_BYTES
+    return _decode(symbols, lengths, data, data, starts, first, sizes, counts)
+
+
+def _decode(
+    symbols: NDArray[np.uint64],
+    lengths: Positions,
+    data: NDArray[np.uint8],
+    tables: NDArray[np.uint8],
+    starts: Positions,
+    first: Positions,
+    sizes: Positions,
+    counts: Positions,
+) -> Decoded | None:
+    """Run the kernel with room for what it decodes: for most codes, then for any."""
+    offsets = np.ndarray((len(tables) - OFFSET_BYTES + 1,), "<u4", tables.data, strides=(1,))
+    ends, seen = np.zeros(int(counts.sum()) + 1, np.int64), np.zeros(1, np.uint8)
+    num_codes, size = int((sizes - first).sum()), FULL
+    for growth in (GUESS, LONGEST):
+        out = np.empty(num_codes * growth + 2 * LONGEST, np.uint8)
+        words = np.ndarray((len(out) - LONGEST + 1,), "<u8", out.data, strides=(1,))
+        size = _expand(
+            symbols, lengths, data, offsets, starts, first, sizes, counts, words, ends, seen
+        )
+        if size != FULL:
+            break
+    return None if size == FAULTY else (ends, out[:size], int(seen[0]))
+
+
+@compiled
+def _expand_chunk(
+    symbols: NDArray[np.uint64],
+    lengths: Positions,
+    num_symbols: np.uint8,
+    codes: NDArray[np.uint8],
+    offsets: NDArray[np.uint32],
+    skipped: int,
+    words: NDArray[np.uint64],
+    size: int,
+    ends: Positions,
+    seen: NDArray[np.uint8],
+) -> int:
+    """Write the bytes of values, `offsets` - `skipped` of `codes`, from `size` on.
+
+    Return where they end, or FULL, or FAULTY.
+    """
+    at = 0
+    for value in range(len(ends)):
+        end = np.int64(offsets[value + 1]) - skipped
+        if end < at or end > len(codes):
+            return FAULTY
+        if size + (end - at) * LONGEST > len(words):
+            return FULL
+        while at + LONGEST <= end:
+            special = False
+            for ahead in range(LONGEST):
+                special |= codes[at + ahead] >= num_symbols
+            if special:
+                break
+            for ahead in range(LONGEST):
+                code = codes[at + ahead]
+                words[size] = symbols[code]
+                size += lengths[code]
+            at += LONGEST
+        while at < end:
+            code = codes[at]
+            if lengths[code] > 0:
+                words[size] = symbols[code]
+                size += lengths[code]
+                at += 1
+            elif code == ESCAPE and at + 1 < end:
+                words[size] = codes[at + 1]
+                seen[0] |= codes[at + 1]
+                size += 1
+                at += 2
+            else:
+                return FAULTY
+        ends[value] = size
+    return size
+
+
+@compiled
+def _expand(
+    symbols: NDArray[np.uint64],
+    lengths: Positions,
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.uint32],
+    starts: Positions,
+    first: Positions,
+    sizes: Positions,
+    counts: Positions,
+    words: NDArray[np.uint64],
+    ends: Positions,
+    seen: NDArray[np.uint8],
+) -> int:
+    """Write the bytes of the values of every chunk; return their size, FULL or FAULTY."""
+    size, value = 0, 1
+    num_symbols = np.uint8(np.argmin(lengths))
+    for chunk in range(len(starts)):
+        start, end = starts[chunk], starts[chunk] + sizes[chunk]
+        skipped, next_value = first[chunk], value + counts[chunk]
+        if offsets[start] != skipped:
+            return FAULTY
+        size = _expand_chunk(
+            symbols,
+            lengths,
+            num_symbols,
+            data[start + skipped : end],
+            offsets[start : start + (counts[chunk] + 1) * OFFSET_BYTES : OFFSET_BYTES],
+            skipped,
+            words,
+            size,
+            ends[value:next_value],
+            seen,
+        )
+        if size < 0:
+            return size
+        value = next_value
+    return size
