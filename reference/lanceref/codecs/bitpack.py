@@ -14,6 +14,8 @@ L.codec.bitpack.out-of-line, L.codec.bitpack.raw-tail, L.codec.bitpack.tail
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,8 +30,14 @@ BLOCK = 1024
 ORDER = (0, 4, 2, 6, 1, 5, 3, 7)
 """Order of the groups of eight rows."""
 
-SLAB_BYTES = 2**20
+SLAB_BYTES = 2**19
 """Output of the blocks unpacked at a time: with their temporaries it stays in the cache."""
+
+LANE_ROW = np.dtype("V128")
+"""One value of every lane, 1 024 bits whatever T is: they lie together in a block."""
+
+FLAG_LANES = np.dtype("V64")
+"""One boolean of every lane of 16-bit words."""
 
 WIDTHS = (8, 16, 32, 64)
 """Value widths T that can be packed."""
@@ -47,7 +55,7 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
     bits = out.dtype.itemsize * 8
     if width == 0:
         out[:] = 0
-    elif width > 1 and bits >= 16 and width < bits:
+    elif 1 < width < bits:
         _unpack_planar(packed, width, out)
     else:
         unpack_direct(packed, width, out)
@@ -74,37 +82,43 @@ def unpack_direct(packed: Unsigned, width: int, out: Unsigned) -> None:
 
 
 def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
-    """Unpack with one-dimensional operations over all blocks of a slab: faster for wide values."""
+    """Unpack with operations over all blocks of a slab: faster for wide values.
+
+    Rows come to lie one behind the other, and are then put in their places, a lane row as one item.
+    """
     bits, slab = out.dtype.itemsize * 8, _slab(out)
     lanes, groups = BLOCK // bits, bits // 8
-    rank = np.argsort(np.argsort(ORDER[:groups]))
+    rank = np.argsort(np.argsort(ORDER[:groups])).tolist()
+    mask = out.dtype.type((1 << width) - 1)
     planes = np.empty(width * slab * lanes, out.dtype)
-    rows = np.empty((bits + 1) * slab * lanes, out.dtype)
+    rows = np.empty(bits * slab * lanes, out.dtype)
     for at in range(0, len(packed), slab):
         source, target = packed[at : at + slab], out[at : at + slab]
         n = len(source)
-        transposed = planes[: width * n * lanes].reshape(width, n, lanes)
-        transposed[:] = source.reshape(n, width, lanes).transpose(1, 0, 2)
-        unpacked = rows[: (bits + 1) * n * lanes].reshape(bits + 1, n * lanes)
-        _unpack_rows(transposed.reshape(width, n * lanes), width, unpacked[:-1], unpacked[-1])
-        placed = target.reshape(n, 8, groups, lanes)
+        words, values = planes[: width * n * lanes], rows[: bits * n * lanes]
+        words.reshape(width, n, lanes)[:] = source.reshape(n, width, lanes).transpose(1, 0, 2)
+        _unpack_rows(words.reshape(width, n * lanes), values.reshape(bits, n * lanes))
+        np.bitwise_and(values, mask, out=values)
+        unpacked = values.view(LANE_ROW).reshape(groups, 8, n)
+        placed = target.view(LANE_ROW).reshape(n, 8, groups)
         for group in range(groups):
-            part = unpacked[8 * group : 8 * group + 8].reshape(8, n, lanes)
-            placed[:, :, rank[group], :] = part.transpose(1, 0, 2)
+            placed[:, :, rank[group]] = unpacked[group].T
 
 
-def _unpack_rows(planes: Unsigned, width: int, rows: Unsigned, high: Unsigned) -> None:
-    """Unpack `planes` (width, n) to `rows` (T, n); `high` (n,) is room for the upper bits."""
-    word, bits = rows.dtype.type, len(rows)
-    mask = word((1 << width) - 1)
-    for row, values in enumerate(rows):
+def _unpack_rows(words: Unsigned, rows: Unsigned) -> None:
+    """Unpack `words` (width, n) to `rows` (T, n); the bits above the width are not cleared.
+
+    Rows whose values begin at the same bit of a word come at equal distances.
+    """
+    word, bits, width = rows.dtype.type, len(rows), len(words)
+    alike = math.gcd(width, bits)
+    words, rows = words.reshape(alike, width // alike, -1), rows.reshape(alike, bits // alike, -1)
+    for row in range(bits // alike):
         k, shift = divmod(row * width, bits)
-        np.right_shift(planes[k], word(shift), out=values)
+        values = rows[:, row]
+        np.right_shift(words[:, k], word(shift), out=values)
         if shift + width > bits:
-            np.left_shift(planes[k + 1], word(bits - shift), out=high)
-            np.bitwise_or(values, high, out=values)
-        if shift + width != bits:
-            np.bitwise_and(values, mask, out=values)
+            values |= words[:, k + 1] << word(bits - shift)
 
 
 def _slab(out: Unsigned) -> int:
@@ -113,12 +127,17 @@ def _slab(out: Unsigned) -> int:
 
 
 def unpack_flags(packed: Unsigned, out: NDArray[np.bool_]) -> None:
-    """Unpack one-bit blocks to booleans: `packed` (blocks, lanes), `out` (blocks, 1024)."""
-    word, bits = packed.dtype.type, packed.dtype.itemsize * 8
-    lanes = BLOCK // bits
-    for row in range(bits):
-        flags = out[:, row_start(row) : row_start(row) + lanes]
-        np.not_equal(packed & word(1 << row), 0, out=flags)
+    """Unpack one-bit blocks to booleans: `packed` (blocks, 64), `out` (blocks, 1024).
+
+    Row r of a word's low byte stands at 128 r, and row 8 + r, of its high byte, behind it.
+    """
+    count = len(packed)
+    halves = np.ascontiguousarray(packed).view(np.uint8).reshape(-1, 2).T.copy()
+    flags = np.empty((8, 2, count * FLAG_LANES.itemsize), np.bool_)
+    for bit in range(8):
+        np.not_equal(halves & np.uint8(1 << bit), 0, out=flags[bit])
+    rows = flags.view(FLAG_LANES).reshape(8, 2, count)
+    out.view(FLAG_LANES).reshape(count, 8, 2)[:] = rows.transpose(2, 0, 1)
 
 
 def decode_inline(run: ChunkRun, bits: int) -> Fixed:

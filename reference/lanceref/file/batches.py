@@ -57,7 +57,8 @@ def _keep_freed_blocks() -> None:
     """Free one block of KEPT_BYTES, never touched.
 
     The C library gives freed blocks back to the system when they are larger than any freed before,
-    and then each page of the next run costs a fault, more than decoding it does.
+    and then each page of the next run costs a fault, more than decoding it does. pyarrow's own
+    memory pool does so too, with any block.
     """
     np.empty(KEPT_BYTES, np.uint8)
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs.chunks import ChunkRun, gather_rows
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage
 from lanceref.pages.chunk_table import CHUNK_UNIT, Chosen, Counts
@@ -124,12 +124,13 @@ def _round_up(sizes: Counts) -> Counts:
 
 def _headers(data: NDArray[np.uint8], starts: Counts, shape: ChunkShape) -> tuple[Counts, Counts]:
     """Return the number of levels, and the buffer sizes as (buffers, chunks)."""
-    table = data[starts[:, None] + np.arange(shape.header_bytes)]
-    words = 1 + shape.num_levels
-    short = np.ascontiguousarray(table[:, : 2 * words]).view("<u2").astype(np.int64)
-    long = np.ascontiguousarray(table[:, 2 * words :]).view("<u4" if shape.wide else "<u2")
-    sizes = np.concatenate([short[:, 1:], long.astype(np.int64)], axis=1)
-    return short[:, 0], np.ascontiguousarray(sizes.T)
+    table, words = gather_rows(data, starts, shape.padded_header), 1 + shape.num_levels
+    short = table.view("<u2")[:, :words].astype(np.int64)
+    values = np.ascontiguousarray(table[:, 2 * words : shape.header_bytes])
+    sizes = np.empty((shape.num_levels + shape.num_buffers, len(starts)), np.int64)
+    sizes[: shape.num_levels] = short[:, 1:].T
+    sizes[shape.num_levels :] = values.view("<u4" if shape.wide else "<u2").T
+    return short[:, 0], sizes
 
 
 def _check_level_counts(chunks: Chunks, starts: Counts, numbers: Counts) -> None:

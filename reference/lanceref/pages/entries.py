@@ -97,9 +97,14 @@ class CutEntries:
 
 def cut_entries(zipped: Zipped, shape: EntryShape) -> CutEntries:
     """Find the entries of all rows; every row must be filled exactly by its entries."""
-    at = _walk(zipped, shape)
-    bounds = zipped.ends[np.searchsorted(zipped.starts, at, "right") - 1]
-    words, owners, lengths = _measure(zipped, shape, at, bounds)
+    _want_bytes(zipped)
+    at = zipped.starts
+    words, owners, lengths = _measure(zipped, shape, at, zipped.ends)
+    sizes = shape.control_bytes + np.where(owners, shape.length_bytes + lengths, 0)
+    if (at + sizes != zipped.ends).any():
+        at = _walk(zipped, shape)
+        bounds = zipped.ends[np.searchsorted(zipped.starts, at, "right") - 1]
+        words, owners, lengths = _measure(zipped, shape, at, bounds)
     levels = shape.levels(words)
     starts = row_starts(levels, shape.layers)
     if len(starts) != len(zipped.starts) or (at[starts] != zipped.starts).any():
@@ -134,12 +139,17 @@ def cut_matrix(
     return levels, table[:, shape.control_bytes :]
 
 
+def _want_bytes(zipped: Zipped) -> None:
+    """Refuse rows without bytes."""
+    empty = zipped.starts >= zipped.ends
+    if empty.any():
+        at = int(zipped.starts[np.flatnonzero(empty)[0]])
+        raise _broken("L.page.fullzip.entry", zipped, at, "a row without bytes", "bytes")
+
+
 def _walk(zipped: Zipped, shape: EntryShape) -> Positions:
     """Return where every entry begins, ascending."""
     at, ends = zipped.starts, zipped.ends
-    if (at >= ends).any():
-        row = int(np.flatnonzero(at >= ends)[0])
-        raise _broken("L.page.fullzip.entry", zipped, int(at[row]), "a row without bytes", "bytes")
     found: list[Positions] = []
     while len(at) >= FEW_ROWS or not found:
         found.append(at)

@@ -41,6 +41,8 @@ def is_variable(type_: pa.DataType) -> bool:
 
 def width_bits(type_: pa.DataType) -> int | None:
     """Return the bits of a value of fixed width; None for other types."""
+    if pa.types.is_primitive(type_):
+        return int(type_.bit_width)
     if pa.types.is_fixed_size_list(type_):
         item = width_bits(type_.value_type)
         return None if item is None else item * type_.list_size
@@ -91,11 +93,11 @@ def leaf_array(type_: pa.DataType, values: Values, validity: Validity, place: Pl
         )
     if pa.types.is_null(type_):
         return pa.nulls(values.count)
+    if isinstance(values, Fixed):
+        return _fixed(type_, values, validity, place)
     if isinstance(values, Indexed):
         items = leaf_array(value_type(type_), values.items, None, place)
         return indexed_array(type_, values.indices, items, validity, place)
-    if isinstance(values, Fixed):
-        return _fixed(type_, values, validity, place)
     if isinstance(values, Variable):
         return _variable(type_, values, validity, place)
     if isinstance(values, FixedSizeList):
