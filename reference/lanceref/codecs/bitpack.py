@@ -161,18 +161,16 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
 def _inline_widths(run: ChunkRun, bits: int) -> NDArray[np.int64]:
     """Return the width of every chunk's block, at most `bits`."""
     word_bytes = bits // 8
-    large = np.flatnonzero(run.counts > BLOCK)
-    if len(large):
-        chunk = int(large[0])
+    if (run.counts > BLOCK).any():
+        chunk = int(np.flatnonzero(run.counts > BLOCK)[0])
         raise CorruptPage(
             "L.codec.bitpack.count",
             run.place(0, chunk),
             found=f"{int(run.counts[chunk])} values in one block",
             wanted=f"at most {BLOCK}",
         )
-    short = np.flatnonzero(run.sizes[0] < word_bytes)
-    if len(short):
-        chunk = int(short[0])
+    if (run.sizes[0] < word_bytes).any():
+        chunk = int(np.flatnonzero(run.sizes[0] < word_bytes)[0])
         raise CorruptPage(
             "L.codec.bitpack.payload",
             run.place(0, chunk),
@@ -181,9 +179,8 @@ def _inline_widths(run: ChunkRun, bits: int) -> NDArray[np.int64]:
         )
     words = np.ascontiguousarray(run.rows(0, np.arange(run.num_chunks), word_bytes))
     widths = words.view(f"<u{word_bytes}").reshape(-1)
-    wide = np.flatnonzero(widths > bits)
-    if len(wide):
-        chunk = int(wide[0])
+    if (widths > bits).any():
+        chunk = int(np.flatnonzero(widths > bits)[0])
         raise CorruptPage(
             "L.codec.bitpack.width",
             run.place(0, chunk),

@@ -134,9 +134,9 @@ class ChunkRun:
 
     def want_sizes(self, buffer: int, wanted: NDArray[np.int64], clause: str) -> None:
         """Refuse unless this buffer has exactly `wanted` bytes in every chunk."""
-        wrong = np.flatnonzero(self.sizes[buffer] != wanted)
-        if len(wrong):
-            chunk = int(wrong[0])
+        wrong = self.sizes[buffer] != wanted
+        if wrong.any():
+            chunk = int(np.flatnonzero(wrong)[0])
             size, count = int(self.sizes[buffer, chunk]), int(self.counts[chunk])
             raise CorruptPage(
                 clause,

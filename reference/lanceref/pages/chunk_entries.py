@@ -129,9 +129,8 @@ class ChunkDecoder:
         found = chunks.num_levels if levels.rep is not None else counts
         if visible is not None:
             found = np.diff(count_before(visible, np.append(first_entry, len(visible))))
-        wrong = np.flatnonzero(found != counts)
-        if len(wrong):
-            at = int(wrong[0])
+        if (found != counts).any():
+            at = int(np.flatnonzero(found != counts)[0])
             raise CorruptPage(
                 "L.page.miniblock.visible",
                 chunks.run.place(0, at),

@@ -23,7 +23,7 @@ from lanceref.pages.chunk_entries import ChunkDecoder, ChunkEntries, Items, join
 from lanceref.pages.chunk_table import Chosen, ChunkTable, Counts, join_tables
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.nested import Nested
-from lanceref.pages.repdef import Entries, row_starts, select, unravel
+from lanceref.pages.repdef import Entries, cut, row_starts, select, unravel
 from lanceref.pages.repindex import RepetitionIndex, join_indices
 
 DICTIONARY_ROW_BYTES = 8
@@ -45,15 +45,36 @@ class ChunkRows:
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end`, about RUN_BYTES at a time."""
-        scale = self.decoder.layers.scale
         while start < end:
-            row = np.array([start])
-            first, last = self._chunks_of(row, row)
-            stop = max(self._run_end(int(first[0])), int(last[0]) + 1)
-            rows = np.array([min(end, int(self._slot_ends[stop - 1]) // scale)])
-            _, last = self._chunks_of(rows - 1, rows - 1)
-            yield self._rows(row, rows, np.arange(int(first[0]), int(last[0]) + 1))
-            start = int(rows[0])
+            if self.index is None:
+                run, stop = self._slots(start, end)
+            else:
+                run, stop = self._lists(start, end)
+            yield run
+            start = stop
+
+    def _slots(self, start: int, end: int) -> tuple[Nested, int]:
+        """Return rows from `start` on, each a fixed number of entries, and where they end."""
+        table, layers = self.table, self.decoder.layers
+        scale = layers.scale
+        first, last = self._slot_chunks(np.array([start * scale, (start + 1) * scale - 1])).tolist()
+        chunks = slice(first, max(self._run_end(first), last + 1))
+        rows = min(end, int(table.value_ends[chunks.stop - 1]) // scale) - start
+        decoded = self._decode_near(table.part(chunks))
+        skipped = start * scale - int(table.value_ends[first] - table.counts[first])
+        levels, slots = cut(decoded.levels, layers, skipped, skipped + rows * scale)
+        entries = Entries(levels, decoded.leaf(slots))
+        return unravel(layers, entries, rows, decoded.place), start + rows
+
+    def _lists(self, start: int, end: int) -> tuple[Nested, int]:
+        """Return rows from `start` on, and where they end, when the index must tell."""
+        row = np.array([start])
+        first, last = self._chunks_of(row, row)
+        stop = max(self._run_end(int(first[0])), int(last[0]) + 1)
+        rows = np.array([min(end, int(self._slot_ends[stop - 1]) // self.decoder.layers.scale)])
+        _, last = self._chunks_of(rows - 1, rows - 1)
+        numbers = np.arange(int(first[0]), int(last[0]) + 1)
+        return self._rows(row, rows, numbers), int(rows[0])
 
     def take(self, rows: Counts) -> Nested:
         """Return the given rows (ascending, each once), decoding only their chunks."""

@@ -76,6 +76,11 @@ class ChunkTable:
         """Number of chunks."""
         return len(self.sizes)
 
+    def part(self, chunks: slice) -> Chosen:
+        """Return chunks that follow each other; they start at absolute offsets."""
+        numbers = np.arange(chunks.start, chunks.stop)
+        return Chosen(numbers, self.starts[chunks], self.sizes[chunks], self.counts[chunks])
+
     def choose(self, numbers: Counts) -> Chosen:
         """Return some chunks; they start at absolute offsets."""
         return Chosen(numbers, self.starts[numbers], self.sizes[numbers], self.counts[numbers])

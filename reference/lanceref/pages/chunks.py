@@ -88,9 +88,8 @@ def parse_chunks(cursor: Cursor, shape: ChunkShape, chosen: Chosen) -> Chunks:
     size = int(starts[-1] + sizes[-1]) if len(sizes) else 0
     data = np.frombuffer(cursor.skip(size, "chunks", "L.page.miniblock.chunk-bytes"), np.uint8)
     header = shape.padded_header
-    small = np.flatnonzero(sizes < header)
-    if len(small):
-        at = int(small[0])
+    if (sizes < header).any():
+        at = int(np.flatnonzero(sizes < header)[0])
         raise CorruptPage(
             "L.page.miniblock.chunk-header",
             ctx.at(base + int(starts[at]), int(sizes[at])),
@@ -99,11 +98,10 @@ def parse_chunks(cursor: Cursor, shape: ChunkShape, chosen: Chosen) -> Chunks:
         )
     num_levels, part_sizes = _headers(data, starts, shape)
     padded = _round_up(part_sizes)
-    part_starts = starts + header + np.cumsum(padded, axis=0) - padded
-    used = header + padded.sum(axis=0)
-    wrong = np.flatnonzero(used != sizes)
-    if len(wrong):
-        at = int(wrong[0])
+    part_ends = np.cumsum(padded, axis=0) + header
+    used = part_ends[-1]
+    if (used != sizes).any():
+        at = int(np.flatnonzero(used != sizes)[0])
         raise CorruptPage(
             "L.page.miniblock.chunk-fill",
             ctx.at(base + int(starts[at]), header),
@@ -111,7 +109,7 @@ def parse_chunks(cursor: Cursor, shape: ChunkShape, chosen: Chosen) -> Chunks:
             f"and padding, in chunk {int(numbers[at])}",
             wanted=f"{int(sizes[at])} bytes",
         )
-    run = ChunkRun(ctx, data, base, part_starts, part_sizes, chosen.counts)
+    run = ChunkRun(ctx, data, base, part_ends - padded + starts, part_sizes, chosen.counts)
     chunks = Chunks(run, shape, num_levels)
     _check_level_counts(chunks, starts, numbers)
     _record(chunks, starts, sizes, numbers)

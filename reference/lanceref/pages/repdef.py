@@ -124,18 +124,24 @@ def select(
 
     The other part is which of the visible entries' values belong to them.
     """
-    visible = levels.visible(layers)
     if len(starts) and np.array_equal(starts[1:], ends[:-1]):
-        start, end = int(starts[0]), int(ends[-1])
-        chosen = levels if end - start == levels.count else levels.slice(start, end)
-        if visible is None:
-            return chosen, slice(start, end)
-        first = int(np.count_nonzero(visible[:start]))
-        return chosen, slice(first, first + int(np.count_nonzero(visible[start:end])))
-    at = ranges(starts, ends)
+        return cut(levels, layers, int(starts[0]), int(ends[-1]))
+    at, visible = ranges(starts, ends), levels.visible(layers)
     if visible is None:
         return levels.take(at), at
     return levels.take(at), (np.cumsum(visible, dtype=np.int64) - 1)[at[visible[at]]]
+
+
+def cut(levels: Levels, layers: Layers, start: int, end: int) -> tuple[Levels, slice]:
+    """Return the levels of the entries `start`..`end`, and which visible entries are theirs."""
+    if start == 0 and end == levels.count:
+        return levels, slice(None)
+    visible = levels.visible(layers)
+    chosen = levels.slice(start, end)
+    if visible is None:
+        return chosen, slice(start, end)
+    first = int(np.count_nonzero(visible[:start]))
+    return chosen, slice(first, first + int(np.count_nonzero(visible[start:end])))
 
 
 def ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
