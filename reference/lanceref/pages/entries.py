@@ -59,6 +59,8 @@ class EntryShape:
 
     def levels(self, words: NDArray[np.uint32]) -> Levels:
         """Split control words into levels."""
+        if not self.control_bytes:
+            return Levels(len(words), None, None)
         definition = (words & ((1 << self.bits_def) - 1)).astype(np.uint16)
         rep = np.minimum(words >> self.bits_def, 0xFFFF).astype(np.uint16)
         return Levels(
@@ -126,9 +128,9 @@ def cut_matrix(
     if len(packed) != num_rows * shape.stride:
         packed = compact(packed, zipped.starts, zipped.ends - zipped.starts)
     table = packed.reshape(num_rows, shape.stride)
-    control = np.ascontiguousarray(table[:, : shape.control_bytes])
     words = np.zeros(len(table), dtype=np.uint32)
     if shape.control_bytes:
+        control = np.ascontiguousarray(table[:, : shape.control_bytes])
         words = control.view(f"<u{shape.control_bytes}")[:, 0].astype(np.uint32)
         _check_words(zipped, shape, zipped.starts, words)
     levels = shape.levels(words)

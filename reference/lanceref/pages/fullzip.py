@@ -196,10 +196,15 @@ class FullZipPage:
         """Read rows `start`..`stop`."""
         first, last = start * self._zipped.layers.scale, stop * self._zipped.layers.scale
         if self._index is None:
-            bounds = np.arange(first, last + 1) * self._shape.stride
+            stride = self._shape.stride
+            begin, bounds = first * stride, np.arange(last - first + 1) * stride
         else:
-            bounds = self._index.whole()[first : last + 1]
-        return self._read(bounds[None, :])
+            offsets = self._index.whole()[first : last + 1]
+            begin, bounds = int(offsets[0]), offsets - offsets[0]
+        extent = Extent(self._page.extents[0].offset + begin, int(bounds[-1]))
+        cursor = self._file.cursor(extent, "entries", "L.page.fullzip.size")
+        data = np.frombuffer(cursor.data, np.uint8)
+        return self._cut(Zipped(cursor.ctx, data, extent.offset, bounds[:-1], bounds[1:]))
 
     def _pick(self, rows: NDArray[np.int64]) -> Entries:
         """Read single rows."""
@@ -223,6 +228,9 @@ class FullZipPage:
             starts=local[:, :-1].ravel(),
             ends=local[:, 1:].ravel(),
         )
+        return self._cut(zipped)
+
+    def _cut(self, zipped: Zipped) -> Entries:
         return self._fixed(zipped) if self._zipped.bits_per_value else self._variable(zipped)
 
     def _fixed(self, zipped: Zipped) -> Entries:
