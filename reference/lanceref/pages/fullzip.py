@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import check_encoding, decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.values import Variable
-from lanceref.cursor import FileBytes
+from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import BytesError, CorruptPage, Place
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
