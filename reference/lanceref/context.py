@@ -60,7 +60,7 @@ class Context:
 
     def during(self, stage: Stage) -> Context:
         """Return this context at another stage."""
-        return replace(self, stage=stage)
+        return self if stage == self.stage else replace(self, stage=stage)
 
     def group(
         self, name: str, clause: str = "", value: object = None

@@ -22,8 +22,8 @@ from lance_conformance.bench.figures import Figure
 IMPORTS = {"ours": ["lanceref", "lanceref.dataset", "lanceref.file"], "oracle": ["lance"]}
 """What a program that reads tables and files imports."""
 
-BATCH_SIZE = 8192
-"""Batch size of the scan whose memory is measured."""
+BATCH_SIZE = 1024
+"""Batch size of the scan whose memory is measured: the readers' default."""
 
 
 def memory(path: Path, table: str, version: str) -> Figure:

@@ -152,7 +152,7 @@ class ChunkDecoder:
         if run.num_values == 0:
             return pa.array([], self.type)
         if items is not None:
-            indices = self._indices(run, chosen, items, place)[slots]
+            indices = self._indices(run, chosen, items, place, slots)
             validity = None if validity is None else validity[slots]
             return indexed_array(self.type, indices, items.values, validity, place)
         if isinstance(slots, slice):
@@ -166,9 +166,9 @@ class ChunkDecoder:
         return whole(leaf_array(self.type, values, validity, place)).take(pa.array(slots))
 
     def _indices(
-        self, run: ChunkRun, chosen: Chosen, items: Items, place: Place
+        self, run: ChunkRun, chosen: Chosen, items: Items, place: Place, slots: Slots
     ) -> NDArray[np.unsignedinteger]:
-        """Return indices into all the items."""
+        """Return indices of some slots into all the items."""
         values = decode_mini(self.values, run, self.version)
         if not isinstance(values, Fixed) or values.bits not in (8, 16, 32, 64):
             raise CorruptPage(
@@ -183,8 +183,10 @@ class ChunkDecoder:
                 wanted=f"an index below {items.count}",
             )
         if items.firsts is None:
-            return indices
-        return indices + np.repeat(items.firsts[chosen.numbers], run.counts).astype(np.uint64)
+            return indices[slots]
+        at = np.arange(run.num_values)[slots] if isinstance(slots, slice) else slots
+        owners = np.searchsorted(np.cumsum(run.counts), at, "right")
+        return indices[at] + items.firsts[chosen.numbers[owners]].astype(np.uint64)
 
 
 def _narrow(levels: NDArray[np.uint16] | NDArray[np.bool_]) -> Level:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,18 +59,23 @@ class Chosen:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ChunkTable:
-    """The chunks of a page, or of pages that follow each other.
-
-    `starts` absolute offsets; `ends` bytes and `value_ends` values up to and with each chunk.
-    """
+    """The chunks of a page, or of pages that follow each other; `starts` are absolute offsets."""
 
     starts: Counts
     sizes: Counts
     counts: Counts
-    ends: Counts
-    value_ends: Counts
+
+    @cached_property
+    def ends(self) -> Counts:
+        """Bytes up to and with each chunk."""
+        return np.cumsum(self.sizes)
+
+    @cached_property
+    def value_ends(self) -> Counts:
+        """Values up to and with each chunk."""
+        return np.cumsum(self.counts)
 
     @property
     def num_chunks(self) -> int:
@@ -86,14 +92,9 @@ class ChunkTable:
         return Chosen(numbers, self.starts[numbers], self.sizes[numbers], self.counts[numbers])
 
 
-def table_of(starts: Counts, sizes: Counts, counts: Counts) -> ChunkTable:
-    """Return the table of chunks at absolute `starts`."""
-    return ChunkTable(starts, sizes, counts, np.cumsum(sizes), np.cumsum(counts))
-
-
 def join_tables(tables: Sequence[ChunkTable]) -> ChunkTable:
     """Return the table of all chunks of pages that follow each other."""
-    return table_of(
+    return ChunkTable(
         np.concatenate([table.starts for table in tables]),
         np.concatenate([table.sizes for table in tables]),
         np.concatenate([table.counts for table in tables]),
@@ -132,8 +133,7 @@ def parse_table(cursor: Cursor, wide: bool, num_items: int, chunks: Extent) -> C
     counts = np.left_shift(1, logs)
     if num_chunks:
         counts[-1] = num_items - int(counts[:-1].sum())
-    ends = np.cumsum(sizes)
-    return ChunkTable(ends - sizes + chunks.offset, sizes, counts, ends, np.cumsum(counts))
+    return ChunkTable(np.cumsum(sizes) - sizes + chunks.offset, sizes, counts)
 
 
 def _check_logs(logs: Counts, width: int, num_items: int, offset: int, ctx: Context) -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from lanceref.errors import CorruptPage, Place
 from lanceref.file.schema import Field
@@ -122,18 +123,19 @@ def parse_layers(codes: Sequence[int], path: Path, place: Place) -> Layers:
         scale *= step.dimension
     if scale < 1:
         raise CorruptPage("L.page.layers.dimension", place, found=scale, wanted="1 or more items")
-    return _number(codes, steps, scale)
+    return _number(tuple(codes), tuple(step.dimension for step in steps), scale)
 
 
-def _number(codes: Sequence[int], steps: Sequence[PathStep], scale: int) -> Layers:
+@lru_cache
+def _number(codes: tuple[int, ...], dimensions: tuple[int, ...], scale: int) -> Layers:
     own, layers = 0, []
-    for at, (code, step) in enumerate(zip(codes, steps, strict=True)):
+    for at, (code, dimension) in enumerate(zip(codes, dimensions, strict=True)):
         below = own
         own += _levels(code)  # L.page.levels.numbering
         layers.append(
             PageLayer(
                 is_list=code not in _ITEM_CODES,
-                dimension=step.dimension,
+                dimension=dimension,
                 below=below,
                 own=own,
                 window=own + _items_until_list(codes, at + 1),

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,22 +30,37 @@ Counts = NDArray[np.int64]
 """One number per chunk or row."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RepetitionIndex:
-    """The index of one page, per chunk.
+    """The index of one page, or of pages that follow each other, per chunk.
 
-    `finished` rows, `leftover` entries, `ends` the rows finished up to and with the chunk, `begins`
-    whether a chunk's first entry begins a row, `first_start` the row of the first row start inside
-    the chunk, `start_chunk` the last chunk up to this one in which a row starts.
+    `finished` rows and `leftover` entries are stored; the rest follows.
     """
 
     place: Place
     finished: Counts
     leftover: Counts
-    ends: Counts
-    begins: NDArray[np.bool_]
-    first_start: Counts
-    start_chunk: Counts
+
+    @cached_property
+    def ends(self) -> Counts:
+        """Rows finished up to and with the chunk."""
+        return np.cumsum(self.finished)
+
+    @cached_property
+    def begins(self) -> NDArray[np.bool_]:
+        """Whether a chunk's first entry begins a row."""
+        return np.append(True, self.leftover[:-1] == 0)[: len(self.finished)]
+
+    @cached_property
+    def first_start(self) -> Counts:
+        """The row of the first row start inside the chunk."""
+        return self.ends - self.finished + ~self.begins
+
+    @cached_property
+    def start_chunk(self) -> Counts:
+        """The last chunk up to this one in which a row starts."""
+        starts_row = self.begins | (self.finished > 0)
+        return np.maximum.accumulate(np.where(starts_row, np.arange(len(self.finished)), 0))
 
     def chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
         """Return the chunk where each row of `first` starts, and where each of `last` ends."""
@@ -102,8 +118,7 @@ def parse_index(cursor: Cursor, num_chunks: int, num_rows: int) -> RepetitionInd
         )
     table = words.astype(np.int64).reshape(num_chunks, ENTRY_WORDS)
     finished, leftover = table[:, 0], table[:, 1]
-    ends = np.cumsum(finished)
-    total = int(ends[-1]) if num_chunks else 0
+    total = int(finished.sum())
     if total != num_rows or (num_chunks and leftover[-1]):
         raise CorruptPage(
             "L.page.repindex.rows",
@@ -111,23 +126,14 @@ def parse_index(cursor: Cursor, num_chunks: int, num_rows: int) -> RepetitionInd
             found=f"{total} rows, {leftover[-1:].tolist()} entries left over at the end",
             wanted=f"{num_rows} rows and nothing left over",
         )
-    return _index(place, finished, leftover, ends)
+    return RepetitionIndex(place, finished, leftover)
 
 
 def join_indices(indices: Sequence[RepetitionIndex]) -> RepetitionIndex:
     """Return the index of the chunks of pages that follow each other."""
     finished = np.concatenate([index.finished for index in indices])
     leftover = np.concatenate([index.leftover for index in indices])
-    return _index(indices[0].place, finished, leftover, np.cumsum(finished))
-
-
-def _index(place: Place, finished: Counts, leftover: Counts, ends: Counts) -> RepetitionIndex:
-    num_chunks = len(finished)
-    begins = np.append(True, leftover[:-1] == 0)[:num_chunks]
-    first_start = ends - finished + ~begins
-    starts_row = np.where(begins | (finished > 0), np.arange(num_chunks), 0)
-    start_chunk = np.maximum.accumulate(starts_row) if num_chunks else starts_row
-    return RepetitionIndex(place, finished, leftover, ends, begins, first_start, start_chunk)
+    return RepetitionIndex(indices[0].place, finished, leftover)
 
 
 def _record(cursor: Cursor, offset: int, num_chunks: int) -> None:

@@ -39,6 +39,9 @@ from lanceref.pages.sparse import Structure, StructureDecoder, check_structure, 
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, ValuePlane, ZippedValues
 from lanceref.slices import whole
 
+SLOT_BYTES = 32
+"""Memory that a leaf slot takes while its value is looked for."""
+
 ValuePage = MiniBlockPage | FullZipPage | ConstantPage
 """Values without nesting: one row per leaf slot, or per stored value."""
 
@@ -71,21 +74,26 @@ class SparsePage:
         self._values, used = self._open_values()
         check_structure(self._layers, len(page.extents) - used, file, page.place)
         self._structure_extents = page.extents[used:]
+        self._kept: Structure | None = None
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
-        per_run = max(1, RUN_BYTES // max(1, (width_bits(self._type) or 256) // 8))
+        per_run = max(1, RUN_BYTES // (SLOT_BYTES + (width_bits(self._type) or 256) // 8))
+        structure = self._kept or self._decode()
         while start < end:
             stop = min(end, start + per_run)
-            slots = self._structure.leaf_slots(np.arange(start, stop + 1))
+            slots = structure.leaf_slots(np.arange(start, stop + 1))
             fitting = int(np.searchsorted(slots, int(slots[0]) + per_run, "right")) - 1
             stop = min(stop, start + max(1, fitting))
-            yield self.take(np.arange(start, stop))
+            yield self._rows(structure, np.arange(start, stop))
             start = stop
 
     def take(self, rows: NDArray[np.int64]) -> Nested:
-        """Return the given rows (ascending, each once)."""
-        layers, slots, valid = self._structure.take(rows)
+        """Return the given rows (ascending, each once); the structure is kept for the next."""
+        return self._rows(self._structure, rows)
+
+    def _rows(self, structure: Structure, rows: NDArray[np.int64]) -> Nested:
+        layers, slots, valid = structure.take(rows)
         return Nested(layers, self._leaf(slots, valid))
 
     def check(self) -> None:
@@ -95,8 +103,13 @@ class SparsePage:
         if self._plane.HasField("zipped"):
             _ = self._stored_before
 
-    @cached_property
+    @property
     def _structure(self) -> Structure:
+        if self._kept is None:
+            self._kept = self._decode()
+        return self._kept
+
+    def _decode(self) -> Structure:
         decoder = StructureDecoder(self._file, self._structure_extents, self._page.place)
         return decoder.decode(self._layers, self._domains)
 

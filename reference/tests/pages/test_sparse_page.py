@@ -148,7 +148,7 @@ def test_a_dictionary_stands_before_the_structure():
     assert ["a", None, "b"] == scanned(opened(TEXT, layout, 3, *buffers, version=V2_3), TEXT)
 
 
-@pytest.mark.parametrize(("run_bytes", "runs"), [(4, [1, 1, 1, 1]), (12, [2, 2]), (64, [4])])
+@pytest.mark.parametrize(("run_bytes", "runs"), [(36, [1, 1, 1, 1]), (108, [2, 2]), (576, [4])])
 def test_a_scan_goes_by_runs_of_slots(run_bytes, runs, monkeypatch):
     """Lists of 2, 0, 3 and 0 numbers of four bytes: rows as long as their slots fit, or one."""
     monkeypatch.setattr("lanceref.pages.sparse_page.RUN_BYTES", run_bytes)
