@@ -14,12 +14,14 @@ Clauses: L.wire.message, L.wire.unknown-field
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeVar
 
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError, Message
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from lanceref.cursor import Cursor
 from lanceref.errors import BadProto, Place
@@ -52,19 +54,37 @@ def parse_message(
     recorded.
     """
     start, data = cursor.offset, bytes(cursor.skip(cursor.remaining, name, clause))
+    place, wanted = embedded_in or cursor.ctx.at(start, len(data)), f"a {cls.DESCRIPTOR.full_name}"
     try:
-        message = cls.FromString(data)
+        message, known = cls.FromString(data), cls.FromString(data)
     except DecodeError as error:
-        place = embedded_in or cursor.ctx.at(start, len(data))
-        raise BadProto(
-            clause, place, found="bytes that do not parse", wanted=f"a {cls.DESCRIPTOR.full_name}"
-        ) from error
+        raise BadProto(clause, place, found="bytes that do not parse", wanted=wanted) from error
+    known.DiscardUnknownFields()
+    if known.ByteSize() < message.ByteSize():
+        for misfit in _misfits(message):
+            raise BadProto(clause, place, found=misfit, wanted=wanted)
     ctx = cursor.ctx
     if embedded_in is None and (ctx.spans is not None or ctx.validating):
         with ctx.group(name, clause, cls.DESCRIPTOR.full_name):
             inside = Cursor(memoryview(data), start, ctx)
             _walk(inside, _named(cls.DESCRIPTOR.full_name), data)
     return message
+
+
+def _misfits(message: Message) -> Iterator[str]:
+    """Yield the fields that are known by their number, but not of the wire type of their type.
+
+    The library keeps them as unknown fields, though they may be all that a damaged byte left.
+    """
+    fields = UnknownFieldSet(message)
+    for unknown in map(fields.__getitem__, range(len(fields))):
+        field = message.DESCRIPTOR.fields_by_number.get(unknown.field_number)
+        if field is not None:
+            yield f"{field.full_name} with wire type {unknown.wire_type}"
+    for field, value in message.ListFields():
+        if field.message_type is not None and not field.message_type.GetOptions().map_entry:
+            for inner in value if field.is_repeated else [value]:
+                yield from _misfits(inner)
 
 
 def _walk(cursor: Cursor, descriptor: Descriptor | None, data: bytes) -> None:

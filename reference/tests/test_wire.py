@@ -36,13 +36,35 @@ def test_negative_numbers_are_told_as_such():
 
 
 def test_packed_numbers_are_told_one_by_one():
-    """Offsets 0 and 64 are 1a 02 00 40; numbers in a field that holds one are bytes."""
+    """Offsets 0 and 64 are 1a 02 00 40."""
     page = file2_pb2.ColumnMetadata.Page(buffer_offsets=[0, 64])
     _, root = _parse(page.SerializeToString(), file2_pb2.ColumnMetadata.Page)
-    _, odd = _parse(bytes.fromhex("1a01ff"), file_pb2.Field)
 
     assert [[0, 64]] == [leaf.value for leaf in root.leaves()]
-    assert [b"\xff"] == [leaf.value for leaf in odd.leaves()]
+
+
+@pytest.mark.parametrize(
+    ("data", "cls", "found"),
+    [
+        ("1a01ff", file_pb2.Field, "lance.file.Field.id with wire type 2"),
+        ("1007", file_pb2.Field, "lance.file.Field.name with wire type 0"),
+        ("0a04 0a02 1007", file_pb2.FileDescriptor, "lance.file.Field.name with wire type 0"),
+    ],
+    ids=["bytes for a number", "a number for text", "two messages deep"],
+)
+def test_a_known_field_of_another_wire_type_is_refused(data, cls, found):
+    """The library would keep it as an unknown one, and the field would be lost silently."""
+    with pytest.raises(BadProto) as caught:
+        _parse(bytes.fromhex(data), cls)
+
+    assert found == caught.value.found
+
+
+def test_a_field_nobody_knows_may_have_any_wire_type():
+    """Later writers decide what it is: 98 3f is field 1011, a varint."""
+    message, _ = _parse(bytes.fromhex("120161 983f05"), file_pb2.Field)
+
+    assert "a" == message.name
 
 
 def test_the_walk_descends_into_any_and_into_bytes_that_hold_a_message():

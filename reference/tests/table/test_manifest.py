@@ -148,10 +148,11 @@ def test_a_uuid_has_sixteen_bytes():
 
 
 def test_sections_in_one_place_are_reported():
-    """A transaction section that says it lies where the manifest does."""
+    """A transaction section that says it lies inside the manifest, where four zeros are."""
     findings = []
-    message = minimal(transaction_section=0).SerializeToString()
-    parse(section(message) + footer(0), findings)
+    message = minimal(transaction_section=1, schema_metadata={"key": bytes(4)})
+    message.transaction_section = section(message.SerializeToString()).index(bytes(4))
+    parse(section(message.SerializeToString()) + footer(0), findings)
 
     assert "L.table.manifest.overlap" in [finding.clause for finding in findings]
 
