@@ -25,6 +25,7 @@ from lanceref.pages.blob import BlobPage
 from lanceref.pages.layers import leaf_paths
 from lanceref.pages.leaf import LeafColumn, open_leaf
 from lanceref.pages.nested import Nested
+from lanceref.pages.required import check_required, has_required
 from lanceref.slices import whole
 
 
@@ -48,6 +49,7 @@ class PageColumn:
             for path, column in zip(leaf_paths(field), columns, strict=True)
         ]
         self.type: pa.DataType = field.arrow.type
+        self._required = has_required(field.arrow)
         self.num_rows = self._leaves[0].num_rows
         for leaf, column in zip(self._leaves, columns, strict=True):
             if leaf.num_rows != self.num_rows:
@@ -97,7 +99,10 @@ class PageColumn:
         while all(part is not None for part in rest):
             parts = [part for part in rest if part is not None]
             rows = min(part.num_rows for part in parts)
-            yield assemble(self._field, [part.slice(0, rows) for part in parts], self._place)
+            array = assemble(self._field, [part.slice(0, rows) for part in parts], self._place)
+            if self._required:
+                check_required(self._field.arrow, array, self._place)
+            yield array
             rest = [
                 part.slice(rows, part.num_rows) if part.num_rows > rows else next(run, None)
                 for part, run in zip(parts, runs, strict=True)

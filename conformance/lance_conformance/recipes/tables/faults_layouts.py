@@ -20,6 +20,7 @@ from lance_conformance.recipes.tables.edits import (
 )
 
 _POINTS = "file/2.1/levels/list-struct"
+_STRUCT = "file/2.1/levels/struct"
 _VECTORS = "file/2.1/levels/list-vectors"
 _PAIRS = "file/2.2/levels/fixed-size-list-struct"
 _PLAIN = "file/2.1/miniblock/plain"
@@ -73,6 +74,8 @@ def _fewer_symbols(message: Message) -> None:
 
 
 _LEVELS = (
+    fault(_STRUCT, "null-child", "a null in a child that is never null", "L.page.required.null",
+          field(1, nullable=False), flags=("NullWhereNone",)),
     fault(_POINTS, "no-pages", "a leaf without pages beside one with three rows",
           "L.page.siblings.rows", column(_no_pages, 1), flags=("MissingPart",)),
     fault(_POINTS, "offsets", "two leaves that cut the same lists elsewhere",
