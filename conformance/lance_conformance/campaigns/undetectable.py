@@ -46,7 +46,7 @@ VALUES = (
 SCHEMA_FACTS = ("name", "nullable", "logical_type", "extension_name", "key", "value")
 """Fields of the schema that nothing else in a file repeats."""
 
-PAGE_FACTS = ("symbol_table", "inline_value")
+PAGE_FACTS = ("symbol_table", "inline_value", "step")
 """Fields of the description of a page that are values."""
 
 

@@ -16,6 +16,12 @@ EXPLAINED = (
         "an entry of a field's metadata under a number nobody knows is as good as none",
     ),
     (
+        "*",
+        "tag and length of fields",
+        "a field that ends early leaves its last facts (nullable) to the message around it, which"
+        " passes over numbers it does not know",
+    ),
+    (
         "manifest",
         "tag and length of files",
         "a fragment without a data file is legal: its columns may all have been dropped, and every"
@@ -25,6 +31,11 @@ EXPLAINED = (
         "manifest",
         "fields",
         "a data file may list a field that was dropped, and lack one that was added: it is null",
+    ),
+    (
+        "manifest",
+        "tag and length of writer_version",
+        "one bit makes it an entry of the schema's metadata, which may hold anything",
     ),
     ("manifest", "id", "a field that no data file lists is legal: it is null"),
 )

@@ -82,6 +82,8 @@ def test_wrong_values_are_held_against_the_oracles_target_by_target():
 
     assert [] == _rules(ours, theirs)
     assert ["R7"] == _rules(ours, ours, theirs, elsewhere)
+    listed = replace(ours, group="manifest", leaf="fields")
+    assert [] == _rules(ours, listed, theirs)
 
 
 def test_foreign_files_need_clauses_of_their_own():
