@@ -42,6 +42,7 @@ FLOORS: dict[str, int] = {
             "projection",
             "filters",
             "query",
+            "edit",
             "plan",
             "scan",
             "take",
@@ -56,7 +57,8 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(("write", "target", "write_rows", "homes", "progress", "auto_cleanup"), 7),
     **dict.fromkeys(("incoming", "operation", "metadata", "committing"), 7),
     **dict.fromkeys(("transactions", "read_transaction", "opened", "history"), 7),
-    **dict.fromkeys(("settings", "references", "cleanup"), 7),
+    **dict.fromkeys(("settings", "references", "cleanup", "edits", "merge_insert"), 7),
+    **dict.fromkeys(("evolution", "reading"), 7),
     # 8: many processes
     **dict.fromkeys(("jobs", "spark"), 8),
 }

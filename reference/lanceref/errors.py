@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import pyarrow as pa
+
 Stage = Literal["open", "metadata", "plan", "decode", "commit"]
 """Where in its work a reader stood when it refused: the words of the runner protocol."""
 
@@ -183,6 +185,30 @@ class RefRefused(LanceError, OSError, ValueError):
 
 class CleanupRefused(LanceError, OSError, ValueError):
     """Old versions that are to go, but are tagged."""
+
+    kind = "other"
+
+
+class QueryRefused(LanceError, ValueError):
+    """A filter or expression that cannot be understood, or does not fit the table."""
+
+    kind = "other"
+
+
+class QueryFailed(LanceError, pa.ArrowInvalid):  # type: ignore[misc]
+    """A filter or expression that fails on the values of a row, such as a division by zero."""
+
+    kind = "other"
+
+
+class EvolutionRefused(LanceError, OSError, ValueError):
+    """A change of columns that cannot be made: pylance raises one or the other here."""
+
+    kind = "schema"
+
+
+class EditFailed(LanceError, OSError):
+    """An edit that fails on the values of a row: pylance raises `OSError` here."""
 
     kind = "other"
 

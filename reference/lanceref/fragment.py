@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import pyarrow as pa
 
@@ -20,14 +20,13 @@ from lanceref.metadata import (
     RowDatasetVersionMeta,
     RowIdMeta,
 )
-from lanceref.projection import scan_projection, take_projection
-from lanceref.scanner import LanceScanner
+from lanceref.projection import take_projection
+from lanceref.scanner import Columns, LanceScanner, ScanArguments, describe
 from lanceref.snapshot import Snapshot, positions_of
 from lanceref.table.deletions import deletion_path
 from lanceref.table.fragments import ADDRESS_LIMIT
-from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import ROW_ADDRESS, FragmentRows
+from lanceref.table.rows import FragmentRows
 
 if TYPE_CHECKING:
     from lanceref.target import Destination
@@ -97,9 +96,9 @@ class LanceFragment:
         """Rows that are deleted."""
         return self._rows.fragment.num_deleted
 
-    def count_rows(self) -> int:
-        """Return the rows that are not deleted."""
-        return self._rows.num_rows
+    def count_rows(self, filter: object = None) -> int:
+        """Return the rows that are not deleted and pass a filter."""
+        return self.scanner([], filter).count_rows()
 
     def data_files(self) -> list[DataFile]:
         """Return the data files as the manifest lists them."""
@@ -114,63 +113,36 @@ class LanceFragment:
 
     def scanner(
         self,
-        *,
-        columns: Sequence[str] | None = None,
-        batch_size: int | None = None,
+        columns: Columns = None,
+        filter: object = None,
         limit: int | None = None,
         offset: int | None = None,
-        with_row_id: bool = False,
-        with_row_address: bool = False,
-        blob_handling: str | None = None,
+        **arguments: Unpack[ScanArguments],
     ) -> LanceScanner:
-        """Describe a scan of this fragment."""
-        wanted = ((with_row_id, ROW_ID), (with_row_address, ROW_ADDRESS))
-        system = [name for on, name in wanted if on]
-        projection = scan_projection(
-            self._snapshot.schema(BlobHandling.of(blob_handling)), columns, system
-        )
-        return LanceScanner(self._snapshot, [self._rows], projection, batch_size, limit, offset)
+        """Describe a scan of this fragment; see `scanner.describe`."""
+        return describe(self._snapshot, [self._rows], columns, filter, limit, offset, arguments)
 
     def to_batches(
         self,
-        *,
-        columns: Sequence[str] | None = None,
-        batch_size: int | None = None,
+        columns: Columns = None,
+        filter: object = None,
         limit: int | None = None,
         offset: int | None = None,
-        with_row_id: bool = False,
-        with_row_address: bool = False,
-        blob_handling: str | None = None,
+        **arguments: Unpack[ScanArguments],
     ) -> Iterator[pa.RecordBatch]:
         """Yield the live rows in batches."""
-        return self.scanner(
-            columns=columns,
-            batch_size=batch_size,
-            limit=limit,
-            offset=offset,
-            with_row_id=with_row_id,
-            with_row_address=with_row_address,
-            blob_handling=blob_handling,
-        ).to_batches()
+        return self.scanner(columns, filter, limit, offset, **arguments).to_batches()
 
     def to_table(
         self,
-        columns: Sequence[str] | None = None,
+        columns: Columns = None,
+        filter: object = None,
         limit: int | None = None,
         offset: int | None = None,
-        with_row_id: bool = False,
-        with_row_address: bool = False,
-        blob_handling: str | None = None,
+        **arguments: Unpack[ScanArguments],
     ) -> pa.Table:
         """Return the live rows."""
-        return self.scanner(
-            columns=columns,
-            limit=limit,
-            offset=offset,
-            with_row_id=with_row_id,
-            with_row_address=with_row_address,
-            blob_handling=blob_handling,
-        ).to_table()
+        return self.scanner(columns, filter, limit, offset, **arguments).to_table()
 
     def head(self, num_rows: int) -> pa.Table:
         """Return the first live rows."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 import pyarrow.dataset
 
-from lanceref.dataset import LanceDataset
+from lanceref.reading import Reading
 from lanceref.scanner import LanceScanner
 
 
@@ -34,7 +34,7 @@ def reader_of(data: object, schema: pa.Schema | None = None) -> pa.RecordBatchRe
 def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
     if isinstance(data, pa.RecordBatchReader):
         return data
-    if isinstance(data, LanceDataset):
+    if isinstance(data, Reading):
         return _scanned(data.scanner())
     if isinstance(data, LanceScanner):
         return _scanned(data)

@@ -57,6 +57,10 @@ class OpenTable:
         policy = CommitPolicy() if policy is None else policy
         self._move_to(commit(self._snapshot.store, staged, policy, self._ctx))
 
+    def at_version(self, version: int) -> Snapshot:
+        """Return another version of the branch. Raises VersionNotFound."""
+        return open_snapshot(self._snapshot.store, version, self._ctx)
+
     def _move_to(self, version: int | None) -> None:
         """Open another version of the branch in place of this one; None for the latest."""
         self._snapshot = open_snapshot(self._snapshot.store, version, self._ctx)

@@ -67,7 +67,7 @@ class LanceOperation:
     class BaseOperation:
         """What every operation is."""
 
-    @dataclass(slots=True)
+    @dataclass
     class Append(BaseOperation):
         """Rows behind those the table has."""
 
@@ -76,7 +76,7 @@ class LanceOperation:
         def __post_init__(self) -> None:
             _check(self.fragments)
 
-    @dataclass(slots=True)
+    @dataclass
     class Overwrite(BaseOperation):
         """Rows and schema in place of those the table has, or of a new table."""
 
@@ -87,7 +87,7 @@ class LanceOperation:
         def __post_init__(self) -> None:
             _check(self.fragments)
 
-    @dataclass(slots=True)
+    @dataclass
     class Delete(BaseOperation):
         """Fragments with other deletion files, and fragments that go."""
 
@@ -98,7 +98,7 @@ class LanceOperation:
         def __post_init__(self) -> None:
             _check(self.updated_fragments)
 
-    @dataclass(slots=True)
+    @dataclass
     class Update(BaseOperation):
         """Rows moved to new fragments (`rewrite_rows`), or columns anew (`rewrite_columns`)."""
 
@@ -114,7 +114,7 @@ class LanceOperation:
             _check(self.updated_fragments)
             _check(self.new_fragments)
 
-    @dataclass(slots=True)
+    @dataclass
     class Merge(BaseOperation):
         """All fragments and the schema anew: columns were added or changed."""
 
@@ -125,13 +125,13 @@ class LanceOperation:
         def __post_init__(self) -> None:
             _check(self.fragments)
 
-    @dataclass(slots=True)
+    @dataclass
     class Restore(BaseOperation):
         """The content of an older version."""
 
         version: int
 
-    @dataclass(slots=True)
+    @dataclass
     class Clone(BaseOperation):
         """The first version of a clone."""
 
@@ -141,14 +141,14 @@ class LanceOperation:
         ref_path: str
         branch_name: str | None
 
-    @dataclass(slots=True)
+    @dataclass
     class RewriteGroup:
         """Fragments, and those that hold the same rows in their place."""
 
         old_fragments: Iterable[FragmentMetadata]
         new_fragments: Iterable[FragmentMetadata]
 
-    @dataclass(slots=True)
+    @dataclass
     class RewrittenIndex:
         """An index segment and the one in its place."""
 
@@ -158,7 +158,7 @@ class LanceOperation:
         new_details_value: bytes
         new_index_version: int
 
-    @dataclass(slots=True)
+    @dataclass
     class Rewrite(BaseOperation):
         """The same rows in other fragments."""
 
@@ -169,47 +169,47 @@ class LanceOperation:
             for group in self.groups:
                 _check([*group.old_fragments, *group.new_fragments])
 
-    @dataclass(slots=True)
+    @dataclass
     class ReserveFragments(BaseOperation):
         """Fragment ids that nobody else gets."""
 
         num_fragments: int
 
-    @dataclass(slots=True)
+    @dataclass
     class CreateIndex(BaseOperation):
         """Index segments that come and go."""
 
         new_indices: list[Index]
         removed_indices: list[Index]
 
-    @dataclass(slots=True)
+    @dataclass
     class DataReplacementGroup:
         """A file, and the fragment whose columns it holds from now on."""
 
         fragment_id: int
         new_file: DataFile
 
-    @dataclass(slots=True)
+    @dataclass
     class DataReplacement(BaseOperation):
         """Other files for some columns."""
 
         replacements: list[LanceOperation.DataReplacementGroup]
 
-    @dataclass(slots=True)
+    @dataclass
     class Project(BaseOperation):
         """Another schema over the same files."""
 
         schema: LanceSchema
         preserves_nullability: bool = False
 
-    @dataclass(slots=True)
+    @dataclass
     class UpdateMap:
         """Keys to set, or (None) to take out; `replace` empties the map first."""
 
         updates: Mapping[str, str | None]
         replace: bool = False
 
-    @dataclass(slots=True)
+    @dataclass
     class UpdateConfig(BaseOperation):
         """Settings: of the table, of its schema, of fields by id."""
 
@@ -218,7 +218,7 @@ class LanceOperation:
         schema_metadata_updates: LanceOperation.UpdateMap | None = None
         field_metadata_updates: dict[int, LanceOperation.UpdateMap] | None = None
 
-    @dataclass(slots=True)
+    @dataclass
     class UpdateBases(BaseOperation):
         """More base paths."""
 

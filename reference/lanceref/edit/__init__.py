@@ -1,0 +1,1 @@
+"""Edits: rows of a table deleted, changed, merged or moved."""

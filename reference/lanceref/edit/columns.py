@@ -1,0 +1,98 @@
+"""New columns of a table: a file for each fragment, of as many rows as the fragment has.
+
+Deleted rows count too: a column's file has a value for each of them.
+
+Clauses: L.txn.op.merge, L.table.fragments.rows, L.table.datafile.lookup
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.edit.new_rows import MAX_FRAGMENT_ROWS, write_rows_as
+from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema_write import numbered
+from lanceref.projection import Projection
+from lanceref.proto import table_pb2
+from lanceref.snapshot import Snapshot
+from lanceref.table.bases import Bases
+from lanceref.table.rows import FragmentRows
+
+BATCH_ROWS = 8192
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def with_deleted(snapshot: Snapshot, rows: FragmentRows) -> FragmentRows:
+    """Return the rows of a fragment, deleted ones included."""
+    message = table_pb2.DataFragment()
+    message.CopyFrom(rows.fragment.message)
+    message.ClearField("deletion_file")
+    bases = Bases(snapshot.store, snapshot.manifest)
+    fragment = replace(rows.fragment, message=message)
+    return FragmentRows(fragment, bases, snapshot.ctx, snapshot.stable_row_ids)
+
+
+def all_rows(
+    snapshot: Snapshot, rows: FragmentRows, projection: Projection, batch_size: int = BATCH_ROWS
+) -> Batches:
+    """Yield the rows of a fragment, deleted ones included."""
+    every = with_deleted(snapshot, rows)
+    end = every.columns.physical_rows
+    for count, arrays in every.scan(projection.fields, projection.system, batch_size, 0, end):
+        yield projection.batch(count, arrays)
+
+
+def spread(rows: FragmentRows, values: pa.Array) -> pa.Array:
+    """Return values of the live rows with a null for each deleted one."""
+    places = np.full(rows.columns.physical_rows, -1, np.int64)
+    places[rows.offsets(np.arange(len(values)))] = np.arange(len(values))
+    return values.take(pa.array(places, mask=places < 0))
+
+
+def next_field_id(snapshot: Snapshot) -> int:
+    """Return the first field id that neither the schema nor a file uses or ever used."""
+    manifest = snapshot.manifest
+    if manifest.message.HasField("max_allocated_field_id"):
+        return int(manifest.message.max_allocated_field_id) + 1
+    ids = [field.id for field in manifest.schema.flat()]
+    files = (file for fragment in manifest.message.fragments for file in fragment.files)
+    return max([*ids, *(number for file in files for number in file.fields)], default=-1) + 1
+
+
+def numbered_fields(drafts: Sequence[Field], first: int) -> tuple[Field, ...]:
+    """Return fields under ids of their own from `first` on, depth first."""
+    ids = iter(range(first, 2**31 - 1))
+    return tuple(numbered(_unnumbered(draft), -1, ids) for draft in drafts)
+
+
+def _unnumbered(field: Field) -> Field:
+    return replace(field, id=-1, children=tuple(map(_unnumbered, field.children)))
+
+
+def write_columns(
+    snapshot: Snapshot, schema: LanceSchema, rows_of: Callable[[FragmentRows], Batches]
+) -> list[table_pb2.DataFragment]:
+    """Write columns for every fragment and return the fragments with the new files.
+
+    `rows_of` gives as many rows of the columns of `schema` as the fragment has, deleted ones
+    included. On any error no file is left.
+    """
+    made = []
+    with ExitStack() as undo:
+        for rows in snapshot.fragments:
+            new = write_rows_as(snapshot, schema, rows_of(rows), max_rows=MAX_FRAGMENT_ROWS)
+            for store, path in new.paths:
+                undo.callback(store.delete, path)
+            fragment = table_pb2.DataFragment()
+            fragment.CopyFrom(rows.fragment.message)
+            for one in new.fragments:
+                fragment.files.extend(one.files)
+            made.append(fragment)
+        undo.pop_all()
+    return made

@@ -1,0 +1,194 @@
+"""Compaction: which fragments are written anew, and the fragments in their place.
+
+Fragments that are too small are joined with neighbours that are too; one with many deleted rows is
+written without them. The rows, their order, ids and versions stay.
+
+Clauses: L.txn.op.rewrite, L.table.row-ids.length, L.table.row-versions.moved
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.edit.new_rows import write_new_rows
+from lanceref.file.versions import FileVersion
+from lanceref.projection import scan_projection
+from lanceref.proto import table_pb2
+from lanceref.snapshot import Snapshot
+from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
+from lanceref.table.logical import BlobHandling
+from lanceref.table.row_ids_write import encode_id_parts, encode_runs
+from lanceref.table.rows import FragmentRows
+from lanceref.txn.index_entries import covered
+
+TARGET_ROWS = 1 << 20
+BATCH_ROWS = 8192
+
+Numbers = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionOptions:
+    """When a fragment is written anew, and how long the new ones are."""
+
+    target_rows: int = TARGET_ROWS
+    materialize_deletions: bool = True
+    deletions_threshold: float = 0.1
+    batch_rows: int = BATCH_ROWS
+    version: FileVersion | None = None
+    excluded: frozenset[int] = frozenset()
+    max_source_fragments: int | None = None
+
+    def is_too_small(self, rows: FragmentRows) -> bool:
+        """Whether a fragment is to be joined with a neighbour."""
+        return rows.columns.stated_rows < self.target_rows
+
+    def is_too_empty(self, rows: FragmentRows) -> bool:
+        """Whether a fragment is to be written without its deleted rows, with or without others."""
+        physical, deleted = rows.columns.stated_rows, rows.fragment.num_deleted
+        if not self.materialize_deletions or not physical:
+            return False
+        return deleted / physical > self.deletions_threshold
+
+
+Group = list[FragmentRows]
+
+
+def plan_compaction(snapshot: Snapshot, options: CompactionOptions) -> list[Group]:
+    """Return the groups of neighbours that are written anew, each of them together.
+
+    Fragments that indices cover differently are not joined.
+    """
+    groups: list[Group] = []
+    run: Group = []
+    for rows in snapshot.fragments:
+        skipped = rows.fragment.id in options.excluded
+        chosen = options.is_too_small(rows) or options.is_too_empty(rows)
+        if run and (skipped or not chosen or not _same_indices(snapshot, run[-1], rows)):
+            groups += _cut(run, options)
+            run = []
+        if chosen and not skipped:
+            run.append(rows)
+    groups += _cut(run, options)
+    return _limited(groups, options.max_source_fragments)
+
+
+def _same_indices(snapshot: Snapshot, one: FragmentRows, other: FragmentRows) -> bool:
+    for index in snapshot.manifest.indices:
+        bitmap = covered(index)
+        if bitmap is not None and (one.fragment.id in bitmap) != (other.fragment.id in bitmap):
+            return False
+    return True
+
+
+def _cut(run: Group, options: CompactionOptions) -> list[Group]:
+    """Cut neighbours into groups of at least the target's rows; drop what needs nothing.
+
+    What is left at the end and too small for a group of its own belongs to the last one.
+    """
+    groups: list[Group] = []
+    group: Group = []
+    for rows in run:
+        group.append(rows)
+        if _live_rows(group) >= options.target_rows:
+            groups.append(group)
+            group = []
+    if group and groups:
+        groups[-1] += group
+    elif group:
+        groups.append(group)
+    return [one for one in groups if len(one) > 1 or options.is_too_empty(one[0])]
+
+
+def _live_rows(group: Group) -> int:
+    return sum(rows.num_rows for rows in group)
+
+
+def _limited(groups: list[Group], most: int | None) -> list[Group]:
+    if most is None:
+        return groups
+    kept, left = [], most
+    for group in groups:
+        if len(group) > left:
+            break
+        kept.append(group)
+        left -= len(group)
+    return kept
+
+
+def write_group(
+    snapshot: Snapshot, group: Group, options: CompactionOptions
+) -> list[table_pb2.DataFragment]:
+    """Write the live rows of fragments to new ones, which have no ids yet. Raises DataRefused.
+
+    As many as have the target's rows each, of rows as even as can be.
+    """
+    lineage = (ROW_ID, CREATED_AT, LAST_UPDATED_AT) if snapshot.stable_row_ids else ()
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None, lineage)
+    parts: dict[str, list[Numbers]] = {name: [] for name in lineage}
+    starts = [0]
+
+    def stream() -> Iterator[pa.RecordBatch]:
+        for rows in group:
+            end = rows.num_rows
+            for batch in snapshot.scan([rows], projection, options.batch_rows, 0, end):
+                for name, values in parts.items():
+                    values.append(batch.column(name).to_numpy())
+                yield batch.drop_columns(list(lineage)) if lineage else batch
+            starts.append(starts[-1] + end)
+
+    fragments: list[table_pb2.DataFragment] = []
+    portions = _Portions(stream())
+    for size in _even(_live_rows(group), options.target_rows):
+        new = write_new_rows(snapshot, portions.next(size), options.version, size)
+        fragments += new.fragments
+    if lineage:
+        values = {name: np.concatenate(held) for name, held in parts.items()}
+        _set_lineage(fragments, values, np.array(starts))
+    return fragments
+
+
+def _even(rows: int, target: int) -> list[int]:
+    """Return the rows of each new fragment, the longer ones first."""
+    count = max(rows // target, 1)
+    return [rows // count + (number < rows % count) for number in range(count) if rows]
+
+
+class _Portions:
+    """A stream that is handed out in portions of rows."""
+
+    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
+        self._batches = batches
+        self._rest: pa.RecordBatch | None = None
+
+    def next(self, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the next rows, which the stream must still have."""
+        while rows:
+            batch = next(self._batches) if self._rest is None else self._rest
+            self._rest = batch.slice(rows) if batch.num_rows > rows else None
+            part = batch.slice(0, rows)
+            rows -= part.num_rows
+            yield part
+
+
+def _set_lineage(
+    fragments: list[table_pb2.DataFragment], values: dict[str, Numbers], starts: NDArray[np.int64]
+) -> None:
+    """Give new fragments their sequences; ids from different old fragments are segments apart."""
+    start = 0
+    for fragment in fragments:
+        end = start + int(fragment.physical_rows)
+        ids = values[ROW_ID][start:end]
+        falls = np.flatnonzero(ids[1:] <= ids[:-1]) + 1
+        inside = starts[(starts > start) & (starts < end)] - start
+        parts = np.split(ids, np.union1d(falls, inside))
+        fragment.inline_row_ids = encode_id_parts(parts)
+        fragment.inline_created_at_versions = encode_runs(values[CREATED_AT][start:end])
+        updated = encode_runs(values[LAST_UPDATED_AT][start:end])
+        fragment.inline_last_updated_at_versions = updated
+        start = end

@@ -1,0 +1,157 @@
+"""Merge: what becomes of the pairs and of the rest, and the rows that are written for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.edit.matching import Matching
+from lanceref.edit.removal import Chosen
+from lanceref.errors import EditFailed
+from lanceref.projection import scan_projection
+from lanceref.query.dialect import parse_expression
+from lanceref.query.expression import Binder
+from lanceref.query.filter import SqlFilter
+from lanceref.query.rows import condition
+from lanceref.snapshot import Snapshot
+from lanceref.table.lineage import ROW_ID
+from lanceref.table.logical import BlobHandling
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Actions:
+    """What is asked for. `update_if` and `delete_if` are conditions in SQL; "" is always."""
+
+    update: bool = False
+    update_if: str = ""
+    delete: bool = False
+    fail: bool = False
+    insert: bool = False
+    delete_unmatched: bool = False
+    delete_if: str = ""
+
+    def __bool__(self) -> bool:
+        return self.update or self.delete or self.fail or self.insert or self.delete_unmatched
+
+
+@dataclass(slots=True)
+class MergePlan:
+    """Live row positions to take out; the pairs to write anew; source rows to insert."""
+
+    removed: Numbers
+    updated: Numbers
+    update_sources: Numbers
+    inserted: Numbers
+    num_deleted: int
+
+
+def plan_merge(
+    snapshot: Snapshot, source: pa.Table, keys: list[str], actions: Actions, found: Matching
+) -> MergePlan:
+    """Decide what becomes of every row. Raises EditFailed where a match must not be."""
+    target, sources = found.target, found.source
+    if actions.fail and len(target):
+        row = source.select(keys).slice(int(sources[0]), 1).to_pylist()[0]
+        values = ", ".join(f"{name} = {value}" for name, value in row.items())
+        raise EditFailed(f"Merge insert failed: found matching row with key values: {values}")
+    none = np.empty(0, np.int64)
+    updated, update_sources = (target, sources) if actions.update else (none, none)
+    if actions.update and actions.update_if:
+        passed = _passed(snapshot, source, found, actions.update_if)
+        updated, update_sources = updated[passed], update_sources[passed]
+    deleted = target if actions.delete else none
+    if actions.delete_unmatched:
+        unmatched = found.unmatched_target
+        if actions.delete_if:
+            unmatched = np.intersect1d(unmatched, _passing(snapshot, actions.delete_if))
+        deleted = np.union1d(deleted, unmatched)
+    return MergePlan(
+        removed=np.union1d(updated, deleted),
+        updated=updated,
+        update_sources=update_sources,
+        inserted=found.unmatched_source if actions.insert else none,
+        num_deleted=len(deleted),
+    )
+
+
+def _passed(snapshot: Snapshot, source: pa.Table, found: Matching, text: str) -> NDArray[np.bool_]:
+    """Return for each pair whether a condition on `source` and `target` columns holds."""
+    own = _rows_at(snapshot, found.target)
+    theirs = source.take(pa.array(found.source))
+    pairs = pa.table({"source": _struct(theirs), "target": _struct(own)}).combine_chunks()
+    bound = Binder(pairs.schema).bind(parse_expression(text))
+    batches = pairs.to_batches() or [pa.RecordBatch.from_pylist([], schema=pairs.schema)]
+    return np.concatenate([SqlFilter(bound, pairs.schema).mask(batch) for batch in batches])
+
+
+def _struct(table: pa.Table) -> pa.Array:
+    arrays = [column.combine_chunks() for column in table.columns]
+    plain = [one.storage if isinstance(one, pa.ExtensionArray) else one for one in arrays]
+    return pa.StructArray.from_arrays(plain, names=table.column_names)
+
+
+def _passing(snapshot: Snapshot, text: str) -> Numbers:
+    """Return the live rows of the table that pass a filter, counted over all fragments."""
+    wanted, start, parts = condition(snapshot, text), 0, [np.empty(0, np.int64)]
+    for rows in snapshot.fragments:
+        parts.append(wanted.positions(rows) + start)
+        start += rows.num_rows
+    return np.concatenate(parts)
+
+
+def by_fragment(snapshot: Snapshot, positions: Numbers) -> Chosen:
+    """Return ascending live row positions of a table as positions in their fragments."""
+    chosen: Chosen = []
+    start = 0
+    for rows in snapshot.fragments:
+        first, last = np.searchsorted(positions, [start, start + rows.num_rows])
+        if last > first:
+            chosen.append((rows, positions[first:last] - start))
+        start += rows.num_rows
+    return chosen
+
+
+def _rows_at(snapshot: Snapshot, positions: Numbers) -> pa.Table:
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
+    return snapshot.take(positions, projection)
+
+
+def merged_rows(
+    snapshot: Snapshot, source: pa.Table, plan: MergePlan
+) -> tuple[Iterator[pa.RecordBatch], NDArray[np.uint64]]:
+    """Return the rows to be written, updated ones first, and the ids of those."""
+    schema = snapshot.schema(BlobHandling.BYTES)
+    projection = scan_projection(schema, None, [ROW_ID])
+    own = snapshot.take(plan.updated, projection)
+    ids = own[ROW_ID].to_numpy() if len(own) else np.empty(0, np.uint64)
+    updated = _overlaid(own.drop_columns([ROW_ID]), source.take(pa.array(plan.update_sources)))
+    inserted = source.take(pa.array(plan.inserted))
+    missing = pa.Table.from_arrays(
+        [
+            inserted[one.name] if one.name in inserted.schema.names else _nulls(one, len(inserted))
+            for one in projection.schema
+            if one.name != ROW_ID
+        ],
+        names=[one.name for one in projection.schema if one.name != ROW_ID],
+    )
+    both = [*updated.to_batches(), *missing.to_batches()]
+    return iter(both), ids
+
+
+def _nulls(one: pa.Field, rows: int) -> pa.ChunkedArray:
+    type_ = one.type.storage_type if isinstance(one.type, pa.BaseExtensionType) else one.type
+    return pa.chunked_array([pa.nulls(rows, type_)])
+
+
+def _overlaid(own: pa.Table, theirs: pa.Table) -> pa.Table:
+    """Return rows with the columns of the source in place of theirs."""
+    for number, name in enumerate(own.column_names):
+        if name in theirs.column_names:
+            own = own.set_column(number, name, theirs[name])
+    return own

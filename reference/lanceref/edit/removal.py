@@ -1,0 +1,62 @@
+"""Removal: rows taken out of their fragments.
+
+A fragment that keeps rows gets a deletion file of all its deleted rows; one that keeps none goes.
+
+Clauses: L.txn.op.delete, L.table.deletions.threshold
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.proto import table_pb2
+from lanceref.query.rows import Condition
+from lanceref.snapshot import Snapshot
+from lanceref.table.deletions_write import write_deletions
+from lanceref.table.rows import FragmentRows
+
+Positions = NDArray[np.int64]
+
+Chosen = list[tuple[FragmentRows, Positions]]
+"""Fragments, and which of their live rows are meant: positions, ascending."""
+
+
+@dataclass(slots=True)
+class Removal:
+    """What became of the fragments; `affected` are the offsets of the rows by fragment id."""
+
+    updated: list[table_pb2.DataFragment] = field(default_factory=list)
+    removed: list[int] = field(default_factory=list)
+    affected: dict[int, NDArray[np.int64]] = field(default_factory=dict)
+    num_rows: int = 0
+
+
+def choose(snapshot: Snapshot, condition: Condition | None) -> Chosen:
+    """Return the live rows that pass a condition, all of them without one."""
+    if condition is None:
+        return [(rows, np.arange(rows.num_rows)) for rows in snapshot.fragments]
+    found = ((rows, condition.positions(rows)) for rows in snapshot.fragments)
+    return [(rows, positions) for rows, positions in found if len(positions)]
+
+
+def remove(snapshot: Snapshot, chosen: Iterable[tuple[FragmentRows, Positions]]) -> Removal:
+    """Write the deletion files that take the rows out."""
+    removal = Removal()
+    for rows, positions in chosen:
+        number, offsets = rows.fragment.id, rows.offsets(positions)
+        removal.num_rows += len(positions)
+        removal.affected[number] = offsets
+        every = np.union1d(rows.deleted, offsets)
+        if len(every) == rows.columns.physical_rows:
+            removal.removed.append(number)
+            continue
+        fragment = table_pb2.DataFragment()
+        fragment.CopyFrom(rows.fragment.message)
+        version = snapshot.manifest.version
+        fragment.deletion_file.CopyFrom(write_deletions(snapshot.store, number, version, every))
+        removal.updated.append(fragment)
+    return removal

@@ -1,0 +1,147 @@
+"""Edits: rows of a dataset deleted, updated, inserted and merged (face).
+
+Has the names of pylance's `LanceDataset`. An edit that meets another one on the same rows is made
+again from the newer version, a number of times.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, TypedDict, TypeVar
+
+from lanceref.edit.changed import bind_assignments, read_changed
+from lanceref.edit.new_rows import concatenated, give_ids, write_new_rows
+from lanceref.edit.removal import choose, remove
+from lanceref.errors import CommitConflict
+from lanceref.file.versions import version_named
+from lanceref.opened import OpenTable
+from lanceref.query.rows import condition
+from lanceref.txn.making import Staged
+
+if TYPE_CHECKING:
+    from lanceref.merge_insert import MergeInsertBuilder
+
+CONFLICT_RETRIES = 10
+RETRY_TIMEOUT = timedelta(seconds=30)
+PAUSE_SECONDS = 0.05
+
+R = TypeVar("R")
+
+
+class DeleteResult(TypedDict):
+    """What a delete did."""
+
+    num_deleted_rows: int
+
+
+class UpdateResult(TypedDict):
+    """What an update did."""
+
+    num_rows_updated: int
+
+
+class Edits(OpenTable):
+    """What can be done to the rows of a dataset."""
+
+    def delete(
+        self,
+        predicate: object,
+        *,
+        conflict_retries: int = CONFLICT_RETRIES,
+        retry_timeout: timedelta = RETRY_TIMEOUT,
+    ) -> DeleteResult:
+        """Delete the rows that pass a filter. Raises QueryRefused, CommitConflict."""
+
+        def attempt() -> DeleteResult:
+            chosen = choose(self._snapshot, condition(self._snapshot, predicate))
+            removal = remove(self._snapshot, chosen)
+            transaction = self._new_transaction()
+            transaction.delete.predicate = str(predicate)
+            transaction.delete.updated_fragments.extend(removal.updated)
+            transaction.delete.deleted_fragment_ids.extend(removal.removed)
+            self._commit(Staged(transaction, affected=removal.affected))
+            return DeleteResult(num_deleted_rows=removal.num_rows)
+
+        return self._again(attempt, conflict_retries, retry_timeout)
+
+    def truncate_table(self) -> None:
+        """Delete all rows."""
+        transaction = self._new_transaction()
+        transaction.delete.predicate = "true"
+        numbers = [rows.fragment.id for rows in self._snapshot.fragments]
+        transaction.delete.deleted_fragment_ids.extend(numbers)
+        self._commit(Staged(transaction))
+
+    def update(
+        self,
+        updates: Mapping[str, str],
+        where: object = None,
+        conflict_retries: int = CONFLICT_RETRIES,
+        retry_timeout: timedelta = RETRY_TIMEOUT,
+        data_storage_version: str | None = None,
+    ) -> UpdateResult:
+        """Set columns of the rows that pass a filter to expressions.
+
+        Raises QueryRefused for an expression that does not fit, EditFailed for a value that its
+        column cannot hold, CommitConflict.
+        """
+        version = None if data_storage_version is None else version_named(data_storage_version)
+
+        def attempt() -> UpdateResult:
+            snapshot = self._snapshot
+            assignments = bind_assignments(snapshot, updates)
+            wanted = None if where is None else condition(snapshot, where)
+            chosen = choose(snapshot, wanted)
+            batches, ids = read_changed(snapshot, chosen, assignments)
+            new = write_new_rows(snapshot, batches, version)
+            if snapshot.stable_row_ids:
+                give_ids(new.fragments, concatenated(ids))
+            removal = remove(snapshot, chosen)
+            transaction = self._new_transaction()
+            given = transaction.update
+            given.updated_fragments.extend(removal.updated)
+            given.removed_fragment_ids.extend(removal.removed)
+            given.new_fragments.extend(new.fragments)
+            given.fields_for_preserving_frag_bitmap.extend(self._field_ids(updates))
+            staged = Staged(transaction, dictionaries=new.dictionaries, affected=removal.affected)
+            self._commit(staged)
+            return UpdateResult(num_rows_updated=removal.num_rows)
+
+        return self._again(attempt, conflict_retries, retry_timeout)
+
+    def insert(self, data: object, *, mode: str = "append", **kwargs: object) -> None:
+        """Write rows behind those there are; `kwargs` as in `write_dataset`."""
+        from lanceref.write import write_dataset
+
+        made = write_dataset(data, self, mode=mode, **kwargs)  # type: ignore[arg-type]
+        self._move_to(made.version)
+
+    def merge_insert(self, on: str | Iterable[str] | None = None) -> MergeInsertBuilder:
+        """Begin a merge of other rows by key columns. Raises QueryRefused."""
+        from lanceref.merge_insert import MergeInsertBuilder
+
+        return MergeInsertBuilder(self, on)
+
+    def _field_ids(self, names: Iterable[str]) -> list[int]:
+        """Return the ids of top-level fields and all below them, in the order of the schema."""
+        chosen = set(names)
+        tops = self._snapshot.manifest.schema.fields
+        return [one.id for top in tops if top.name in chosen for one in top.flat()]
+
+    def _again(
+        self, attempt: Callable[[], R], conflict_retries: int, retry_timeout: timedelta
+    ) -> R:
+        """Run an edit, again from the latest version where a conflict asks for it."""
+        end = time.monotonic() + retry_timeout.total_seconds()
+        for number in range(conflict_retries):
+            try:
+                return attempt()
+            except CommitConflict as conflict:
+                if not conflict.retryable or time.monotonic() > end:
+                    raise
+            time.sleep(random.uniform(0, PAUSE_SECONDS * 2 ** min(number, 5)))
+            self._move_to(None)
+        return attempt()

@@ -1,0 +1,167 @@
+"""Merge insert: other rows merged into a dataset by key columns (face).
+
+Has the names of pylance's `MergeInsertBuilder`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Self, TypedDict
+
+import pyarrow as pa
+
+from lanceref.edit.matching import match
+from lanceref.edit.merge import Actions, by_fragment, merged_rows, plan_merge
+from lanceref.edit.new_rows import give_ids, write_new_rows
+from lanceref.edit.removal import remove
+from lanceref.edits import CONFLICT_RETRIES, RETRY_TIMEOUT, Edits
+from lanceref.errors import QueryRefused
+from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_write import schema_of
+from lanceref.file.versions import version_named
+from lanceref.incoming import reader_of
+from lanceref.operation import Transaction
+from lanceref.read_transaction import from_message
+from lanceref.table.appended import appended_schema
+from lanceref.txn.making import Staged, storage_version_of
+
+
+class MergeResult(TypedDict):
+    """What a merge did."""
+
+    num_inserted_rows: int
+    num_updated_rows: int
+    num_deleted_rows: int
+
+
+class MergeInsertBuilder:
+    """A merge that is being described."""
+
+    def __init__(self, table: Edits, on: str | Iterable[str] | None) -> None:
+        self._table = table
+        self._keys = self._key_columns(on)
+        self._actions = Actions()
+        self._retries = CONFLICT_RETRIES
+        self._timeout = RETRY_TIMEOUT
+        self._version: str | None = None
+
+    def _key_columns(self, on: str | Iterable[str] | None) -> list[str]:
+        """Return the key columns: those given, or the primary key. Raises QueryRefused."""
+        schema = self._table._snapshot.manifest.schema
+        keys = [on] if isinstance(on, str) else list(on or ())
+        if not keys:
+            fields = self._table._snapshot.manifest.message.fields
+            marked = [one for one in fields if one.unenforced_primary_key]
+            marked.sort(key=lambda one: one.unenforced_primary_key_position)
+            keys = [one.name for one in marked]
+        if not keys:
+            raise QueryRefused(
+                "A merge insert operation requires join keys: specify `on` columns explicitly or "
+                "configure a primary key in the dataset schema"
+            )
+        names = [field.name for field in schema.fields]
+        for key in keys:
+            if key not in names:
+                raise QueryRefused(f"Merge insert key column '{key}' does not exist in schema")
+        return keys
+
+    def when_matched_update_all(self, condition: str | None = None) -> Self:
+        """Let matched rows become those of the source, where a condition holds."""
+        self._actions.update, self._actions.update_if = True, condition or ""
+        return self
+
+    def when_matched_delete(self) -> Self:
+        """Delete matched rows."""
+        self._actions.delete = True
+        return self
+
+    def when_matched_fail(self) -> Self:
+        """Do nothing at all if a row is matched."""
+        self._actions.fail = True
+        return self
+
+    def when_not_matched_insert_all(self) -> Self:
+        """Insert the rows of the source that match none."""
+        self._actions.insert = True
+        return self
+
+    def when_not_matched_by_source_delete(self, expr: str | None = None) -> Self:
+        """Delete the rows that none of the source matches, where a condition holds."""
+        self._actions.delete_unmatched, self._actions.delete_if = True, expr or ""
+        return self
+
+    def conflict_retries(self, max_retries: int) -> Self:
+        """Say how often the merge is made again after a conflict."""
+        self._retries = max_retries
+        return self
+
+    def retry_timeout(self, timeout: timedelta) -> Self:
+        """Say for how long it is."""
+        self._timeout = timeout
+        return self
+
+    def data_storage_version(self, version: str) -> Self:
+        """Say in which file version new rows are written."""
+        self._version = version
+        return self
+
+    def use_index(self, use_index: bool) -> Self:
+        """Say whether an index may find the keys; the result is the same."""
+        return self
+
+    def execute(self, data_obj: object, *, schema: pa.Schema | None = None) -> MergeResult:
+        """Merge rows. Raises AppendRefused for another schema, EditFailed, CommitConflict."""
+        source = self._source(data_obj, schema)
+
+        def attempt() -> MergeResult:
+            staged, result = self._stage(source)
+            self._table._commit(staged)
+            return result
+
+        return self._table._again(attempt, self._retries, self._timeout)
+
+    def execute_uncommitted(
+        self, data_obj: object, *, schema: pa.Schema | None = None
+    ) -> tuple[Transaction, MergeResult]:
+        """Write what a merge needs, and return the transaction that is to be committed."""
+        staged, result = self._stage(self._source(data_obj, schema))
+        return from_message(staged.transaction), result
+
+    def _source(self, data: object, schema: pa.Schema | None) -> pa.Table:
+        if not self._actions:
+            raise QueryRefused(
+                "The merge insert job is not configured to change the data in any way"
+            )
+        reader = reader_of(data, schema)
+        manifest = self._table._snapshot.manifest
+        version = storage_version_of(manifest.message)
+        optional = tuple(replace(field, nullable=True) for field in manifest.schema.fields)
+        appended_schema(LanceSchema(optional), schema_of(reader.schema), version)
+        return reader.read_all()
+
+    def _stage(self, source: pa.Table) -> tuple[Staged, MergeResult]:
+        snapshot = self._table._snapshot
+        found = match(snapshot, source, self._keys)
+        plan = plan_merge(snapshot, source, self._keys, self._actions, found)
+        batches, ids = merged_rows(snapshot, source, plan)
+        version = None if self._version is None else version_named(self._version)
+        new = write_new_rows(snapshot, batches, version)
+        if snapshot.stable_row_ids and len(ids):
+            give_ids(new.fragments, ids)
+        removal = remove(snapshot, by_fragment(snapshot, plan.removed))
+        transaction = self._table._new_transaction()
+        given = transaction.update
+        given.updated_fragments.extend(removal.updated)
+        given.removed_fragment_ids.extend(removal.removed)
+        given.new_fragments.extend(new.fragments)
+        every = [field.id for field in snapshot.manifest.schema.flat()]
+        given.fields_for_preserving_frag_bitmap.extend(every)
+        result = MergeResult(
+            num_inserted_rows=len(plan.inserted),
+            num_updated_rows=len(plan.updated),
+            num_deleted_rows=plan.num_deleted,
+        )
+        staged = Staged(transaction, dictionaries=new.dictionaries, affected=removal.affected)
+        return staged, result

@@ -1,0 +1,1 @@
+"""Queries: which rows and columns of a table somebody asks for."""

@@ -1,0 +1,41 @@
+"""Computed columns: expressions in SQL by the name they have in the result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from lanceref.query.dialect import parse_expression
+from lanceref.query.expression import Binder, Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """Expressions over the columns of a batch; `schema` is that of the result."""
+
+    bound: tuple[Bound, ...]
+    schema: pa.Schema
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Names of the columns that are read."""
+        return frozenset().union(*(one.columns for one in self.bound))
+
+    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the result for a batch. Raises QueryFailed."""
+        arrays = [one.evaluate(batch) for one in self.bound]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+
+def bind_columns(given: Mapping[str, str], schema: pa.Schema) -> Computed:
+    """Bind the expressions of a projection to the columns of a schema. Raises QueryRefused."""
+    binder = Binder(schema)
+    bound = {name: binder.bind(parse_expression(text)) for name, text in given.items()}
+    fields = [pa.field(name, one.type, _may_be_null(one)) for name, one in bound.items()]
+    return Computed(tuple(bound.values()), pa.schema(fields))
+
+
+def _may_be_null(bound: Bound) -> bool:
+    return bound.literal is None or not bound.literal.is_valid

@@ -1,0 +1,84 @@
+"""Filters: which rows somebody asks for, as SQL or as an Arrow expression.
+
+A row is in the result where the filter is true; null is not true.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.query.dialect import parse_expression
+from lanceref.query.expression import Binder, Bound
+
+Mask = NDArray[np.bool_]
+
+
+class Filter(Protocol):
+    """A condition on rows."""
+
+    columns: tuple[str, ...]
+    """Names of the columns it reads, in the order of the schema."""
+
+    def mask(self, batch: pa.RecordBatch) -> Mask:
+        """Return for each row of a batch of these columns whether it is asked for."""
+
+
+class SqlFilter:
+    """A filter in SQL."""
+
+    def __init__(self, bound: Bound, schema: pa.Schema) -> None:
+        self._bound = bound
+        self.columns = tuple(name for name in schema.names if name in bound.columns)
+
+    def mask(self, batch: pa.RecordBatch) -> Mask:
+        """Return for each row of a batch whether it is asked for. Raises QueryFailed."""
+        return _true(self._bound.evaluate(batch))
+
+
+class ArrowFilter:
+    """A filter as an Arrow expression."""
+
+    def __init__(self, expression: pc.Expression, schema: pa.Schema) -> None:
+        self._expression = expression
+        text = str(expression)
+        self.columns = tuple(name for name in schema.names if name in text)
+
+    def mask(self, batch: pa.RecordBatch) -> Mask:
+        """Return for each row of a batch whether it is asked for. Raises QueryFailed."""
+        numbers = pa.array(np.arange(batch.num_rows))
+        columns = [*batch.columns, numbers]
+        names = [*batch.schema.names, ROW]
+        table = pa.Table.from_arrays(columns, names=names)
+        try:
+            kept = table.filter(self._expression)[ROW]
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise QueryFailed(f"Execution error: {error}") from error
+        mask = np.zeros(batch.num_rows, np.bool_)
+        mask[kept.to_numpy()] = True
+        return mask
+
+
+ROW = "__row"
+"""Name of the column that counts the rows of a batch."""
+
+
+def _true(values: pa.Array) -> Mask:
+    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), np.bool_)
+
+
+def bind_filter(given: object, schema: pa.Schema) -> Filter:
+    """Return a filter over the columns of a schema. Raises QueryRefused, TypeError."""
+    if isinstance(given, pc.Expression):
+        return ArrowFilter(given, schema)
+    if not isinstance(given, str):
+        raise TypeError(f"filter must be SQL text or an Arrow expression, got {type(given)}")
+    bound = Binder(schema).bind(parse_expression(given))
+    if not pa.types.is_boolean(bound.type):
+        raise QueryRefused(f"The filter {given} does not return a boolean")
+    return SqlFilter(bound, schema)

@@ -1,0 +1,224 @@
+"""Functions of queries by name, over Arrow arrays and scalars.
+
+Each takes the arguments as they come, null where one of them is null unless it says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lanceref.errors import QueryRefused
+from lanceref.query.comparison import Datum, equal
+
+Function = Callable[..., Datum]
+
+
+def _text(scalar: Datum) -> str:
+    """Return the text of a scalar. Raises QueryRefused for an array."""
+    if not isinstance(scalar, pa.Scalar):
+        raise QueryRefused("a text is expected here, not a column")
+    return str(scalar.as_py())
+
+
+def _number(scalar: Datum) -> int:
+    if not isinstance(scalar, pa.Scalar):
+        raise QueryRefused("a number is expected here, not a column")
+    return int(scalar.as_py())
+
+
+def _concat(*parts: Datum) -> Datum:
+    """Join text; null counts as nothing."""
+    texts = [part.cast(pa.utf8()) for part in parts]
+    return pc.binary_join_element_wise(*texts, "", null_handling="skip")
+
+
+def _position(text: Datum, part: Datum) -> Datum:
+    """Return where a part begins, from 1 on; 0 where it is not."""
+    return pc.add(pc.find_substring(text, _text(part)), 1).cast(pa.int32())
+
+
+def _contains(text: Datum, part: Datum) -> Datum:
+    return pc.match_substring(text, _text(part))
+
+
+def _regexp(text: Datum, pattern: Datum, flags: Datum | None = None) -> Datum:
+    ignore = flags is not None and "i" in _text(flags)
+    return pc.match_substring_regex(text, _text(pattern), ignore_case=ignore)
+
+
+def _left(text: Datum, count: Datum) -> Datum:
+    return pc.utf8_slice_codeunits(text, 0, _number(count))
+
+
+def _right(text: Datum, count: Datum) -> Datum:
+    number = _number(count)
+    return pc.utf8_slice_codeunits(text, -number) if number else _left(text, count)
+
+
+def _lpad(text: Datum, width: Datum, padding: Datum | None = None) -> Datum:
+    fill = " " if padding is None else _text(padding)
+    return pc.utf8_lpad(text, _number(width), fill)
+
+
+def _nan(value: Datum) -> Datum:
+    return pc.is_nan(value)
+
+
+def _nullif(value: Datum, other: Datum) -> Datum:
+    same = pc.fill_null(equal(value, other), False)
+    return pc.if_else(same, pa.scalar(None, value.type), value)
+
+
+def _date_part(part: Datum, moment: Datum) -> Datum:
+    name = _text(part).lower()
+    parts = {"year": pc.year, "month": pc.month, "day": pc.day, "quarter": pc.quarter}
+    times = {"hour": pc.hour, "minute": pc.minute, "second": pc.second, "week": pc.iso_week}
+    days = {"doy": pc.day_of_year, "dow": lambda held: pc.day_of_week(held, week_start=7)}
+    known = {**parts, **times, **days}
+    if name not in known:
+        raise QueryRefused(f"date part {name!r} is not supported")
+    return known[name](moment).cast(pa.int32())
+
+
+def _date_trunc(part: Datum, moment: Datum) -> Datum:
+    return pc.floor_temporal(moment, unit=_text(part).lower(), week_starts_monday=True)
+
+
+def _array_length(lists: Datum) -> Datum:
+    return pc.list_value_length(lists).cast(pa.uint64())
+
+
+def _members(lists: Datum, rows: int) -> tuple[pa.Array, pa.Array]:
+    """Return the values of lists without their nulls, and the row of each."""
+    held = lists if isinstance(lists, pa.Array) else pa.repeat(lists, rows)
+    values, owners = pc.list_flatten(held), pc.list_parent_indices(held)
+    there = pc.is_valid(values)
+    return values.filter(there), owners.filter(there)
+
+
+def _having(lists: pa.Array, owners: pa.Array) -> pa.Array:
+    """Return for each list whether it is among the owners; null for a null list."""
+    found = np.zeros(len(lists), np.bool_)
+    found[np.asarray(owners)] = True
+    return pc.if_else(pc.is_valid(lists), pa.array(found), pa.scalar(None, pa.bool_()))
+
+
+def _array_has(lists: Datum, value: Datum) -> Datum:
+    """Return whether lists hold a value."""
+    values, owners = _members(lists, len(lists))
+    if not isinstance(value, pa.Scalar):
+        value = value.take(owners)
+    same = pc.fill_null(equal(values, value.cast(values.type)), False)
+    return _having(lists, owners.filter(same))
+
+
+def _array_has_any(lists: Datum, wanted: Datum) -> Datum:
+    """Return whether lists hold one of the values."""
+    values, owners = _members(lists, len(lists))
+    among = pc.is_in(values, _wanted(wanted, values.type))
+    return _having(lists, owners.filter(among))
+
+
+def _array_has_all(lists: Datum, wanted: Datum) -> Datum:
+    """Return whether lists hold all of the values."""
+    values, owners = _members(lists, len(lists))
+    result = pc.if_else(pc.is_valid(lists), True, pa.scalar(None, pa.bool_()))
+    for one in _wanted(wanted, values.type).unique():
+        same = pc.fill_null(equal(values, one), False)
+        result = pc.and_kleene(result, _having(lists, owners.filter(same)))
+    return result
+
+
+def _wanted(wanted: Datum, type_: pa.DataType) -> pa.Array:
+    if not isinstance(wanted, pa.ListScalar):
+        raise QueryRefused("a list of values is expected here")
+    return wanted.values.cast(type_)
+
+
+def _make_array(*values: Datum) -> Datum:
+    held = [value.as_py() for value in values if isinstance(value, pa.Scalar)]
+    if len(held) != len(values):
+        raise QueryRefused("an array of columns is not supported")
+    return pa.scalar(held)
+
+
+def _get_field(struct: Datum, name: Datum) -> Datum:
+    return pc.struct_field(struct, _text(name))
+
+
+def _named_struct(*pairs: Datum) -> Datum:
+    names = [_text(name) for name in pairs[::2]]
+    return pc.make_struct(*pairs[1::2], field_names=names)
+
+
+FUNCTIONS: dict[str, Function] = {
+    "abs": pc.abs,
+    "array_contains": _array_has,
+    "array_has": _array_has,
+    "array_has_all": _array_has_all,
+    "array_has_any": _array_has_any,
+    "array_length": _array_length,
+    "bit_length": lambda text: pc.multiply(pc.binary_length(text), 8),
+    "btrim": pc.utf8_trim_whitespace,
+    "cardinality": _array_length,
+    "cbrt": lambda value: pc.power(value, 1 / 3),
+    "char_length": pc.utf8_length,
+    "character_length": pc.utf8_length,
+    "coalesce": pc.coalesce,
+    "concat": _concat,
+    "contains": _contains,
+    "current_date": lambda: pa.scalar(datetime.now(UTC).date()),
+    "date_part": _date_part,
+    "date_trunc": _date_trunc,
+    "ends_with": lambda text, end: pc.ends_with(text, _text(end)),
+    "exp": pc.exp,
+    "get_field": _get_field,
+    "greatest": pc.max_element_wise,
+    "isnan": _nan,
+    "least": pc.min_element_wise,
+    "left": _left,
+    "length": pc.utf8_length,
+    "list_contains": _array_has,
+    "list_has": _array_has,
+    "list_has_all": _array_has_all,
+    "list_has_any": _array_has_any,
+    "list_length": _array_length,
+    "ln": pc.ln,
+    "log10": pc.log10,
+    "log2": pc.log2,
+    "lower": pc.utf8_lower,
+    "lpad": _lpad,
+    "ltrim": pc.utf8_ltrim_whitespace,
+    "make_array": _make_array,
+    "named_struct": _named_struct,
+    "now": lambda: pa.scalar(datetime.now(UTC), pa.timestamp("ns", "UTC")),
+    "nullif": _nullif,
+    "octet_length": pc.binary_length,
+    "power": pc.power,
+    "pow": pc.power,
+    "regexp_like": _regexp,
+    "regexp_match": _regexp,
+    "replace": lambda text, old, new: pc.replace_substring(text, _text(old), _text(new)),
+    "reverse": pc.utf8_reverse,
+    "right": _right,
+    "round": lambda value, digits=None: pc.round(
+        value, 0 if digits is None else _number(digits), "half_towards_infinity"
+    ),
+    "rpad": lambda text, width, padding=None: pc.utf8_rpad(
+        text, _number(width), " " if padding is None else _text(padding)
+    ),
+    "rtrim": pc.utf8_rtrim_whitespace,
+    "signum": pc.sign,
+    "sqrt": pc.sqrt,
+    "starts_with": lambda text, start: pc.starts_with(text, _text(start)),
+    "strpos": _position,
+    "to_date": lambda text: text.cast(pa.date32()),
+    "to_timestamp": lambda value: value.cast(pa.timestamp("ns")),
+    "trunc": pc.trunc,
+    "upper": pc.utf8_upper,
+}

@@ -1,0 +1,78 @@
+"""Literals: a value written in a query becomes one of the type it is compared with.
+
+Only a value that the type can hold exactly does; text never becomes a number, nor a fraction an
+integer. What is compared with a column of text, numbers or time has to be written as such.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lanceref.errors import QueryRefused
+
+types = pa.types
+
+
+def coerce(value: pa.Scalar, wanted: pa.DataType) -> pa.Scalar:
+    """Return a literal as a value of the type. Raises QueryRefused where it cannot be one."""
+    held = value.type
+    if types.is_dictionary(wanted):
+        wanted = wanted.value_type
+    if held == wanted:
+        return value
+    if not value.is_valid:
+        return pa.scalar(None, wanted)
+    if not _may_become(held, wanted):
+        raise _refusal(value, wanted)
+    try:
+        if types.is_timestamp(held) and types.is_timestamp(wanted) and held.tz is None:
+            value = pc.cast(value, pa.timestamp(held.unit, wanted.tz))
+        if types.is_integer(held) and types.is_decimal(wanted):
+            return pa.scalar(Decimal(value.as_py()), wanted)
+        return pc.cast(value, wanted, safe=not types.is_floating(wanted))
+    except pa.ArrowInvalid as error:
+        raise _refusal(value, wanted) from error
+
+
+def _refusal(value: pa.Scalar, wanted: pa.DataType) -> QueryRefused:
+    return QueryRefused(
+        f"Received literal {value.type}({value.as_py()!r}) and could not convert to literal of "
+        f"type '{wanted}'"
+    )
+
+
+def _may_become(held: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether values of one type are taken for values of the other."""
+    if types.is_integer(held):
+        return any(kind(wanted) for kind in (types.is_integer, types.is_floating, types.is_decimal))
+    if types.is_floating(held):
+        return bool(types.is_floating(wanted))
+    if _is_text(held):
+        return _is_text(wanted)
+    if _is_bytes(held):
+        return _is_bytes(wanted)
+    if types.is_decimal(held):
+        return bool(types.is_decimal(wanted))
+    if types.is_date(held) or types.is_timestamp(held):
+        return bool(types.is_date(wanted) or types.is_timestamp(wanted))
+    if types.is_nested(held):
+        return bool(types.is_nested(wanted))
+    return bool(types.is_time(held) and types.is_time(wanted))
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    return bool(
+        types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_)
+    )
+
+
+def _is_bytes(type_: pa.DataType) -> bool:
+    return bool(
+        types.is_binary(type_)
+        or types.is_large_binary(type_)
+        or types.is_fixed_size_binary(type_)
+        or types.is_binary_view(type_)
+    )

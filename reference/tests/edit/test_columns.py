@@ -1,0 +1,66 @@
+"""New columns of a table."""
+
+import pyarrow as pa
+import pytest
+from lanceref.edit.columns import (
+    all_rows,
+    next_field_id,
+    numbered_fields,
+    spread,
+    write_columns,
+)
+from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_write import schema_of
+from lanceref.projection import scan_projection
+from lanceref.table.logical import BlobHandling
+
+from tests.edit.tables import table
+
+
+def test_deleted_rows_are_read_too(tmp_path):
+    """All five rows of fragment 0; values of live rows are spread over them."""
+    snapshot = table(tmp_path)._snapshot
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), ["a"])
+    first = snapshot.fragments[0]
+
+    assert [0, 1, 2, 3, 4] == [
+        value for batch in all_rows(snapshot, first, projection) for value in batch["a"].to_pylist()
+    ]
+    assert [7, None, 8, 9, 10] == spread(first, pa.array([7, 8, 9, 10])).to_pylist()
+
+
+def test_ids_are_never_used_twice(tmp_path):
+    """Fields 0 to 4 are there; 1 was dropped, and its file is still listed."""
+    made = table(tmp_path)
+    assert 5 == next_field_id(made._snapshot)
+    made.drop_columns(["s"])
+    assert 5 == next_field_id(made._snapshot)
+    drafts = schema_of(pa.schema({"p": pa.struct({"q": pa.int8()}), "r": pa.int8()})).fields
+    assert [5, 6, 7] == [one.id for top in numbered_fields(drafts, 5) for one in top.flat()]
+
+
+def _schema():
+    return LanceSchema(numbered_fields(schema_of(pa.schema({"n": pa.int64()})).fields, 5))
+
+
+def test_a_file_is_added_to_each_fragment(tmp_path):
+    """Of as many rows as the fragment has."""
+    snapshot = table(tmp_path)._snapshot
+    made = write_columns(snapshot, _schema(), lambda _: iter([pa.record_batch({"n": range(5)})]))
+
+    assert [[[0, 1, 3, 4], [5]]] * 2 == [[list(f.fields) for f in one.files] for one in made]
+
+
+def test_a_failure_leaves_no_file(tmp_path):
+    """The second fragment fails: the file of the first goes too."""
+    snapshot = table(tmp_path)._snapshot
+    before = sorted(one.name for one in (tmp_path / "data").iterdir())
+
+    def rows_of(rows):
+        if rows.fragment.id:
+            raise OSError("broken")
+        yield pa.record_batch({"n": range(5)})
+
+    with pytest.raises(OSError, match="broken"):
+        write_columns(snapshot, _schema(), rows_of)
+    assert before == sorted(one.name for one in (tmp_path / "data").iterdir())

@@ -1,0 +1,108 @@
+"""Compaction: plan and groups."""
+
+from dataclasses import replace
+
+import lanceref
+import numpy as np
+import pyarrow as pa
+import pytest
+from lanceref.edit.compaction import CompactionOptions, plan_compaction, write_group
+from lanceref.txn.row_lineage import moved_ids
+
+from tests.txn import versions
+
+
+def _table(path, *sizes, stable=False):
+    start = 0
+    for number, size in enumerate(sizes):
+        made = lanceref.write_dataset(
+            pa.table({"a": range(start, start + size)}),
+            path,
+            mode="append" if number else "create",
+            enable_stable_row_ids=stable,
+        )
+        start += size
+    return made
+
+
+def _groups(made, **options):
+    groups = plan_compaction(made._snapshot, CompactionOptions(**options))
+    return [[rows.fragment.id for rows in group] for group in groups]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "target", "groups"),
+    [
+        ([5, 5], 10, [[0, 1]]),
+        ([5, 5], 5, []),
+        ([5, 5, 20, 5], 10, [[0, 1]]),
+        ([5, 5, 5, 5], 10, [[0, 1], [2, 3]]),
+        ([5, 5, 5], 10, [[0, 1, 2]]),
+        ([9, 1, 1, 9], 10, [[0, 1], [2, 3]]),
+        ([3, 3, 3, 3, 3], 7, [[0, 1, 2, 3, 4]]),
+        ([5], 10, []),
+        ([20, 5, 20], 10, []),
+    ],
+)
+def test_small_neighbours_are_joined(tmp_path, sizes, target, groups):
+    """Never over a fragment that is long enough; one alone is left as it is."""
+    assert groups == _groups(_table(tmp_path, *sizes), target_rows=target)
+
+
+def test_deleted_rows_ask_for_it(tmp_path):
+    """More than a tenth, or as the caller says."""
+    made = _table(tmp_path, 20)
+    made.delete("a < 2")
+    assert [] == _groups(made, target_rows=10)
+    made.delete("a < 3")
+    assert [[0]] == _groups(made, target_rows=10)
+    assert [] == _groups(made, target_rows=10, materialize_deletions=False)
+    assert [] == _groups(made, target_rows=10, deletions_threshold=0.5)
+
+
+def test_fragments_can_be_left_out(tmp_path):
+    """By id, and by a number of them."""
+    made = _table(tmp_path, 5, 5, 5, 5)
+
+    assert [[2, 3]] == _groups(made, target_rows=10, excluded=frozenset([1]))
+    assert [[0, 1]] == _groups(made, target_rows=10, max_source_fragments=3)
+
+
+def test_differently_indexed_fragments_are_not_joined(tmp_path):
+    """The index covers 0 and 1."""
+    snapshot = _table(tmp_path, 5, 5, 5, 5)._snapshot
+    indexed = versions.indexed(snapshot.manifest, versions.index("x", 0, [0, 1]))
+    groups = plan_compaction(replace(snapshot, manifest=indexed), CompactionOptions(100))
+
+    assert [[0, 1], [2, 3]] == [[rows.fragment.id for rows in group] for group in groups]
+
+
+def test_a_group_is_written_with_its_ids(tmp_path):
+    """Live rows only, in their order, in fragments as even as can be; versions stay."""
+    made = _table(tmp_path, 5, 5, stable=True)
+    made.delete("a in (1, 2)")
+    snapshot = made._snapshot
+    new = write_group(snapshot, list(snapshot.fragments), CompactionOptions(target_rows=4))
+
+    assert [4, 4] == [one.physical_rows for one in new]
+    assert [0, 3, 4, 5, 6, 7, 8, 9] == np.concatenate([moved_ids(one) for one in new]).tolist()
+    assert all(one.inline_created_at_versions for one in new)
+
+
+@pytest.mark.parametrize(
+    ("rows", "target", "sizes"),
+    [
+        (9, 3, [3, 3, 3]),
+        (8, 3, [4, 4]),
+        (11, 3, [4, 4, 3]),
+        (7, 2, [3, 2, 2]),
+        (5, 3, [5]),
+        (20, 7, [10, 10]),
+    ],
+)
+def test_new_fragments_are_even(tmp_path, rows, target, sizes):
+    """None is shorter than the target if all rows are not."""
+    made = _table(tmp_path, rows)
+    new = write_group(made._snapshot, list(made._snapshot.fragments), CompactionOptions(target))
+
+    assert sizes == [one.physical_rows for one in new]

@@ -1,0 +1,43 @@
+"""New rows of a table."""
+
+import lanceref
+import numpy as np
+import pyarrow as pa
+import pytest
+from lanceref.edit.new_rows import concatenated, give_ids, write_new_rows
+from lanceref.errors import DataRefused
+from lanceref.proto import table_pb2
+from lanceref.txn.row_lineage import moved_ids
+
+from tests.edit.tables import table
+
+
+def test_rows_are_written_in_the_schema_of_the_table(tmp_path):
+    """Into files of a bounded number of rows; the table does not change."""
+    made = table(tmp_path)
+    batches = made.to_batches()
+    new = write_new_rows(made._snapshot, batches, max_rows=4)
+
+    assert [4, 4, 1] == [one.physical_rows for one in new.fragments]
+    assert [0, 1, 3, 4] == list(new.fragments[0].files[0].fields)
+    assert 9 == len(lanceref.dataset(tmp_path))
+
+
+def test_a_failure_leaves_no_file(tmp_path):
+    """The second batch is of another type."""
+    made = table(tmp_path)
+    before = sorted(one.name for one in (tmp_path / "data").iterdir())
+    wrong = pa.record_batch({"a": ["x"], "b": [1], "s": [{"x": 1, "y": "1"}]})
+    with pytest.raises(DataRefused):
+        write_new_rows(made._snapshot, [*made.to_batches(), wrong])
+
+    assert before == sorted(one.name for one in (tmp_path / "data").iterdir())
+
+
+def test_ids_go_with_the_rows():
+    """The first rows have them, in their order; a fragment without any has an empty list."""
+    fragments = [table_pb2.DataFragment(physical_rows=2) for _ in range(3)]
+    give_ids(fragments, np.array([7, 3, 9], np.uint64))
+
+    assert [[7, 3], [9], []] == [moved_ids(one).tolist() for one in fragments]
+    assert [] == concatenated([]).tolist()

@@ -1,0 +1,29 @@
+"""Rows taken out of fragments."""
+
+import numpy as np
+from lanceref.edit.removal import choose, remove
+from lanceref.query.rows import condition
+
+from tests.edit.tables import table
+
+
+def test_all_rows_or_those_that_pass_are_chosen(tmp_path):
+    """A fragment without any is left out, unless there is no condition."""
+    snapshot = table(tmp_path)._snapshot
+
+    every = choose(snapshot, None)
+    some = choose(snapshot, condition(snapshot, "a > 7"))
+    assert [(0, 4), (1, 5)] == [(rows.fragment.id, len(chosen)) for rows, chosen in every]
+    assert [(1, [3, 4])] == [(rows.fragment.id, chosen.tolist()) for rows, chosen in some]
+
+
+def test_a_fragment_keeps_rows_or_goes(tmp_path):
+    """Old and new deletions stand in one file; offsets count the rows that were deleted."""
+    snapshot = table(tmp_path)._snapshot
+    first, second = snapshot.fragments
+    removal = remove(snapshot, [(first, np.array([1, 2])), (second, np.arange(5))])
+    (updated,) = removal.updated
+
+    assert (0, 3) == (updated.id, updated.deletion_file.num_deleted_rows)
+    assert ([1], 7) == (removal.removed, removal.num_rows)
+    assert [[2, 3], [0, 1, 2, 3, 4]] == [held.tolist() for held in removal.affected.values()]

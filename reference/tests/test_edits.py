@@ -1,0 +1,132 @@
+"""Edits of a dataset's rows."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref.errors import CommitConflict, QueryRefused
+
+from tests.edit.tables import column, table
+
+
+def test_rows_are_deleted(tmp_path):
+    """How many is said; a delete of none is a version too."""
+    made = table(tmp_path)
+
+    assert {"num_deleted_rows": 2} == made.delete("a in (2, 3, 1)")
+    assert [0, 4, 5, 6, 7, 8, 9] == column(made, "a")
+    assert {"num_deleted_rows": 0} == made.delete("a > 100")
+    assert 4 == made.version
+    assert [0, 2, 3, 4, 5, 6, 7, 8, 9] == column(made.checkout_version(2), "a")
+
+
+def test_a_fragment_without_rows_goes(tmp_path):
+    """Without a deletion file for it."""
+    made = table(tmp_path)
+    made.delete("a >= 5")
+
+    assert [0] == [one.fragment_id for one in made.get_fragments()]
+    made.truncate_table()
+    assert ([], 0) == (made.get_fragments(), len(made))
+
+
+def test_rows_are_updated(tmp_path):
+    """They move behind the others and keep their ids; the old version is as it was."""
+    made = table(tmp_path, stable=True)
+
+    assert {"num_rows_updated": 2} == made.update({"b": "a + 1"}, where="a in (0, 5)")
+    rows = made.to_table(["a", "b"], with_row_id=True).to_pydict()
+    assert [2, 3, 4, 6, 7, 8, 9, 0, 5] == rows["a"] == rows["_rowid"]
+    assert [1, 6] == rows["b"][-2:]
+    system = ["_row_created_at_version", "_row_last_updated_at_version"]
+    last = made.to_table(system).slice(7).to_pydict()
+    assert [[1, 1], [3, 3]] == [last[name] for name in system]
+    assert {"num_rows_updated": 9} == made.update({"b": "0"})
+    assert {0} == set(column(made, "b"))
+
+
+def test_an_edit_that_does_not_fit_changes_nothing(tmp_path):
+    """Neither the version nor the files."""
+    made = table(tmp_path)
+    before = sorted(one.name for one in tmp_path.rglob("*"))
+    for call in (
+        lambda: made.delete("zz = 1"),
+        lambda: made.update({"zz": "1"}),
+        lambda: made.update({"a": "1"}, where="a +"),
+    ):
+        with pytest.raises(QueryRefused):
+            call()
+
+    assert (2, before) == (made.version, sorted(one.name for one in tmp_path.rglob("*")))
+
+
+def test_rows_are_inserted(tmp_path):
+    """As by `write_dataset`."""
+    made = table(tmp_path)
+    made.insert(made.to_table().slice(0, 1))
+
+    assert [0, 0] == sorted(column(made, "a"))[:2]
+
+
+def test_deletes_of_the_same_fragment_are_joined(tmp_path):
+    """Both began at the same version."""
+    one, other = table(tmp_path), lanceref.dataset(tmp_path)
+    one.delete("a = 2")
+    other.delete("a in (2, 3)")
+
+    assert [0, 4, 5, 6, 7, 8, 9] == column(other, "a")
+    names = [file.name for file in (tmp_path / "_deletions").iterdir()]
+    assert 4 == other.version
+    assert any(name.endswith(".arrow") for name in names)
+
+
+def test_updates_of_one_row_come_one_after_the_other(tmp_path):
+    """Nothing is lost: eight threads add one, five times each."""
+    lanceref.write_dataset(pa.table({"a": [0], "k": ["x"]}), tmp_path)
+
+    def count(_):
+        made = lanceref.dataset(tmp_path)
+        for _ in range(5):
+            made.update({"a": "a + 1"}, where="k = 'x'", conflict_retries=200)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(count, range(4)))
+
+    assert [20] == column(lanceref.dataset(tmp_path), "a")
+
+
+def test_a_conflict_is_told_when_there_is_no_retry(tmp_path):
+    """Both take out the same row."""
+    one, other = table(tmp_path), lanceref.dataset(tmp_path)
+    one.update({"b": "1"}, where="a = 2")
+    with pytest.raises(CommitConflict) as caught:
+        other.update({"b": "2"}, where="a = 2", conflict_retries=0)
+
+    assert caught.value.retryable
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("stable", [False, True])
+@pytest.mark.parametrize("version", ["legacy", "2.0", "2.1", "2.2"])
+def test_the_oracle_goes_on_where_we_stopped(tmp_path, stable, version):
+    """Edits of both in turn; each sees what the other did."""
+    import lance
+
+    data = pa.table({"a": range(20), "b": ["x"] * 20})
+    options = {"max_rows_per_file": 8, "data_storage_version": version}
+    lanceref.write_dataset(data, tmp_path, enable_stable_row_ids=stable, **options)
+    edits = (
+        lambda made: made.delete("a % 7 = 3"),
+        lambda made: made.update({"b": "'y'"}, where="a > 12"),
+        lambda made: made.delete("a < 8"),
+        lambda made: made.update({"a": "a + 100"}, where="b = 'y'"),
+    )
+    for number, edit in enumerate(edits):
+        edit((lance if number % 2 else lanceref).dataset(str(tmp_path)))
+        found = [one.dataset(str(tmp_path)) for one in (lance, lanceref)]
+        theirs, ours = (one.to_table(with_row_id=True) for one in found)
+        assert theirs.equals(ours)
+        for one in found:
+            assert number + 2 == one.version
+    found[0].validate()

@@ -1,0 +1,143 @@
+"""Columns added, dropped, altered."""
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref.errors import EvolutionRefused
+
+from tests.edit.tables import column, table
+
+
+def _files(made):
+    return [[list(file.fields) for file in one.data_files()] for one in made.get_fragments()]
+
+
+def test_columns_are_computed(tmp_path):
+    """From the others, deleted rows included; a constant is never null."""
+    made = table(tmp_path)
+    made.add_columns({"d": "a + s.x", "k": "'v'"})
+
+    assert [0, 4, 6, 8, 10, 12, 14, 16, 18] == column(made, "d")
+    assert [[[0, 1, 3, 4], [5, 6]]] * 2 == _files(made)
+    assert (True, False) == tuple(made.schema.field(name).nullable for name in ("d", "k"))
+
+
+def test_null_columns_need_no_file(tmp_path):
+    """A field, several, or a schema."""
+    made = table(tmp_path)
+    made.add_columns(pa.field("n", pa.int8()))
+    made.add_columns(pa.schema({"o": pa.utf8(), "p": pa.utf8()}))
+
+    assert {None} == set(column(made, "n")) == set(column(made, "p"))
+    assert [[[0, 1, 3, 4]]] * 2 == _files(made)
+    with pytest.raises(EvolutionRefused, match="must be nullable"):
+        made.add_columns(pa.field("q", pa.int8(), nullable=False))
+
+
+def test_columns_come_from_a_function_or_a_reader(tmp_path):
+    """The function sees batches of the columns it asks for; the reader has the live rows."""
+    made = table(tmp_path)
+    made.add_columns(
+        lambda batch: pa.record_batch({"t": [3 * one for one in batch["a"].to_pylist()]}),
+        read_columns=["a"],
+    )
+    made.add_columns(pa.table({"r": range(9)}))
+
+    assert [0, 6, 9, 12, 15, 18, 21, 24, 27] == column(made, "t")
+    assert list(range(9)) == column(made, "r")
+    with pytest.raises(EvolutionRefused, match="8 rows"):
+        made.add_columns(pa.table({"x": range(8)}))
+
+
+def test_columns_are_merged_by_a_key(tmp_path):
+    """Null where no row has it; the last of several counts."""
+    made = table(tmp_path)
+    made.merge(pa.table({"k": [2, 5, 5, 77], "v": ["p", "q", "r", "s"]}), "a", "k")
+
+    assert [None, "p", None, None, "r", None, None, None, None] == column(made, "v")
+
+
+def test_columns_are_dropped(tmp_path):
+    """A nested one too; a file without a column that is left goes."""
+    made = table(tmp_path)
+    made.add_columns({"d": "a"})
+    made.drop_columns(["d", "s.y"])
+
+    assert ["a", "b", "s"] == made.schema.names
+    assert pa.struct({"x": pa.int64()}) == made.schema.field("s").type
+    assert [[[0, 1, 3, 4]]] * 2 == _files(made)
+    made.add_columns({"d": "7"})
+    assert {7} == set(column(made, "d"))
+    with pytest.raises(EvolutionRefused):
+        made.drop_columns(["zz"])
+
+
+def test_columns_are_altered(tmp_path):
+    """Renamed, made nullable or not, cast under a new id."""
+    made = table(tmp_path)
+    made.alter_columns({"path": "a", "name": "aa"}, {"path": "s.x", "name": "xx"})
+    assert ["aa", "b", "s"] == made.schema.names
+    made.alter_columns({"path": "aa", "data_type": pa.int8()})
+
+    assert pa.int8() == made.schema.field("aa").type
+    assert [0, 2, 3, 4, 5, 6, 7, 8, 9] == column(made, "aa")
+    assert [5, 1, 2, 3, 4] == [field.id for field in made.lance_schema.flat()]
+    for wrong in (
+        {"path": "zz", "name": "q"},
+        {"path": "aa", "name": "b"},
+        {"path": "aa", "data_type": pa.utf8()},
+    ):
+        with pytest.raises(OSError, match=r"zz|b|aa"):
+            made.alter_columns(wrong)
+    with pytest.raises(ValueError, match="At least one"):
+        made.alter_columns({"path": "aa"})
+
+
+def test_a_name_is_given_once(tmp_path):
+    """To a column that is added, however."""
+    made = table(tmp_path)
+    for wrong in ({"a": "1"}, pa.field("b", pa.int8()), pa.table({"s": range(9)})):
+        with pytest.raises(EvolutionRefused, match="already exists"):
+            made.add_columns(wrong)
+    with pytest.raises(EvolutionRefused, match="No field named zz"):
+        made.add_columns({"q": "zz"})
+    assert 2 == made.version
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("stable", [False, True])
+def test_the_oracle_sees_the_same_columns(tmp_path, stable):
+    """Each step on what the other wrote: values, field ids, files, versions of rows."""
+    import lance
+
+    paths = tmp_path / "o", tmp_path / "l"
+    for path in paths:
+        table(path, stable=stable)
+    steps = (
+        lambda made: made.add_columns({"d": "a + 1", "e": "'k'"}),
+        lambda made: made.drop_columns(["b"]),
+        lambda made: made.add_columns({"b": "a * 2"}),
+        lambda made: made.alter_columns({"path": "a", "data_type": pa.int32()}),
+        lambda made: made.alter_columns({"path": "s.x", "name": "xx"}),
+        lambda made: made.add_columns(pa.field("n", pa.int8())),
+        lambda made: made.drop_columns(["s.y", "d"]),
+    )
+    for step in steps:
+        for module, path in zip((lance, lanceref), paths, strict=True):
+            step(module.dataset(str(path)))
+        theirs, ours = (lance.dataset(str(path)) for path in paths)
+        assert theirs.schema.equals(ours.schema)
+        assert theirs.to_table(with_row_id=True).equals(ours.to_table(with_row_id=True))
+        assert _listed(theirs) == _listed(ours)
+        ours.validate()
+
+
+def _listed(made):
+    """Fields by file, and the sequences of each fragment."""
+    held = [one.metadata.to_json() for one in made.get_fragments()]
+    for fragment in held:
+        for file in fragment["files"]:
+            file.pop("path")
+            file.pop("file_size_bytes")
+        fragment["deletion_file"] = fragment["deletion_file"] is not None
+    return held

@@ -1,0 +1,105 @@
+"""Merges of other rows."""
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref.errors import AppendRefused, EditFailed, QueryRefused
+
+from tests.edit.tables import column, table
+
+SOURCE = pa.table({"a": [2, 3, 100], "b": [1, 2, 3]})
+
+
+def test_matched_rows_are_updated_and_others_inserted(tmp_path):
+    """How many of each is said; ids of updated rows stay."""
+    made = table(tmp_path, stable=True)
+    merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
+
+    assert {
+        "num_inserted_rows": 1,
+        "num_updated_rows": 2,
+        "num_deleted_rows": 0,
+    } == merge.execute(SOURCE)
+    rows = made.to_table(["a", "b"], with_row_id=True).slice(7).to_pydict()
+    assert {"a": [2, 3, 100], "b": [1, 2, 3], "_rowid": [2, 3, 10]} == rows
+    created = made.to_table(["_row_created_at_version"]).slice(7)
+    assert [1, 1, 3] == created.column(0).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("describe", "left"),
+    [
+        (lambda merge: merge.when_matched_delete(), [0, 4, 5, 6, 7, 8, 9]),
+        (lambda merge: merge.when_not_matched_by_source_delete("a > 4"), [0, 2, 3, 4]),
+        (lambda merge: merge.when_not_matched_by_source_delete(), [2, 3]),
+        (lambda merge: merge.when_not_matched_insert_all(), [0, 2, 3, 4, 5, 6, 7, 8, 9, 100]),
+    ],
+)
+def test_other_actions(tmp_path, describe, left):
+    """Each alone."""
+    made = table(tmp_path)
+    describe(made.merge_insert("a")).execute(SOURCE)
+
+    assert left == column(made, "a")
+
+
+def test_a_condition_looks_at_both_rows(tmp_path):
+    """Only 3 is updated."""
+    made = table(tmp_path)
+    merge = made.merge_insert("a").when_matched_update_all("source.b > 1 and target.a < 9")
+
+    assert 1 == merge.execute(SOURCE)["num_updated_rows"]
+
+
+def test_what_cannot_be_merged_is_refused(tmp_path):
+    """No keys, no action, other columns, a match that may not be; nothing changes."""
+    made = table(tmp_path)
+    for keys in (None, [], "zz"):
+        with pytest.raises(QueryRefused):
+            made.merge_insert(keys)
+    with pytest.raises(QueryRefused, match="not configured"):
+        made.merge_insert("a").execute(SOURCE)
+    with pytest.raises(AppendRefused):
+        made.merge_insert("a").when_matched_update_all().execute(pa.table({"a": ["x"]}))
+    with pytest.raises(AppendRefused):
+        made.merge_insert("a").when_matched_update_all().execute(pa.table({"a": [1], "d": [1]}))
+    with pytest.raises(EditFailed, match="a = 2"):
+        made.merge_insert("a").when_matched_fail().execute(SOURCE)
+    assert 2 == made.version
+
+
+def test_a_merge_can_be_committed_later(tmp_path):
+    """Its transaction is returned."""
+    made = table(tmp_path)
+    merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
+    transaction, result = merge.execute_uncommitted(SOURCE)
+
+    assert (2, 3) == (made.version, result["num_updated_rows"] + result["num_inserted_rows"])
+    assert 10 == len(lanceref.LanceDataset.commit(made, transaction))
+
+
+def test_the_primary_key_is_the_default(tmp_path):
+    """The field that says so."""
+    key = pa.field("a", pa.int64(), False, {"lance-schema:unenforced-primary-key": "true"})
+    data = pa.table({"a": [1, 2], "b": [1, 1]}, schema=pa.schema([key, ("b", pa.int64())]))
+    made = lanceref.write_dataset(data, tmp_path)
+    made.merge_insert().when_matched_update_all().execute(pa.table({"a": [2], "b": [7]}))
+
+    assert [1, 7] == column(made, "b")
+
+
+@pytest.mark.oracle
+def test_the_oracle_merges_alike(tmp_path):
+    """The same rows, ids and versions, in the same order of fragments."""
+    import lance
+
+    found = []
+    for module, path in ((lance, tmp_path / "o"), (lanceref, tmp_path / "l")):
+        table(path, stable=True)
+        made = module.dataset(str(path))
+        merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
+        merge.when_not_matched_by_source_delete("a = 7").execute(SOURCE)
+        columns = ["a", "b", "s", "_row_created_at_version", "_row_last_updated_at_version"]
+        found.append(lance.dataset(str(path)).to_table(columns, with_row_id=True))
+
+    assert found[0].equals(found[1])
