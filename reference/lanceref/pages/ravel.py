@@ -164,29 +164,53 @@ class _Entries:
 
         What is not replaced keeps its definition; what is has none.
         """
-        live = self._live()
-        self.rep[live[self.rep[live] == 0]] = self._next_rep
-        self._next_rep -= 1
         ends = lengths == 0
-        if len(self.definition):
-            ends |= self.definition[live] != 0
-            self._end(live[ends], empty_level)
-        counts = np.ones(self.count, np.int64)
-        counts[live] = np.where(ends, 1, lengths)
+        if self._owns is None:
+            counts = self._end_lists(slice(None), lengths, ends, empty_level)
+            owned = ~ends
+        else:
+            live = np.flatnonzero(self._owns)
+            counts = np.ones(self.count, np.int64)
+            counts[live] = self._end_lists(live, lengths, ends, empty_level)
+            owned = np.zeros(self.count, np.bool_)
+            owned[live] = ~ends
         after = np.cumsum(counts)
         first, self.count = after - counts, int(after[-1]) if len(after) else 0
-        rep = np.zeros(self.count, np.uint16)
-        rep[first] = self.rep
-        self.rep = rep
+        self.rep = self._spread(self.rep, first)
         if len(self.definition):
-            definition = np.zeros(self.count, np.uint16)
-            definition[first] = self.definition
-            self.definition = definition
-        owned = np.zeros(len(counts), np.bool_)
-        owned[live] = ~ends
+            self.definition = self._spread(self.definition, first)
         owns = np.ones(self.count, np.bool_)
         owns[first[~owned]] = False
         self._owns = owns
+
+    def _end_lists(
+        self,
+        live: slice | NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        ends: NDArray[np.bool_],
+        empty_level: int,
+    ) -> NDArray[np.int64]:
+        """Begin a list at each of the entries `live`, and end there those that have no items.
+
+        Return how many entries each becomes; `ends` is made to hold all that end.
+        """
+        rep = self.rep[live]
+        self.rep[live] = np.where(rep == 0, np.uint16(self._next_rep), rep)
+        self._next_rep -= 1
+        if len(self.definition):
+            definition = self.definition[live]
+            ended = definition != 0
+            if ends.any():
+                definition = np.where(ends & ~ended, np.uint16(empty_level), definition)
+                self.definition[live] = definition
+            np.logical_or(ends, ended, out=ends)
+        return np.where(ends, 1, lengths)
+
+    def _spread(self, levels: LevelArray, first: NDArray[np.int64]) -> LevelArray:
+        """Return levels for all entries, those there were at their new places."""
+        spread = np.zeros(self.count, np.uint16)
+        spread[first] = levels
+        return spread
 
     def _repeat(self, dimension: int) -> None:
         """Give each entry that owns a slot to every item of its fixed-size list."""
