@@ -185,6 +185,8 @@ def column_of(batch: pa.RecordBatch, field: Field) -> pa.Array:
 
 def _same_storage(found: pa.Field, wanted: Field) -> bool:
     """Whether arrays of an Arrow field are stored as the field says, whatever its keys."""
+    if found.equals(wanted.arrow, check_metadata=True):
+        return True
     metadata = {k: v for k, v in (found.metadata or {}).items() if not k.startswith(b"lance-")}
     fields = schema_of(pa.schema([pa.field(wanted.name, found.type, metadata=metadata)])).flat()
     described = [(field.name, field.logical_type) for field in fields]

@@ -52,11 +52,11 @@ def is_covered(type_: pa.DataType) -> bool:
 
 def bounds_of(array: pa.Array) -> Bounds:
     """Return null count, least and greatest value of a batch, as they are stored."""
-    valid = array.drop_null()
+    valid = array.drop_null() if array.null_count else array
     low: bytes | bool | None
     high: bytes | bool | None
     if pa.types.is_boolean(array.type):
-        has_true, has_false = (bool(pc.any(each).as_py()) for each in (valid, pc.invert(valid)))
+        has_true, has_false = valid.true_count > 0, valid.false_count > 0
         low, high = has_true and not has_false, has_true or not has_false
     elif array.type in VAR_BINARY:
         low, high = _of_strings(valid)
@@ -89,7 +89,8 @@ def _of_decimals(valid: pa.Array) -> tuple[bytes, bytes]:
 
 
 def _of_floats(values: NDArray[np.floating]) -> tuple[bytes, bytes]:
-    values = values[~np.isnan(values)]  # L.legacy.statistics.nan
+    if len(values) and np.isnan(values.min()):
+        values = values[~np.isnan(values)]  # L.legacy.statistics.nan
     low = values.min() if len(values) else -np.inf
     high = values.max() if len(values) else np.inf
     low = -0.0 if low == 0 else low
