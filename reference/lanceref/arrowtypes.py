@@ -61,6 +61,13 @@ MAX_NESTING = 64
 """Fixed-size lists inside each other in one name."""
 
 
+BFLOAT16 = "lance.bfloat16"
+"""Extension name of two bytes that are a bfloat16."""
+
+BFLOAT16_ITEM = pa.field("item", pa.binary(2), metadata={"ARROW:extension:name": BFLOAT16})
+"""Item of a list of them."""
+
+
 def arrow_type(name: str, children: list[pa.Field], place: Place) -> pa.DataType:
     """Return the Arrow type that `name` and the child fields spell. Raises BadSchema."""
     if name in _LISTS:
@@ -88,8 +95,8 @@ def _leaf(name: str, place: Place) -> pa.DataType:
         return pa.binary(_width(name, rest, place))
     if kind == "fixed_size_list":
         item, _, width = rest.rpartition(":")
-        if item == "lance.bfloat16":
-            item = "fixed_size_binary:2"
+        if item == BFLOAT16:
+            return pa.list_(BFLOAT16_ITEM, _width(name, width, place))
         if item.count("fixed_size_list") > MAX_NESTING:
             raise _unknown(name, place)
         return pa.list_(_leaf(item, place), _width(name, width, place))

@@ -159,8 +159,8 @@ class CommitConflict(LanceError, OSError):
         super().__init__(f"{ours} conflicts with {theirs} of version {version} ({again})")
 
 
-class SchemaRefused(LanceError, RuntimeError, ValueError):
-    """A schema that the format cannot describe: pylance raises `RuntimeError` here."""
+class SchemaRefused(LanceError, OSError, RuntimeError, ValueError):
+    """A schema that the format cannot describe: pylance raises any of the three."""
 
     kind = "schema"
 
@@ -225,8 +225,12 @@ class DataRefused(LanceError, OSError, ValueError):
     kind = "other"
 
 
-class NotStorable(LanceError, NotImplementedError):
-    """Rows or types that the chosen file version cannot hold."""
+class JsonRefused(DataRefused, RuntimeError):
+    """Text that is no JSON: pylance's file writer raises `RuntimeError` here."""
+
+
+class NotStorable(LanceError, OSError, NotImplementedError):
+    """Rows or types that the chosen file version cannot hold: pylance raises either class."""
 
     kind = "other"
 

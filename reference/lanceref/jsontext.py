@@ -17,7 +17,7 @@ import re
 import pyarrow as pa
 
 from lanceref import jsonb
-from lanceref.errors import DataRefused
+from lanceref.errors import JsonRefused
 from lanceref.jsonb import Item
 
 MAX_NESTING = 200
@@ -161,7 +161,7 @@ class _Parser:
         self.at = found.end() if found else self.at
 
     def eat(self, character: str) -> bool:
-        """Pass over one character if it comes next. Raises DataRefused at the end of the text."""
+        """Pass over one character if it comes next. Raises JsonRefused at the end of the text."""
         if self.at >= len(self.text):
             raise self.refused(f"{character!r}")
         if self.text[self.at] != character:
@@ -176,9 +176,9 @@ class _Parser:
             self.at = found.end()
         return found
 
-    def refused(self, wanted: str) -> DataRefused:
+    def refused(self, wanted: str) -> JsonRefused:
         """Return the error of a text that is not JSON."""
-        return DataRefused(f"Failed to encode JSON: at character {self.at} wanted {wanted}")
+        return JsonRefused(f"Failed to encode JSON: at character {self.at} wanted {wanted}")
 
 
 def _unescape(escape: re.Match[str]) -> str:
@@ -199,11 +199,11 @@ def _unescape(escape: re.Match[str]) -> str:
 
 
 def document(text: str) -> bytes:
-    """Return the JSONB document of a JSON text. Raises DataRefused."""
+    """Return the JSONB document of a JSON text. Raises JsonRefused."""
     return _Parser(text).document()
 
 
 def documents(array: pa.Array) -> pa.Array:
-    """Return JSON texts (utf8 or large_utf8) as documents (large_binary). Raises DataRefused."""
+    """Return JSON texts (utf8 or large_utf8) as documents (large_binary). Raises JsonRefused."""
     found = [None if text is None else document(text) for text in array.to_pylist()]
     return pa.array(found, pa.large_binary())

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lanceref.context import Context
 from lanceref.dataset import LanceDataset
-from lanceref.errors import AlreadyExists, NotFound
+from lanceref.errors import AlreadyExists, DataRefused, NotFound
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import FileVersion, version_named
@@ -24,11 +24,16 @@ from lanceref.storage import Store, open_store
 from lanceref.table.appended import appended_schema
 from lanceref.table.blob_schema import declared_schema
 from lanceref.table.data_files import with_dictionaries
+from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
 from lanceref.table.manifest import Manifest
+from lanceref.table.rows import ROW_ADDRESS
 from lanceref.txn.making import storage_version_of
 
 Destination = str | os.PathLike[str] | LanceDataset
 """Where to write: a table by its URI, or an opened version of it."""
+
+RESERVED = (ROW_ID, ROW_ADDRESS, "_rowoffset", CREATED_AT, LAST_UPDATED_AT)
+"""Names of columns that every table has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,11 @@ def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None
     """Decide on schema and storage version. Raises ValueError, AppendRefused, AlreadyExists."""
     if mode not in ("create", "append", "overwrite"):
         raise ValueError(f"Invalid mode {mode}")
+    for name in schema.names:
+        if name in RESERVED:
+            raise DataRefused(
+                f"The column {name} is a reserved name and cannot be used in a Lance dataset"
+            )
     base = target.base
     if base is not None and mode == "create":
         raise AlreadyExists(f"Dataset already exists: {target.store.root}")

@@ -41,6 +41,8 @@ def open_writer(field: Field, first_column: int, policy: PagePolicy) -> FieldWri
     type_ = field.arrow.type
     if pa.types.is_map(type_) or (pa.types.is_fixed_size_list(type_) and field.children):
         raise NotStorable(f"field {field.name!r}: {type_} needs version 2.2 or later")
+    if pa.types.is_fixed_size_binary(type_) and not type_.byte_width:
+        raise NotStorable(f"field {field.name!r}: values without bytes need version 2.2")
     if field.is_blob:
         return BlobWriter(field, first_column, policy)
     if pa.types.is_struct(type_) and not field.is_packed:

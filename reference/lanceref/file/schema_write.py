@@ -33,9 +33,6 @@ CLUSTERING_KEY = "lance-schema:unenforced-clustering-key"
 JSON = "lance.json"
 """Extension name of JSON columns as stored; text under `arrow.json` becomes it."""
 
-BFLOAT16 = "lance.bfloat16"
-"""Extension name of two bytes that are a bfloat16."""
-
 _TRUE = ("true", "1", "yes")
 _JSON_NAMES = (JSON, "arrow.json")
 _NOWHERE = Place("schema", 0, 0)
@@ -49,11 +46,16 @@ def schema_of(arrow: pa.Schema) -> LanceSchema:
     """
     names = [field.name for field in arrow]
     for name in names:
+        if "\0" in name:
+            raise SchemaRefused(f"field {name!r}: no name has a null byte")
         if "." in name:
             raise SchemaRefused(f"top-level field {name!r} cannot contain `.`")
         if names.count(name) > 1:
             raise SchemaRefused(f"duplicate field name {name!r} in schema")
-    drafts = [_draft(field) for field in arrow]
+    try:
+        drafts = [_draft(field) for field in arrow]
+    except UnicodeDecodeError as error:
+        raise SchemaRefused(f"metadata is not valid utf8: {error}") from error
     taken = [draft.id for draft in drafts for draft in draft.flat() if draft.id >= 0]
     if len(set(taken)) < len(taken):
         raise SchemaRefused(f"duplicate field id in schema: {taken}")
@@ -84,9 +86,11 @@ def numbered(draft: Field, parent_id: int, ids: Iterator[int]) -> Field:
 def _draft(arrow: pa.Field) -> Field:
     """Describe a field without an id (-1)."""
     type_, metadata = storage_of(arrow)
-    own_id = int(metadata.pop(ID_KEY, "-1"))
+    own_id = _own_id(arrow.name, metadata.pop(ID_KEY, "-1"))
     children = tuple(_draft(child) for child in child_fields(type_))
     if metadata.get(EXTENSION_KEY) in _JSON_NAMES:
+        if pa.types.is_string_view(type_):
+            raise SchemaRefused(f"field {arrow.name!r}: JSON is no {type_}")
         metadata[EXTENSION_KEY] = JSON
         logical = "json"
     else:
@@ -104,16 +108,30 @@ def _draft(arrow: pa.Field) -> Field:
     )
 
 
+def _own_id(name: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise SchemaRefused(f"field {name!r}: {text!r} is no field id") from error
+
+
 def _logical_type(name: str, type_: pa.DataType) -> str:
     """Return the string of a type, one that a reader understands. Raises SchemaRefused."""
     if pa.types.is_fixed_size_list(type_):
         item, extension = storage_of(type_.value_field)
-        if extension.get(EXTENSION_KEY) == BFLOAT16:
-            return f"fixed_size_list:{BFLOAT16}:{type_.list_size}"
+        if type_.list_size == 0:
+            raise SchemaRefused(
+                f'Field "{name}" contains a FixedSizeList with dimension 0; dimension must be '
+                "greater than 0"
+            )
+        if pa.types.is_fixed_size_list(item) and pa.types.is_struct(item.value_type):
+            raise SchemaRefused(f"field {name!r}: unsupported data type {type_}")
+        if extension.get(EXTENSION_KEY) == arrowtypes.BFLOAT16:
+            return f"fixed_size_list:{arrowtypes.BFLOAT16}:{type_.list_size}"
         if pa.types.is_list(item) or pa.types.is_large_list(item) or pa.types.is_map(item):
             raise SchemaRefused(f"field {name!r}: unsupported data type {type_}")
         return f"fixed_size_list:{_logical_type(name, item)}:{type_.list_size}"
-    if pa.types.is_dictionary(type_) and ":" in _logical_type(name, type_.value_type):
+    if pa.types.is_dictionary(type_) and not _is_plain(_logical_type(name, type_.value_type)):
         raise SchemaRefused(f"field {name!r}: the name of {type_} does not parse back")
     if pa.types.is_map(type_) and type_.keys_sorted:
         raise SchemaRefused(f"field {name!r}: unsupported map with sorted keys")
@@ -123,6 +141,11 @@ def _logical_type(name: str, type_: pa.DataType) -> str:
         return arrowtypes.logical_type(type_)
     except TypeError as error:
         raise SchemaRefused(f"field {name!r}: {error}") from error
+
+
+def _is_plain(logical: str) -> bool:
+    """Whether a type's name can stand inside another name: no parts, nothing below it."""
+    return ":" not in logical and not logical.startswith(("struct", "list", "large_list", "map"))
 
 
 def child_fields(type_: pa.DataType) -> list[pa.Field]:
@@ -186,8 +209,8 @@ def field_message(field: Field) -> file_pb2.Field:
         (PRIMARY_KEY, "unenforced_primary_key_position"),
         (CLUSTERING_KEY, "unenforced_clustering_key_position"),
     ):
-        position = field.metadata.get(f"{key}:position")
-        if position is not None:
+        position = field.metadata.get(f"{key}:position", "")
+        if position.isascii() and position.isdigit():
             setattr(message, name, int(position))
     return message
 

@@ -17,7 +17,7 @@ from lanceref.file.descriptors import described, described_schema, holds_blobs, 
 from lanceref.file.file_writer import FileWriter
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
-from lanceref.file.versions import V0_1, V2_2, version_named
+from lanceref.file.versions import V0_1, V2_0, V2_2, version_named
 from lanceref.storage import LocalSink, local_path
 
 CACHE_BYTES = 8 << 20
@@ -42,6 +42,12 @@ def _check_blobs(schema: LanceSchema) -> None:
     for field in schema.flat():
         if field.is_blob_v2:
             raise DataRefused(f"Blob encoding is not available for field '{field.name}'")
+
+
+def _has_views(type_: pa.DataType) -> bool:
+    if pa.types.is_string_view(type_) or pa.types.is_binary_view(type_):
+        return True
+    return any(_has_views(type_.field(number).type) for number in range(type_.num_fields))
 
 
 class LanceFileWriter:
@@ -78,6 +84,8 @@ class LanceFileWriter:
         self._schema = stored = schema_of(schema)
         if self._version < V2_2:
             _check_blobs(stored)
+        if self._version == V2_0 and any(map(_has_views, schema.types)):
+            raise DataRefused("2.0 files have no views of strings")
         policy = page_policy(len(stored.fields), *self._caches)
         self._sink = LocalSink(local_path(self._path))
         with ExitStack() as undo:

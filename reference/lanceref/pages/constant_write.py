@@ -98,8 +98,8 @@ def the_value(values: Values, validity: Validity) -> bytes | Variable | None:
 
 
 def _same(values: Values, slots: NDArray[np.int64]) -> bytes | Variable | None:
-    if isinstance(values, Fixed) and values.bits:
-        return _same_fixed(values, slots)
+    if isinstance(values, Fixed):
+        return _same_fixed(values, slots) if values.bits else b""
     return _same_variable(values, slots) if isinstance(values, Variable) else None
 
 

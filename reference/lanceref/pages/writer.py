@@ -24,7 +24,7 @@ from lanceref.file.column_writer import (
     PagePolicy,
 )
 from lanceref.file.schema import Field
-from lanceref.file.versions import V2_1, V2_3, FileVersion
+from lanceref.file.versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.pages.blob_write import encode_blobs, store_blobs
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_rows, page_cuts
 from lanceref.pages.layers import Path, Step, leaf_paths
@@ -57,6 +57,7 @@ def open_writer(
 
 def _check_types(field: Field, version: FileVersion) -> None:
     for one in field.flat():
+        _check_leaf(one, version)
         if version == V2_1 and one.logical_type == "map":
             raise NotStorable(f"field {one.name!r}: maps need version 2.2 or later")
         if version == V2_1 and one.logical_type.startswith("fixed_size_list:struct:"):
@@ -65,6 +66,29 @@ def _check_types(field: Field, version: FileVersion) -> None:
             raise NotStorable(f"field {one.name!r}: 2.3 has no blob columns of the first kind")
         if _is_out_of_line(one) and one.logical_type != "large_binary":
             raise DataRefused(f"field {one.name!r}: a blob is large_binary")
+
+
+_OF_FIXED_SIZE = (
+    pa.types.is_primitive,
+    pa.types.is_decimal,
+    pa.types.is_fixed_size_binary,
+    pa.types.is_fixed_size_list,
+    pa.types.is_null,
+)
+"""What fixed-size lists can be of."""
+
+
+def _check_leaf(field: Field, version: FileVersion) -> None:
+    """Refuse values that no page has a form for. Raises NotStorable."""
+    type_, types = field.arrow.type, pa.types
+    if types.is_dictionary(type_) and types.is_null(type_.value_type):
+        raise NotStorable(f"field {field.name!r}: a dictionary of nothing")
+    while types.is_fixed_size_list(type_) and not field.children:
+        type_ = type_.value_type
+        if not any(one(type_) for one in _OF_FIXED_SIZE):
+            raise NotStorable(f"field {field.name!r}: fixed-size lists of {type_}")
+    if types.is_fixed_size_binary(type_) and not type_.byte_width and version != V2_2:
+        raise NotStorable(f"field {field.name!r}: values without bytes need version 2.2")
 
 
 def _is_out_of_line(field: Field) -> bool:
