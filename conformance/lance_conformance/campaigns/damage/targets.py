@@ -84,8 +84,8 @@ DATASETS = {
         "deletion file .bin", "_deletions/*.bin", "2.1", delete="id % 3 != 0", make=make_many_rows
     ),
     "blob-file": DatasetRecipe("blobs", _DATA, "2.1", make=make_blobs_in_the_file),
-    "blob-beside": _oracle_made("blobs", _DATA, "2.2", make=make_blobs_beside),
-    "blob-sidecar": _oracle_made("blobs", "data/*/*.blob", "2.2", make=make_blobs_beside),
+    "blob-beside": DatasetRecipe("blobs", _DATA, "2.2", make=make_blobs_beside),
+    "blob-sidecar": DatasetRecipe("blobs", "data/*/*.blob", "2.2", make=make_blobs_beside),
 }
 """Datasets by name; index files are added here when they are read."""
 
