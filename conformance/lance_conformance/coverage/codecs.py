@@ -24,6 +24,7 @@ _PLAIN = ("flat", "fixed_size_list", "packed_struct", "byte_stream_split", "rle"
 _BLOCK = (*_LEVELS, "rle")
 _SEQUENCES = ("constant", "range", "delta", "dictionary")
 _CHUNK = (*_PLAIN, "inline_bitpacking", "variable", "fsst", "general")
+_NESTED = ("flat", "inline_bitpacking", "out_of_line_bitpacking", "constant", "range")
 _RUNS = ("flat", "out_of_line_bitpacking", "general", "constant", "range")
 
 _PLACES: dict[str, tuple[str, ...]] = {
@@ -46,7 +47,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "positions in 2.3": (*_BLOCK, *_SEQUENCES),
     "counts in 2.3": (*_BLOCK, *_SEQUENCES),
     "indices in 2.3": (*_BLOCK, *_SEQUENCES),
-    "deltas in 2.3": (*_BLOCK, *_SEQUENCES),
+    "deltas in 2.3": _NESTED,
     "list items": ("flat", "fixed_size_list", "constant"),
     "packed fields of fixed width": ("flat", "fixed_size_list", "packed_struct"),
     "packed fields of variable width": ("variable", "fsst", "general"),

@@ -22,19 +22,19 @@ def _inline(bits: int) -> CompressiveEncoding:
     return encoding
 
 
-def _pair(width: int) -> list[int]:
+def pair(width: int) -> list[int]:
     """The largest value of a width, and one with every other bit."""
     return [2**width - 1, 0x5555555555555555 % 2**width]
 
 
-def _blocks(bits: int, widths: range) -> Positive:
+def _blocks(bits: int, widths: range, slug: str) -> Positive:
     """One chunk of two values for each width."""
     chunks = [
-        chunk(words(width, width=bits // 8) + fast_lanes(_pair(width), bits, width))
+        chunk(words(width, width=bits // 8) + fast_lanes(pair(width), bits, width))
         for width in widths
     ]
     logs = [1] * (len(chunks) - 1) + [0]
-    values = [value for width in widths for value in _pair(width)]
+    values = [value for width in widths for value in pair(width)]
     page = Page(
         mini_block(_inline(bits), len(values), (1,)),
         len(values),
@@ -42,39 +42,39 @@ def _blocks(bits: int, widths: range) -> Positive:
     )
     array = pa.array(values, getattr(pa, f"uint{bits}")())
     return Positive(
-        id=f"file/2.2/bitpack/widths-{bits}",
+        id=f"file/2.2/bitpack/{slug}",
         title=f"blocks of {bits}-bit values, a chunk for each width {widths[0]} to {widths[-1]}",
         clauses=("L.codec.bitpack.width", "L.codec.bitpack.payload"),
         make=by_hand(column(array), "2.2", {0: [page]}),
         version="2.2",
         types=(str(array.type),),
-        encodings=("miniblock-large", "inline_bitpacking", "widths"),
+        encodings=("miniblock-large", "inline_bitpacking", slug),
         reachable=False,
     )
 
 
-def _back_to_back(width: int) -> Page:
+def back_to_back(bits: int, width: int) -> Page:
+    """Lay out a 2.0 page of the pair of a width."""
     encoding = ArrayEncoding()
     encoding.bitpacked.compressed_bits_per_value = width
-    encoding.bitpacked.uncompressed_bits_per_value = 64
+    encoding.bitpacked.uncompressed_bits_per_value = bits
     encoding.bitpacked.buffer.SetInParent()
-    first, second = _pair(width)
+    first, second = pair(width)
     stream = first | second << width
     return Page(encoding, 2, (stream.to_bytes(-(-2 * width // 8), "little"),))
 
 
-_ALL = pa.array([value for width in range(1, 65) for value in _pair(width)], pa.uint64())
+_ALL = pa.array([value for width in range(1, 65) for value in pair(width)], pa.uint64())
 
 POSITIVES: tuple[Positive, ...] = (
-    _blocks(8, range(9)),
-    _blocks(16, range(17)),
-    _blocks(32, range(33)),
-    _blocks(64, range(33, 65)),
+    *(_blocks(bits, range(bits + 1), f"widths-{bits}") for bits in (8, 16, 32)),
+    _blocks(64, range(33, 65), "widths-64"),
+    _blocks(64, range(33), "widths-64-narrow"),
     Positive(
         id="file/2.0/bitpacked/widths",
         title="64 pages, one for each width from 1 to 64",
         clauses=("L.array.bitpacked.width", "L.array.bitpacked.size"),
-        make=by_hand(column(_ALL), "2.0", {0: [_back_to_back(width) for width in range(1, 65)]}),
+        make=by_hand(column(_ALL), "2.0", {0: [back_to_back(64, width) for width in range(1, 65)]}),
         version="2.0",
         types=("uint64",),
         encodings=("bitpacked", "rare", "widths"),
