@@ -31,18 +31,22 @@ if TYPE_CHECKING:
     from lanceref.fragment import DataFile, LanceFragment
     from lanceref.metadata import FragmentMetadata
     from lanceref.operation import DatasetBasePath, LanceOperation, Transaction
+    from lanceref.query.ordering import ColumnOrdering
     from lanceref.scanner import LanceScanner
+    from lanceref.udf import BatchUDF, batch_udf
     from lanceref.validate import validate
     from lanceref.write import write_dataset
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BatchUDF",
     "Blob",
     "BlobArray",
     "BlobColumn",
     "BlobFile",
     "BlobType",
+    "ColumnOrdering",
     "DataFile",
     "DatasetBasePath",
     "FragmentMetadata",
@@ -52,6 +56,7 @@ __all__ = [
     "LanceOperation",
     "LanceScanner",
     "Transaction",
+    "batch_udf",
     "blob_array",
     "blob_field",
     "dataset",
@@ -61,6 +66,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BatchUDF": "lanceref.udf",
+    "batch_udf": "lanceref.udf",
+    "ColumnOrdering": "lanceref.query.ordering",
     "Blob": "lanceref.blob",
     "BlobArray": "lanceref.blob",
     "BlobColumn": "lanceref.blob",

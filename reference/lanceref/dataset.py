@@ -19,16 +19,33 @@ from lanceref.evolution import Evolution
 from lanceref.history import History
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.opened import root_of
+from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
 from lanceref.optimize import DatasetOptimizer
+from lanceref.query.ordering import ColumnOrdering
 from lanceref.reading import Reading
-from lanceref.references import References
+from lanceref.references import Branches, References, Tags
+from lanceref.scanner import LanceScanner
 from lanceref.settings import Settings
 from lanceref.snapshot import open_snapshot
 from lanceref.storage import open_store
 
 if TYPE_CHECKING:
     from lanceref.committing import BulkCommitResult
-    from lanceref.operation import LanceOperation, Transaction
+
+__all__ = [
+    "Branches",
+    "ColumnOrdering",
+    "DatasetBasePath",
+    "DatasetOptimizer",
+    "Index",
+    "IndexFile",
+    "LanceDataset",
+    "LanceOperation",
+    "LanceScanner",
+    "Tags",
+    "Transaction",
+    "dataset",
+]
 
 
 def dataset(

@@ -6,13 +6,18 @@ Has the names of pylance's `LanceFragment`, as far as they read.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 import pyarrow as pa
 
+from lanceref.edit.column_update import update_columns
+from lanceref.edit.columns import new_fields, write_columns
+from lanceref.edit.removal import remove
+from lanceref.edit.sources import ColumnSource, brought, computed, joined, mapped
 from lanceref.errors import DataRefused
+from lanceref.file.schema import LanceSchema
 from lanceref.metadata import (
     DataFile,
     DeletionFile,
@@ -21,10 +26,12 @@ from lanceref.metadata import (
     RowIdMeta,
 )
 from lanceref.projection import take_projection
+from lanceref.query.rows import condition
 from lanceref.scanner import Columns, LanceScanner, ScanArguments, describe
 from lanceref.snapshot import Snapshot, positions_of
 from lanceref.table.deletions import deletion_path
 from lanceref.table.fragments import ADDRESS_LIMIT
+from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 
@@ -153,6 +160,73 @@ class LanceFragment:
         projection = take_projection(self._snapshot.schema(BlobHandling.DESCRIPTIONS), columns)
         alone = replace(self._snapshot, fragments=(self._rows,))
         return alone.take(positions_of(indices, self.count_rows()), projection)
+
+    def delete(self, predicate: object) -> FragmentMetadata | None:
+        """Take out the rows that pass a filter; None when none is left. Raises QueryRefused."""
+        wanted = condition(self._snapshot, predicate)
+        removal = remove(self._snapshot, [(self._rows, wanted.positions(self._rows))])
+        if removal.removed:
+            return None
+        return FragmentMetadata.from_message(removal.updated[0])
+
+    def merge_columns(
+        self,
+        value_func: object,
+        columns: Sequence[str] | None = None,
+        batch_size: int | None = None,
+        reader_schema: pa.Schema | None = None,
+    ) -> tuple[FragmentMetadata, LanceSchema]:
+        """Add columns: in SQL, by a function of batches, or from a reader."""
+        if isinstance(value_func, Mapping):
+            return self._with(computed(self._snapshot, value_func))
+        if callable(value_func):
+            return self._with(mapped(self._snapshot, value_func, columns, batch_size))
+        from lanceref.incoming import reader_of
+
+        values = reader_of(value_func, reader_schema).read_all()
+        return self._with(brought(values, [self._rows]))
+
+    def merge(
+        self,
+        data_obj: object,
+        left_on: str,
+        right_on: str | None = None,
+        schema: pa.Schema | None = None,
+    ) -> tuple[FragmentMetadata, LanceSchema]:
+        """Add the columns of other rows, matched by a key; null where none is."""
+        from lanceref.incoming import reader_of
+
+        right = reader_of(data_obj, schema).read_all()
+        return self._with(joined(self._snapshot, right, left_on, right_on or left_on))
+
+    def _with(self, source: ColumnSource) -> tuple[FragmentMetadata, LanceSchema]:
+        fields = new_fields(self._snapshot, source.schema)
+        (made,) = write_columns(self._snapshot, LanceSchema(fields), source.rows_of, [self._rows])
+        schema = self._snapshot.manifest.schema
+        grown = replace(schema, fields=(*schema.fields, *fields))
+        return FragmentMetadata.from_message(made), grown
+
+    def update_columns(
+        self,
+        data_obj: object,
+        left_on: str = ROW_ID,
+        right_on: str | None = None,
+        schema: pa.Schema | None = None,
+        *,
+        with_offsets: bool = False,
+    ) -> tuple[FragmentMetadata, list[int]] | tuple[FragmentMetadata, list[int], bytes]:
+        """Give columns new values where other rows have the key; return the ids of the columns.
+
+        With offsets the rows that have it come too, as a Roaring bitmap.
+        """
+        from lanceref.incoming import reader_of
+
+        right = reader_of(data_obj, schema).read_all()
+        made = update_columns(self._snapshot, self._rows, right, left_on, right_on or left_on)
+        metadata = FragmentMetadata.from_message(made.fragment)
+        if with_offsets:
+            return metadata, made.fields, made.offsets
+        return metadata, made.fields
 
 
 def write_fragments(

@@ -53,11 +53,13 @@ class DatasetOptimizer:
         max_source_fragments: int | None = None,
         excluded_fragment_ids: Sequence[int] | None = None,
         data_storage_version: str | None = None,
+        max_rows_per_group: int | None = None,
         num_threads: int | None = None,
     ) -> CompactionMetrics:
         """Write small fragments together, and those with many deleted rows without them.
 
-        `num_threads` is what another implementation uses. Raises CommitConflict.
+        `max_rows_per_group` and `num_threads` are about how another implementation goes about it.
+        Raises CommitConflict.
         """
         options = CompactionOptions(
             TARGET_ROWS if target_rows_per_fragment is None else target_rows_per_fragment,

@@ -45,7 +45,7 @@ def test_columns_come_from_a_function_or_a_reader(tmp_path):
 
     assert [0, 6, 9, 12, 15, 18, 21, 24, 27] == column(made, "t")
     assert list(range(9)) == column(made, "r")
-    with pytest.raises(EvolutionRefused, match="8 rows"):
+    with pytest.raises(EvolutionRefused, match="8 of 9"):
         made.add_columns(pa.table({"x": range(8)}))
 
 

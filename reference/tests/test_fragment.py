@@ -1,10 +1,12 @@
 """Fragment face."""
 
 import lanceref
+import pyarrow as pa
 import pyroaring
 import pytest
 from lanceref.errors import RowNotFound
 
+from .edit.tables import table
 from .file.files import WORKED_FILE
 from .table.hand_made import put
 from .table.manifests import data_file, fragment, minimal
@@ -73,3 +75,19 @@ def test_a_row_that_is_not_there_is_refused(rows, error, pair):
     """Two rows are left."""
     with pytest.raises(error):
         pair.get_fragments()[1].take(rows)
+
+
+def test_a_fragment_is_changed_for_a_later_commit(tmp_path):
+    """Rows taken out, columns added in each way; the dataset is as it was."""
+    made = table(tmp_path)
+    first, second = made.get_fragments()
+
+    assert 2 == first.delete("a = 2").num_deletions
+    assert second.delete("a > 0") is None
+    grown, schema = first.merge_columns({"d": "a + 1"})
+    assert ([5], 5) == (grown.files[-1].fields, schema.fields[-1].id)
+    assert [5] == first.merge_columns(pa.table({"d": range(4)}))[0].files[-1].fields
+    assert [5] == second.merge(pa.table({"a": [7], "d": ["x"]}), "a")[0].files[-1].fields
+    function = lambda batch: pa.record_batch({"d": batch["a"]})  # noqa: E731
+    assert [5] == first.merge_columns(function, ["a"])[0].files[-1].fields
+    assert (2, ["a", "b", "s"]) == (made.version, lanceref.dataset(tmp_path).schema.names)

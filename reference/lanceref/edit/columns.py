@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.edit.new_rows import MAX_FRAGMENT_ROWS, write_rows_as
+from lanceref.errors import EvolutionRefused
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_write import numbered
+from lanceref.file.schema_write import numbered, schema_of
 from lanceref.projection import Projection
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
@@ -71,21 +72,33 @@ def numbered_fields(drafts: Sequence[Field], first: int) -> tuple[Field, ...]:
     return tuple(numbered(_unnumbered(draft), -1, ids) for draft in drafts)
 
 
+def new_fields(snapshot: Snapshot, schema: pa.Schema) -> tuple[Field, ...]:
+    """Return fields under new ids. Raises EvolutionRefused for a name that is taken."""
+    taken = {field.name for field in snapshot.manifest.schema.fields}
+    for name in schema.names:
+        if name in taken:
+            raise EvolutionRefused(f"Column {name} already exists in the dataset")
+    return numbered_fields(schema_of(schema).fields, next_field_id(snapshot))
+
+
 def _unnumbered(field: Field) -> Field:
     return replace(field, id=-1, children=tuple(map(_unnumbered, field.children)))
 
 
 def write_columns(
-    snapshot: Snapshot, schema: LanceSchema, rows_of: Callable[[FragmentRows], Batches]
+    snapshot: Snapshot,
+    schema: LanceSchema,
+    rows_of: Callable[[FragmentRows], Batches],
+    fragments: Sequence[FragmentRows] | None = None,
 ) -> list[table_pb2.DataFragment]:
-    """Write columns for every fragment and return the fragments with the new files.
+    """Write columns for fragments, by default all, and return them with the new files.
 
     `rows_of` gives as many rows of the columns of `schema` as the fragment has, deleted ones
     included. On any error no file is left.
     """
     made = []
     with ExitStack() as undo:
-        for rows in snapshot.fragments:
+        for rows in snapshot.fragments if fragments is None else fragments:
             new = write_rows_as(snapshot, schema, rows_of(rows), max_rows=MAX_FRAGMENT_ROWS)
             for store, path in new.paths:
                 undo.callback(store.delete, path)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         LanceFileStatistics,
         ReaderResults,
     )
+    from lanceref.file.versions import stable_version
     from lanceref.file.writer import LanceFileWriter
 
 _PUBLIC = {
@@ -24,6 +25,7 @@ _PUBLIC = {
     "LanceFileStatistics": "lanceref.file.reader",
     "ReaderResults": "lanceref.file.reader",
     "LanceFileWriter": "lanceref.file.writer",
+    "stable_version": "lanceref.file.versions",
 }
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "LanceFileStatistics",
     "LanceFileWriter",
     "ReaderResults",
+    "stable_version",
 ]
 
 

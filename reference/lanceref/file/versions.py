@@ -85,3 +85,8 @@ def version_named(name: str | None) -> FileVersion:
     if version is None:
         raise ValueError(f"unknown Lance storage version: {name}")
     return version
+
+
+def stable_version() -> str:
+    """Return the name of the version that files have by default."""
+    return str(NAMES["stable"])

@@ -1,0 +1,90 @@
+"""Update of columns: new values for some rows of a fragment, by a key; the others keep theirs.
+
+The columns go to a new file of the fragment, with all its rows.
+
+Clauses: L.txn.op.update, L.table.datafile.tombstone
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lanceref.edit.changed import as_column
+from lanceref.edit.columns import all_rows, write_columns
+from lanceref.errors import EvolutionRefused
+from lanceref.file.schema import LanceSchema
+from lanceref.projection import scan_projection
+from lanceref.proto import table_pb2
+from lanceref.snapshot import Snapshot
+from lanceref.table.deletions_write import encode_bitmap
+from lanceref.table.logical import BlobHandling
+from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
+from lanceref.txn.reshape import put_file
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnUpdate:
+    """The fragment with its new file, the ids of the columns, and the rows as a bitmap."""
+
+    fragment: table_pb2.DataFragment
+    fields: list[int]
+    offsets: bytes
+
+
+def update_columns(
+    snapshot: Snapshot, rows: FragmentRows, right: pa.Table, left_on: str, right_on: str
+) -> ColumnUpdate:
+    """Write the columns of `right` for the rows of a fragment whose key is in it.
+
+    Raises EvolutionRefused for columns or keys that are not there.
+    """
+    names = [name for name in right.schema.names if name != right_on]
+    _check(snapshot, right, left_on, right_on, names)
+    places = {value: row for row, value in enumerate(right[right_on].to_pylist())}
+    schema = snapshot.schema(BlobHandling.BYTES)
+    system = [left_on] if left_on in SYSTEM_COLUMNS else []
+    own = scan_projection(schema, [*names, *([] if system else [left_on])], system)
+    batches = list(all_rows(snapshot, rows, own))
+    held = pa.Table.from_batches(batches, schema=own.schema)
+    found = [places.get(value) for value in held[left_on].to_pylist()]
+    hits = pa.array([row is not None for row in found])
+    chosen = pa.array(found, pa.int64())
+    columns = []
+    for name in names:
+        type_ = own.storage.field(name).type
+        new = as_column(right[name].combine_chunks().take(chosen), type_)
+        columns.append(pc.if_else(hits, new, _storage(held[name].combine_chunks())))
+    batch = pa.RecordBatch.from_arrays(columns, names=names)
+    fields = tuple(
+        next(one for one in snapshot.manifest.schema.fields if one.name == name) for name in names
+    )
+    (written,) = write_columns(snapshot, LanceSchema(fields), lambda _: iter([batch]), [rows])
+    fragment = table_pb2.DataFragment()
+    fragment.CopyFrom(rows.fragment.message)
+    put_file(fragment, written.files[-1])
+    ids = [one.id for field in fields for one in field.flat()]
+    live = np.setdiff1d(np.flatnonzero(np.asarray(hits)), rows.deleted)
+    return ColumnUpdate(fragment, ids, encode_bitmap(live))
+
+
+def _check(
+    snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str, names: list[str]
+) -> None:
+    known = snapshot.manifest.schema.arrow.names
+    if right_on not in right.schema.names:
+        raise EvolutionRefused(f"Column {right_on} does not exist in the right side fragment")
+    if left_on not in known and left_on not in SYSTEM_COLUMNS:
+        raise EvolutionRefused(f"Column {left_on} does not exist in the left side fragment")
+    for name in names:
+        if name in SYSTEM_COLUMNS:
+            raise EvolutionRefused(f"Column {name} is a metadata column and cannot be updated")
+        if name not in known:
+            raise EvolutionRefused(f"Column {name} does not exist in the dataset schema")
+
+
+def _storage(array: pa.Array) -> pa.Array:
+    return array.storage if isinstance(array, pa.ExtensionArray) else array

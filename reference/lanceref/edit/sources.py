@@ -1,0 +1,118 @@
+"""Sources of new columns: what computes, maps or brings along the values of a fragment's rows.
+
+Each has the Arrow schema of its columns and gives, for a fragment, a value for every row of it,
+deleted ones included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.edit.columns import BATCH_ROWS, Batches, all_rows, spread
+from lanceref.errors import EvolutionRefused, QueryRefused
+from lanceref.projection import Projection, scan_projection
+from lanceref.query.columns import bind_columns
+from lanceref.snapshot import Snapshot
+from lanceref.table.logical import BlobHandling
+from lanceref.table.rows import FragmentRows
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSource:
+    """New columns: their schema, and the rows of a fragment."""
+
+    schema: pa.Schema
+    rows_of: Callable[[FragmentRows], Batches]
+
+
+def computed(snapshot: Snapshot, expressions: Mapping[str, str]) -> ColumnSource:
+    """Columns in SQL by their names. Raises EvolutionRefused."""
+    schema = snapshot.schema(BlobHandling.BYTES)
+    try:
+        bound = bind_columns(expressions, schema.arrow)
+    except QueryRefused as error:
+        raise EvolutionRefused(str(error)) from error
+    names = [name for name in schema.arrow.names if name in bound.columns]
+    projection = scan_projection(schema, names)
+    return ColumnSource(
+        bound.schema, lambda rows: map(bound.batch, all_rows(snapshot, rows, projection))
+    )
+
+
+def mapped(
+    snapshot: Snapshot,
+    function: Callable[[pa.RecordBatch], pa.RecordBatch],
+    columns: Sequence[str] | None,
+    batch_size: int | None,
+) -> ColumnSource:
+    """Columns by a function of batches; it may say their schema as its `output_schema`."""
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), columns)
+    schema = getattr(function, "output_schema", None)
+    if schema is None:
+        schema = function(_first_batch(snapshot, projection)).schema
+    size = BATCH_ROWS if batch_size is None else batch_size
+    return ColumnSource(
+        schema, lambda rows: map(function, all_rows(snapshot, rows, projection, size))
+    )
+
+
+def _first_batch(snapshot: Snapshot, projection: Projection) -> pa.RecordBatch:
+    """Return rows of the table, none where it has none."""
+    for rows in snapshot.fragments:
+        for batch in all_rows(snapshot, rows, projection):
+            return batch
+    return pa.RecordBatch.from_pylist([], schema=projection.schema)
+
+
+def brought(values: pa.Table, fragments: Sequence[FragmentRows]) -> ColumnSource:
+    """Columns of a table that has a row for each live row of the fragments, in their order.
+
+    Raises EvolutionRefused for another number of rows.
+    """
+    live = sum(rows.num_rows for rows in fragments)
+    if len(values) < live:
+        raise EvolutionRefused(
+            f"Stream ended before producing values for all rows in dataset: {len(values)} of {live}"
+        )
+    if len(values) > live:
+        raise EvolutionRefused(f"Stream produced more values than expected for dataset: {live}")
+    ends = np.cumsum([rows.num_rows for rows in fragments]).tolist()
+    starts = {
+        rows.fragment.id: end - rows.num_rows for rows, end in zip(fragments, ends, strict=True)
+    }
+
+    def rows_of(rows: FragmentRows) -> Iterator[pa.RecordBatch]:
+        own = values.slice(starts[rows.fragment.id], rows.num_rows).combine_chunks()
+        arrays = [spread(rows, column.combine_chunks()) for column in own.columns]
+        yield pa.RecordBatch.from_arrays(arrays, names=own.schema.names)
+
+    return ColumnSource(_nullable(values.schema), rows_of)
+
+
+def joined(snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str) -> ColumnSource:
+    """Columns of the rows of a table with the same key, null where none has it.
+
+    Raises EvolutionRefused for a key that is not there.
+    """
+    if right_on not in right.schema.names:
+        raise EvolutionRefused(f"Column {right_on} does not exist in the right side fragment")
+    if left_on not in snapshot.manifest.schema.arrow.names:
+        raise EvolutionRefused(f"Column {left_on} does not exist in the left side fragment")
+    values = right.drop_columns([right_on]).combine_chunks()
+    places = {value: row for row, value in enumerate(right[right_on].to_pylist())}
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), [left_on])
+
+    def rows_of(rows: FragmentRows) -> Batches:
+        for batch in all_rows(snapshot, rows, projection):
+            found = [places.get(value) for value in batch.column(0).to_pylist()]
+            yield from values.take(pa.array(found, pa.int64())).to_batches()
+
+    return ColumnSource(_nullable(values.schema), rows_of)
+
+
+def _nullable(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field.with_nullable(True) for field in schema])

@@ -1,0 +1,61 @@
+"""New values for some rows of a fragment."""
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref.edit.column_update import update_columns
+from lanceref.errors import EvolutionRefused
+from lanceref.operation import LanceOperation
+from pyroaring import BitMap
+
+from tests.edit.tables import column, table
+
+
+def test_a_file_holds_the_columns_of_all_rows(tmp_path):
+    """The old entry becomes a tombstone; deleted rows are not among the offsets."""
+    snapshot = table(tmp_path)._snapshot
+    right = pa.table({"k": [1, 3], "b": [-1, -3]})
+    made = update_columns(snapshot, snapshot.fragments[0], right, "a", "k")
+
+    assert [[0, -2, 3, 4], [1]] == [list(file.fields) for file in made.fragment.files]
+    assert ([1], [3]) == (made.fields, list(BitMap.deserialize(made.offsets)))
+
+
+@pytest.mark.parametrize(
+    ("right", "left_on", "text"),
+    [
+        (pa.table({"k": [1], "zz": [1]}), "a", "does not exist in the dataset"),
+        (pa.table({"k": [1], "_rowid": [1]}), "a", "metadata column"),
+        (pa.table({"k": [1], "b": [1]}), "zz", "left side"),
+        (pa.table({"b": [1]}), "a", "right side"),
+    ],
+)
+def test_what_is_not_there_is_refused(tmp_path, right, left_on, text):
+    """Columns and keys on both sides."""
+    snapshot = table(tmp_path)._snapshot
+    with pytest.raises(EvolutionRefused, match=text):
+        update_columns(snapshot, snapshot.fragments[0], right, left_on, "k")
+
+
+@pytest.mark.oracle
+def test_both_readers_see_the_new_values(tmp_path):
+    """By row id, committed as an Update in columns mode that says which rows."""
+    import lance
+
+    made = table(tmp_path, stable=True)
+    right = pa.table({"_rowid": pa.array([0, 3], pa.uint64()), "b": [-1, -3]})
+    fragment, fields, offsets = made.get_fragments()[0].update_columns(right, with_offsets=True)
+    update = LanceOperation.Update(
+        updated_fragments=[fragment],
+        fields_modified=fields,
+        update_mode="rewrite_columns",
+        updated_fragment_offsets={0: offsets},
+    )
+    after = lanceref.LanceDataset.commit(made, update, read_version=made.version)
+    theirs = lance.dataset(tmp_path)
+    columns = ["a", "b", "_row_last_updated_at_version"]
+
+    assert [-1, 20, -3, 40] == column(after, "b")[:4]
+    assert theirs.to_table(columns).equals(after.to_table(columns))
+    assert [3, 1, 3, 1] == theirs.to_table(columns)["_row_last_updated_at_version"].to_pylist()[:4]
+    theirs.validate()
