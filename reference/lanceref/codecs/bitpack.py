@@ -143,7 +143,7 @@ def unpack_flags(packed: Unsigned, out: NDArray[np.bool_]) -> None:
 def decode_inline(run: ChunkRun, bits: int) -> Fixed:
     """Decode one block per chunk, each with its own width."""
     word_bytes = bits // 8
-    widths = _inline_widths(run, bits)
+    widths = inline_widths(run, bits)
     run.want_sizes(0, word_bytes + widths * (BLOCK // 8), "L.codec.bitpack.payload")
     _own_inline(run, widths, bits)
     out = np.empty((run.num_chunks, BLOCK), f"<u{word_bytes}")
@@ -158,7 +158,7 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
     return Fixed(bits, run.num_values, join_rows(out, run.counts).view(np.uint8))
 
 
-def _inline_widths(run: ChunkRun, bits: int) -> NDArray[np.int64]:
+def inline_widths(run: ChunkRun, bits: int) -> NDArray[np.int64]:
     """Return the width of every chunk's block, at most `bits`."""
     word_bytes = bits // 8
     if (run.counts > BLOCK).any():

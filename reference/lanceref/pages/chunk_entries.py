@@ -21,7 +21,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.compressive import decode_fsst, decode_levels, decode_mini
+from lanceref.codecs.compressive import decode_levels, decode_mini
+from lanceref.codecs.picked import pick
 from lanceref.codecs.ragged import count_before
 from lanceref.codecs.values import Fixed
 from lanceref.cursor import Cursor
@@ -158,10 +159,10 @@ class ChunkDecoder:
         if isinstance(slots, slice):
             values = decode_mini(self.values, run, self.version)
             return leaf_array(self.type, values, validity, place)[slots]
-        if self.values.HasField("fsst"):
-            coded = decode_fsst(self.values.fsst, run, slots)
+        picked = pick(self.values, run, slots)
+        if picked is not None:
             validity = None if validity is None else validity[slots]
-            return leaf_array(self.type, coded, validity, place)
+            return leaf_array(self.type, picked, validity, place)
         values = decode_mini(self.values, run, self.version)
         return whole(leaf_array(self.type, values, validity, place)).take(pa.array(slots))
 
@@ -169,7 +170,10 @@ class ChunkDecoder:
         self, run: ChunkRun, chosen: Chosen, items: Items, place: Place, slots: Slots
     ) -> NDArray[np.unsignedinteger]:
         """Return indices of some slots into all the items."""
-        values = decode_mini(self.values, run, self.version)
+        values = None if isinstance(slots, slice) else pick(self.values, run, slots)
+        chosen_only = values is not None
+        if values is None:
+            values = decode_mini(self.values, run, self.version)
         if not isinstance(values, Fixed) or values.bits not in (8, 16, 32, 64):
             raise CorruptPage(
                 "L.page.dictionary.index-width", place, found=values, wanted="unsigned integers"
@@ -182,11 +186,13 @@ class ChunkDecoder:
                 found=f"an index {int(indices.max())}",
                 wanted=f"an index below {items.count}",
             )
+        if not chosen_only:
+            indices = indices[slots]
         if items.firsts is None:
-            return indices[slots]
+            return indices
         at = np.arange(run.num_values)[slots] if isinstance(slots, slice) else slots
         owners = np.searchsorted(np.cumsum(run.counts), at, "right")
-        return indices[at] + items.firsts[chosen.numbers[owners]].astype(np.uint64)
+        return indices + items.firsts[chosen.numbers[owners]].astype(np.uint64)
 
 
 def _narrow(levels: NDArray[np.uint16] | NDArray[np.bool_]) -> Level:
