@@ -55,17 +55,21 @@ class Compressed:
         self._plain: NDArray[np.uint8] | None = None
 
     def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return the whole buffer, the first time."""
-        return [self._extent] if self._plain is None and rows.bounds else []
+        """Return the whole buffer, the first time; a block of no values too is looked at."""
+        return [self._extent] if self._is_needed(rows) else []
+
+    def _is_needed(self, rows: RowRanges) -> bool:
+        empty_block = self._size == 0 and self._extent.size > 0
+        return self._plain is None and (bool(rows.bounds) or empty_block)
 
     def data(self, rows: RowRanges, parts: Iterator[Cursor]) -> NDArray[np.uint8]:
         """Return the values of the ranges back to back."""
         from lanceref.arrays.flat import gather
 
-        if not rows.bounds:
-            return np.empty(0, np.uint8)
-        if self._plain is None:
+        if self._is_needed(rows):
             self._plain = self._decompress(next(parts))
+        if self._plain is None:
+            return np.empty(0, np.uint8)
         cuts = [
             self._plain.data[start * self._bits // 8 : (end * self._bits + 7) // 8]
             for start, end in rows.bounds

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.arrays.flat import FlatValues, bare_flat, open_flat
+from lanceref.arrays.flat import FlatValues, RawFlat, bare_flat, open_flat
 from lanceref.arrays.page import Page
 from lanceref.arrays.rows import RowRanges
 from lanceref.cursor import Cursor, Extent
@@ -70,9 +70,9 @@ class Ends:
 
     def decode(self, rows: RowRanges, parts: Iterator[Cursor], limit: int) -> Slices:
         """Return what the rows own; no end may lie beyond `limit`."""
+        stored = self.words.data(_with_previous(rows), parts).view("<u8")
         if not rows.bounds:
             return Slices(np.empty(0, np.int64), np.empty(0, np.bool_), ())
-        stored = self.words.data(_with_previous(rows), parts).view("<u8")
         nulls = stored >= np.uint64(self.adjustment)
         ends = stored - nulls * np.uint64(self.adjustment) if nulls.any() else stored
         self._check_bounds(ends, rows, limit)
@@ -95,10 +95,11 @@ class Ends:
             return 0
         row = RowRanges.single(self.num_rows - 1, self.num_rows)
         parts = self.page.file.cursors(self.words.plan(row), "last end", "L.array.ends.order")
-        for cursor in parts:  # the words are owned by who reads the rows, not by this look ahead
-            word = int.from_bytes(cursor.data, "little")
-            return word - self.adjustment if word >= self.adjustment else word
-        return int(self.words.data(row, iter(parts)).view("<u8")[0])
+        if isinstance(self.words, RawFlat):  # owned by who reads the rows, not by this look ahead
+            word = int.from_bytes(parts[0].data, "little")
+        else:
+            word = int(self.words.data(row, iter(parts)).view("<u8")[0])
+        return word - self.adjustment if word >= self.adjustment else word
 
     def _check_bounds(self, ends: NDArray[np.uint64], rows: RowRanges, limit: int) -> None:
         largest = int(ends.max()) if len(ends) else 0

@@ -88,7 +88,7 @@ class ValueColumn:
                 stored = metadata.extents or self._paging.column.extents
                 rows = metadata.num_rows if stored else min(1, metadata.num_rows)
                 step = run_rows(self.row_bytes, CHECK_BYTES)
-                for at in range(0, rows, step):
+                for at in range(0, max(1, rows), step):  # a page without rows may own bytes
                     run = RowRanges.single(at, min(rows, at + step))
                     self._checked(read(array, page, run), page)
 

@@ -236,28 +236,37 @@ def list_bytes(array: pa.Array) -> int:
     return offsets + BOOLEAN_BYTES + (-(-len(array) // 8) if array.null_count else 0)
 
 
+def blob_column() -> EncodedColumn:
+    """Return the end of a column that says that it holds blobs."""
+    encoding = ColumnEncoding()
+    encoding.blob.inner.values.SetInParent()
+    return EncodedColumn(encoding)
+
+
+def store_payloads(name: str, array: pa.Array, data: DataArea) -> pa.StructArray:
+    """Write the values of a blob field; return where they lie. Raises DataRefused."""
+    if not pa.types.is_large_binary(array.type):
+        raise DataRefused(f"field {name!r}: a blob is large_binary")
+    positions, sizes = [], []
+    for value in array:
+        stored = value.as_buffer()
+        if stored is None:
+            positions.append(1)
+            sizes.append(0)
+            continue
+        positions.append(data.write(stored).offset if stored.size else 0)
+        sizes.append(stored.size)
+    children = [pa.array(positions, pa.uint64()), pa.array(sizes, pa.uint64())]
+    return pa.StructArray.from_arrays(children, fields=list(DESCRIPTOR))
+
+
 class BlobWriter(ValueWriter):
     """Writes a blob column: the values at once and out of line, where they lie as pages."""
 
     def write(self, array: pa.Array, row: int, data: DataArea) -> list[EncodedPage]:
         """Write the values; return the pages of descriptors that became full."""
-        if not pa.types.is_large_binary(array.type):
-            raise DataRefused(f"field {self._field.name!r}: a blob is large_binary")
-        positions, sizes = [], []
-        for value in array:
-            stored = value.as_buffer()
-            if stored is None:
-                positions.append(1)
-                sizes.append(0)
-                continue
-            positions.append(data.write(stored).offset if stored.size else 0)
-            sizes.append(stored.size)
-        children = [pa.array(positions, pa.uint64()), pa.array(sizes, pa.uint64())]
-        descriptors = pa.StructArray.from_arrays(children, fields=list(DESCRIPTOR))
-        return super().write(descriptors, row, data)
+        return super().write(store_payloads(self._field.name, array, data), row, data)
 
     def finish(self) -> list[EncodedColumn]:
         """Return the end of the column, which says that it holds blobs."""
-        encoding = ColumnEncoding()
-        encoding.blob.inner.values.SetInParent()
-        return [EncodedColumn(encoding)]
+        return [blob_column()]

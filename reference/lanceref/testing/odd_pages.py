@@ -1,4 +1,4 @@
-"""Odd pages: files that are right, and that no writer makes.
+"""Odd pages: pages of 2.1 to 2.3 that are right, and that no writer makes.
 
 Rows are cut into pages at random, layers allow for more than there is, any layout holds any
 values, and the codecs are those of `odd_codecs`. A reader that reads only what the oracle writes
@@ -7,7 +7,6 @@ fails on them.
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from itertools import pairwise
 from random import Random
@@ -21,15 +20,8 @@ from lanceref.codecs.choose import Kind, encode_block, encode_zip
 from lanceref.codecs.params import Params
 from lanceref.codecs.statistics import max_value_bytes
 from lanceref.codecs.values import Fixed, Rows, Values, Variable
-from lanceref.file.column_writer import (
-    DataArea,
-    EncodedPage,
-    FieldWriter,
-    PagePolicy,
-)
-from lanceref.file.file_writer import FileWriter
+from lanceref.file.column_writer import EncodedColumn, EncodedPage
 from lanceref.file.schema import Field
-from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V2_2, FileVersion
 from lanceref.pages.constant_write import the_value, value_page
 from lanceref.pages.encode import (
@@ -54,11 +46,12 @@ from lanceref.pages.leafvalues_write import kind_of
 from lanceref.pages.miniblock_write import StoredDictionary, chunk_ends, miniblock_page
 from lanceref.pages.planar_write import dense_layout
 from lanceref.pages.ravel import RavelledLevels, layer_code, layers_of, ravel
-from lanceref.pages.shred import Shred, join
-from lanceref.pages.writer import ShreddingWriter, scale_of
+from lanceref.pages.shred import Shred, shred
+from lanceref.pages.writer import scale_of
+from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
-from lanceref.storage import LocalSink
 from lanceref.testing.odd_codecs import odd_levels, odd_mini
+from lanceref.testing.odd_columns import random_cuts
 
 WIDER = {
     ALL_VALID_ITEM: (ALL_VALID_ITEM, NULLABLE_ITEM),
@@ -77,54 +70,22 @@ MAX_CHUNK_LEVELS = 8000
 """Levels that one odd chunk may get."""
 
 
-def odd_file(
-    path: str | os.PathLike[str], table: pa.Table, version: FileVersion, rng: Random
-) -> None:
-    """Write a table as a file of 2.1 or 2.2 (dense 2.3) whose pages are odd."""
-    sink = LocalSink(os.fspath(path))
-
-    def open_odd(
-        field: Field, first_column: int, version: FileVersion, policy: PagePolicy
-    ) -> FieldWriter:
-        leaves = [
-            OddQueue(rng, first_column + i, scale_of(leaf), version)
-            for i, leaf in enumerate(leaf_paths(field))
-        ]
-        return ShreddingWriter(field, leaves)
-
-    policy = PagePolicy(0, 0)
-    writer = FileWriter(sink, schema_of(table.schema), version, policy, open_odd)
-    for batch in table.to_batches():
-        writer.write_batch(batch)
-    writer.finish()
-    sink.close()
-
-
-class OddQueue:
-    """Rows of one leaf, cut into pages when the file ends."""
-
-    def __init__(self, rng: Random, column: int, scale: int, version: FileVersion) -> None:
-        self._rng, self._column, self._scale, self._version = rng, column, scale, version
-        self._parts: list[Shred] = []
-
-    def write(self, rows: Shred, first_row: int, data: DataArea) -> list[EncodedPage]:
-        """Keep the rows."""
-        self._parts.append(rows)
-        return []
-
-    def flush(self) -> list[EncodedPage]:
-        """Return pages of random lengths."""
-        if not self._parts:
-            return []
-        rows, self._parts = join(self._parts), []
-        inner = {self._rng.randrange(rows.num_rows) for _ in range(self._rng.randint(0, 3))}
-        cuts = sorted({0, rows.num_rows, *inner})
+def odd_leaves(
+    rng: Random, field: Field, array: pa.Array, version: FileVersion
+) -> list[EncodedColumn]:
+    """Encode a field of 2.1 to 2.3 (dense) into the columns of its leaves, each cut by itself."""
+    encoding = ColumnEncoding()
+    encoding.values.SetInParent()
+    columns = []
+    for path, rows in zip(leaf_paths(field), shred(array, field), strict=True):
         pages = []
-        for start, end in pairwise(cuts):
-            buffers, layout = odd_page(self._rng, rows.slice(start, end), self._version)
-            slots = (end - start) * self._scale
-            pages.append(EncodedPage(self._column, buffers, layout, slots, start))
-        return pages
+        for start, end in pairwise(random_cuts(rng, rows.num_rows)):
+            if start < end:
+                buffers, layout = odd_page(rng, rows.slice(start, end), version)
+                slots = (end - start) * scale_of(path)
+                pages.append(EncodedPage(0, buffers, layout, slots, start))
+        columns.append(EncodedColumn(encoding, pages))
+    return columns
 
 
 def odd_page(rng: Random, rows: Shred, version: FileVersion) -> Encoded:

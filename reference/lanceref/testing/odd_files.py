@@ -1,0 +1,43 @@
+"""Odd files: a table as a file that is right, and that no writer makes."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pyarrow as pa
+
+from lanceref.file.column_writer import EncodedColumn
+from lanceref.file.file_writer import column_of
+from lanceref.file.schema_write import schema_of
+from lanceref.file.versions import V2_0, FileVersion
+from lanceref.storage import LocalSink
+from lanceref.testing.odd_columns import odd_columns
+from lanceref.testing.odd_container import OddContainer
+from lanceref.testing.odd_pages import odd_leaves
+
+
+def odd_file(
+    path: str | os.PathLike[str],
+    table: pa.Table,
+    version: FileVersion,
+    rng: Random,
+    *,
+    sloppy: bool = False,
+) -> None:
+    """Write a table as a file of 2.0 to 2.3 (dense) that is odd in every way there is.
+
+    A `sloppy` file breaks rules that bind writers alone: readers must not mind.
+    """
+    sink, schema = LocalSink(os.fspath(path)), schema_of(table.schema)
+    container = OddContainer(sink, rng, version, sloppy=sloppy)
+    (batch,) = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
+    columns: list[EncodedColumn] = []
+    for field in schema.fields:
+        array = column_of(batch, field)
+        if version == V2_0:
+            columns += odd_columns(rng, field, array, len(columns), container)
+        else:
+            columns += odd_leaves(rng, field, array, version)
+    container.finish(schema, columns, table.num_rows)
+    sink.close()

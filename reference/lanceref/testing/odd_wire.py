@@ -1,0 +1,160 @@
+"""Odd spellings of protobuf messages: other bytes that say the same.
+
+Fields in any order, numbers longer than they need to be, repeated numbers packed or not, zeros that
+could be left out, a message cut into two that a parser puts together again, fields that nobody
+knows.
+"""
+
+from __future__ import annotations
+
+import struct
+from random import Random
+
+from google.protobuf import message_factory
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+Scalar = bool | int | float | str | bytes
+"""Value of a field that is no message."""
+
+UNKNOWN = range(2000, 3000)
+"""Numbers of fields that no message of the format has."""
+
+_VARINT, _EIGHT_BYTES, _SIZED, _FOUR_BYTES = 0, 1, 2, 5
+
+_FIXED = {
+    FieldDescriptor.TYPE_DOUBLE: ("<d", _EIGHT_BYTES),
+    FieldDescriptor.TYPE_FIXED64: ("<Q", _EIGHT_BYTES),
+    FieldDescriptor.TYPE_SFIXED64: ("<q", _EIGHT_BYTES),
+    FieldDescriptor.TYPE_FLOAT: ("<f", _FOUR_BYTES),
+    FieldDescriptor.TYPE_FIXED32: ("<I", _FOUR_BYTES),
+    FieldDescriptor.TYPE_SFIXED32: ("<i", _FOUR_BYTES),
+}
+"""Types of fixed width: their struct format and wire type."""
+
+
+def spell(rng: Random, message: Message) -> bytes:
+    """Serialize a message in a spelling of chance."""
+    if rng.random() < 0.2:
+        return message.SerializeToString(deterministic=True)
+    spare = [[_zero(rng, field)] for field in _absent(message) if rng.random() < 0.1]
+    if rng.random() < 0.3:
+        spare.append([_unknown(rng)])
+    return _mixed(rng, message, spare)
+
+
+def _mixed(rng: Random, message: Message, spare: list[list[bytes]]) -> bytes:
+    """Serialize what a message has, and among it fields that say nothing."""
+    fields = [_field(rng, field, value) for field, value in message.ListFields()]
+    return b"".join(_shuffled(rng, [parts for parts in (*fields, *spare) if parts]))
+
+
+def _shuffled(rng: Random, fields: list[list[bytes]]) -> list[bytes]:
+    """Mix the fields; the parts of one field keep their order."""
+    if rng.random() < 0.3:
+        return [part for parts in fields for part in parts]
+    owners = [number for number, parts in enumerate(fields) for _ in parts]
+    rng.shuffle(owners)
+    rest = [iter(parts) for parts in fields]
+    return [next(rest[owner]) for owner in owners]
+
+
+def _field(rng: Random, field: FieldDescriptor, value: object) -> list[bytes]:
+    """Return what stands in the message for a field, in one or more parts."""
+    if field.message_type is not None and field.message_type.GetOptions().map_entry:
+        # nothing unknown in here: some libraries drop such an entry
+        entries = [_mixed(rng, entry, []) for entry in _entries(field, value)]
+        return [_sized(rng, field.number, entry) for entry in entries]
+    if field.message_type is not None:
+        if field.is_repeated:
+            return [_sized(rng, field.number, spell(rng, one)) for one in value]
+        halves = _cut(rng, value)
+        spelled = [_mixed(rng, half, []) for half in halves] or [spell(rng, value)]
+        return [_sized(rng, field.number, part) for part in spelled]
+    if not field.is_repeated:
+        return [_scalar(rng, field, value)]
+    if _wire_type(field) == _SIZED:
+        return [_scalar(rng, field, one) for one in value]
+    first = rng.choice((0, 0, len(value), rng.randint(0, len(value))))
+    apart = [_scalar(rng, field, one) for one in value[:first]]
+    packed = b"".join(_bare(rng, field, one) for one in value[first:])
+    return [*apart, _sized(rng, field.number, packed)]
+
+
+def _cut(rng: Random, message: Message) -> list[Message]:
+    """Return two messages that merge into one, or none when it stays whole."""
+    set_fields = message.ListFields()
+    if rng.random() < 0.8 or len(set_fields) < 2:
+        return []
+    first, second = type(message)(), type(message)()
+    first.CopyFrom(message)
+    second.CopyFrom(message)
+    for field, _ in set_fields:
+        rng.choice((first, second)).ClearField(field.name)
+    return [first, second]
+
+
+def _entries(field: FieldDescriptor, value: object) -> list[Message]:
+    """Return the entries of a map of scalars as messages."""
+    entry = message_factory.GetMessageClass(field.message_type)
+    return [entry(key=key, value=value[key]) for key in sorted(value)]
+
+
+def _absent(message: Message) -> list[FieldDescriptor]:
+    """Return the scalar fields that are absent because they are zero."""
+    present = {field.number for field, _ in message.ListFields()}
+    return [
+        field
+        for field in message.DESCRIPTOR.fields
+        if field.number not in present
+        and not field.is_repeated
+        and not field.has_presence
+        and field.message_type is None
+    ]
+
+
+def _zero(rng: Random, field: FieldDescriptor) -> bytes:
+    return _scalar(rng, field, field.default_value)
+
+
+def _unknown(rng: Random) -> bytes:
+    number = rng.choice(UNKNOWN)
+    wire_type = rng.choice((_VARINT, _EIGHT_BYTES, _SIZED, _FOUR_BYTES))
+    if wire_type == _SIZED:
+        return _sized(rng, number, rng.randbytes(rng.randint(0, 9)))
+    tag = varint(rng, number << 3 | wire_type, 5)
+    if wire_type == _VARINT:
+        return tag + varint(rng, rng.getrandbits(60), 10)
+    return tag + rng.randbytes(8 if wire_type == _EIGHT_BYTES else 4)
+
+
+def _wire_type(field: FieldDescriptor) -> int:
+    if field.type in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES):
+        return _SIZED
+    return _FIXED.get(field.type, ("", _VARINT))[1]
+
+
+def _scalar(rng: Random, field: FieldDescriptor, value: Scalar) -> bytes:
+    """Return tag and value of a field that is no message."""
+    if _wire_type(field) == _SIZED:
+        return _sized(rng, field.number, value.encode() if isinstance(value, str) else value)
+    return varint(rng, field.number << 3 | _wire_type(field), 5) + _bare(rng, field, value)
+
+
+def _bare(rng: Random, field: FieldDescriptor, value: Scalar) -> bytes:
+    """Return a number without its tag."""
+    if field.type in _FIXED:
+        return struct.pack(_FIXED[field.type][0], value)
+    return varint(rng, int(value) % 2**64, 10)
+
+
+def _sized(rng: Random, number: int, data: bytes) -> bytes:
+    return varint(rng, number << 3 | _SIZED, 5) + varint(rng, len(data), 5) + data
+
+
+def varint(rng: Random, number: int, most: int) -> bytes:
+    """Write a number in its shortest form, or with zeros above it, in up to `most` bytes."""
+    groups = [number >> shift & 0x7F for shift in range(0, max(1, number.bit_length()), 7)]
+    if rng.random() < 0.15:
+        groups += [0] * rng.randint(0, most - len(groups))
+    return bytes([*(group | 0x80 for group in groups[:-1]), groups[-1]])
