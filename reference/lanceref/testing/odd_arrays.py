@@ -7,7 +7,6 @@ dictionaries with items that nobody names, buffers of the column, bits of chance
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +18,7 @@ from lanceref.arrays.flat import slot_bits
 from lanceref.codecs import bitpack_encode, general_encode
 from lanceref.file.column_writer import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
+from lanceref.testing.oddities import Chance
 
 PACKABLE = (8, 16, 32, 64)
 """Widths of the integers that can be packed."""
@@ -27,7 +27,7 @@ PACKABLE = (8, 16, 32, 64)
 class OddPage:
     """The buffers of a page while its encoding grows; some become buffers of the column."""
 
-    def __init__(self, rng: Random, of_column: list[Buffer]) -> None:
+    def __init__(self, rng: Chance, of_column: list[Buffer]) -> None:
         self.rng, self.of_column = rng, of_column
         self.buffers: list[Buffer] = []
 
@@ -35,36 +35,44 @@ class OddPage:
         """Keep a buffer and say in `buffer` where."""
         buffer.SetInParent()
         kept = self.buffers
-        if self.rng.random() < 0.1:
+        if self.rng.odd("buffers of the column", 0.1):
             buffer.buffer_type, kept = pb.Buffer.column, self.of_column
         buffer.buffer_index = len(kept)
         kept.append(data)
 
-    def flat(self, data: Buffer, bits: int) -> pb.ArrayEncoding:
-        """Describe values of one width, compressed or not."""
+    def flat(self, data: Buffer, bits: int, what: str) -> pb.ArrayEncoding:
+        """Describe values, validity, offsets or keys of one width, compressed or not."""
         encoding = pb.ArrayEncoding()
         encoding.flat.bits_per_value = bits
         stored = np.frombuffer(data, np.uint8)
-        scheme = self.rng.choice((None,) * 6 + ("none", "zstd", "lz4", "bare zstd"))
-        if scheme is not None:
-            encoding.flat.compression.scheme = scheme.removeprefix("bare ")
-            if self.rng.random() < 0.3:
-                encoding.flat.compression.level = self.rng.randint(1, 9)
-        if scheme in (None, "none"):
+        if not self.rng.odd(f"compressed {what}", 0.4):
             self.place(encoding.flat.buffer, stored)
             return encoding
-        packed = general_encode.compress(encoding.flat.compression.scheme, None, stored.data)
-        self.place(encoding.flat.buffer, packed[8:] if scheme == "bare zstd" else packed)
+        scheme = self.rng.choice(("none", "zstd", "lz4"))
+        encoding.flat.compression.scheme = scheme
+        if self.rng.random() < 0.3:
+            encoding.flat.compression.level = self.rng.randint(1, 9)
+        if scheme == "none":
+            self.place(encoding.flat.buffer, stored)
+            return encoding
+        packed = general_encode.compress(scheme, None, stored.data)
+        bare = scheme == "zstd" and self.rng.odd("zstd without a size", 0.3)
+        self.place(encoding.flat.buffer, packed[8:] if bare else packed)
         return encoding
 
-    def maybe_wrapped(self, values: pb.ArrayEncoding) -> pb.ArrayEncoding:
-        """Return values of which none is null, said or not."""
-        return no_nulls(values) if self.rng.random() < 0.5 else values
+    def wrapped(self, values: pb.ArrayEncoding) -> pb.ArrayEncoding:
+        """Wrap values of which none is null, as writers do; sometimes not."""
+        return values if self.rng.odd("no nullable around values") else no_nulls(values)
+
+    def bare(self, values: pb.ArrayEncoding) -> pb.ArrayEncoding:
+        """Return values of which none is null as writers do, bare; sometimes not."""
+        return no_nulls(values) if self.rng.odd("nullable around parts") else values
 
     def mixed(self, encoding: pb.ArrayEncoding) -> pb.ArrayEncoding:
         """Number the buffers of the page anew, in any order."""
         order = list(range(len(self.buffers)))
-        self.rng.shuffle(order)
+        if self.rng.odd("buffers of a page in any order"):
+            self.rng.shuffle(order)
         _renumber(encoding, order)
         mixed = dict(zip(order, self.buffers, strict=True))
         self.buffers = [mixed[number] for number in range(len(order))]
@@ -98,25 +106,24 @@ def odd_nullable(
 ) -> pb.ArrayEncoding:
     """Wrap what `values` gives into an arm that can say which rows are null."""
     rng = page.rng
-    if array.null_count == len(array) and rng.random() < 0.5:
+    if array.null_count == len(array) and not rng.odd("validity where no row is null"):
         return all_nulls()
-    if not array.null_count and rng.random() < 0.7:
-        return page.maybe_wrapped(values())
-    if rng.random() < 0.5:
-        validity = odd_validity(np.asarray(array.is_valid()), page)
-        return some_nulls(validity, values())
-    inner = values()
-    return some_nulls(odd_validity(np.asarray(array.is_valid()), page), inner)
+    if not array.null_count and not rng.odd("validity where no row is null", 0.2):
+        return page.wrapped(values())
+    validity = odd_validity(np.asarray(array.is_valid()), page)
+    return some_nulls(validity, values())
 
 
 def odd_validity(valid: NDArray[np.bool_], page: OddPage) -> pb.ArrayEncoding:
     """Encode a bitmap, 1 = valid; what stands behind the last row is of chance."""
-    return page.maybe_wrapped(page.flat(_tailed(valid, page.rng), 1))
+    return page.bare(page.flat(_tailed(valid, page.rng), 1, "validity"))
 
 
-def _tailed(bits: NDArray[np.bool_] | NDArray[np.uint8], rng: Random) -> NDArray[np.uint8]:
+def _tailed(bits: NDArray[np.bool_] | NDArray[np.uint8], rng: Chance) -> NDArray[np.uint8]:
     """Pack bits; those that fill the last byte are of chance."""
-    rest = np.array([rng.randint(0, 1) for _ in range(-len(bits) % 8)], np.uint8)
+    count = -len(bits) % 8
+    odd = count and rng.odd("bits behind the last row")
+    rest = np.array([rng.randint(0, 1) if odd else 0 for _ in range(count)], np.uint8)
     return np.packbits(np.concatenate([bits.astype(np.uint8), rest]), bitorder="little")
 
 
@@ -124,7 +131,7 @@ def _vectors(array: pa.Array, page: OddPage) -> pb.ArrayEncoding:
     size = array.type.list_size
     encoding = pb.ArrayEncoding()
     encoding.fixed_size_list.dimension = size
-    encoding.fixed_size_list.has_validity = page.rng.random() < 0.3
+    encoding.fixed_size_list.has_validity = page.rng.odd("vectors that claim validity", 0.3)
     items = array.values.slice(array.offset * size, len(array) * size)
     encoding.fixed_size_list.items.CopyFrom(odd_fixed(items, page))
     return encoding
@@ -138,44 +145,52 @@ def _values(array: pa.Array, page: OddPage) -> pb.ArrayEncoding:
             count=len(array),
             bitorder="little",
         )
-        return page.flat(_tailed(bits, page.rng), 1)
+        return page.flat(_tailed(bits, page.rng), 1, "values")
     data, bits = fixed_width(array)
     rows = np.array(data).reshape(len(array), bits // 8)
     nulls = np.asarray(array.is_null())
-    if bits in PACKABLE and not pa.types.is_floating(array.type) and page.rng.random() < 0.6:
-        rows[nulls] = 0
-        return _packed(np.ascontiguousarray(rows).view(f"<u{bits // 8}").reshape(-1), array, page)
-    rows[nulls] = page.rng.randrange(256)
-    return page.flat(rows.reshape(-1), bits)
+    rows[nulls] = page.rng.randrange(256) if page.rng.odd("bytes below nulls") else 0
+    if bits in PACKABLE and not pa.types.is_floating(array.type):
+        numbers = np.ascontiguousarray(rows).view(f"<u{bits // 8}").reshape(-1)
+        if page.rng.odd("bitpacked for non-negative", 0.3):
+            return _packed_in_blocks(numbers, bits, page)
+        if page.rng.odd("bitpacked", 0.3):
+            return _packed(numbers, bits, page)
+    return page.flat(rows.reshape(-1), bits, "values")
 
 
-def _packed(
-    numbers: NDArray[np.unsignedinteger], array: pa.Array, page: OddPage
+def _packed_in_blocks(
+    numbers: NDArray[np.unsignedinteger], full: int, page: OddPage
 ) -> pb.ArrayEncoding:
-    """Pack numbers to any width that holds them."""
-    full, encoding = int(slot_bits(array.type) or 0), pb.ArrayEncoding()
-    most = int(np.bitwise_or.reduce(numbers)).bit_length() if len(numbers) else 0
-    width = page.rng.randint(max(1, most), full)
-    if page.rng.random() < 0.5:
-        blocks = bitpack_encode.blocks_of(numbers)
-        encoding.bitpacked_for_non_neg.compressed_bits_per_value = width
-        encoding.bitpacked_for_non_neg.uncompressed_bits_per_value = full
-        packed = bitpack_encode.pack(blocks, width).reshape(-1).view(np.uint8)
-        page.place(encoding.bitpacked_for_non_neg.buffer, packed)
-        return encoding
-    signed = page.rng.random() < 0.5
-    if signed:
-        values = numbers.view(f"<i{full // 8}").astype(object)
-        needed = max((int(v if v >= 0 else ~v).bit_length() + 1 for v in values), default=1)
-        width = page.rng.randint(needed, full)
-    rows = np.unpackbits(
-        numbers.view(np.uint8).reshape(len(numbers), full // 8), 1, bitorder="little"
-    )
+    """Pack numbers into FastLanes blocks of any width that holds them."""
+    encoding = pb.ArrayEncoding()
+    width = page.rng.randint(max(1, _bit_length(numbers)), full)
+    encoding.bitpacked_for_non_neg.compressed_bits_per_value = width
+    encoding.bitpacked_for_non_neg.uncompressed_bits_per_value = full
+    packed = bitpack_encode.pack(bitpack_encode.blocks_of(numbers), width)
+    page.place(encoding.bitpacked_for_non_neg.buffer, packed.reshape(-1).view(np.uint8))
+    return encoding
+
+
+def _packed(numbers: NDArray[np.unsignedinteger], full: int, page: OddPage) -> pb.ArrayEncoding:
+    """Pack numbers back to back, at any width that holds them, with their sign or without."""
+    encoding, width = pb.ArrayEncoding(), max(1, _bit_length(numbers))
+    if page.rng.odd("bitpacked with a sign"):
+        signed = numbers.view(f"<i{full // 8}")
+        width = 1 + _bit_length(np.where(signed < 0, ~signed, signed))
+        encoding.bitpacked.signed = True
+    width = page.rng.randint(width, full)
+    cells = numbers.view(np.uint8).reshape(len(numbers), full // 8)
+    rows = np.unpackbits(cells, axis=1, bitorder="little")
     encoding.bitpacked.compressed_bits_per_value = width
     encoding.bitpacked.uncompressed_bits_per_value = full
-    encoding.bitpacked.signed = signed
     page.place(encoding.bitpacked.buffer, _tailed(rows[:, :width].reshape(-1), page.rng))
     return encoding
+
+
+def _bit_length(numbers: NDArray[np.integer]) -> int:
+    """Return the bits of the largest of some numbers that are not negative."""
+    return int(np.bitwise_or.reduce(numbers)).bit_length() if len(numbers) else 0
 
 
 def odd_packed_struct(array: pa.StructArray, page: OddPage) -> pb.ArrayEncoding:
@@ -202,4 +217,4 @@ def _described(type_: pa.DataType, page: OddPage) -> pb.ArrayEncoding:
     else:
         encoding.flat.bits_per_value = int(slot_bits(type_) or 0)
         encoding.flat.buffer.buffer_index = page.rng.randint(0, 3)
-    return page.maybe_wrapped(encoding)
+    return page.wrapped(encoding)

@@ -6,7 +6,6 @@ A list may own more items than its rows show: those of null lists, which every r
 from __future__ import annotations
 
 from itertools import pairwise
-from random import Random
 
 import numpy as np
 import pyarrow as pa
@@ -18,16 +17,20 @@ from lanceref.file.schema import Field
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 from lanceref.testing.odd_arrays import OddPage, odd_fixed, odd_packed_struct
 from lanceref.testing.odd_strings import odd_dictionary, odd_strings
+from lanceref.testing.oddities import Chance
 
 
-def random_cuts(rng: Random, num_rows: int) -> list[int]:
+def random_cuts(rng: Chance, num_rows: int) -> list[int]:
     """Draw where pages begin and end, from 0 to `num_rows`; a page may have no rows."""
-    inner = [rng.randint(0, num_rows) for _ in range(rng.choice((0, 1, 1, 3, 6)))]
-    return sorted([0, num_rows, *inner])
+    cuts = {0, num_rows}
+    if rng.odd("pages cut anywhere"):
+        cuts |= {rng.randint(0, num_rows) for _ in range(rng.choice((1, 1, 3, 6)))}
+    twice = rng.choices(sorted(cuts), k=2) if rng.odd("pages without rows", 0.2) else []
+    return sorted([*cuts, *twice])
 
 
 def odd_columns(
-    rng: Random, field: Field, array: pa.Array, first: int, area: DataArea
+    rng: Chance, field: Field, array: pa.Array, first: int, area: DataArea
 ) -> list[EncodedColumn]:
     """Encode a field of 2.0 into its columns, of which `first` is the number of the first."""
     type_ = field.arrow.type
@@ -51,7 +54,7 @@ def odd_array(array: pa.Array, page: OddPage) -> ArrayEncoding:
     return odd_strings(array, page) if is_string(array.type) else odd_fixed(array, page)
 
 
-def _values(rng: Random, array: pa.Array, number: int) -> EncodedColumn:
+def _values(rng: Chance, array: pa.Array, number: int) -> EncodedColumn:
     of_column: list[Buffer] = []
     pages = []
     for start, end in pairwise(random_cuts(rng, len(array))):
@@ -62,7 +65,7 @@ def _values(rng: Random, array: pa.Array, number: int) -> EncodedColumn:
 
 
 def _struct(
-    rng: Random, field: Field, array: pa.StructArray, first: int, area: DataArea
+    rng: Chance, field: Field, array: pa.StructArray, first: int, area: DataArea
 ) -> list[EncodedColumn]:
     encoding = ArrayEncoding()
     encoding.struct.SetInParent()
@@ -74,7 +77,7 @@ def _struct(
 
 
 def _list(
-    rng: Random, field: Field, array: pa.Array, first: int, area: DataArea
+    rng: Chance, field: Field, array: pa.Array, first: int, area: DataArea
 ) -> list[EncodedColumn]:
     offsets, nulls = offsets_of(array), np.asarray(array.is_null())
     chosen: list[int] = []
@@ -82,7 +85,7 @@ def _list(
     for start, end, null in zip(offsets[:-1], offsets[1:], nulls, strict=True):
         if not null:
             chosen += range(start, end)
-        elif len(array.values) and rng.random() < 0.3:
+        elif len(array.values) and rng.odd("items of null lists", 0.3):
             chosen += rng.choices(range(len(array.values)), k=rng.randint(0, 3))
         ends.append(len(chosen))
     of_column: list[Buffer] = []
@@ -94,7 +97,7 @@ def _list(
         num_items = int(local[-1]) if len(local) else 0
         local[nulls[start:end]] += np.uint64(num_items + 1)
         page, encoding = OddPage(rng, of_column), ArrayEncoding()
-        words = page.maybe_wrapped(page.flat(local.view(np.uint8), 64))
+        words = page.wrapped(page.flat(local.view(np.uint8), 64, "offsets"))
         encoding.list.offsets.CopyFrom(words)
         encoding.list.null_offset_adjustment = num_items + 1
         encoding.list.num_items = num_items

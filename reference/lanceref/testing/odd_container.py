@@ -1,17 +1,16 @@
 """Odd containers: buffers in any order, between them more room than they need.
 
 The buffers of all pages are mixed, gaps of whole blocks stand between them, buffers of the
-application before and behind the descriptor, and every message is spelled as `odd_wire` likes. With
-`sloppy` the file breaks rules that bind writers alone: other bytes as padding, two buffers of the
-same bytes stored once, column metadata in any order and apart from each other, in 2.0 buffers that
-begin anywhere.
+application before and behind the descriptor, and every message is spelled as `odd_wire` likes. The
+sloppy oddities break rules that bind writers alone: other bytes as padding, two buffers of the same
+bytes stored once, column metadata in any order and apart from each other, in 2.0 buffers that begin
+anywhere.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from random import Random
 
 import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
@@ -27,8 +26,9 @@ from lanceref.file.versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
 from lanceref.proto import file2_pb2, file_pb2
 from lanceref.storage import Sink
 from lanceref.testing.odd_wire import spell
+from lanceref.testing.oddities import Chance
 
-HOSTS = ("", "", "type.googleapis.com")
+HOST = "type.googleapis.com"
 """What may stand before the name of a message in an `Any`."""
 
 Slot = tuple[int, int, int]
@@ -38,18 +38,19 @@ Slot = tuple[int, int, int]
 class OddContainer:
     """Writes the bytes of a file around pages that are encoded already."""
 
-    def __init__(self, sink: Sink, rng: Random, version: FileVersion, *, sloppy: bool) -> None:
-        self._sink, self._rng, self._version, self._sloppy = sink, rng, version, sloppy
+    def __init__(self, sink: Sink, rng: Chance, version: FileVersion) -> None:
+        self._sink, self._rng, self._version = sink, rng, version
         self._known: dict[bytes, Extent] = {}
 
     def write(self, data: Buffer) -> Extent:
         """Write a buffer where buffers may begin, after a gap or not; return where it lies."""
         stored = bytes(memoryview(pa.py_buffer(data)))
-        if self._sloppy and stored in self._known:
+        if stored in self._known and self._rng.odd("equal buffers stored once"):
             return self._known[stored]
-        self._pad(ALIGNMENT * self._rng.choice((0, 0, 0, 0, 1, 3)))
+        if self._rng.odd("gaps between buffers", 0.2):
+            self._pad(ALIGNMENT * self._rng.choice((1, 3)))
         self._known[stored] = self._append(stored)
-        if not (self._sloppy and self._version == V2_0 and self._rng.random() < 0.5):
+        if self._version > V2_0 or not self._rng.odd("buffers that begin anywhere"):
             self._pad(-self._sink.position % ALIGNMENT)
         return self._known[stored]
 
@@ -59,29 +60,30 @@ class OddContainer:
         return extent
 
     def _pad(self, size: int) -> None:
-        self._sink.write(self._rng.randbytes(size) if self._sloppy else b"H" * size)
+        odd = size and self._rng.odd("other bytes as padding")
+        self._sink.write(self._rng.randbytes(size) if odd else b"H" * size)
 
     def finish(self, schema: LanceSchema, columns: Sequence[EncodedColumn], num_rows: int) -> None:
         """Write the buffers of all columns and the description of the file."""
         rng = self._rng
         placed = self._place(columns)
         messages = [self._column(column, i, placed) for i, column in enumerate(columns)]
-        user = [rng.randbytes(rng.choice((0, 1, 64, 100))) for _ in range(rng.choice((0, 0, 1, 3)))]
-        before = [self.write(data) for data in user]
+        others = []
+        if rng.odd("buffers of the application"):
+            sizes = rng.choices((0, 1, 64, 100), k=rng.randint(1, 3))
+            others = [self.write(rng.randbytes(size)) for size in sizes]
         descriptor = file_pb2.FileDescriptor(schema=schema_message(schema), length=num_rows)
         self._pad(-self._sink.position % ALIGNMENT)
         first = self._append(spell(rng, descriptor))
-        if rng.random() < 0.3:
+        if rng.odd("buffers behind the descriptor"):
             self._pad(-self._sink.position % ALIGNMENT)
-            before.append(self._append(rng.randbytes(70)))
+            others.append(self._append(rng.randbytes(70)))
         start = self._sink.position
         metadata = self._metadata(messages)
-        if self._sloppy:
-            self._pad(rng.randint(0, 9))
-        tables = [self._table(metadata), self._table([first, *before])]
-        if self._sloppy:
-            self._pad(rng.choice((0, 0, 5)))
-        counts = (1 + len(before), len(metadata))
+        tables = [self._table(metadata), self._table([first, *others])]
+        if rng.odd("a gap before the footer"):
+            self._pad(rng.randint(1, 9))
+        counts = (1 + len(others), len(metadata))
         words = FOOTER_WORDS[self._version]
         self._append(struct.pack("<QQQIIHH4s", start, *tables, *counts, *words, MAGIC))
 
@@ -92,7 +94,7 @@ class OddContainer:
             slots += [((number, -1, i), data) for i, data in enumerate(column.buffers)]
             for at, page in enumerate(column.pages):
                 slots += [((number, at, i), data) for i, data in enumerate(page.buffers)]
-        if self._rng.random() < 0.7:
+        if self._rng.odd("buffers of pages mixed"):
             self._rng.shuffle(slots)
         return {slot: self.write(data) for slot, data in slots}
 
@@ -119,20 +121,21 @@ class OddContainer:
         return message
 
     def _direct(self, message: Message, type_name: str) -> file2_pb2.Encoding:
-        url = f"{self._rng.choice(HOSTS)}/{type_name}"
+        host = HOST if self._rng.odd("type urls with a host") else ""
+        url = f"{host}/{type_name}"
         packed = AnyMessage(type_url=url, value=spell(self._rng, message))
         stored = file2_pb2.DirectEncoding(encoding=spell(self._rng, packed))
         return file2_pb2.Encoding(direct=stored)
 
     def _metadata(self, messages: Sequence[Message]) -> list[Extent]:
-        """Write the column metadata, in any order and apart when sloppy."""
+        """Write the column metadata, most of the time in order and back to back."""
         order = list(range(len(messages)))
-        if self._sloppy:
+        if self._rng.odd("column metadata in any order"):
             self._rng.shuffle(order)
         extents: dict[int, Extent] = {}
         for index in order:
-            if self._sloppy:
-                self._pad(self._rng.choice((0, 0, 7)))
+            if self._rng.odd("gaps between column metadata", 0.3):
+                self._pad(self._rng.randint(1, 9))
             extents[index] = self._append(spell(self._rng, messages[index]))
         return [extents[index] for index in range(len(messages))]
 

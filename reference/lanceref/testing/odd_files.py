@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from random import Random
 
 import pyarrow as pa
 
@@ -15,22 +14,21 @@ from lanceref.storage import LocalSink
 from lanceref.testing.odd_columns import odd_columns
 from lanceref.testing.odd_container import OddContainer
 from lanceref.testing.odd_pages import odd_leaves
+from lanceref.testing.oddities import Chance
 
 
 def odd_file(
     path: str | os.PathLike[str],
     table: pa.Table,
     version: FileVersion,
-    rng: Random,
-    *,
-    sloppy: bool = False,
+    rng: Chance,
 ) -> None:
     """Write a table as a file of 2.0 to 2.3 (dense) that is odd in every way there is.
 
-    A `sloppy` file breaks rules that bind writers alone: readers must not mind.
+    How odd it is, the oddities say that `rng` allows.
     """
     sink, schema = LocalSink(os.fspath(path)), schema_of(table.schema)
-    container = OddContainer(sink, rng, version, sloppy=sloppy)
+    container = OddContainer(sink, rng, version)
     (batch,) = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
     columns: list[EncodedColumn] = []
     for field in schema.fields:

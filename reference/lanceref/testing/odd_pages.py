@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import pairwise
-from random import Random
 
 import numpy as np
 import pyarrow as pa
@@ -52,6 +51,7 @@ from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.testing.odd_codecs import odd_levels, odd_mini
 from lanceref.testing.odd_columns import random_cuts
+from lanceref.testing.oddities import Chance
 
 WIDER = {
     ALL_VALID_ITEM: (ALL_VALID_ITEM, NULLABLE_ITEM),
@@ -71,7 +71,7 @@ MAX_CHUNK_LEVELS = 8000
 
 
 def odd_leaves(
-    rng: Random, field: Field, array: pa.Array, version: FileVersion
+    rng: Chance, field: Field, array: pa.Array, version: FileVersion
 ) -> list[EncodedColumn]:
     """Encode a field of 2.1 to 2.3 (dense) into the columns of its leaves, each cut by itself."""
     encoding = ColumnEncoding()
@@ -88,7 +88,7 @@ def odd_leaves(
     return columns
 
 
-def odd_page(rng: Random, rows: Shred, version: FileVersion) -> Encoded:
+def odd_page(rng: Chance, rows: Shred, version: FileVersion) -> Encoded:
     """Encode rows in a layout of chance."""
     codes = [rng.choice(WIDER[layer_code(layer)]) for layer in layers_of(rows)]
     levels = ravel(rows, codes)
@@ -119,7 +119,7 @@ def odd_page(rng: Random, rows: Shred, version: FileVersion) -> Encoded:
 
 
 def _odd_fullzip(
-    rng: Random, levels: RavelledLevels, values: Values, kind: Kind, version: FileVersion
+    rng: Chance, levels: RavelledLevels, values: Values, kind: Kind, version: FileVersion
 ) -> Encoded:
     """Zip the values behind control words of more bits than they need."""
     encoding, zipped = encode_zip(_whole_bytes(values), Params(), version, kind)
@@ -128,7 +128,7 @@ def _odd_fullzip(
     return buffers, _laid(PageLayout(full_zip_layout=layout), version)
 
 
-def _bits(rng: Random, levels: NDArray[np.uint16] | None) -> int:
+def _bits(rng: Chance, levels: NDArray[np.uint16] | None) -> int:
     if levels is None:
         return 0
     return int(levels.max(initial=0)).bit_length() + rng.randint(0, 3)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -16,6 +14,7 @@ from lanceref.codecs.values import Variable
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.testing.odd_arrays import OddPage, odd_fixed, odd_nullable, odd_validity
 from lanceref.testing.odd_codecs import odd_fsst
+from lanceref.testing.oddities import Chance
 
 OWN_ITEMS = 255
 """Items that keys of one byte can tell beside null."""
@@ -24,17 +23,18 @@ OWN_ITEMS = 255
 def odd_strings(array: pa.Array, page: OddPage, *, in_dictionary: bool = False) -> pb.ArrayEncoding:
     """Encode strings in a way of chance."""
     rng, nulls = page.rng, np.asarray(array.is_null())
-    if nulls.all() and rng.random() < 0.3:
+    if nulls.all() and rng.odd("nulls without values", 0.3):
         return all_nulls()
     lengths = {len(value.as_buffer()) for value in array if value.is_valid}
     width = lengths.pop() if len(lengths) == 1 else 0
-    if width and rng.random() < 0.5:
+    if width and rng.odd("strings of one width"):
         return odd_nullable(array, page, lambda: _equal(array, width, page))
     distinct = array.unique().drop_null()
-    if not in_dictionary and len(distinct) <= OWN_ITEMS and rng.random() < 0.4:
+    fits = not in_dictionary and len(distinct) <= OWN_ITEMS and rng.random() < 0.4
+    if fits and (array.type == pa.string() or rng.odd("own dictionary of any strings")):
         return _own_dictionary(array, distinct, page)
     values = owning(variable_of(array), nulls, rng)
-    if rng.random() < 0.7:
+    if not rng.odd("validity over strings", 0.3):
         return _coded(values, nulls, page)
     below = nulls & np.array([rng.random() < 0.5 for _ in range(len(array))], np.bool_)
     inner = _coded(values, below, page)
@@ -44,9 +44,9 @@ def odd_strings(array: pa.Array, page: OddPage, *, in_dictionary: bool = False) 
     return encoding
 
 
-def owning(values: Variable, nulls: NDArray[np.bool_], rng: Random) -> Variable:
+def owning(values: Variable, nulls: NDArray[np.bool_], rng: Chance) -> Variable:
     """Give null rows bytes that nobody reads."""
-    if rng.random() < 0.5:
+    if not nulls.any() or not rng.odd("bytes of null strings"):
         return values
     lengths = np.diff(values.offsets)
     spare = [b"?" * rng.randint(0, 4) if null else b"" for null in nulls.tolist()]
@@ -61,11 +61,11 @@ def owning(values: Variable, nulls: NDArray[np.bool_], rng: Random) -> Variable:
 
 def _coded(values: Variable, nulls: NDArray[np.bool_], page: OddPage) -> pb.ArrayEncoding:
     """Encode strings with their ends, as they are or as codes of chance."""
-    kind = page.rng.choice(("plain", "plain", "coded", "off"))
-    if kind == "plain":
+    coded = page.rng.odd("symbol tables of chance", 0.3)
+    if not coded and not page.rng.odd("symbol table switched off", 0.2):
         return _binary(values, nulls, page)
     table = symbol_table([], is_on=False)
-    if kind == "coded":
+    if coded:
         table, values = odd_fsst(page.rng, values)
     encoding = pb.ArrayEncoding()
     encoding.fsst.binary.CopyFrom(_binary(values, nulls, page))
@@ -79,8 +79,8 @@ def _binary(values: Variable, nulls: NDArray[np.bool_], page: OddPage) -> pb.Arr
     ends = values.offsets[1:].astype("<u8")
     ends[nulls] += np.uint64(adjustment)
     body = np.ascontiguousarray(values.data[:size])
-    encoding.binary.indices.CopyFrom(page.maybe_wrapped(page.flat(ends.view(np.uint8), 64)))
-    encoding.binary.bytes.CopyFrom(page.maybe_wrapped(page.flat(body, 8)))
+    encoding.binary.indices.CopyFrom(page.wrapped(page.flat(ends.view(np.uint8), 64, "offsets")))
+    encoding.binary.bytes.CopyFrom(page.bare(page.flat(body, 8, "values")))
     encoding.binary.null_adjustment = adjustment
     return encoding
 
@@ -91,7 +91,7 @@ def _equal(array: pa.Array, width: int, page: OddPage) -> pb.ArrayEncoding:
     data = b"".join(b"?" * width if value is None else bytes(value) for value in values)
     encoding = pb.ArrayEncoding()
     encoding.fixed_size_binary.byte_width = width
-    flat = page.maybe_wrapped(page.flat(data, page.rng.choice((8, 8 * width))))
+    flat = page.bare(page.flat(data, page.rng.choice((8, 8 * width)), "values"))
     encoding.fixed_size_binary.bytes.CopyFrom(flat)
     return encoding
 
@@ -100,25 +100,25 @@ def _own_dictionary(array: pa.Array, distinct: pa.Array, page: OddPage) -> pb.Ar
     """Encode strings as keys of one byte: 0 is null, k is item k - 1."""
     rng = page.rng
     order = list(range(len(distinct)))
-    order += [rng.choice(order) for _ in range(rng.randint(0, 5)) if order]
-    order = order[:OWN_ITEMS]
+    if order and rng.odd("items twice"):
+        order += rng.choices(order, k=min(OWN_ITEMS - len(order), rng.randint(1, 5)))
     rng.shuffle(order)
     items = distinct.take(pa.array(order, pa.int64())) if order else pa.nulls(1, array.type)
     number = {item: at + 1 for at, item in enumerate(items.to_pylist()) if item is not None}
     keys = np.array([number.get(value, 0) for value in array.to_pylist()], np.uint8)
-    return _dictionary(page.flat(keys, 8), items, page)
+    return _dictionary(page.flat(keys, 8, "keys"), items, page)
 
 
 def odd_dictionary(array: pa.DictionaryArray, page: OddPage) -> pb.ArrayEncoding:
     """Encode an Arrow dictionary: items in any order, some twice, some of them null."""
     rng, key = page.rng, array.type.index_type
     nulls = np.asarray(array.indices.is_null())
-    if len(array) and nulls.all() and rng.random() < 0.3:
+    if len(array) and nulls.all() and rng.odd("nulls without values", 0.3):
         return all_nulls()
     room = (1 << int(key.bit_width) - pa.types.is_signed_integer(key)) - len(array.dictionary)
     order: list[int | None] = list(range(len(array.dictionary)))
-    if nulls.any() or rng.random() < 0.3:
-        order += [None] * min(room, rng.randint(1, 3))
+    if nulls.any() or rng.odd("null items", 0.3):
+        order += [None] * min(room, rng.randint(1, 3) if rng.odd("null items") else 1)
     rng.shuffle(order)
     items = array.dictionary.take(pa.array(order, pa.int64()))
     at = {item: place for place, item in enumerate(order)}
@@ -127,12 +127,12 @@ def odd_dictionary(array: pa.DictionaryArray, page: OddPage) -> pb.ArrayEncoding
         [rng.choice(spare) if k is None else at[k] for k in array.indices.to_pylist()],
         key.to_pandas_dtype(),
     )
-    return _dictionary(page.flat(keys.view(np.uint8), int(key.bit_width)), items, page)
+    return _dictionary(page.flat(keys.view(np.uint8), int(key.bit_width), "keys"), items, page)
 
 
 def _dictionary(keys: pb.ArrayEncoding, items: pa.Array, page: OddPage) -> pb.ArrayEncoding:
     encoding = pb.ArrayEncoding()
-    encoding.dictionary.indices.CopyFrom(page.maybe_wrapped(keys))
+    encoding.dictionary.indices.CopyFrom(page.wrapped(keys))
     if is_string(items.type):
         encoding.dictionary.items.CopyFrom(odd_strings(items, page, in_dictionary=True))
     else:

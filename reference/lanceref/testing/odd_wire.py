@@ -8,11 +8,12 @@ knows.
 from __future__ import annotations
 
 import struct
-from random import Random
 
 from google.protobuf import message_factory
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
+
+from lanceref.testing.oddities import Chance
 
 Scalar = bool | int | float | str | bytes
 """Value of a field that is no message."""
@@ -33,25 +34,23 @@ _FIXED = {
 """Types of fixed width: their struct format and wire type."""
 
 
-def spell(rng: Random, message: Message) -> bytes:
+def spell(rng: Chance, message: Message) -> bytes:
     """Serialize a message in a spelling of chance."""
-    if rng.random() < 0.2:
-        return message.SerializeToString(deterministic=True)
-    spare = [[_zero(rng, field)] for field in _absent(message) if rng.random() < 0.1]
-    if rng.random() < 0.3:
+    spare = [[_zero(rng, field)] for field in _absent(message) if rng.odd("zeros spelled out", 0.1)]
+    if rng.odd("unknown fields", 0.2):
         spare.append([_unknown(rng)])
     return _mixed(rng, message, spare)
 
 
-def _mixed(rng: Random, message: Message, spare: list[list[bytes]]) -> bytes:
+def _mixed(rng: Chance, message: Message, spare: list[list[bytes]]) -> bytes:
     """Serialize what a message has, and among it fields that say nothing."""
     fields = [_field(rng, field, value) for field, value in message.ListFields()]
     return b"".join(_shuffled(rng, [parts for parts in (*fields, *spare) if parts]))
 
 
-def _shuffled(rng: Random, fields: list[list[bytes]]) -> list[bytes]:
+def _shuffled(rng: Chance, fields: list[list[bytes]]) -> list[bytes]:
     """Mix the fields; the parts of one field keep their order."""
-    if rng.random() < 0.3:
+    if not rng.odd("fields in any order"):
         return [part for parts in fields for part in parts]
     owners = [number for number, parts in enumerate(fields) for _ in parts]
     rng.shuffle(owners)
@@ -59,7 +58,7 @@ def _shuffled(rng: Random, fields: list[list[bytes]]) -> list[bytes]:
     return [next(rest[owner]) for owner in owners]
 
 
-def _field(rng: Random, field: FieldDescriptor, value: object) -> list[bytes]:
+def _field(rng: Chance, field: FieldDescriptor, value: object) -> list[bytes]:
     """Return what stands in the message for a field, in one or more parts."""
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
         # nothing unknown in here: some libraries drop such an entry
@@ -75,16 +74,17 @@ def _field(rng: Random, field: FieldDescriptor, value: object) -> list[bytes]:
         return [_scalar(rng, field, value)]
     if _wire_type(field) == _SIZED:
         return [_scalar(rng, field, one) for one in value]
-    first = rng.choice((0, 0, len(value), rng.randint(0, len(value))))
+    loose = rng.odd("repeated numbers not packed", 0.3)
+    first = rng.choice((len(value), rng.randint(0, len(value)))) if loose else 0
     apart = [_scalar(rng, field, one) for one in value[:first]]
     packed = b"".join(_bare(rng, field, one) for one in value[first:])
     return [*apart, _sized(rng, field.number, packed)]
 
 
-def _cut(rng: Random, message: Message) -> list[Message]:
+def _cut(rng: Chance, message: Message) -> list[Message]:
     """Return two messages that merge into one, or none when it stays whole."""
     set_fields = message.ListFields()
-    if rng.random() < 0.8 or len(set_fields) < 2:
+    if len(set_fields) < 2 or not rng.odd("messages cut in two", 0.2):
         return []
     first, second = type(message)(), type(message)()
     first.CopyFrom(message)
@@ -113,11 +113,11 @@ def _absent(message: Message) -> list[FieldDescriptor]:
     ]
 
 
-def _zero(rng: Random, field: FieldDescriptor) -> bytes:
+def _zero(rng: Chance, field: FieldDescriptor) -> bytes:
     return _scalar(rng, field, field.default_value)
 
 
-def _unknown(rng: Random) -> bytes:
+def _unknown(rng: Chance) -> bytes:
     number = rng.choice(UNKNOWN)
     wire_type = rng.choice((_VARINT, _EIGHT_BYTES, _SIZED, _FOUR_BYTES))
     if wire_type == _SIZED:
@@ -134,27 +134,27 @@ def _wire_type(field: FieldDescriptor) -> int:
     return _FIXED.get(field.type, ("", _VARINT))[1]
 
 
-def _scalar(rng: Random, field: FieldDescriptor, value: Scalar) -> bytes:
+def _scalar(rng: Chance, field: FieldDescriptor, value: Scalar) -> bytes:
     """Return tag and value of a field that is no message."""
     if _wire_type(field) == _SIZED:
         return _sized(rng, field.number, value.encode() if isinstance(value, str) else value)
     return varint(rng, field.number << 3 | _wire_type(field), 5) + _bare(rng, field, value)
 
 
-def _bare(rng: Random, field: FieldDescriptor, value: Scalar) -> bytes:
+def _bare(rng: Chance, field: FieldDescriptor, value: Scalar) -> bytes:
     """Return a number without its tag."""
     if field.type in _FIXED:
         return struct.pack(_FIXED[field.type][0], value)
     return varint(rng, int(value) % 2**64, 10)
 
 
-def _sized(rng: Random, number: int, data: bytes) -> bytes:
+def _sized(rng: Chance, number: int, data: bytes) -> bytes:
     return varint(rng, number << 3 | _SIZED, 5) + varint(rng, len(data), 5) + data
 
 
-def varint(rng: Random, number: int, most: int) -> bytes:
+def varint(rng: Chance, number: int, most: int) -> bytes:
     """Write a number in its shortest form, or with zeros above it, in up to `most` bytes."""
     groups = [number >> shift & 0x7F for shift in range(0, max(1, number.bit_length()), 7)]
-    if rng.random() < 0.15:
-        groups += [0] * rng.randint(0, most - len(groups))
+    if len(groups) < most and rng.odd("numbers longer than they need", 0.1):
+        groups += [0] * rng.randint(1, most - len(groups))
     return bytes([*(group | 0x80 for group in groups[:-1]), groups[-1]])

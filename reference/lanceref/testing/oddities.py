@@ -1,0 +1,101 @@
+"""Oddities: what an odd file may do that no writer does, each by its name.
+
+A `Chance` draws all that is random in an odd file. It is asked before anything odd is done, and
+counts what was; it can be told to allow some oddities alone, which shows what a reader cannot take.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from random import Random
+
+CONTAINER = frozenset(
+    {
+        "buffers of pages mixed",
+        "gaps between buffers",
+        "buffers of the application",
+        "buffers behind the descriptor",
+        "fields in any order",
+        "numbers longer than they need",
+        "repeated numbers not packed",
+        "zeros spelled out",
+        "unknown fields",
+        "messages cut in two",
+        "type urls with a host",
+    }
+)
+"""Oddities of the container."""
+
+SLOPPY = frozenset(
+    {
+        "other bytes as padding",
+        "equal buffers stored once",
+        "column metadata in any order",
+        "gaps between column metadata",
+        "a gap before the footer",
+        "buffers that begin anywhere",
+    }
+)
+"""Oddities that break rules for writers: readers must not mind, and `validate` reports them."""
+
+ARRAYS = frozenset(
+    {
+        "pages cut anywhere",
+        "pages without rows",
+        "items of null lists",
+        "buffers of the column",
+        "buffers of a page in any order",
+        "compressed values",
+        "compressed validity",
+        "compressed offsets",
+        "compressed keys",
+        "zstd without a size",
+        "no nullable around values",
+        "nullable around parts",
+        "validity where no row is null",
+        "nulls without values",
+        "bits behind the last row",
+        "bytes below nulls",
+        "bitpacked",
+        "bitpacked with a sign",
+        "bitpacked for non-negative",
+        "vectors that claim validity",
+        "strings of one width",
+        "validity over strings",
+        "bytes of null strings",
+        "symbol tables of chance",
+        "symbol table switched off",
+        "own dictionary of any strings",
+        "items twice",
+        "null items",
+    }
+)
+"""Oddities of the pages of 2.0."""
+
+PAGES = frozenset(
+    {
+        "pages cut anywhere",
+        "wider layers",
+    }
+)
+"""Oddities of the pages of 2.1 to 2.3."""
+
+ALL = CONTAINER | SLOPPY | ARRAYS | PAGES
+"""Every oddity there is."""
+
+
+class Chance(Random):
+    """Draws what is random; `seen` counts the oddities, of which only `allowed` ones occur."""
+
+    def __init__(self, seed: int, allowed: Collection[str] = ALL) -> None:
+        super().__init__(seed)
+        self.allowed = frozenset(allowed)
+        self.seen: Counter[str] = Counter()
+
+    def odd(self, name: str, share: float = 0.5) -> bool:
+        """Decide whether to be odd in this way here; `share` of the times it is allowed."""
+        drawn = self.random() < share and name in self.allowed
+        if drawn:
+            self.seen[name] += 1
+        return drawn
