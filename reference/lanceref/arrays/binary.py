@@ -68,8 +68,9 @@ class BinaryArray:
         extents = body.plan(wanted)
         cursors = self._page.file.cursors(extents, "bytes of strings", "L.array.flat.size")
         data = body.data(wanted, iter(cursors))
-        if self._page.ctx.validating and rows.bounds:
-            self._lint_last_end(rows.bounds[-1][1], slices.bounds[-1][1])
+        if self._page.ctx.validating:
+            num_rows = rows.bounds[-1][1] if rows.bounds else 0
+            self._lint_last_end(num_rows, slices.bounds[-1][1] if num_rows else 0)
         return Variable(slices.offsets(), data), slices.nulls
 
     def _bytes(self) -> tuple[FlatValues, int]:
@@ -93,7 +94,7 @@ class BinaryArray:
                 found=f"{self._extent.size} bytes",
                 wanted=f"{last}, the last end",
             )
-        if self._ends.adjustment != last + 1:
+        if num_rows and self._ends.adjustment != last + 1:
             self._page.ctx.lint(
                 "L.array.binary.null-adjustment-value",
                 self._page.place,

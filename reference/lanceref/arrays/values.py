@@ -6,7 +6,6 @@ Clauses: L.array.nullable.field, L.array.column.encoding
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -69,10 +68,11 @@ class ValueColumn:
             plan = array.plan(ranges)
             wanted.append((page, array, local, ranges, len(plan)))
             extents += plan
-        parts = iter(self._file.cursors(extents, "page buffer", "L.file.pages.extent"))
-        picked = []
+        parts = self._file.cursors(extents, "page buffer", "L.file.pages.extent")
+        picked, at = [], 0
         for page, array, local, ranges, num_extents in wanted:
-            decoded = array.decode(ranges, islice(parts, num_extents))
+            own = iter(parts[at : at + num_extents])  # a page may need fewer than it planned
+            decoded, at = array.decode(ranges, own), at + num_extents
             if len(local) != ranges.count:
                 decoded = whole(decoded).take(pa.array(ranges.positions(local)))
             picked.append(self._checked(decoded, page))

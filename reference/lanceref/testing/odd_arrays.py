@@ -41,7 +41,7 @@ class OddPage:
         kept.append(data)
 
     def flat(self, data: Buffer, bits: int, what: str) -> pb.ArrayEncoding:
-        """Describe values, validity, offsets or keys of one width, compressed or not."""
+        """Describe values, offsets, keys or bitmaps, compressed or not."""
         encoding = pb.ArrayEncoding()
         encoding.flat.bits_per_value = bits
         stored = np.frombuffer(data, np.uint8)
@@ -116,7 +116,7 @@ def odd_nullable(
 
 def odd_validity(valid: NDArray[np.bool_], page: OddPage) -> pb.ArrayEncoding:
     """Encode a bitmap, 1 = valid; what stands behind the last row is of chance."""
-    return page.bare(page.flat(_tailed(valid, page.rng), 1, "validity"))
+    return page.bare(page.flat(_tailed(valid, page.rng), 1, "bitmaps"))
 
 
 def _tailed(bits: NDArray[np.bool_] | NDArray[np.uint8], rng: Chance) -> NDArray[np.uint8]:
@@ -140,12 +140,9 @@ def _vectors(array: pa.Array, page: OddPage) -> pb.ArrayEncoding:
 def _values(array: pa.Array, page: OddPage) -> pb.ArrayEncoding:
     """Encode the slots of all rows; those of null rows hold anything."""
     if pa.types.is_boolean(array.type):
-        bits = np.unpackbits(
-            bits_of(array.buffers()[1], array.offset, len(array)),
-            count=len(array),
-            bitorder="little",
-        )
-        return page.flat(_tailed(bits, page.rng), 1, "values")
+        packed = bits_of(array.buffers()[1], array.offset, len(array))
+        flags = np.unpackbits(packed, count=len(array), bitorder="little")
+        return page.flat(_tailed(flags, page.rng), 1, "bitmaps")
     data, bits = fixed_width(array)
     rows = np.array(data).reshape(len(array), bits // 8)
     nulls = np.asarray(array.is_null())
@@ -195,26 +192,31 @@ def _bit_length(numbers: NDArray[np.integer]) -> int:
 
 def odd_packed_struct(array: pa.StructArray, page: OddPage) -> pb.ArrayEncoding:
     """Encode rows back to back; the children are described with or without `nullable`."""
-    encoding, cells = pb.ArrayEncoding(), []
+    cells = []
     for i in range(array.type.num_fields):
         child = array.field(i)
-        encoding.packed_struct.inner.append(_described(child.type, page))
         while pa.types.is_fixed_size_list(child.type):
             size = child.type.list_size
             child = child.values.slice(child.offset * size, len(child) * size)
         width = int(slot_bits(array.type.field(i).type) or 0) // 8
         cells.append(np.array(fixed_width(child)[0]).reshape(len(array), width))
-    page.place(encoding.packed_struct.buffer, np.concatenate(cells, axis=1).reshape(-1))
+    encoding = pb.ArrayEncoding()
+    buffer = encoding.packed_struct.buffer
+    page.place(buffer, np.concatenate(cells, axis=1).reshape(-1))
+    inner = [_described(field.type, buffer, page) for field in array.type]
+    encoding.packed_struct.inner.extend(inner)
     return encoding
 
 
-def _described(type_: pa.DataType, page: OddPage) -> pb.ArrayEncoding:
-    """Describe a child of a packed struct: only its width matters."""
+def _described(type_: pa.DataType, buffer: pb.Buffer, page: OddPage) -> pb.ArrayEncoding:
+    """Describe a child of a packed struct: only its width matters, whatever buffer it names."""
     encoding = pb.ArrayEncoding()
     if pa.types.is_fixed_size_list(type_):
         encoding.fixed_size_list.dimension = type_.list_size
-        encoding.fixed_size_list.items.CopyFrom(_described(type_.value_type, page))
+        encoding.fixed_size_list.items.CopyFrom(_described(type_.value_type, buffer, page))
     else:
         encoding.flat.bits_per_value = int(slot_bits(type_) or 0)
-        encoding.flat.buffer.buffer_index = page.rng.randint(0, 3)
+        encoding.flat.buffer.CopyFrom(buffer)
+        if page.rng.odd("buffers of packed fields"):
+            encoding.flat.buffer.buffer_index += page.rng.randint(1, 3)
     return page.wrapped(encoding)

@@ -95,11 +95,14 @@ def _list(
         base = ends[start - 1] if start else 0
         local = stored[start:end] - np.uint64(base)
         num_items = int(local[-1]) if len(local) else 0
-        local[nulls[start:end]] += np.uint64(num_items + 1)
+        adjustment = num_items + 1
+        if rng.odd("larger null adjustments", 0.3):
+            adjustment += rng.choice((1, 1000, 2**40))
+        local[nulls[start:end]] += np.uint64(adjustment)
         page, encoding = OddPage(rng, of_column), ArrayEncoding()
         words = page.wrapped(page.flat(local.view(np.uint8), 64, "offsets"))
         encoding.list.offsets.CopyFrom(words)
-        encoding.list.null_offset_adjustment = num_items + 1
+        encoding.list.null_offset_adjustment = adjustment
         encoding.list.num_items = num_items
         pages.append(EncodedPage(first, page.buffers, page.mixed(encoding), end - start))
     items = array.values.take(pa.array(chosen, pa.int64()))

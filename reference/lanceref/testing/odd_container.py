@@ -101,22 +101,20 @@ class OddContainer:
     def _column(
         self, column: EncodedColumn, number: int, placed: dict[Slot, Extent]
     ) -> file2_pb2.ColumnMetadata:
-        def listed(at: int, count: int) -> dict[str, list[int]]:
-            extents = [placed[number, at, i] for i in range(count)]
-            return {
-                "buffer_offsets": [extent.offset for extent in extents],
-                "buffer_sizes": [extent.size for extent in extents],
-            }
-
+        extents = [placed[number, -1, i] for i in range(len(column.buffers))]
         message = file2_pb2.ColumnMetadata(
-            encoding=self._direct(column.encoding, COLUMN_TYPE), **listed(-1, len(column.buffers))
+            encoding=self._direct(column.encoding, COLUMN_TYPE),
+            buffer_offsets=[extent.offset for extent in extents],
+            buffer_sizes=[extent.size for extent in extents],
         )
         for at, page in enumerate(column.pages):
+            extents = [placed[number, at, i] for i in range(len(page.buffers))]
             message.pages.add(
                 length=page.num_rows,
                 encoding=self._direct(page.encoding, PAGE_TYPE[self._version]),
                 priority=page.priority,
-                **listed(at, len(page.buffers)),
+                buffer_offsets=[extent.offset for extent in extents],
+                buffer_sizes=[extent.size for extent in extents],
             )
         return message
 

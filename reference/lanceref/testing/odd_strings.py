@@ -35,9 +35,11 @@ def odd_strings(array: pa.Array, page: OddPage, *, in_dictionary: bool = False) 
         return _own_dictionary(array, distinct, page)
     values = owning(variable_of(array), nulls, rng)
     if not rng.odd("validity over strings", 0.3):
-        return _coded(values, nulls, page)
-    below = nulls & np.array([rng.random() < 0.5 for _ in range(len(array))], np.bool_)
-    inner = _coded(values, below, page)
+        return _coded(values, nulls, array.type, page)
+    below = np.zeros(len(array), np.bool_)
+    if nulls.any() and rng.odd("nulls said in two places", 0.3):
+        below = nulls & np.array([rng.random() < 0.5 for _ in range(len(array))], np.bool_)
+    inner = _coded(values, below, array.type, page)
     encoding = pb.ArrayEncoding()
     encoding.nullable.some_nulls.validity.CopyFrom(odd_validity(~nulls | below, page))
     encoding.nullable.some_nulls.values.CopyFrom(inner)
@@ -59,10 +61,15 @@ def owning(values: Variable, nulls: NDArray[np.bool_], rng: Chance) -> Variable:
     return Variable(offsets, np.frombuffer(joined, np.uint8))
 
 
-def _coded(values: Variable, nulls: NDArray[np.bool_], page: OddPage) -> pb.ArrayEncoding:
+def _coded(
+    values: Variable, nulls: NDArray[np.bool_], type_: pa.DataType, page: OddPage
+) -> pb.ArrayEncoding:
     """Encode strings with their ends, as they are or as codes of chance."""
-    coded = page.rng.odd("symbol tables of chance", 0.3)
-    if not coded and not page.rng.odd("symbol table switched off", 0.2):
+    rng, large = page.rng, type_ in (pa.large_string(), pa.large_binary())
+    if large and not rng.odd("symbol tables of large strings", 0.5):
+        return _binary(values, nulls, page)
+    coded = rng.odd("symbol tables of chance", 0.3)
+    if not coded and not large and not rng.odd("symbol table switched off", 0.2):
         return _binary(values, nulls, page)
     table = symbol_table([], is_on=False)
     if coded:
@@ -74,13 +81,20 @@ def _coded(values: Variable, nulls: NDArray[np.bool_], page: OddPage) -> pb.Arra
 
 
 def _binary(values: Variable, nulls: NDArray[np.bool_], page: OddPage) -> pb.ArrayEncoding:
-    size = int(values.offsets[-1])
+    size, rng = int(values.offsets[-1]), page.rng
     encoding, adjustment = pb.ArrayEncoding(), size + 1 if values.count else 0
+    if values.count and rng.odd("larger null adjustments", 0.3):
+        adjustment += rng.choice((1, 1000, 2**40))
     ends = values.offsets[1:].astype("<u8")
     ends[nulls] += np.uint64(adjustment)
     body = np.ascontiguousarray(values.data[:size])
     encoding.binary.indices.CopyFrom(page.wrapped(page.flat(ends.view(np.uint8), 64, "offsets")))
-    encoding.binary.bytes.CopyFrom(page.bare(page.flat(body, 8, "values")))
+    if rng.odd("bytes behind the last string", 0.2):  # a compressed block has no room for them
+        spare = np.frombuffer(rng.randbytes(5), np.uint8)
+        encoding.binary.bytes.flat.bits_per_value = 8
+        page.place(encoding.binary.bytes.flat.buffer, np.append(body, spare))
+    else:
+        encoding.binary.bytes.CopyFrom(page.bare(page.flat(body, 8, "values")))
     encoding.binary.null_adjustment = adjustment
     return encoding
 
@@ -91,7 +105,8 @@ def _equal(array: pa.Array, width: int, page: OddPage) -> pb.ArrayEncoding:
     data = b"".join(b"?" * width if value is None else bytes(value) for value in values)
     encoding = pb.ArrayEncoding()
     encoding.fixed_size_binary.byte_width = width
-    flat = page.bare(page.flat(data, page.rng.choice((8, 8 * width)), "values"))
+    bits = 8 * width if page.rng.odd("strings of one width as values") else 8
+    flat = page.bare(page.flat(data, bits, "values"))
     encoding.fixed_size_binary.bytes.CopyFrom(flat)
     return encoding
 

@@ -8,6 +8,8 @@ knows.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from google.protobuf import message_factory
 from google.protobuf.descriptor import FieldDescriptor
@@ -15,7 +17,7 @@ from google.protobuf.message import Message
 
 from lanceref.testing.oddities import Chance
 
-Scalar = bool | int | float | str | bytes
+Scalar: TypeAlias = bool | int | float | str | bytes
 """Value of a field that is no message."""
 
 UNKNOWN = range(2000, 3000)
@@ -44,7 +46,7 @@ def spell(rng: Chance, message: Message) -> bytes:
 
 def _mixed(rng: Chance, message: Message, spare: list[list[bytes]]) -> bytes:
     """Serialize what a message has, and among it fields that say nothing."""
-    fields = [_field(rng, field, value) for field, value in message.ListFields()]
+    fields = [_field(rng, message, field) for field, _ in message.ListFields()]
     return b"".join(_shuffled(rng, [parts for parts in (*fields, *spare) if parts]))
 
 
@@ -58,26 +60,30 @@ def _shuffled(rng: Chance, fields: list[list[bytes]]) -> list[bytes]:
     return [next(rest[owner]) for owner in owners]
 
 
-def _field(rng: Chance, field: FieldDescriptor, value: object) -> list[bytes]:
-    """Return what stands in the message for a field, in one or more parts."""
-    if field.message_type is not None and field.message_type.GetOptions().map_entry:
+def _field(rng: Chance, message: Message, field: FieldDescriptor) -> list[bytes]:
+    """Return what stands in the message for a field that it has, in one or more parts."""
+    value = getattr(message, field.name)
+    if field.message_type is None:
+        return _numbers(rng, field, value) if field.is_repeated else [_scalar(rng, field, value)]
+    if field.message_type.GetOptions().map_entry:
         # nothing unknown in here: some libraries drop such an entry
-        entries = [_mixed(rng, entry, []) for entry in _entries(field, value)]
-        return [_sized(rng, field.number, entry) for entry in entries]
-    if field.message_type is not None:
-        if field.is_repeated:
-            return [_sized(rng, field.number, spell(rng, one)) for one in value]
+        spelled = [_mixed(rng, entry, []) for entry in _entries(message, field)]
+    elif field.is_repeated:
+        spelled = [spell(rng, one) for one in value]
+    else:
         halves = _cut(rng, value)
         spelled = [_mixed(rng, half, []) for half in halves] or [spell(rng, value)]
-        return [_sized(rng, field.number, part) for part in spelled]
-    if not field.is_repeated:
-        return [_scalar(rng, field, value)]
+    return [_sized(rng, field.number, part) for part in spelled]
+
+
+def _numbers(rng: Chance, field: FieldDescriptor, values: Sequence[Scalar]) -> list[bytes]:
+    """Return repeated values: strings one by one, numbers packed but for some of the first."""
     if _wire_type(field) == _SIZED:
-        return [_scalar(rng, field, one) for one in value]
+        return [_scalar(rng, field, one) for one in values]
     loose = rng.odd("repeated numbers not packed", 0.3)
-    first = rng.choice((len(value), rng.randint(0, len(value)))) if loose else 0
-    apart = [_scalar(rng, field, one) for one in value[:first]]
-    packed = b"".join(_bare(rng, field, one) for one in value[first:])
+    first = rng.choice((len(values), rng.randint(0, len(values)))) if loose else 0
+    apart = [_scalar(rng, field, one) for one in values[:first]]
+    packed = b"".join(_bare(rng, field, one) for one in values[first:])
     return [*apart, _sized(rng, field.number, packed)]
 
 
@@ -94,23 +100,20 @@ def _cut(rng: Chance, message: Message) -> list[Message]:
     return [first, second]
 
 
-def _entries(field: FieldDescriptor, value: object) -> list[Message]:
+def _entries(message: Message, field: FieldDescriptor) -> list[Message]:
     """Return the entries of a map of scalars as messages."""
+    assert field.message_type is not None
     entry = message_factory.GetMessageClass(field.message_type)
-    return [entry(key=key, value=value[key]) for key in sorted(value)]
+    stored = getattr(message, field.name)
+    return [entry(key=key, value=stored[key]) for key in sorted(stored)]
 
 
 def _absent(message: Message) -> list[FieldDescriptor]:
     """Return the scalar fields that are absent because they are zero."""
     present = {field.number for field, _ in message.ListFields()}
-    return [
-        field
-        for field in message.DESCRIPTOR.fields
-        if field.number not in present
-        and not field.is_repeated
-        and not field.has_presence
-        and field.message_type is None
-    ]
+    fields: Sequence[FieldDescriptor] = message.DESCRIPTOR.fields  # type: ignore[assignment]
+    scalars = [one for one in fields if one.message_type is None and not one.is_repeated]
+    return [one for one in scalars if not one.has_presence and one.number not in present]
 
 
 def _zero(rng: Chance, field: FieldDescriptor) -> bytes:
@@ -136,7 +139,7 @@ def _wire_type(field: FieldDescriptor) -> int:
 
 def _scalar(rng: Chance, field: FieldDescriptor, value: Scalar) -> bytes:
     """Return tag and value of a field that is no message."""
-    if _wire_type(field) == _SIZED:
+    if isinstance(value, str | bytes):
         return _sized(rng, field.number, value.encode() if isinstance(value, str) else value)
     return varint(rng, field.number << 3 | _wire_type(field), 5) + _bare(rng, field, value)
 

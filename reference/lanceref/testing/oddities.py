@@ -35,6 +35,8 @@ SLOPPY = frozenset(
         "gaps between column metadata",
         "a gap before the footer",
         "buffers that begin anywhere",
+        "larger null adjustments",
+        "bytes behind the last string",
     }
 )
 """Oddities that break rules for writers: readers must not mind, and `validate` reports them."""
@@ -47,7 +49,7 @@ ARRAYS = frozenset(
         "buffers of the column",
         "buffers of a page in any order",
         "compressed values",
-        "compressed validity",
+        "compressed bitmaps",
         "compressed offsets",
         "compressed keys",
         "zstd without a size",
@@ -61,10 +63,14 @@ ARRAYS = frozenset(
         "bitpacked with a sign",
         "bitpacked for non-negative",
         "vectors that claim validity",
+        "buffers of packed fields",
         "strings of one width",
+        "strings of one width as values",
         "validity over strings",
+        "nulls said in two places",
         "bytes of null strings",
         "symbol tables of chance",
+        "symbol tables of large strings",
         "symbol table switched off",
         "own dictionary of any strings",
         "items twice",
@@ -80,6 +86,14 @@ PAGES = frozenset(
     }
 )
 """Oddities of the pages of 2.1 to 2.3."""
+
+NEEDS = {
+    "bitpacked with a sign": "bitpacked",
+    "zstd without a size": "compressed values",
+    "strings of one width as values": "strings of one width",
+    "nulls said in two places": "validity over strings",
+}
+"""Oddities that occur together with another one only."""
 
 ALL = CONTAINER | SLOPPY | ARRAYS | PAGES
 """Every oddity there is."""

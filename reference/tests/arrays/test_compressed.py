@@ -75,3 +75,24 @@ def test_more_bytes_than_the_limits_allow_are_refused_before_they_are_made():
 
     with pytest.raises(LimitExceeded):
         taken(open_built(pa.uint8(), [Column([page])], limits=limits), 0)
+
+
+def test_rows_of_two_pages_with_compressed_ends_are_taken():
+    """What the first page has read already to know its size is not the second page's."""
+    ends = pa.Codec("zstd").compress(words(3, 200, 400), asbytes=True)
+    encoding = binary(401, scheme="zstd")
+    encoding.binary.indices.CopyFrom(flat(64, scheme="zstd"))
+    page = Page(encoding, 3, [ends, ZSTD])
+    column = open_built(pa.binary(), [Column([page, page])])
+
+    assert [PLAIN[:3], PLAIN[200:]] == taken(column, 0, 5)
+
+
+def test_a_block_of_no_values_is_owned_too():
+    """Checking decompresses it, and its bytes have an owner."""
+    nothing = words(0) + pa.Codec("zstd").compress(b"", asbytes=True)
+
+    with pytest.raises(CorruptPage, match=r"L\.array\.flat\.compressed-block"):
+        open_built(
+            pa.uint8(), [Column([Page(flat(8, scheme="zstd"), 0, [nothing[:-1] + b"\xff"])])]
+        ).check()

@@ -1,0 +1,50 @@
+"""Odd campaign: what the oracle cannot read stays known, everything else both readers read."""
+
+import pytest
+from lance_conformance.campaigns.odd import KNOWN, TOGETHER, Row, print_rows, run_oddity
+from lance_conformance.campaigns.oracle_child import OracleChild
+from lanceref.testing.oddities import ALL
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    """One child for all."""
+    child = OracleChild()
+    yield child
+    child.close()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("oddity", KNOWN)
+def test_the_oracle_cannot_read(tmp_path, oracle, oddity):
+    """Each known divergence shows in some of four files, and the reference reads all."""
+    row = run_oddity("2.0", oddity, 4, tmp_path, oracle)
+
+    assert row.files == 4
+    assert row.ours == []
+    assert row.theirs
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", ["2.0"])
+def test_both_readers_read_all_other_oddities(tmp_path, oracle, version):
+    """All at once."""
+    row = run_oddity(version, TOGETHER, 6, tmp_path, oracle)
+
+    assert (row.files, row.ours, row.theirs) == (6, [], [])
+
+
+def test_every_known_oddity_exists():
+    """Names are written alike."""
+    assert KNOWN.keys() <= ALL
+
+
+def test_a_row_surprises_when_the_reference_fails_or_the_oracle_does_otherwise(capsys):
+    """The exit code says so."""
+    known = next(iter(KNOWN))
+    sound = [Row("2.0", "bitpacked", 3), Row("2.0", known, 3, theirs=["seed 1: died"])]
+    assert print_rows(sound) == 0
+    assert print_rows([Row("2.0", "bitpacked", 3, theirs=["seed 1: died"])]) == 1
+    assert print_rows([Row("2.0", known, 3)]) == 1
+    assert print_rows([Row("2.0", "bitpacked", 3, ours=["seed 1: refused"])]) == 1
+    assert "seed 1: refused" in capsys.readouterr().out

@@ -1,0 +1,80 @@
+"""Odd containers: every buffer is found again, and sloppy files break rules of writers alone."""
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.arrays.writer import plain_column
+from lanceref.context import Context
+from lanceref.file.column_writer import EncodedColumn, EncodedPage
+from lanceref.file.data_file import open_file
+from lanceref.file.schema_write import schema_of
+from lanceref.file.versions import V2_0, V2_1
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
+from lanceref.proto.encodings_v2_1_pb2 import PageLayout
+from lanceref.storage import BytesSource
+from lanceref.testing.odd_container import OddContainer
+from lanceref.testing.oddities import ALL, SLOPPY, Chance
+
+SCHEMA = schema_of(pa.schema([]))
+DATA = ((b"abc", b""), (b"x" * 70,))
+
+
+class Memory:
+    """A sink in memory."""
+
+    def __init__(self):
+        self.data = bytearray()
+
+    @property
+    def position(self):
+        """Bytes so far."""
+        return len(self.data)
+
+    def write(self, data):
+        """Append bytes."""
+        self.data += data
+
+
+def _file(chance, version):
+    sink = Memory()
+    message = ArrayEncoding() if version == V2_0 else PageLayout()
+    columns = [
+        EncodedColumn(
+            plain_column().encoding,
+            [EncodedPage(i, DATA[at], message, 5) for at in (0, 1)],
+            (b"of the column",),
+        )
+        for i in (0, 1)
+    ]
+    OddContainer(sink, chance, version).finish(SCHEMA, columns, 10)
+    return bytes(sink.data)
+
+
+@given(st.integers(0, 2**32), st.sampled_from([V2_0, V2_1]), st.booleans())
+def test_every_buffer_is_found(seed, version, sloppy):
+    """At a multiple of 64, but in sloppy files of 2.0."""
+    data = _file(Chance(seed, ALL if sloppy else ALL - SLOPPY), version)
+
+    opened = open_file(BytesSource(data), Context("f"))
+
+    assert opened.num_rows == 10
+    for column in opened.columns:
+        stored = [[data[e.offset : e.end] for e in page.extents] for page in column.pages]
+        assert stored == [list(part) for part in DATA]
+        assert [data[e.offset : e.end] for e in column.extents] == [b"of the column"]
+        if not (sloppy and version == V2_0):
+            assert not any(e.offset % 64 for page in column.pages for e in page.extents)
+
+
+def test_equal_buffers_may_be_stored_once():
+    """Six buffers of three contents lie at three to six places."""
+    places = []
+    for seed in range(20):
+        opened = open_file(
+            BytesSource(_file(Chance(seed, {"equal buffers stored once"}), V2_0)), Context("f")
+        )
+        listed = [e for c in opened.columns for p in c.pages for e in p.extents]
+        listed += [e for c in opened.columns for e in c.extents]
+        places.append(len({extent for extent in listed if extent.size}))
+
+    assert (min(places), max(places)) == (3, 6)
