@@ -15,7 +15,7 @@ def oracle():
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("oddity", KNOWN)
+@pytest.mark.parametrize("oddity", [name for name, id_ in KNOWN.items() if "D.array" in id_])
 def test_the_oracle_cannot_read(tmp_path, oracle, oddity):
     """Each known divergence shows in some of four files, and the reference reads all."""
     row = run_oddity("2.0", oddity, 4, tmp_path, oracle)
@@ -26,7 +26,7 @@ def test_the_oracle_cannot_read(tmp_path, oracle, oddity):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("version", ["2.0"])
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2", "2.3"])
 def test_both_readers_read_all_other_oddities(tmp_path, oracle, version):
     """All at once."""
     row = run_oddity(version, TOGETHER, 6, tmp_path, oracle)
@@ -39,12 +39,11 @@ def test_every_known_oddity_exists():
     assert KNOWN.keys() <= ALL
 
 
-def test_a_row_surprises_when_the_reference_fails_or_the_oracle_does_otherwise(capsys):
+def test_a_row_surprises_when_the_reference_fails_or_the_oracle_unheard_of(capsys):
     """The exit code says so."""
     known = next(iter(KNOWN))
     sound = [Row("2.0", "bitpacked", 3), Row("2.0", known, 3, theirs=["seed 1: died"])]
     assert print_rows(sound) == 0
     assert print_rows([Row("2.0", "bitpacked", 3, theirs=["seed 1: died"])]) == 1
-    assert print_rows([Row("2.0", known, 3)]) == 1
     assert print_rows([Row("2.0", "bitpacked", 3, ours=["seed 1: refused"])]) == 1
     assert "seed 1: refused" in capsys.readouterr().out

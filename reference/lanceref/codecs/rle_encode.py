@@ -25,6 +25,10 @@ MAX_RUN = 255
 """Longest run of one byte."""
 
 
+NO_CUTS: NDArray[np.int64] = np.zeros(0, np.int64)
+"""No places where runs must be cut."""
+
+
 @dataclass(frozen=True, slots=True)
 class Runs:
     """Runs that are no longer than a length can say: `values` and `lengths` of each."""
@@ -58,10 +62,15 @@ def rle_encoding(bits: int, length_bits: int = 8) -> CompressiveEncoding:
     return encoding
 
 
-def encode_mini(values: Unsigned, counts: NDArray[np.int64]) -> MiniBlocks:
-    """Encode chunks of `counts` values: run values in one buffer, lengths in the other."""
+def encode_mini(
+    values: Unsigned, counts: NDArray[np.int64], cuts: NDArray[np.int64] = NO_CUTS
+) -> MiniBlocks:
+    """Encode chunks of `counts` values: run values in one buffer, lengths in the other.
+
+    Runs are cut also at the positions `cuts`.
+    """
     ends = np.cumsum(counts)
-    runs = runs_of(values, ends - counts)
+    runs = runs_of(values, np.append(ends - counts, cuts))
     run_ends = np.searchsorted(np.cumsum(runs.lengths), ends, side="left") + 1
     per_chunk = np.diff(run_ends, prepend=0)
     width = values.dtype.itemsize

@@ -54,8 +54,12 @@ def miniblock_page(
     dictionary: StoredDictionary | None,
     version: FileVersion,
     encode: LevelEncoder = encode_levels,
+    fill: int = FILL,
 ) -> tuple[list[Buffer], MiniBlockLayout]:
-    """Return the buffers of a page, and its description; `encode` chooses the codec of levels."""
+    """Return the buffers of a page, and its description.
+
+    `encode` chooses the codec of levels; `fill` pads the parts of chunks.
+    """
     layout = MiniBlockLayout(
         value_compression=values.encoding,
         layers=levels.codes,  # type: ignore[arg-type]
@@ -75,7 +79,7 @@ def miniblock_page(
         layout.def_compression.CopyFrom(encoding)
         parts.append((data, sizes))
     counted = num_levels if parts else np.zeros_like(num_levels)
-    words, chunks = frame(counted, parts, values, "<u2" if version == V2_1 else "<u4")
+    words, chunks = frame(counted, parts, values, "<u2" if version == V2_1 else "<u4", fill)
     buffers: list[Buffer] = [words, chunks]
     if dictionary is not None:
         layout.dictionary.CopyFrom(dictionary.encoding)
@@ -99,7 +103,11 @@ def chunk_ends(levels: RavelledLevels, counts: NDArray[np.int64]) -> NDArray[np.
 
 
 def frame(
-    num_levels: NDArray[np.int64], level_parts: list[Part], values: MiniBlocks, wide: str
+    num_levels: NDArray[np.int64],
+    level_parts: list[Part],
+    values: MiniBlocks,
+    wide: str,
+    fill: int = FILL,
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Return the chunk words and the chunks; `wide` is the type of words and value sizes."""
     columns = [num_levels.astype("<u2"), *(sizes.astype("<u2") for _, sizes in level_parts)]
@@ -114,7 +122,7 @@ def frame(
         sizes += _padded(part_sizes)
     ends = np.cumsum(sizes)
     at = ends - sizes
-    out = np.full(int(ends[-1]) if len(ends) else 0, FILL, np.uint8)
+    out = np.full(int(ends[-1]) if len(ends) else 0, fill, np.uint8)
     out[at[:, None] + np.arange(header.shape[1])] = header
     at = at + header_bytes
     for data, part_sizes in parts:

@@ -20,10 +20,10 @@ from lanceref.testing.odd_strings import odd_dictionary, odd_strings
 from lanceref.testing.oddities import Chance
 
 
-def random_cuts(rng: Chance, num_rows: int) -> list[int]:
+def random_cuts(rng: Chance, num_rows: int, name: str = "pages cut anywhere") -> list[int]:
     """Draw where pages begin and end, from 0 to `num_rows`; a page may have no rows."""
     cuts = {0, num_rows}
-    if rng.odd("pages cut anywhere"):
+    if rng.odd(name):
         cuts |= {rng.randint(0, num_rows) for _ in range(rng.choice((1, 1, 3, 6)))}
     twice = rng.choices(sorted(cuts), k=2) if rng.odd("pages without rows", 0.2) else []
     return sorted([*cuts, *twice])

@@ -7,6 +7,7 @@ fails on them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -16,6 +17,7 @@ from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.codecs.choose import Kind, encode_block, encode_zip
+from lanceref.codecs.dictionary_choice import choose_dictionary
 from lanceref.codecs.params import Params
 from lanceref.codecs.statistics import max_value_bytes
 from lanceref.codecs.values import Fixed, Rows, Values, Variable
@@ -27,6 +29,7 @@ from lanceref.pages.encode import (
     Encoded,
     LeafPolicy,
     encode_rows,
+    has_lists,
     is_all_null,
     leaf_values,
     without_items,
@@ -39,10 +42,11 @@ from lanceref.pages.layers import (
     NULL_AND_EMPTY,
     NULLABLE_ITEM,
     NULLABLE_LIST,
+    Step,
     leaf_paths,
 )
 from lanceref.pages.leafvalues_write import kind_of
-from lanceref.pages.miniblock_write import StoredDictionary, chunk_ends, miniblock_page
+from lanceref.pages.miniblock_write import FILL, StoredDictionary, chunk_ends, miniblock_page
 from lanceref.pages.planar_write import dense_layout
 from lanceref.pages.ravel import RavelledLevels, layer_code, layers_of, ravel
 from lanceref.pages.shred import Shred, shred
@@ -63,6 +67,12 @@ WIDER = {
 }
 """Layer codes that can say all that a code can."""
 
+CUT, CUT_INSIDE = "pages cut anywhere", "pages cut anywhere inside structs of lists"
+"""Oddities of page cuts: of single leaves, and of those that have siblings in a list."""
+
+LOOSE = replace(Params(), dict_too_small=1, dict_divisor=1, dict_size_ratio=1e9)
+"""Parameters under which any values become a dictionary."""
+
 MAX_MINI_BYTES = 2000
 """Longest value that odd mini-blocks take."""
 
@@ -79,21 +89,23 @@ def odd_leaves(
     columns = []
     for path, rows in zip(leaf_paths(field), shred(array, field), strict=True):
         pages = []
-        for start, end in pairwise(random_cuts(rng, rows.num_rows)):
-            if start < end:
-                buffers, layout = odd_page(rng, rows.slice(start, end), version)
-                slots = (end - start) * scale_of(path)
-                pages.append(EncodedPage(0, buffers, layout, slots, start))
+        inside = any(step.step is Step.STRUCT for step in path) and has_lists(rows)
+        name = CUT_INSIDE if inside else CUT
+        for start, end in pairwise(random_cuts(rng, rows.num_rows, name)):
+            buffers, layout = odd_page(rng, rows.slice(start, end), version)
+            slots = (end - start) * scale_of(path)
+            pages.append(EncodedPage(0, buffers, layout, slots, start))
         columns.append(EncodedColumn(encoding, pages))
     return columns
 
 
 def odd_page(rng: Chance, rows: Shred, version: FileVersion) -> Encoded:
     """Encode rows in a layout of chance."""
-    codes = [rng.choice(WIDER[layer_code(layer)]) for layer in layers_of(rows)]
-    levels = ravel(rows, codes)
-    if is_all_null(rows):
+    if is_all_null(rows) or not rng.odd("pages laid out anyhow", 0.9):
         return _plain(rows, version)
+    wider = rng.odd("wider layers")
+    codes = [layer_code(layer) for layer in layers_of(rows)]
+    levels = ravel(rows, [rng.choice(WIDER[code]) if wider else code for code in codes])
     values, items = leaf_values(rows.leaf)
     kind = kind_of(rows.leaf.type)
     value = None
@@ -106,7 +118,11 @@ def odd_page(rng: Chance, rows: Shred, version: FileVersion) -> Encoded:
         return _odd_fullzip(rng, levels, values, kind, version)
     if items is None and rng.random() < 0.3 and _can_zip(values):
         return _odd_fullzip(rng, levels, values, kind, version)
-    blocks = odd_mini(rng, values, kind)
+    loose = LOOSE if items is None and rng.odd("dictionaries that do not pay", 0.3) else None
+    chosen = None if loose is None else choose_dictionary(values, loose, version, kind)
+    if chosen is not None:
+        values, items = Fixed(32, len(chosen[0]), chosen[0].view(np.uint8)), chosen[1]
+    blocks = odd_mini(rng, values, kind, version)
     if int(np.diff(chunk_ends(levels, blocks.counts), prepend=0).max()) > MAX_CHUNK_LEVELS:
         return _plain(rows, version)
     dictionary = None
@@ -114,7 +130,8 @@ def odd_page(rng: Chance, rows: Shred, version: FileVersion) -> Encoded:
         encoding, data = encode_block(items, Params(), version, kind)
         dictionary = StoredDictionary(encoding, data, items.count)
     encode = partial(odd_levels, rng)
-    buffers, mini = miniblock_page(levels, blocks, dictionary, version, encode)
+    fill = rng.randrange(256) if rng.odd("other bytes inside chunks") else FILL
+    buffers, mini = miniblock_page(levels, blocks, dictionary, version, encode, fill)
     return buffers, _laid(PageLayout(mini_block_layout=mini), version)
 
 
@@ -125,7 +142,16 @@ def _odd_fullzip(
     encoding, zipped = encode_zip(_whole_bytes(values), Params(), version, kind)
     bits = (_bits(rng, levels.rep), _bits(rng, levels.definition))
     buffers, layout = fullzip_page(levels, encoding, zipped, wide=kind.wide, bits=bits)
+    if len(buffers) > 1 and rng.odd("row index wider than it needs"):
+        buffers[1] = _wider(rng, np.frombuffer(buffers[1], np.uint8), levels.num_rows)
     return buffers, _laid(PageLayout(full_zip_layout=layout), version)
+
+
+def _wider(rng: Chance, index: NDArray[np.uint8], num_rows: int) -> NDArray[np.uint8]:
+    """Return a row index in more bytes a number."""
+    width = len(index) // (num_rows + 1)
+    chosen = rng.choice([one for one in (1, 2, 4, 8) if one >= width])
+    return index.view(f"<u{width}").astype(f"<u{chosen}").view(np.uint8)
 
 
 def _bits(rng: Chance, levels: NDArray[np.uint16] | None) -> int:

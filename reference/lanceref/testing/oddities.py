@@ -37,6 +37,7 @@ SLOPPY = frozenset(
         "buffers that begin anywhere",
         "larger null adjustments",
         "bytes behind the last string",
+        "other bytes inside chunks",
     }
 )
 """Oddities that break rules for writers: readers must not mind, and `validate` reports them."""
@@ -82,7 +83,17 @@ ARRAYS = frozenset(
 PAGES = frozenset(
     {
         "pages cut anywhere",
+        "pages cut anywhere inside structs of lists",
+        "pages without rows",
+        "pages laid out anyhow",
         "wider layers",
+        "dictionaries that do not pay",
+        "last chunk says its count",
+        "large chunks",
+        "runs cut anywhere",
+        "values packed to any width",
+        "levels packed to any width",
+        "row index wider than it needs",
     }
 )
 """Oddities of the pages of 2.1 to 2.3."""
@@ -92,6 +103,20 @@ NEEDS = {
     "zstd without a size": "compressed values",
     "strings of one width as values": "strings of one width",
     "nulls said in two places": "validity over strings",
+    **dict.fromkeys(
+        (
+            "wider layers",
+            "dictionaries that do not pay",
+            "last chunk says its count",
+            "large chunks",
+            "runs cut anywhere",
+            "values packed to any width",
+            "levels packed to any width",
+            "row index wider than it needs",
+            "other bytes inside chunks",
+        ),
+        "pages laid out anyhow",
+    ),
 }
 """Oddities that occur together with another one only."""
 

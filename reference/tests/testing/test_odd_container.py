@@ -8,14 +8,13 @@ from lanceref.context import Context
 from lanceref.file.column_writer import EncodedColumn, EncodedPage
 from lanceref.file.data_file import open_file
 from lanceref.file.schema_write import schema_of
-from lanceref.file.versions import V2_0, V2_1
+from lanceref.file.versions import V2_0
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
-from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.storage import BytesSource
 from lanceref.testing.odd_container import OddContainer
 from lanceref.testing.oddities import ALL, SLOPPY, Chance
 
-SCHEMA = schema_of(pa.schema([]))
+SCHEMA = schema_of(pa.schema([("a", pa.int8()), ("b", pa.int8())]))
 DATA = ((b"abc", b""), (b"x" * 70,))
 
 
@@ -35,25 +34,24 @@ class Memory:
         self.data += data
 
 
-def _file(chance, version):
+def _file(chance):
     sink = Memory()
-    message = ArrayEncoding() if version == V2_0 else PageLayout()
     columns = [
         EncodedColumn(
             plain_column().encoding,
-            [EncodedPage(i, DATA[at], message, 5) for at in (0, 1)],
+            [EncodedPage(i, DATA[at], ArrayEncoding(), 5) for at in (0, 1)],
             (b"of the column",),
         )
         for i in (0, 1)
     ]
-    OddContainer(sink, chance, version).finish(SCHEMA, columns, 10)
+    OddContainer(sink, chance, V2_0).finish(SCHEMA, columns, 10)
     return bytes(sink.data)
 
 
-@given(st.integers(0, 2**32), st.sampled_from([V2_0, V2_1]), st.booleans())
-def test_every_buffer_is_found(seed, version, sloppy):
-    """At a multiple of 64, but in sloppy files of 2.0."""
-    data = _file(Chance(seed, ALL if sloppy else ALL - SLOPPY), version)
+@given(st.integers(0, 2**32), st.booleans())
+def test_every_buffer_is_found(seed, sloppy):
+    """At a multiple of 64, but in sloppy files."""
+    data = _file(Chance(seed, ALL if sloppy else ALL - SLOPPY))
 
     opened = open_file(BytesSource(data), Context("f"))
 
@@ -62,7 +60,7 @@ def test_every_buffer_is_found(seed, version, sloppy):
         stored = [[data[e.offset : e.end] for e in page.extents] for page in column.pages]
         assert stored == [list(part) for part in DATA]
         assert [data[e.offset : e.end] for e in column.extents] == [b"of the column"]
-        if not (sloppy and version == V2_0):
+        if not sloppy:
             assert not any(e.offset % 64 for page in column.pages for e in page.extents)
 
 
@@ -71,7 +69,7 @@ def test_equal_buffers_may_be_stored_once():
     places = []
     for seed in range(20):
         opened = open_file(
-            BytesSource(_file(Chance(seed, {"equal buffers stored once"}), V2_0)), Context("f")
+            BytesSource(_file(Chance(seed, {"equal buffers stored once"}))), Context("f")
         )
         listed = [e for c in opened.columns for p in c.pages for e in p.extents]
         listed += [e for c in opened.columns for e in c.extents]

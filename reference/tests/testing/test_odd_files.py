@@ -22,6 +22,7 @@ FOR_WRITERS = {
     "L.array.binary.null-adjustment-value",
     "L.array.binary.bytes-end",
     "L.array.list.null-adjustment-value",
+    "L.page.miniblock.padding",
 }
 
 
