@@ -1,7 +1,8 @@
 """Positive cases of odd pages: what descriptions allow and no writer does, drawn by chance.
 
 The odd encoders choose layers, layouts, codecs, chunks and widths at random; the seeds named here
-draw what no other case shows.
+draw what no other case shows. The frozen files are those that the encoder drew when they were made:
+it draws others since it has learned more oddities.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 from lanceref.file.versions import V2_1, V2_2, V2_3, FileVersion
-from lanceref.testing.odd_pages import odd_file
+from lanceref.testing.odd_files import odd_file
+from lanceref.testing.oddities import Chance
 
 from lance_conformance.recipes.model import DATA, Made, Positive
 
@@ -79,7 +81,7 @@ def odd(version: FileVersion, seed: int, nested: bool) -> Callable[[], Made]:
         table = _Chance(seed).nested() if nested else _Chance(seed).flat()
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, DATA)
-            odd_file(path, table, version, Random(seed))
+            odd_file(path, table, version, Chance(seed))
             return Made({DATA: path.read_bytes()}, table, made_by="hand")
 
     return make
