@@ -7,10 +7,10 @@ batches.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
-import pyarrow.dataset
 
 from lanceref.reading import Reading
 from lanceref.scanner import LanceScanner
@@ -38,9 +38,10 @@ def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
         return _scanned(data.scanner())
     if isinstance(data, LanceScanner):
         return _scanned(data)
-    if isinstance(data, pyarrow.dataset.Dataset):
+    datasets = sys.modules.get("pyarrow.dataset")  # imported by who has one, and slow to import
+    if datasets is not None and isinstance(data, datasets.Dataset):
         return data.scanner().to_reader()
-    if isinstance(data, pyarrow.dataset.Scanner):
+    if datasets is not None and isinstance(data, datasets.Scanner):
         return data.to_reader()
     table = _table(data, schema)
     if table is not None:

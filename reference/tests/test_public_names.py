@@ -50,3 +50,13 @@ def test_importing_the_package_loads_no_library():
     assert "set()" == _python(
         "import lanceref, sys; print({'pyarrow', 'numpy', 'google.protobuf'} & set(sys.modules))"
     )
+
+
+def test_a_dataset_does_without_what_is_slow_to_import():
+    """The SQL parser comes with the first filter; pyarrow.dataset would bring pandas along."""
+    told = _python(
+        "import lanceref.dataset, lanceref.file, sys; "
+        "print({'sqlglot', 'pandas', 'pyarrow.dataset'} & set(sys.modules))"
+    )
+
+    assert "set()" == told.strip()

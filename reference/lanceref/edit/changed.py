@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -16,12 +17,13 @@ from numpy.typing import NDArray
 from lanceref.edit.removal import Chosen
 from lanceref.errors import EditFailed, QueryRefused
 from lanceref.projection import scan_projection
-from lanceref.query.dialect import parse_expression
-from lanceref.query.expression import Binder, Bound
 from lanceref.query.rows import read_rows
 from lanceref.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
+
+if TYPE_CHECKING:
+    from lanceref.query.expression import Bound
 
 BATCH_ROWS = 8192
 
@@ -44,6 +46,9 @@ class Assignment:
 def bind_assignments(snapshot: Snapshot, updates: Mapping[str, str]) -> dict[str, Assignment]:
     """Bind expressions to the columns they become. Raises QueryRefused."""
     schema = snapshot.schema(BlobHandling.BYTES).arrow
+    from lanceref.query.dialect import parse_expression  # the parser is slow to import
+    from lanceref.query.expression import Binder
+
     binder, bound = Binder(schema), {}
     if not updates:
         raise QueryRefused("No updates provided")

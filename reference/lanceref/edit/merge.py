@@ -13,8 +13,6 @@ from lanceref.edit.matching import Matching
 from lanceref.edit.removal import Chosen
 from lanceref.errors import EditFailed
 from lanceref.projection import scan_projection
-from lanceref.query.dialect import parse_expression
-from lanceref.query.expression import Binder
 from lanceref.query.filter import SqlFilter
 from lanceref.query.rows import condition
 from lanceref.snapshot import Snapshot
@@ -85,6 +83,9 @@ def _passed(snapshot: Snapshot, source: pa.Table, found: Matching, text: str) ->
     own = _rows_at(snapshot, found.target)
     theirs = source.take(pa.array(found.source))
     pairs = pa.table({"source": _struct(theirs), "target": _struct(own)}).combine_chunks()
+    from lanceref.query.dialect import parse_expression  # the parser is slow to import
+    from lanceref.query.expression import Binder
+
     bound = Binder(pairs.schema).bind(parse_expression(text))
     batches = pairs.to_batches() or [pa.RecordBatch.from_pylist([], schema=pairs.schema)]
     return np.concatenate([SqlFilter(bound, pairs.schema).mask(batch) for batch in batches])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from lanceref.query.dialect import parse_expression
-from lanceref.query.expression import Binder, Bound
+if TYPE_CHECKING:
+    from lanceref.query.expression import Bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,9 @@ class Computed:
 
 def bind_columns(given: Mapping[str, str], schema: pa.Schema) -> Computed:
     """Bind the expressions of a projection to the columns of a schema. Raises QueryRefused."""
+    from lanceref.query.dialect import parse_expression  # the parser is slow to import
+    from lanceref.query.expression import Binder
+
     binder = Binder(schema)
     bound = {name: binder.bind(parse_expression(text)) for name, text in given.items()}
     fields = [pa.field(name, one.type, _may_be_null(one)) for name, one in bound.items()]

@@ -5,7 +5,7 @@ A row is in the result where the filter is true; null is not true.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lanceref.errors import QueryFailed, QueryRefused
-from lanceref.query.dialect import parse_expression
-from lanceref.query.expression import Binder, Bound
+
+if TYPE_CHECKING:
+    from lanceref.query.expression import Bound
 
 Mask = NDArray[np.bool_]
 
@@ -78,6 +79,9 @@ def bind_filter(given: object, schema: pa.Schema) -> Filter:
         return ArrowFilter(given, schema)
     if not isinstance(given, str):
         raise TypeError(f"filter must be SQL text or an Arrow expression, got {type(given)}")
+    from lanceref.query.dialect import parse_expression  # the parser is slow to import
+    from lanceref.query.expression import Binder
+
     bound = Binder(schema).bind(parse_expression(given))
     if not pa.types.is_boolean(bound.type):
         raise QueryRefused(f"The filter {given} does not return a boolean")
