@@ -9,14 +9,19 @@ Clauses: L.codec.fsst.table, L.codec.fsst.escape
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lanceref.codecs.fsst import MAGIC, TABLE_BYTES
+from lanceref.codecs.fsst_code import Coded, code_values, make_coder
 from lanceref.codecs.fsst_expand import ESCAPE
-from lanceref.codecs.fsst_train import code_values, make_coder, train
+from lanceref.codecs.fsst_train import train
 from lanceref.codecs.values import Variable
 
 SMALLEST = 32 * 1024
 """Bytes of values below which they are not coded."""
+
+SLAB_BYTES, SLAB_VALUES = 1 << 19, 1 << 13
+"""What is coded at a time: it stays in the cache."""
 
 
 def encode(values: Variable) -> tuple[bytes, Variable]:
@@ -35,13 +40,31 @@ def symbol_table(symbols: list[bytes], *, is_on: bool) -> bytes:
 
 
 def apply(symbols: list[bytes], values: Variable) -> Variable:
-    """Code the values with the symbols of a table."""
-    coded = code_values(make_coder(symbols), values)
+    """Code the values with the symbols of a table, some of them at a time."""
+    coder, offsets = make_coder(symbols), values.offsets
+    ends, parts, size = [np.zeros(1, np.int64)], [np.empty(0, np.uint8)], 0
+    first = 0
+    while first < values.count:
+        full = int(np.searchsorted(offsets, offsets[first] + SLAB_BYTES, "right")) - 1
+        last = min(max(full, first + 1), first + SLAB_VALUES)
+        start, end = int(offsets[first]), int(offsets[last])
+        part = Variable(offsets[first : last + 1] - start, values.data[start:end])
+        codes, stops = _stored(code_values(coder, part))
+        ends.append(size + stops)
+        parts.append(codes)
+        size += len(codes)
+        first = last
+    return Variable(np.concatenate(ends), np.concatenate(parts))
+
+
+def _stored(coded: Coded) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return codes as they are stored, escapes before literals, and where each value ends."""
+    stops = np.cumsum(coded.counts)
     escaped = coded.codes >= 256
-    sizes = 1 + escaped.astype(np.int64)
-    ends = np.cumsum(sizes)
-    out = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
-    out[ends - sizes] = np.where(escaped, ESCAPE, coded.codes)
-    out[ends[escaped] - 1] = coded.codes[escaped] - 256
-    stops = np.append(0, ends)[np.append(0, np.cumsum(coded.counts))]
-    return Variable(stops.astype(np.int64), out)
+    if not escaped.any():
+        return coded.codes.astype(np.uint8), stops
+    ends = np.cumsum(1 + escaped.astype(np.int64))
+    out = np.empty(int(ends[-1]), np.uint8)
+    out[ends - 1] = coded.codes & 0xFF
+    out[ends[escaped] - 2] = ESCAPE
+    return out, np.append(0, ends)[stops]

@@ -2,7 +2,9 @@
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import given
+from lanceref.codecs import fsst_encode
 from lanceref.codecs.choose import fsst_encoding
 from lanceref.codecs.compressive import decode_zip_variable
 from lanceref.codecs.fsst import TABLE_BYTES, parse_table
@@ -51,3 +53,17 @@ def test_long_text_is_coded_and_comes_back():
     encoding = fsst_encoding(table, variable_encoding(32))
     assert texts_of(decode_zip_variable(encoding, stored, CTX, PLACE)) == texts
     assert np.all(np.diff(stored.offsets) > 0)
+
+
+@given(st.lists(st.binary(max_size=12), min_size=1, max_size=30), st.integers(1, 40))
+def test_slabs_leave_no_trace(texts, slab):
+    """Values coded a few at a time give the same bytes."""
+    symbols = [b"\x00\x01", b"ab", b"\xff", b"abc", b"\x00"]
+    whole = apply(symbols, variable(texts))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fsst_encode, "SLAB_BYTES", slab)
+        patch.setattr(fsst_encode, "SLAB_VALUES", 1 + slab // 4)
+        cut = apply(symbols, variable(texts))
+
+    assert whole.offsets.tolist() == cut.offsets.tolist()
+    assert whole.data.tobytes() == cut.data.tobytes()

@@ -1,9 +1,10 @@
-"""FSST symbol tables, trained and applied."""
+"""FSST symbol tables, trained."""
 
 import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
-from lanceref.codecs.fsst_train import code_values, make_coder, train
+from lanceref.codecs.fsst_code import code_values, make_coder
+from lanceref.codecs.fsst_train import train
 
 from .encoded_runs import variable
 
@@ -14,23 +15,6 @@ def _spelled(symbols, coded):
     texts = [symbols[c] if c < 256 else bytes([c - 256]) for c in coded.codes.tolist()]
     ends = np.cumsum(coded.counts).tolist()
     return [b"".join(texts[start:end]) for start, end in zip([0, *ends], ends)]
-
-
-def test_the_longest_symbol_wins_and_the_rest_is_escaped():
-    """'abcdx' with a, ab, abc: 'abc', then d and x as they are."""
-    symbols = [b"a", b"ab", b"abc"]
-
-    coded = code_values(make_coder(symbols), variable([b"abcdx", b"ab", b""]))
-
-    assert coded.codes.tolist() == [2, 256 + ord("d"), 256 + ord("x"), 1]
-    assert coded.counts.tolist() == [3, 1, 0]
-
-
-def test_a_symbol_does_not_cross_a_value():
-    """'ab' in two values of one byte each is not one symbol."""
-    coded = code_values(make_coder([b"ab", b"a"]), variable([b"a", b"b"]))
-
-    assert coded.codes.tolist() == [1, 256 + ord("b")]
 
 
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=8), min_size=1, max_size=40))

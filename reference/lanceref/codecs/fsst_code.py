@@ -1,0 +1,160 @@
+"""FSST, coding: values cut into symbols.
+
+At every place the longest symbol that matches is taken, or one byte is escaped. Values are coded
+side by side, one code of each at a time; where few values are left, because they are longer than
+the others, the longest symbol is looked up at all of their bytes at once, and the chain of symbols
+is followed from the start of each by doubling jumps. Both give the same codes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.codecs.values import Variable
+
+MAX_SYMBOL = 8
+HASH_BITS = 12
+
+FEW = 256
+"""Values from which going side by side is faster."""
+
+NONE = 1 << 62
+"""Longer than any value."""
+
+_MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
+
+
+@dataclass(frozen=True, slots=True)
+class Coder:
+    """Looks up symbols: those of three bytes and more by a hash of three, others by two bytes.
+
+    `lengths` int64 (num_symbols + 1,), the last is the 1 of an escaped byte. By slot of the hash:
+    `slots` int16 (code), `slot_symbols` and `slot_masks` uint64, `slot_lengths` int64 (NONE: none).
+    `shorts` int16 (code) by the first two bytes, `singles` by one, -1 where there is none.
+    """
+
+    lengths: NDArray[np.int64]
+    slots: NDArray[np.int16]
+    slot_symbols: NDArray[np.uint64]
+    slot_masks: NDArray[np.uint64]
+    slot_lengths: NDArray[np.int64]
+    shorts: NDArray[np.int16]
+    singles: NDArray[np.int16]
+
+
+def make_coder(symbols: list[bytes]) -> Coder:
+    """Return the coder of at most 255 symbols; the first of several in one slot wins."""
+    values = np.array([int.from_bytes(one, "little") for one in symbols], np.uint64)
+    lengths = np.array([len(one) for one in symbols], np.int64)
+    singles = np.full(256, -1, np.int16)
+    one = np.flatnonzero(lengths == 1)
+    singles[values[one]] = one
+    shorts = np.tile(singles, 256)
+    two = np.flatnonzero(lengths == 2)
+    shorts[values[two]] = two
+    long = np.flatnonzero(lengths > 2)[::-1]
+    at = _hash(values[long])
+    slots = np.full(1 << HASH_BITS, -1, np.int16)
+    slot_symbols, slot_masks = np.zeros((2, len(slots)), np.uint64)
+    slot_lengths = np.full(len(slots), NONE, np.int64)
+    slots[at], slot_symbols[at], slot_lengths[at] = long, values[long], lengths[long]
+    slot_masks[at] = _MASKS[lengths[long]]
+    return Coder(
+        np.append(lengths, 1), slots, slot_symbols, slot_masks, slot_lengths, shorts, singles
+    )
+
+
+def _hash(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return the slot of the first three bytes of each word."""
+    mixed: NDArray[np.uint64] = (words & _MASKS[3]) * np.uint64(2971215073)
+    mixed ^= mixed >> np.uint64(15)
+    mixed &= np.uint64((1 << HASH_BITS) - 1)
+    return mixed.view(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """Coded values: per code its number (256 + byte for an escaped byte), and codes per value."""
+
+    codes: NDArray[np.int16]
+    counts: NDArray[np.int64]
+
+
+def code_values(coder: Coder, values: Variable) -> Coded:
+    """Cut every value into symbols, always the longest that matches, and escaped bytes."""
+    data = np.append(values.data[: int(values.offsets[-1])], np.zeros(MAX_SYMBOL, np.uint8))
+    words = np.ndarray((len(data) - MAX_SYMBOL + 1,), "<u8", data.data, strides=(1,))
+    counts, steps = np.zeros(values.count, np.int64), []
+    alive = np.flatnonzero(values.offsets[:-1] < values.offsets[1:])
+    at, end = values.offsets[alive], values.offsets[alive + 1]
+    while len(alive) >= FEW:
+        numbers, sizes = _longest(coder, words[at], end - at)
+        steps.append((alive, numbers))
+        at = at + sizes
+        goes_on = at < end
+        if not goes_on.all():
+            counts[alive[~goes_on]] = len(steps)
+            alive, at, end = alive[goes_on], at[goes_on], end[goes_on]
+    rest = _code_at_once(coder, words, at, end)
+    counts[alive] = len(steps) + rest.counts
+    start = np.cumsum(counts) - counts
+    codes = np.empty(int(counts.sum()), np.int16)
+    for step, (coded, numbers) in enumerate(steps):
+        codes[start[coded] + step] = numbers
+    behind = start[alive] + len(steps) - (np.cumsum(rest.counts) - rest.counts)
+    codes[np.repeat(behind, rest.counts) + np.arange(len(rest.codes))] = rest.codes
+    return Coded(codes, counts)
+
+
+def _longest(
+    coder: Coder, words: NDArray[np.uint64], left: NDArray[np.int64]
+) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
+    """Return the number of the longest symbol that each word starts with, and its length.
+
+    `left` is how many bytes of a word belong to its value. The number of an escaped byte is 256 +
+    byte.
+    """
+    slot = _hash(words)
+    fits = coder.slot_lengths[slot] <= left
+    fits &= (words & coder.slot_masks[slot]) == coder.slot_symbols[slot]
+    codes = np.where(fits, coder.slots[slot], coder.shorts[words & np.uint64(0xFFFF)])
+    last = np.flatnonzero(left == 1)
+    if len(last):
+        codes[last] = coder.singles[words[last] & np.uint64(0xFF)]
+    sizes = coder.lengths[codes]
+    escaped = np.flatnonzero(codes < 0)
+    codes[escaped] = 256 + (words[escaped] & np.uint64(0xFF)).astype(np.int16)
+    return codes, sizes
+
+
+def _code_at_once(
+    coder: Coder, words: NDArray[np.uint64], start: NDArray[np.int64], end: NDArray[np.int64]
+) -> Coded:
+    """Code bytes `start`..`end` of some values, looking at every byte."""
+    sizes = end - start
+    offsets = np.append(0, np.cumsum(sizes))
+    at = np.arange(int(offsets[-1]))
+    left = np.repeat(offsets[1:], sizes) - at
+    numbers, lengths = _longest(coder, words[np.repeat(start - offsets[:-1], sizes) + at], left)
+    chosen = _chain(at + lengths, offsets, len(at))
+    return Coded(numbers[chosen], np.diff(np.searchsorted(chosen, offsets)))
+
+
+def _chain(after: NDArray[np.int64], offsets: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return the positions reached from the start of each value by stepping to `after`."""
+    jump = np.append(after, size)
+    reached = np.zeros(size + 1, np.bool_)
+    starts = offsets[:-1]
+    reached[starts[starts < offsets[1:]]] = True
+    ends = np.zeros(size + 1, np.bool_)
+    ends[offsets] = True
+    jump[:-1][ends[jump[:-1]]] = size
+    steps = int(np.diff(offsets).max(initial=0))
+    while steps > 0:
+        reached[jump[np.flatnonzero(reached)]] = True
+        jump = jump[jump]
+        steps //= 2
+    return np.flatnonzero(reached[:size])
