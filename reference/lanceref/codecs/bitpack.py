@@ -149,10 +149,12 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
     out = np.empty((run.num_chunks, BLOCK), f"<u{word_bytes}")
     for width, chunks in run.groups(widths):
         packed = run.rows(0, chunks, width * BLOCK // 8, word_bytes)
-        whole = len(chunks) == run.num_chunks
-        target = out if whole else np.empty((len(chunks), BLOCK), out.dtype)
-        unpack(packed.view(out.dtype), width, target)
-        if not whole:
+        target = out[int(chunks[0]) : int(chunks[-1]) + 1]
+        if len(target) == len(chunks):
+            unpack(packed.view(out.dtype), width, target)
+        else:
+            target = np.empty((len(chunks), BLOCK), out.dtype)
+            unpack(packed.view(out.dtype), width, target)
             out[chunks] = target
     _lint_unused(run, np.arange(run.num_chunks), out, run.counts)
     return Fixed(bits, run.num_values, join_rows(out, run.counts).view(np.uint8))

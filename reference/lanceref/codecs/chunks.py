@@ -129,6 +129,9 @@ class ChunkRun:
 
     def groups(self, key: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yield (value, chunk numbers) for every distinct value of `key`, one per chunk."""
+        if len(key) and (key == key[0]).all():
+            yield int(key[0]), np.arange(len(key))
+            return
         for value in np.unique(key).tolist():
             yield int(value), np.flatnonzero(key == value)
 
