@@ -150,20 +150,24 @@ class FileBytes:
         self.bound(extent, name, clause)
         if extent.size == 0:
             return Cursor(memoryview(b""), extent.offset, self.ctx)
-        window = self._window
-        if window is not None and window.base <= extent.offset <= extent.end <= window.end:
-            start = extent.offset - window.base
-            data = window.data[start : start + extent.size]
+        if self._window is not None and self._knows(extent):
+            start = extent.offset - self._window.base
+            data = self._window.data[start : start + extent.size]
         else:
             data = self.source.read(extent.offset, extent.size)
         if len(data) != extent.size:
             raise self._truncated(extent, len(data), name, clause)
         return Cursor(data, extent.offset, self.ctx)
 
+    def _knows(self, extent: Extent) -> bool:
+        """Whether the bytes of an extent were read before."""
+        window = self._window
+        return window is not None and window.base <= extent[0] <= extent.end <= window.end
+
     def cursors(self, extents: Sequence[Extent], name: str, clause: str) -> list[Cursor]:
         """Read many extents in any order; near neighbours share one request."""
-        if len(extents) == 1:
-            return [self.cursor(extents[0], name, clause)]
+        if len(extents) == 1 or all(self._knows(extent) for extent in extents):
+            return [self.cursor(extent, name, clause) for extent in extents]
         for extent in extents:
             if extent[0] < 0 or extent[1] < 0 or extent[0] + extent[1] > self.size:
                 self.bound(extent, name, clause)

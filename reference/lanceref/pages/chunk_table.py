@@ -129,23 +129,26 @@ def parse_table(cursor: Cursor, wide: bool, num_items: int, chunks: Extent) -> C
             found=f"chunks of {int(sizes.sum())} bytes",
             wanted=f"{chunks.size}, the size of the chunk buffer",
         )
-    _check_logs(logs, width, num_items, place.offset, ctx)
     counts = np.left_shift(1, logs)
+    before = int(counts[:-1].sum())
+    _check_logs(logs, before, width, num_items, place.offset, ctx)
     if num_chunks:
-        counts[-1] = num_items - int(counts[:-1].sum())
+        counts[-1] = num_items - before
     return ChunkTable(np.cumsum(sizes) - sizes + chunks.offset, sizes, counts)
 
 
-def _check_logs(logs: Counts, width: int, num_items: int, offset: int, ctx: Context) -> None:
-    zero = np.flatnonzero(logs[:-1] == 0)
-    if len(zero):
+def _check_logs(
+    logs: Counts, before: int, width: int, num_items: int, offset: int, ctx: Context
+) -> None:
+    """Refuse words that do not share out the values; `before` of them are not in the last chunk."""
+    if not logs[:-1].all():
+        zero = int(np.flatnonzero(logs == 0)[0])
         raise CorruptPage(
             "L.page.miniblock.log",
-            ctx.at(offset + int(zero[0]) * width, width),
-            found=f"log 0 in chunk {int(zero[0])} of {len(logs)}",
+            ctx.at(offset + zero * width, width),
+            found=f"log 0 in chunk {zero} of {len(logs)}",
             wanted="1 to 15 in every chunk but the last",
         )
-    before = int(np.left_shift(1, logs[:-1]).sum())
     last = ctx.at(offset + max(0, len(logs) - 1) * width, width)
     rest = num_items - before
     if not 0 <= rest <= MAX_CHUNK_VALUES or (len(logs) == 0 and rest):

@@ -17,7 +17,7 @@ from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.nested import Nested
 from lanceref.pages.page import Scanned
 
-JOINED_BYTES = 2 * 2**20
+JOINED_BYTES = 4 * 2**20
 """Bytes of pages, stored and decoded, that are joined."""
 
 Part = tuple[Scanned, int, int]
