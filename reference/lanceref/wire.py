@@ -74,12 +74,18 @@ def parse_message(
 def _misfits(message: Message) -> Iterator[str]:
     """Yield the fields that are known by their number, but not of the wire type of their type.
 
-    The library keeps them as unknown fields, though they may be all that a damaged byte left.
+    The library keeps them as unknown fields, though they may be all that a damaged byte left; and
+    so it keeps an entry of a map that holds more than key and value.
     """
     fields = UnknownFieldSet(message)
     for unknown in map(fields.__getitem__, range(len(fields))):
         field = message.DESCRIPTOR.fields_by_number.get(unknown.field_number)
-        if field is not None:
+        if field is None:
+            continue
+        entry = field.message_type
+        if entry is not None and entry.GetOptions().map_entry and unknown.wire_type == 2:
+            yield f"{field.full_name} with more than a key and a value"
+        else:
             yield f"{field.full_name} with wire type {unknown.wire_type}"
     for field, value in message.ListFields():
         if field.message_type is not None and not field.message_type.GetOptions().map_entry:
