@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.errors import CommitConflict
+from lanceref.errors import CommitConflictError
 from lanceref.txn.commit import CommitLock
-
-CommitConflictError = CommitConflict
-"""A concurrent commit stands in the way of ours; `retryable` says whether to try again."""
 
 __all__ = ["CommitConflictError", "CommitLock"]

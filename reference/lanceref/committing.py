@@ -20,7 +20,7 @@ from lanceref.target import Destination, Target, committed, open_target
 from lanceref.transactions import lance_schema, to_message
 from lanceref.txn.commit import RETRIES, CommitLock, CommitPolicy, commit
 from lanceref.txn.making import Staged, storage_version_of
-from lanceref.write import MESSAGE_KEY
+from lanceref.txn.transaction import MESSAGE_KEY
 
 FREE = LanceOperation.Overwrite, LanceOperation.Restore
 """Operations that need no version they were made for."""

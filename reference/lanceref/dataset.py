@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from lanceref.cleanup import Cleanup
 from lanceref.context import Context
 from lanceref.edits import Edits
+from lanceref.errors import NotFound
 from lanceref.evolution import Evolution
 from lanceref.history import History
 from lanceref.limits import DEFAULT_LIMITS, Limits
@@ -24,15 +25,21 @@ from lanceref.optimize import DatasetOptimizer
 from lanceref.query.ordering import ColumnOrdering
 from lanceref.reading import Reading
 from lanceref.references import Branches, References, Tags
-from lanceref.scanner import LanceScanner
+from lanceref.scanner import LanceScanner, ScanArguments
 from lanceref.settings import Settings
 from lanceref.snapshot import open_snapshot
 from lanceref.storage import open_store
+from lanceref.table.naming import FOLDER as VERSIONS
+from lanceref.txn.transaction import MESSAGE_KEY
 
 if TYPE_CHECKING:
     from lanceref.committing import BulkCommitResult
 
+LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
+"""Transaction property that holds the message of a commit."""
+
 __all__ = [
+    "LANCE_COMMIT_MESSAGE_KEY",
     "Branches",
     "ColumnOrdering",
     "DatasetBasePath",
@@ -52,11 +59,19 @@ def dataset(
     uri: str | os.PathLike[str],
     version: int | str | None = None,
     asof: datetime | str | None = None,
+    block_size: int | None = None,
+    index_cache_size: int | None = None,
+    default_scan_options: ScanArguments | None = None,
+    metadata_cache_size_bytes: int | None = None,
+    index_cache_size_bytes: int | None = None,
+    read_params: dict[str, object] | None = None,
     *,
     limits: Limits = DEFAULT_LIMITS,
 ) -> LanceDataset:
     """Open a table: its latest version, one by number or by tag, or the latest before a moment.
 
+    `default_scan_options` are arguments of every scan that does not say otherwise; sizes of blocks
+    and caches, and `read_params`, are about how another implementation reads.
     Raises NotFound (a ValueError) when there is no table or no such version or tag, ValueError for
     a moment before the first version, and a `LanceError` when the manifest is broken.
     """
@@ -64,6 +79,7 @@ def dataset(
     ctx = Context(Path(store.root).name, limits=limits)
     snapshot = open_snapshot(store, None if isinstance(version, str) else version, ctx)
     opened = LanceDataset(os.fspath(uri), snapshot, root_of(snapshot))
+    opened._scan_options = default_scan_options or {}
     if isinstance(version, str):
         return opened.checkout_version(version)
     if asof is not None and version is None:
@@ -82,6 +98,18 @@ def _moment(asof: datetime | str) -> datetime:
 
 class LanceDataset(Cleanup, Edits, Evolution, History, Reading, References, Settings):
     """One version of a table."""
+
+    @staticmethod
+    def drop(base_uri: str | os.PathLike[str], ignore_not_found: bool | None = None) -> None:
+        """Remove a table with all its files. Raises NotFound."""
+        store = open_store(base_uri)
+        if next(store.list(VERSIONS), None) is None:
+            if ignore_not_found:
+                return
+            raise NotFound(f"Dataset at path {store.root} was not found")
+        for entry in list(store.walk("")):
+            store.delete(entry.path)
+        store.prune("")
 
     @property
     def optimize(self) -> DatasetOptimizer:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 from lanceref.edit.changed import bind_assignments, read_changed
 from lanceref.edit.new_rows import concatenated, give_ids, write_new_rows
 from lanceref.edit.removal import choose, remove
-from lanceref.errors import CommitConflict
+from lanceref.errors import CommitConflictError
 from lanceref.file.versions import version_named
 from lanceref.opened import OpenTable
 from lanceref.query.rows import condition
@@ -139,7 +139,7 @@ class Edits(OpenTable):
         for number in range(conflict_retries):
             try:
                 return attempt()
-            except CommitConflict as conflict:
+            except CommitConflictError as conflict:
                 if not conflict.retryable or time.monotonic() > end:
                     raise
             time.sleep(random.uniform(0, PAUSE_SECONDS * 2 ** min(number, 5)))

@@ -144,19 +144,38 @@ class UnknownIndex(Unsupported):
     kind = "other"
 
 
-class CommitConflict(LanceError, OSError):
-    """A concurrent commit stands in the way of ours."""
+class CommitConflictError(LanceError, OSError):
+    """A commit that cannot be made; `retryable` says whether it can be from a newer version."""
 
     kind = "conflict"
     stage: Stage = "commit"
+
+    def __init__(self, message: str = "", retryable: bool = True) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
+class CommitConflict(CommitConflictError):
+    """A concurrent commit stands in the way of ours."""
 
     def __init__(self, ours: str, theirs: str, version: int, *, retryable: bool) -> None:
         self.ours = ours
         self.theirs = theirs
         self.version = version
-        self.retryable = retryable
-        again = "retryable" if retryable else "incompatible"
-        super().__init__(f"{ours} conflicts with {theirs} of version {version} ({again})")
+        beginning = "Retryable commit conflict" if retryable else "Incompatible transaction"
+        again = ". Please retry." if retryable else ""
+        text = f"{beginning}: {ours} conflicts with {theirs} of version {version}{again}"
+        super().__init__(text, retryable)
+
+
+class RetriesExhausted(CommitConflictError):
+    """Every try met another commit."""
+
+    def __init__(self, ours: str, version: int, retries: int) -> None:
+        self.version = version
+        super().__init__(
+            f"Commit conflict for version {version}: {ours} met others after {retries} retries"
+        )
 
 
 class SchemaRefused(LanceError, OSError, RuntimeError, ValueError):
@@ -205,6 +224,12 @@ class EvolutionRefused(LanceError, OSError, ValueError):
     """A change of columns that cannot be made: pylance raises one or the other here."""
 
     kind = "schema"
+
+
+class InvalidTable(LanceError, OSError):
+    """A table that breaks a clause, found when it was asked whether it does."""
+
+    kind = "other"
 
 
 class EditFailed(LanceError, OSError):

@@ -9,9 +9,11 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, Unpack
 
+import numpy as np
 import pyarrow as pa
 
 from lanceref.blob import DEFAULT_BLOB_BUFFER_SIZE, BlobFile, checked_buffer_size
+from lanceref.errors import InvalidTable
 from lanceref.file.schema import LanceSchema
 from lanceref.fragment import LanceFragment
 from lanceref.opened import OpenTable
@@ -19,12 +21,16 @@ from lanceref.projection import take_projection
 from lanceref.scanner import Columns, LanceScanner, ScanArguments, describe
 from lanceref.snapshot import positions_of
 from lanceref.storage import IOStats
+from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.take_blobs import check_buffer, locate_blobs, read_ranges
 
 
 class Reading(OpenTable):
     """What a dataset has."""
+
+    _scan_options: ScanArguments = {}  # noqa: RUF012
+    """Arguments of every scan that does not say otherwise; replaced, never changed."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -85,6 +91,7 @@ class Reading(OpenTable):
         **arguments: Unpack[ScanArguments],
     ) -> LanceScanner:
         """Describe a scan; see `scanner.describe`."""
+        arguments = {**self._scan_options, **arguments}
         rows = self._snapshot.fragments
         if fragments is not None:
             chosen = [fragment.fragment_id for fragment in fragments]
@@ -139,6 +146,25 @@ class Reading(OpenTable):
         """Return rows by position, in any order, repeated if asked. Raises RowNotFound."""
         projection = take_projection(self._snapshot.schema(BlobHandling.DESCRIPTIONS), columns)
         return self._snapshot.take(positions_of(indices, self.count_rows()), projection)
+
+    def _take_rows(
+        self, row_ids: Sequence[int] | pa.Array, columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """Return rows by id, in the order asked for; an id that no live row has is left out."""
+        schema, wanted = self._snapshot.schema(BlobHandling.DESCRIPTIONS), np.asarray(row_ids)
+        every = self.to_table([], with_row_id=True)[ROW_ID].to_numpy()
+        order = np.argsort(every)
+        at = np.searchsorted(every, wanted, sorter=order)
+        positions = order[np.minimum(at, max(len(every) - 1, 0))] if len(every) else at[:0]
+        found = positions[every[positions] == wanted[: len(positions)]]
+        return self._snapshot.take(found, take_projection(schema, columns))
+
+    def validate(self) -> None:
+        """Raise the first thing that is wrong with this version, as an OSError."""
+        from lanceref.validate import validate
+
+        for finding in validate(self._snapshot.store.root, version=self.version):
+            raise InvalidTable(f"{finding}")
 
     def take_blobs(
         self,

@@ -37,10 +37,11 @@ class ScanOptions:
 
     def __post_init__(self) -> None:
         """Raise ValueError for a number out of range."""
-        numbers = (("limit", self.limit, 0), ("offset", self.offset, 0))
-        for name, value, least in (*numbers, ("batch_size", self.batch_size, 1)):
-            if value is not None and value < least:
-                raise ValueError(f"{name} must not be below {least}, it is {value}")
+        for name, value in (("Limit", self.limit), ("Offset", self.offset)):
+            if value is not None and value < 0:
+                raise ValueError(f"{name} must be non-negative, it is {value}")
+        if self.batch_size is not None and self.batch_size < 1:
+            raise ValueError(f"batch_size must be positive, it is {self.batch_size}")
 
 
 class ScanArguments(TypedDict, total=False):

@@ -366,7 +366,7 @@ def local_path(uri: str | os.PathLike[str]) -> str:
         return unquote(parts.path)
     if "://" in text:
         raise NotFound(f"{text}: no backend for scheme {parts.scheme!r}")
-    return str(Path(text).absolute())
+    return str(Path(text).expanduser().absolute())
 
 
 def open_store(uri: str | os.PathLike[str]) -> Store:

@@ -17,11 +17,8 @@ from lanceref.fragment import FragmentMetadata
 from lanceref.target import Destination, committed
 from lanceref.txn.commit import CommitLock, CommitPolicy, commit
 from lanceref.txn.making import Staged
-from lanceref.txn.transaction import new_append, new_overwrite
+from lanceref.txn.transaction import MESSAGE_KEY, new_append, new_overwrite
 from lanceref.write_rows import FileArguments, Written, write_rows
-
-MESSAGE_KEY = "__lance_commit_message"
-"""Transaction property that holds the message of a commit."""
 
 Mode = Literal["create", "append", "overwrite"]
 

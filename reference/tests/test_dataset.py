@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import lanceref
+import pyarrow as pa
 import pytest
 from lanceref.errors import NotFound, RowNotFound
 
@@ -273,3 +274,14 @@ def test_files_may_be_named_by_uri(tables):
     uri = tables("plain 2.2")
 
     assert lanceref.dataset(uri).to_table() == lanceref.dataset(f"file://{uri}").to_table()
+
+
+def test_a_table_is_dropped(tmp_path):
+    """With all its files; one that is not there only if that is allowed."""
+    lanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "t").create_branch("dev")
+    lanceref.LanceDataset.drop(tmp_path / "t")
+
+    assert not (tmp_path / "t").exists()
+    lanceref.LanceDataset.drop(tmp_path / "t", ignore_not_found=True)
+    with pytest.raises(NotFound):
+        lanceref.LanceDataset.drop(tmp_path / "t")

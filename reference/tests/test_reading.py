@@ -1,5 +1,6 @@
 """What a dataset is asked for."""
 
+import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.query.ordering import ColumnOrdering
@@ -65,3 +66,31 @@ def test_hints_change_nothing(tmp_path):
 
     assert made.to_table().equals(made.to_table(**hints))
     assert pa.types.is_int64(made.scanner({"k": "a"}).projected_schema.field("k").type)
+
+
+def test_rows_are_taken_by_id(tmp_path):
+    """In the order asked for; ids of deleted rows and unknown ones are left out."""
+    made = table(tmp_path, stable=True)
+
+    assert [9, 0, 0] == made._take_rows([9, 0, 1, 0, 77], ["a"])["a"].to_pylist()
+    made.truncate_table()
+    assert 0 == len(made._take_rows([3]))
+
+
+def test_a_table_says_what_is_wrong_with_it(tmp_path):
+    """Nothing at first; then a file is missing, which is an OSError."""
+    made = table(tmp_path)
+    made.validate()
+    next((tmp_path / "data").iterdir()).unlink()
+    with pytest.raises(OSError, match=r"L\.table\.files\.exist"):
+        made.validate()
+
+
+def test_scans_have_defaults(tmp_path):
+    """Of the dataset; the call goes before them."""
+    table(tmp_path)
+    made = lanceref.dataset(tmp_path, default_scan_options={"with_row_id": True})
+
+    assert "_rowid" in made.to_table().schema.names
+    assert "_rowid" not in made.to_table(with_row_id=False).schema.names
+    assert "_rowid" not in lanceref.dataset(tmp_path).to_table().schema.names

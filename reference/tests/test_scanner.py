@@ -87,5 +87,5 @@ def test_schemas_and_readers(dataset):
 @pytest.mark.parametrize("given", [{"limit": -1}, {"offset": -1}, {"batch_size": 0}])
 def test_bad_numbers_are_refused_at_once(given, dataset):
     """Before anything is read."""
-    with pytest.raises(ValueError, match=next(iter(given))):
+    with pytest.raises(ValueError, match=f"(?i){next(iter(given))} must be"):
         dataset.scanner(**given)

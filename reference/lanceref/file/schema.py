@@ -99,6 +99,17 @@ class LanceSchema:
         """The Arrow schema."""
         return pa.schema([f.arrow for f in self.fields], metadata=self.metadata or None)
 
+    def to_pyarrow(self) -> pa.Schema:
+        """Return the Arrow schema."""
+        return self.arrow
+
+    @staticmethod
+    def from_pyarrow(schema: pa.Schema) -> LanceSchema:
+        """Return the schema with ids from 0 on, depth first. Raises SchemaRefused."""
+        from lanceref.file.schema_write import schema_of
+
+        return schema_of(schema)
+
     def flat(self) -> Iterator[Field]:
         """Yield every field, depth first."""
         for top in self.fields:

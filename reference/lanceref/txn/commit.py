@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from lanceref.context import Context
-from lanceref.errors import AlreadyExists, CommitConflict, NotFound
+from lanceref.errors import AlreadyExists, CommitConflict, NotFound, RetriesExhausted
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
 from lanceref.table.flags import check_writable
@@ -84,7 +84,7 @@ def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> 
                 write_hint(store, theirs)
                 return theirs
     ours = operation_of(staged.transaction)
-    raise CommitConflict(ours, f"others after {policy.retries} retries", theirs, retryable=True)
+    raise RetriesExhausted(ours, theirs, policy.retries)
 
 
 def _commit_detached(store: Store, staged: Staged, past: StoredPast, ctx: Context) -> int:
@@ -136,7 +136,7 @@ def _fit(
         gone = "a version that is gone"
         raise CommitConflict(own, gone, before.version, retryable=False)
     if not policy.retries and own == "overwrite":
-        raise CommitConflict(own, "others after 0 retries", before.version, retryable=True)
+        raise RetriesExhausted(own, before.version, 0)
     theirs = []
     for name in since:
         manifest = before if name == names[-1] else _open(store, name, ctx)

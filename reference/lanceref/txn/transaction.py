@@ -26,6 +26,9 @@ from lanceref.wire import parse_message
 
 FOLDER = "_transactions"
 
+MESSAGE_KEY = "__lance_commit_message"
+"""Property that holds the message of a commit."""
+
 
 def open_transaction(source: Source, ctx: Context) -> Transaction:
     """Parse a transaction file. Raises BadProto."""

@@ -5,7 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 import pytest
 from lanceref.context import Context
-from lanceref.errors import AlreadyExists, CommitConflict, NotFound, UnknownFlag
+from lanceref.errors import (
+    AlreadyExists,
+    CommitConflict,
+    NotFound,
+    RetriesExhausted,
+    UnknownFlag,
+)
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V2_2
 from lanceref.proto import table_pb2
@@ -145,7 +151,7 @@ def test_who_loses_every_race_gives_up(tmp_path):
         def put_if_absent(self, path, data):
             return False
 
-    with pytest.raises(CommitConflict) as caught:
+    with pytest.raises(RetriesExhausted, match=r"version 1.*after 2 retries") as caught:
         _commit(Losing(tmp_path), _overwrite(), retries=2)
     assert caught.value.retryable
 
