@@ -20,21 +20,19 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 
 def encode_dictionary(arrays: Sequence[pa.DictionaryArray], page: PageBuffers) -> ArrayEncoding:
-    """Encode dictionary arrays of one page; their dictionaries stand one after the other.
+    """Encode dictionary arrays of one page; their dictionaries stand one after the other, or merged.
 
     Raises DataRefused when the items, with one for null rows, are more than the keys can tell.
     """
     key = arrays[0].type.index_type
-    items = pa.concat_arrays([array.dictionary for array in arrays])
-    firsts = np.cumsum([0, *(len(array.dictionary) for array in arrays)])
-    keys = np.concatenate([_keys(a) + first for a, first in zip(arrays, firsts[:-1], strict=True)])
+    keys, items = _joined(arrays)
     nulls = np.concatenate([np.asarray(array.indices.is_null()) for array in arrays])
     if nulls.all():
         items = items[:0]
     if nulls.any() or not len(keys):
         items, null_item = _with_null(items)
         keys[nulls] = null_item
-    if len(items) > 1 << int(key.bit_width) - pa.types.is_signed_integer(key):
+    if len(items) > _room(key):
         raise DataRefused(f"{len(items)} dictionary items are more than keys of {key} can tell")
     stored = keys.astype(key.to_pandas_dtype()).view(np.uint8)
     encoding = ArrayEncoding()
@@ -42,6 +40,31 @@ def encode_dictionary(arrays: Sequence[pa.DictionaryArray], page: PageBuffers) -
     encoding.dictionary.items.CopyFrom(_items(items, page))
     encoding.dictionary.num_dictionary_items = len(items)
     return encoding
+
+
+def _room(key: pa.DataType) -> int:
+    """Return how many items keys of a type can tell."""
+    return 1 << int(key.bit_width) - pa.types.is_signed_integer(key)
+
+
+def _joined(arrays: Sequence[pa.DictionaryArray]) -> tuple[NDArray[np.int64], pa.Array]:
+    """Return the keys of all arrays and the items they name.
+
+    Several dictionaries with as many items as there are rows, or with more than the keys can tell,
+    are merged: of what rows use, each value is kept once.
+    """
+    items = pa.concat_arrays([array.dictionary for array in arrays])
+    firsts = np.cumsum([0, *(len(array.dictionary) for array in arrays)])
+    keys = np.concatenate([_keys(a) + first for a, first in zip(arrays, firsts[:-1], strict=True)])
+    too_many = len(items) >= min(_room(arrays[0].type.index_type), len(keys))
+    if len(arrays) == 1 or not too_many or not len(keys):
+        return keys, items
+    used = np.zeros(len(items), np.bool_)
+    used[keys[~np.concatenate([np.asarray(a.indices.is_null()) for a in arrays])]] = True
+    merged = items.take(pa.array(np.flatnonzero(used))).dictionary_encode("encode")
+    numbers = np.zeros(len(items), np.int64)
+    numbers[used] = merged.indices.to_numpy()
+    return numbers[keys], merged.dictionary
 
 
 def _keys(array: pa.DictionaryArray) -> NDArray[np.int64]:

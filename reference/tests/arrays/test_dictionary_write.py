@@ -44,9 +44,47 @@ def test_nothing_but_nulls_keeps_no_item_but_the_null():
 
 def test_dictionaries_stand_one_after_the_other():
     """The keys of the second array are moved behind the items of the first."""
-    found, buffers = _encoded(_coded([0, 1], ["a", "b"]), _coded([0], ["a"]))
+    found, buffers = _encoded(_coded([0, 1, 0], ["a", "b"]), _coded([0], ["a"]))
 
-    assert (found.num_dictionary_items, buffers[0]) == (3, bytes([0, 1, 2]))
+    assert (found.num_dictionary_items, buffers[0]) == (3, bytes([0, 1, 0, 2]))
+
+
+def test_dictionaries_as_large_as_their_rows_are_merged():
+    """Three items for three rows: of the used ones, each is kept once."""
+    found, buffers = _encoded(_coded([1, 1], ["a", "b"]), _coded([0], ["b"]))
+
+    assert (found.num_dictionary_items, buffers[0]) == (1, bytes([0, 0, 0]))
+
+
+def test_dictionaries_of_more_items_than_keys_can_tell_are_merged():
+    """Thirty times five items, of which rows use three: int8 keys tell them."""
+    array = _coded([4, 0, None, 2] * 50, ["a", "b", "c", "d", "e"])
+    found, buffers = _encoded(*[array] * 30)
+
+    assert found.num_dictionary_items == 4
+    assert buffers[0] == bytes([2, 0, 3, 1] * 50 * 30)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("items", "arrays"), [(5, 90), (4, 32), (4, 31)])
+def test_merged_dictionaries_are_the_bytes_of_the_oracle(tmp_path, items, arrays):
+    """Above, at and below what int8 keys can tell."""
+    from lance.file import LanceFileWriter as Theirs
+    from lanceref.file import LanceFileWriter as Ours
+
+    columns = [
+        _coded([0, 1, 2] * 50, [f"{i} {j % 9}" for i in range(items)]) for j in range(arrays)
+    ]
+    schema = pa.schema([("c", columns[0].type)])
+    written = []
+    for number, writer_class in enumerate((Ours, Theirs)):
+        path = tmp_path / str(number)
+        with writer_class(str(path), schema, version="2.0") as writer:
+            for column in columns:
+                writer.write_batch(pa.record_batch([column], schema=schema))
+        written.append(path.read_bytes())
+
+    assert written[0] == written[1]
 
 
 def test_more_items_than_keys_can_tell_are_refused():
