@@ -20,7 +20,7 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 
 def encode_dictionary(arrays: Sequence[pa.DictionaryArray], page: PageBuffers) -> ArrayEncoding:
-    """Encode dictionary arrays of one page; their dictionaries stand one after the other, or merged.
+    """Encode dictionary arrays of one page; their dictionaries become one, concatenated or merged.
 
     Raises DataRefused when the items, with one for null rows, are more than the keys can tell.
     """
@@ -44,14 +44,16 @@ def encode_dictionary(arrays: Sequence[pa.DictionaryArray], page: PageBuffers) -
 
 def _room(key: pa.DataType) -> int:
     """Return how many items keys of a type can tell."""
-    return 1 << int(key.bit_width) - pa.types.is_signed_integer(key)
+    bits = int(key.bit_width)
+    return 1 << (bits - 1 if pa.types.is_signed_integer(key) else bits)
 
 
 def _joined(arrays: Sequence[pa.DictionaryArray]) -> tuple[NDArray[np.int64], pa.Array]:
     """Return the keys of all arrays and the items they name.
 
     Several dictionaries with as many items as there are rows, or with more than the keys can tell,
-    are merged: of what rows use, each value is kept once.
+    are merged: of what rows use, each value is kept once. (The oracle keeps some values twice, as
+    the hashes of its run would have it.)
     """
     items = pa.concat_arrays([array.dictionary for array in arrays])
     firsts = np.cumsum([0, *(len(array.dictionary) for array in arrays)])
