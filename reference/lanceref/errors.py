@@ -250,6 +250,10 @@ class DataRefused(LanceError, OSError, ValueError):
     kind = "other"
 
 
+class BatchRefused(DataRefused, TypeError):
+    """Something else than a batch among the rows that are to be written."""
+
+
 class JsonRefused(DataRefused, RuntimeError):
     """Text that is no JSON: pylance's file writer raises `RuntimeError` here."""
 

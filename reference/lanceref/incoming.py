@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
+from lanceref.errors import BatchRefused, DataRefused
 from lanceref.reading import Reading
 from lanceref.scanner import LanceScanner
 
@@ -77,17 +78,17 @@ def _table(data: object, schema: pa.Schema | None) -> pa.Table | None:
 
 
 def _cast(batches: Iterable[object], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield the batches under `schema`. Raises TypeError and ValueError for what is not."""
+    """Yield the batches under `schema`. Raises DataRefused for what does not fit."""
     for batch in batches:
         if not isinstance(batch, pa.RecordBatch):
-            raise TypeError(f"Expected RecordBatch, got {type(batch)}")
+            raise BatchRefused(f"Expected RecordBatch, got {type(batch)}")
         if batch.schema == schema:
             yield batch
             continue
         try:
             cast = pa.Table.from_batches([batch]).cast(schema)
-        except pa.ArrowInvalid as error:
-            raise ValueError(
+        except ValueError as error:  # and so is pyarrow's
+            raise DataRefused(
                 f"Input RecordBatch iterator yielded a batch with schema that does not match the "
                 f"expected schema.\nExpected:\n{schema}\nGot:\n{batch.schema}"
             ) from error

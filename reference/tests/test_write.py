@@ -280,3 +280,81 @@ def test_two_writers_take_turns(tmp_path, version, table):
     ids = list(range(4 * table.num_rows))
     assert ids == oracle.to_table(with_row_id=True)["_rowid"].to_pylist()
     assert [] == validate(root)
+
+
+A, B, S = (
+    pa.field("a", pa.int64()),
+    pa.field("b", pa.string(), nullable=False),
+    pa.field("s", pa.struct([("x", pa.int8()), ("y", pa.string())])),
+)
+ROW = {"a": 1, "b": "q", "s": {"x": 1, "y": "z"}, "z": 3, "A": 1}
+
+
+def _one_row(*fields, **changes):
+    """A table of one row with some fields."""
+    row = {**ROW, **changes}
+    arrays = [pa.array([row[field.name]], field.type) for field in fields]
+    return pa.table(arrays, schema=pa.schema(fields))
+
+
+APPENDED = {
+    "same": _one_row(A, B, S),
+    "metadata": _one_row(A, B, S).replace_schema_metadata({"n": "2"}),
+    "can be null": _one_row(A, B.with_nullable(True), S),
+    "null": _one_row(A, B.with_nullable(True), S, b=None),
+    "never null": _one_row(A.with_nullable(False), B, S),
+    "missing": _one_row(A, B),
+    "missing, never null": _one_row(A, S),
+    "unexpected": _one_row(A, B, S, pa.field("z", pa.int8())),
+    "order": _one_row(S, B, A),
+    "narrow": _one_row(A.with_type(pa.int32()), B, S),
+    "large": _one_row(A, B.with_type(pa.large_string()), S),
+    "below, missing": _one_row(A, B, S.with_type(pa.struct([S.type.field(0)])), s={"x": 1}),
+    "below, unexpected": _one_row(A, B, S.with_type(pa.struct([*S.type, ("z", pa.int8())]))),
+    "below, other": _one_row(A, B, S.with_type(pa.struct([("x", pa.int16()), S.type.field(1)]))),
+    "case": _one_row(A.with_name("A"), B, S),
+    "field metadata": _one_row(A.with_metadata({"k": "v"}), B, S),
+    "no rows": _one_row(A, B, S).slice(0, 0),
+    "views": _one_row(A, B.with_type(pa.string_view()), S),
+    "dictionary": _one_row(A, B.with_type(pa.dictionary(pa.int8(), pa.string())), S),
+}
+
+
+def _appended(library, opened, root, table, versions):
+    """What a table is after rows were appended, or the class that refused them."""
+    library(_one_row(A, B, S), root, data_storage_version=versions[0])
+    try:
+        library(table, root, mode="append", data_storage_version=versions[1])
+    except (OSError, ValueError) as error:
+        return type(error)
+    message = dataset(root)._snapshot.manifest.message
+    files = [file for one in message.fragments for file in one.files]
+    columns = [(list(file.fields), list(file.column_indices)) for file in files]
+    return opened(root).to_table(), message.writer_feature_flags, columns
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("after", [None, *VERSIONS])
+@pytest.mark.parametrize("before", VERSIONS)
+def test_appends_are_taken_and_refused_as_by_the_oracle(tmp_path, before, after):
+    """Schemas that fit and that do not, into a table of another version too."""
+    import lance
+
+    for name in APPENDED if after is None else ("same", "missing"):
+        roots = str(tmp_path / f"{name}t"), str(tmp_path / f"{name}o")
+        versions = before, after
+        theirs = _appended(lance.write_dataset, lance.dataset, roots[0], APPENDED[name], versions)
+        ours = _appended(write_dataset, lance.dataset, roots[1], APPENDED[name], versions)
+        if isinstance(theirs, type):
+            assert isinstance(ours, type), name
+            assert issubclass(ours, theirs), name
+        else:
+            assert ours == theirs, name
+
+
+def test_rows_without_columns_are_refused(tmp_path):
+    """A data file has a field at least; a table without rows needs no file."""
+    rows = pa.RecordBatch.from_struct_array(pa.array([{}, {}], pa.struct([])))
+    with pytest.raises(DataRefused, match="any fields"):
+        write_dataset(rows, tmp_path)
+    assert write_dataset(pa.table({}), tmp_path).count_rows() == 0

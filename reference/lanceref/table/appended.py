@@ -29,6 +29,9 @@ def appended_schema(table: LanceSchema, rows: LanceSchema, version: FileVersion)
         missing = {field.id for field in table.flat()} - {field.id for field in stored.flat()}
         if missing:
             raise AppendRefused(f"a 0.1 file holds every field, but {sorted(missing)} are missing")
+        order = [field.id for field in table.fields]  # that of the manifest counts
+        in_order = sorted(fields, key=lambda field: order.index(field.id))
+        return LanceSchema(tuple(in_order), table.metadata)
     return stored
 
 

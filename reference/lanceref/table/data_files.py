@@ -24,7 +24,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from lanceref.errors import AppendRefused
+from lanceref.errors import AppendRefused, DataRefused
 from lanceref.file.column_writer import PagePolicy
 from lanceref.file.descriptors import described_schema, holds_blobs
 from lanceref.file.file_writer import FileWriter
@@ -105,6 +105,8 @@ def write_files(
     with ExitStack() as undo:
         undo.callback(_remove, new)
         for home, part in zip(cycle(homes), parts):
+            if not schema.fields:
+                raise DataRefused("a data file does not contain any fields")
             if watcher is not None:
                 watcher.begin(table_pb2.DataFragment())
             _write_file(home, schema, version, part, parts, limits, new)
