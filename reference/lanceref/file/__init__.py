@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         LanceFileStatistics,
         ReaderResults,
     )
+    from lanceref.file.session import LanceFileSession, ListResult
     from lanceref.file.versions import stable_version
     from lanceref.file.writer import LanceFileWriter
 
@@ -24,15 +25,19 @@ _PUBLIC = {
     "LanceFileMetadata": "lanceref.file.reader",
     "LanceFileStatistics": "lanceref.file.reader",
     "ReaderResults": "lanceref.file.reader",
+    "LanceFileSession": "lanceref.file.session",
     "LanceFileWriter": "lanceref.file.writer",
+    "ListResult": "lanceref.file.session",
     "stable_version": "lanceref.file.versions",
 }
 
 __all__ = [
     "LanceFileMetadata",
     "LanceFileReader",
+    "LanceFileSession",
     "LanceFileStatistics",
     "LanceFileWriter",
+    "ListResult",
     "ReaderResults",
     "stable_version",
 ]
