@@ -72,6 +72,8 @@ class LanceFileWriter:
         self._version = version_named(version)
         if self._version == V0_1:
             raise NotStorable("0.1 files are written by write_dataset only")
+        if max_page_bytes == 0:
+            raise DataRefused("max_page_bytes must be greater than 0, got 0")
         self._path, self._caches = path, (data_cache_bytes, max_page_bytes)
         self._sink: LocalSink | None = None
         self._writer: FileWriter | None = None
@@ -96,6 +98,10 @@ class LanceFileWriter:
 
     def write_batch(self, batch: pa.RecordBatch | pa.Table) -> None:
         """Write the rows of a batch, or of every batch of a table."""
+        if not isinstance(batch, pa.RecordBatch | pa.Table):
+            raise TypeError(f"Expected RecordBatch or Table, got {type(batch)}")
+        if self.closed:
+            raise DataRefused("the file is closed")
         parts = batch.to_batches() if isinstance(batch, pa.Table) else [batch]
         for part in parts:
             writer = self._writer if self._writer is not None else self._open(part.schema)

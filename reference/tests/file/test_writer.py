@@ -45,3 +45,51 @@ def test_no_file_is_left_behind_by_a_schema_that_is_refused(tmp_path):
         LanceFileWriter(tmp_path / "f", pa.schema([("a.b", pa.int8())]))
 
     assert list(tmp_path.iterdir()) == []
+
+
+def _page_of_nothing(library, path):
+    library(path, BATCH.schema, max_page_bytes=0).write_batch(BATCH)
+
+
+WRONG_CALLS = {
+    "no batch": (lambda library, path: library(path, BATCH.schema).write_batch(5), TypeError),
+    "page": (_page_of_nothing, ValueError),
+    "version": (lambda library, path: library(path, version="0.1"), NotImplementedError),
+    "name": (lambda library, path: library(path, version="2"), ValueError),
+    "column": (
+        lambda library, path: library(path, BATCH.schema).write_batch(
+            BATCH.rename_columns(["other"])
+        ),
+        ValueError,
+    ),
+    "no schema": (lambda library, path: library(path).close(), ValueError),
+}
+BATCH = pa.record_batch({"a": [1, 2, 3]})
+
+
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_wrong_calls_are_refused(tmp_path, name):
+    """With the class pylance raises."""
+    call, error = WRONG_CALLS[name]
+    with pytest.raises(error):
+        call(LanceFileWriter, str(tmp_path / "x"))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_the_oracle_refuses_them_too(tmp_path, name):
+    """The same classes."""
+    from lance.file import LanceFileWriter as Theirs
+
+    call, error = WRONG_CALLS[name]
+    with pytest.raises(error):
+        call(Theirs, str(tmp_path / "x"))
+
+
+def test_a_closed_file_takes_no_rows(tmp_path):
+    """It stays whole."""
+    writer = LanceFileWriter(tmp_path / "x")
+    writer.write_batch(BATCH)
+    assert writer.close() == 3
+    with pytest.raises(DataRefused, match="closed"):
+        writer.write_batch(BATCH)
