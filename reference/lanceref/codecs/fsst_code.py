@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.values import Variable
 
 MAX_SYMBOL = 8
-HASH_BITS = 12
+HASH_BITS, HASH_FACTOR, HASH_SHIFT = 12, 2971215073, 15
 
 FEW = 256
 """Values from which going side by side is faster."""
@@ -69,8 +69,8 @@ def make_coder(symbols: list[bytes]) -> Coder:
 
 def _hash(words: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return the slot of the first three bytes of each word."""
-    mixed: NDArray[np.uint64] = (words & _MASKS[3]) * np.uint64(2971215073)
-    mixed ^= mixed >> np.uint64(15)
+    mixed: NDArray[np.uint64] = (words & _MASKS[3]) * np.uint64(HASH_FACTOR)
+    mixed ^= mixed >> np.uint64(HASH_SHIFT)
     mixed &= np.uint64((1 << HASH_BITS) - 1)
     return mixed.view(np.int64)
 

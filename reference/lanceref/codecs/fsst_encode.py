@@ -16,6 +16,7 @@ from lanceref.codecs.fsst_code import Coded, code_values, make_coder
 from lanceref.codecs.fsst_expand import ESCAPE
 from lanceref.codecs.fsst_train import train
 from lanceref.codecs.values import Variable
+from lanceref.kernels.compiled import PATIENCE
 
 SMALLEST = 32 * 1024
 """Bytes of values below which they are not coded."""
@@ -42,6 +43,10 @@ def symbol_table(symbols: list[bytes], *, is_on: bool) -> bytes:
 def apply(symbols: list[bytes], values: Variable) -> Variable:
     """Code the values with the symbols of a table, some of them at a time."""
     coder, offsets = make_coder(symbols), values.offsets
+    if PATIENCE.pays(int(offsets[-1])):
+        from lanceref.kernels import fsst_code as kernel
+
+        return kernel.apply(coder, values)
     ends, parts, size = [np.zeros(1, np.int64)], [np.empty(0, np.uint8)], 0
     first = 0
     while first < values.count:
