@@ -33,7 +33,7 @@ def memory(path: Path, table: str, version: str) -> Figure:
 
 
 def imports(rounds: int) -> Figure:
-    """Return the median seconds of an import."""
+    """Return the median processor seconds of an import."""
     times: dict[str, list[float]] = {side: [] for side in IMPORTS}
     for round_ in range(rounds + 1):
         for side, taken in times.items():
@@ -50,10 +50,10 @@ def _ask(*arguments: str) -> float:
 
 
 def _import(side: str) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     for name in IMPORTS[side]:
         import_module(name)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def _scan(side: str, path: str) -> float:
