@@ -40,7 +40,10 @@ _PLACES: dict[str, tuple[str, ...]] = {
         f"dictionary in {version}": (*_BLOCK, "variable", "fsst", "fixed_size_list")
         for version in ("2.1", "2.2")
     },
-    "dictionary in 2.3": (*_BLOCK, "variable", "fsst", "fixed_size_list", *_SEQUENCES),
+    "dictionary in 2.3": (
+        *(*_BLOCK, "variable", "fsst", "fixed_size_list"),
+        *("constant", "range", "delta"),
+    ),
     "offsets in 2.3": (*_BLOCK, *_SEQUENCES),
     "run values in 2.3": _RUNS,
     "run lengths in 2.3": _RUNS,
