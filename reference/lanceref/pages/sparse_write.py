@@ -104,12 +104,14 @@ def _block(values: Sequence64) -> tuple[CompressiveEncoding, Buffer]:
     return flat_encoding(64), numbers.view(np.uint8)
 
 
-def encode_structure(rows: Shred, dimensions: tuple[int | None, ...]) -> StructureEncoder:
-    """Describe the layers around a leaf and its validity.
+def encode_structure(
+    rows: Shred, dimensions: tuple[int | None, ...], encoder: StructureEncoder | None = None
+) -> StructureEncoder:
+    """Describe the layers around a leaf and its validity, with a fresh encoder or that given.
 
     `dimensions` has one entry per layer: that of a fixed-size list, None for other layers.
     """
-    encoder = StructureEncoder()
+    encoder = StructureEncoder() if encoder is None else encoder
     for layer, dimension in zip(rows.layers, dimensions, strict=True):
         encoder.add(layer, dimension is None)
     encoder.add(Layer(len(rows.leaf), rows.validity), is_leaf_or_struct=True)

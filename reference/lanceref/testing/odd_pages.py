@@ -23,7 +23,7 @@ from lanceref.codecs.statistics import max_value_bytes
 from lanceref.codecs.values import Fixed, Rows, Values, Variable
 from lanceref.file.column_writer import EncodedColumn, EncodedPage
 from lanceref.file.schema import Field
-from lanceref.file.versions import V2_2, FileVersion
+from lanceref.file.versions import V2_2, V2_3, FileVersion
 from lanceref.pages.constant_write import the_value, value_page
 from lanceref.pages.encode import (
     Encoded,
@@ -47,14 +47,16 @@ from lanceref.pages.layers import (
 )
 from lanceref.pages.leafvalues_write import kind_of
 from lanceref.pages.miniblock_write import FILL, StoredDictionary, chunk_ends, miniblock_page
-from lanceref.pages.planar_write import dense_layout
-from lanceref.pages.ravel import RavelledLevels, layer_code, layers_of, ravel
+from lanceref.pages.planar_write import chunked_plane, dense_layout, sparse_layout
+from lanceref.pages.ravel import RavelledLevels, flat_levels, layer_code, layers_of, ravel
 from lanceref.pages.shred import Shred, shred
-from lanceref.pages.writer import scale_of
+from lanceref.pages.sparse_write import encode_structure
+from lanceref.pages.writer import dimensions_of, scale_of
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.testing.odd_codecs import odd_levels, odd_mini
 from lanceref.testing.odd_columns import random_cuts
+from lanceref.testing.odd_sparse import OddStructure
 from lanceref.testing.oddities import Chance
 
 WIDER = {
@@ -92,7 +94,11 @@ def odd_leaves(
         inside = any(step.step is Step.STRUCT for step in path) and has_lists(rows)
         name = CUT_INSIDE if inside else CUT
         for start, end in pairwise(random_cuts(rng, rows.num_rows, name)):
-            buffers, layout = odd_page(rng, rows.slice(start, end), version)
+            part = rows.slice(start, end)
+            if version >= V2_3 and can_be_sparse(part) and rng.odd("sparse structure", 0.4):
+                buffers, layout = odd_sparse_page(rng, part, dimensions_of(path))
+            else:
+                buffers, layout = odd_page(rng, part, version)
             slots = (end - start) * scale_of(path)
             pages.append(EncodedPage(0, buffers, layout, slots, start))
         columns.append(EncodedColumn(encoding, pages))
@@ -133,6 +139,24 @@ def odd_page(rng: Chance, rows: Shred, version: FileVersion) -> Encoded:
     fill = rng.randrange(256) if rng.odd("other bytes inside chunks") else FILL
     buffers, mini = miniblock_page(levels, blocks, dictionary, version, encode, fill)
     return buffers, _laid(PageLayout(mini_block_layout=mini), version)
+
+
+def can_be_sparse(rows: Shred) -> bool:
+    """Whether an odd page with sparse structure holds the rows: in chunks, without a dictionary."""
+    if is_all_null(rows) or pa.types.is_dictionary(rows.leaf.type):
+        return False
+    return not _must_zip(leaf_values(rows.leaf)[0])
+
+
+def odd_sparse_page(rng: Chance, rows: Shred, dimensions: tuple[int | None, ...]) -> Encoded:
+    """Encode rows in chunks behind a sparse structure (2.3)."""
+    structure = encode_structure(rows, dimensions, OddStructure(rng))
+    kind = kind_of(rows.leaf.type)
+    blocks = odd_mini(rng, leaf_values(rows.leaf)[0], kind, V2_3)
+    slots = flat_levels(len(rows.leaf))
+    buffers, mini = miniblock_page(slots, blocks, None, V2_3)
+    plane = chunked_plane(mini, dense=False)
+    return [*buffers, *structure.buffers], sparse_layout(structure.layers, plane)
 
 
 def _odd_fullzip(

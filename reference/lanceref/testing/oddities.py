@@ -94,6 +94,9 @@ PAGES = frozenset(
         "values packed to any width",
         "levels packed to any width",
         "row index wider than it needs",
+        "sparse structure",
+        "positions in any codec",
+        "more positions than needed",
     }
 )
 """Oddities of the pages of 2.1 to 2.3."""
@@ -103,6 +106,8 @@ NEEDS = {
     "zstd without a size": "compressed values",
     "strings of one width as values": "strings of one width",
     "nulls said in two places": "validity over strings",
+    "positions in any codec": "sparse structure",
+    "more positions than needed": "sparse structure",
     **dict.fromkeys(
         (
             "wider layers",
