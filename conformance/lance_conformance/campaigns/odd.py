@@ -24,7 +24,7 @@ from lanceref.file.reader import LanceFileReader
 from lanceref.file.versions import version_named
 from lanceref.testing import random_sample
 from lanceref.testing.odd_files import odd_file
-from lanceref.testing.oddities import ALL, NEEDS, Chance
+from lanceref.testing.oddities import ALL, Chance, with_needs
 
 from lance_conformance.campaigns.oracle_child import OracleChild
 from lance_conformance.campaigns.settled import settled
@@ -37,6 +37,8 @@ KNOWN = {
     "strings of one width as values": "D.array.equal-strings-as-values",
     "symbol tables of large strings": "D.array.fsst-large-strings",
     "buffers of packed fields": "D.array.packed-field-buffers",
+    "compressed deltas": "D.codec.deltas",
+    "deltas of deltas": "D.codec.deltas",
     "pages cut anywhere inside structs of lists": "D.page.struct-nulls-after-list-nulls",
 }
 """Oddities that the oracle cannot read, each with its divergence."""
@@ -87,7 +89,7 @@ def run_oddity(
 ) -> Row:
     """Make files with one oddity, or with all that the oracle reads; let both readers read them."""
     row = Row(version, oddity)
-    allowed: Collection[str] = {oddity, NEEDS.get(oddity, oddity)}
+    allowed: Collection[str] = with_needs(oddity)
     if oddity == TOGETHER:
         allowed = ALL - KNOWN.keys()
     for seed in range(SEEDS):

@@ -15,10 +15,12 @@ def oracle():
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("oddity", [name for name, id_ in KNOWN.items() if "D.array" in id_])
+@pytest.mark.parametrize("oddity", [name for name in KNOWN if "cut" not in name])
 def test_the_oracle_cannot_read(tmp_path, oracle, oddity):
     """Each known divergence shows in some of four files, and the reference reads all."""
-    row = run_oddity("2.0", oddity, 4, tmp_path, oracle)
+    version = "2.3" if KNOWN[oddity] == "D.codec.deltas" else "2.0"
+
+    row = run_oddity(version, oddity, 4, tmp_path, oracle)
 
     assert row.files == 4
     assert row.ours == []

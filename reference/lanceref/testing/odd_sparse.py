@@ -46,25 +46,28 @@ class OddStructure(StructureEncoder):
         return encoding
 
 
-def odd_sequence(rng: Chance, values: Sequence64) -> tuple[CompressiveEncoding, Buffer | None]:
+def odd_sequence(
+    rng: Chance, values: Sequence64, *, are_deltas: bool = False
+) -> tuple[CompressiveEncoding, Buffer | None]:
     """Return a codec of chance for 64-bit integers, and its buffer if it needs one."""
     steps = np.diff(values)
-    if len(values) > 1 and steps.min() >= 0 and rng.random() < 0.4:
+    rises = len(values) > 1 and steps.min() >= 0
+    if rises and rng.random() < 0.4 and (not are_deltas or rng.odd("deltas of deltas")):
         encoding = CompressiveEncoding()
         encoding.delta.uncompressed_bits_per_value = 64
         encoding.delta.base = int(values[0])
-        child, data = odd_sequence(rng, steps)
+        child, data = odd_sequence(rng, steps, are_deltas=True)
         encoding.delta.deltas.CopyFrom(child)
         return encoding, data
     numbers = values.astype("<u8")
-    match rng.choice(("flat", "packed", "compressed", "plain")):
+    if rng.odd("compressed deltas" if are_deltas else "compressed positions", 0.3):
+        scheme = rng.choice(("lz4", "zstd"))
+        frame = general_encode.compress(scheme, None, numbers.view(np.uint8).data)
+        return general_encode.general_encoding(scheme, None, flat_encoding(64)), frame
+    match rng.choice(("flat", "packed", "plain")):
         case "flat":
             return flat_encoding(64), numbers.view(np.uint8)
         case "packed":
             width = rng.randint(max(1, int(block_widths(numbers).max())), 63)
             return out_of_line_encoding(64, width), encode_out_of_line(numbers, width)
-        case "compressed":
-            scheme = rng.choice(("lz4", "zstd"))
-            frame = general_encode.compress(scheme, None, numbers.view(np.uint8).data)
-            return general_encode.general_encoding(scheme, None, flat_encoding(64)), frame
-    return encode_sequence(values)
+    return (flat_encoding(64), numbers.view(np.uint8)) if are_deltas else encode_sequence(values)

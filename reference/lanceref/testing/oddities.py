@@ -96,6 +96,9 @@ PAGES = frozenset(
         "row index wider than it needs",
         "sparse structure",
         "positions in any codec",
+        "compressed positions",
+        "compressed deltas",
+        "deltas of deltas",
         "more positions than needed",
     }
 )
@@ -107,6 +110,9 @@ NEEDS = {
     "strings of one width as values": "strings of one width",
     "nulls said in two places": "validity over strings",
     "positions in any codec": "sparse structure",
+    **dict.fromkeys(
+        ("compressed positions", "compressed deltas", "deltas of deltas"), "positions in any codec"
+    ),
     "more positions than needed": "sparse structure",
     **dict.fromkeys(
         (
@@ -127,6 +133,11 @@ NEEDS = {
 
 ALL = CONTAINER | SLOPPY | ARRAYS | PAGES
 """Every oddity there is."""
+
+
+def with_needs(oddity: str) -> frozenset[str]:
+    """Return an oddity with all that it needs to occur."""
+    return frozenset({oddity}) | (with_needs(NEEDS[oddity]) if oddity in NEEDS else frozenset())
 
 
 class Chance(Random):

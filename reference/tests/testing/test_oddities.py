@@ -1,6 +1,6 @@
 """Oddities: what is allowed is drawn and counted, nothing else."""
 
-from lanceref.testing.oddities import ALL, NEEDS, Chance
+from lanceref.testing.oddities import ALL, NEEDS, Chance, with_needs
 
 
 def test_only_allowed_oddities_are_drawn():
@@ -12,6 +12,14 @@ def test_only_allowed_oddities_are_drawn():
     assert 0 < sum(drawn) < 50
     assert not any(chance.odd("bitpacked", 1.0) for _ in range(50))
     assert dict(chance.seen) == {"pages cut anywhere": sum(drawn)}
+
+
+def test_needs_are_followed_to_the_end():
+    """Deltas of deltas need positions in any codec, which need a sparse structure."""
+    needed = {"deltas of deltas", "positions in any codec", "sparse structure"}
+
+    assert with_needs("deltas of deltas") == needed
+    assert with_needs("bitpacked") == {"bitpacked"}
 
 
 def test_every_need_is_an_oddity():
