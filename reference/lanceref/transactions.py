@@ -189,9 +189,11 @@ def base_messages(
     bases: Iterable[DatasetBasePath], first_id: int | None
 ) -> list[table_pb2.BasePath]:
     """Return the messages of base paths, numbered from `first_id` on unless that is None."""
-    made = []
-    for number, base in enumerate(bases):
-        own = base.id if base.id is not None else (first_id or 0) + number if first_id else 0
+    made, next_id = [], first_id
+    for base in bases:
+        own = base.id
+        if own is None:
+            own, next_id = (0, None) if next_id is None else (next_id, next_id + 1)
         made.append(
             table_pb2.BasePath(
                 id=own, name=base.name, is_dataset_root=base.is_dataset_root, path=base.path

@@ -73,8 +73,8 @@ def test_a_segment_comes_back_from_its_entry():
 
 
 def test_bases_are_numbered_from_1_or_by_the_commit():
-    """An id of its own counts."""
-    bases = [DatasetBasePath("/x"), DatasetBasePath("/y", id=9)]
+    """An id of its own stays, and the others are counted without it."""
+    bases = [DatasetBasePath("/y", id=9), DatasetBasePath("/x"), DatasetBasePath("/z")]
 
-    assert [1, 9] == [one.id for one in base_messages(bases, 1)]
-    assert [0, 9] == [one.id for one in base_messages(bases, None)]
+    assert [9, 1, 2] == [one.id for one in base_messages(bases, 1)]
+    assert [9, 0, 0] == [one.id for one in base_messages(bases, None)]
