@@ -58,7 +58,7 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(("incoming", "operation", "metadata", "committing"), 7),
     **dict.fromkeys(("transactions", "read_transaction", "opened", "history"), 7),
     **dict.fromkeys(("settings", "references", "cleanup", "edits", "merge_insert"), 7),
-    **dict.fromkeys(("evolution", "reading", "udf"), 7),
+    **dict.fromkeys(("evolution", "reading", "udf", "scan_arguments", "scanner_builder"), 7),
     # 8: many processes
     **dict.fromkeys(("jobs", "spark"), 8),
 }

@@ -25,7 +25,9 @@ from lanceref.optimize import DatasetOptimizer
 from lanceref.query.ordering import ColumnOrdering
 from lanceref.reading import Reading
 from lanceref.references import Branches, References, Tags
-from lanceref.scanner import LanceScanner, ScanArguments
+from lanceref.scan_arguments import ScanArguments
+from lanceref.scanner import LanceScanner
+from lanceref.scanner_builder import ScannerBuilder
 from lanceref.settings import Settings
 from lanceref.snapshot import open_snapshot
 from lanceref.storage import open_store
@@ -49,6 +51,7 @@ __all__ = [
     "LanceDataset",
     "LanceOperation",
     "LanceScanner",
+    "ScannerBuilder",
     "Tags",
     "Transaction",
     "dataset",

@@ -208,8 +208,11 @@ class CleanupRefused(LanceError, OSError, ValueError):
     kind = "other"
 
 
-class QueryRefused(LanceError, ValueError):
-    """A filter or expression that cannot be understood, or does not fit the table."""
+class QueryRefused(LanceError, OSError, ValueError):
+    """A filter or expression that cannot be understood, or does not fit the table.
+
+    pylance raises `ValueError` here, and `OSError` where only rows are counted.
+    """
 
     kind = "other"
 
@@ -234,6 +237,12 @@ class InvalidTable(LanceError, OSError):
 
 class EditFailed(LanceError, OSError):
     """An edit that fails on the values of a row: pylance raises `OSError` here."""
+
+    kind = "other"
+
+
+class NotYet(LanceError, NotImplementedError):
+    """Something that pylance can do and this implementation cannot do yet."""
 
     kind = "other"
 

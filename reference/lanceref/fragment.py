@@ -25,14 +25,14 @@ from lanceref.metadata import (
     RowDatasetVersionMeta,
     RowIdMeta,
 )
-from lanceref.projection import take_projection
 from lanceref.query.rows import condition
-from lanceref.scanner import Columns, LanceScanner, ScanArguments, describe
+from lanceref.query.taken import take_columns
+from lanceref.scan_arguments import Columns, ScanArguments, describe
+from lanceref.scanner import LanceScanner
 from lanceref.snapshot import Snapshot, positions_of
 from lanceref.table.deletions import deletion_path
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
-from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class LanceFragment:
 
     def count_rows(self, filter: object = None) -> int:
         """Return the rows that are not deleted and pass a filter."""
-        return self.scanner([], filter).count_rows()
+        return self.scanner(columns=[], filter=filter).count_rows()
 
     def data_files(self) -> list[DataFile]:
         """Return the data files as the manifest lists them."""
@@ -120,17 +120,19 @@ class LanceFragment:
 
     def scanner(
         self,
+        *,
         columns: Columns = None,
         filter: object = None,
         limit: int | None = None,
         offset: int | None = None,
         **arguments: Unpack[ScanArguments],
     ) -> LanceScanner:
-        """Describe a scan of this fragment; see `scanner.describe`."""
+        """Describe a scan of this fragment; see `scan_arguments.describe`."""
         return describe(self._snapshot, [self._rows], columns, filter, limit, offset, arguments)
 
     def to_batches(
         self,
+        *,
         columns: Columns = None,
         filter: object = None,
         limit: int | None = None,
@@ -138,7 +140,8 @@ class LanceFragment:
         **arguments: Unpack[ScanArguments],
     ) -> Iterator[pa.RecordBatch]:
         """Yield the live rows in batches."""
-        return self.scanner(columns, filter, limit, offset, **arguments).to_batches()
+        scanner = describe(self._snapshot, [self._rows], columns, filter, limit, offset, arguments)
+        return scanner.to_batches()
 
     def to_table(
         self,
@@ -149,17 +152,17 @@ class LanceFragment:
         **arguments: Unpack[ScanArguments],
     ) -> pa.Table:
         """Return the live rows."""
-        return self.scanner(columns, filter, limit, offset, **arguments).to_table()
+        scanner = describe(self._snapshot, [self._rows], columns, filter, limit, offset, arguments)
+        return scanner.to_table()
 
     def head(self, num_rows: int) -> pa.Table:
         """Return the first live rows."""
         return self.to_table(limit=num_rows)
 
-    def take(self, indices: Sequence[int], columns: Sequence[str] | None = None) -> pa.Table:
+    def take(self, indices: Sequence[int], columns: Columns = None) -> pa.Table:
         """Return live rows by their position in the fragment. Raises RowNotFound."""
-        projection = take_projection(self._snapshot.schema(BlobHandling.DESCRIPTIONS), columns)
         alone = replace(self._snapshot, fragments=(self._rows,))
-        return alone.take(positions_of(indices, self.count_rows()), projection)
+        return take_columns(alone, positions_of(indices, self.count_rows()), columns)
 
     def delete(self, predicate: object) -> FragmentMetadata | None:
         """Take out the rows that pass a filter; None when none is left. Raises QueryRefused."""

@@ -1,6 +1,6 @@
-"""Reading: the rows, columns and fragments of a dataset (face).
+"""Reading: the rows of a table, scanned, taken, drawn and counted (face).
 
-Has the names, arguments and defaults of pylance's `LanceDataset`, as far as they read.
+Has the names of pylance's `LanceDataset`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, Unpack
 
-import numpy as np
 import pyarrow as pa
 
 from lanceref.blob import DEFAULT_BLOB_BUFFER_SIZE, BlobFile, checked_buffer_size
@@ -17,17 +16,17 @@ from lanceref.errors import InvalidTable
 from lanceref.file.schema import LanceSchema
 from lanceref.fragment import LanceFragment
 from lanceref.opened import OpenTable
-from lanceref.projection import take_projection
-from lanceref.scanner import Columns, LanceScanner, ScanArguments, describe
+from lanceref.query.row_ids import positions_of_ids
+from lanceref.query.taken import take_columns
+from lanceref.scan_arguments import Columns, ScanArguments, describe
+from lanceref.scanner import LanceScanner
 from lanceref.snapshot import positions_of
 from lanceref.storage import IOStats
-from lanceref.table.lineage import ROW_ID
-from lanceref.table.logical import BlobHandling
 from lanceref.take_blobs import check_buffer, locate_blobs, read_ranges
 
 
 class Reading(OpenTable):
-    """What a dataset has."""
+    """What a dataset reads."""
 
     _scan_options: ScanArguments = {}  # noqa: RUF012
     """Arguments of every scan that does not say otherwise; replaced, never changed."""
@@ -52,16 +51,18 @@ class Reading(OpenTable):
         """Highest id of a field of the schema, -1 without any."""
         return max((field.id for field in self.lance_schema.flat()), default=-1)
 
-    def __len__(self) -> int:
-        return self.count_rows()
-
     @property
     def data_storage_version(self) -> str:
         """Name of the data storage version."""
         return self._snapshot.manifest.storage_version
 
-    def get_fragments(self) -> list[LanceFragment]:
-        """Return every fragment."""
+    def __len__(self) -> int:
+        return self.count_rows()
+
+    def get_fragments(self, filter: object = None) -> list[LanceFragment]:
+        """Return every fragment. Raises ValueError for a filter: pylance has none here."""
+        if filter is not None:
+            raise ValueError("get_fragments() does not support filter yet")
         return [LanceFragment(self._snapshot, rows) for rows in self._snapshot.fragments]
 
     def get_fragment(self, fragment_id: int) -> LanceFragment | None:
@@ -76,9 +77,9 @@ class Reading(OpenTable):
         """Every fragment."""
         return self.get_fragments()
 
-    def count_rows(self, filter: object = None) -> int:
+    def count_rows(self, filter: object = None, **arguments: Unpack[ScanArguments]) -> int:
         """Return the rows that are not deleted and pass a filter; without one none is read."""
-        return self.scanner([], filter).count_rows()
+        return self.scanner([], filter, **arguments).count_rows()
 
     def scanner(
         self,
@@ -90,11 +91,18 @@ class Reading(OpenTable):
         fragments: Iterable[LanceFragment] | None = None,
         **arguments: Unpack[ScanArguments],
     ) -> LanceScanner:
-        """Describe a scan; see `scanner.describe`."""
+        """Describe a scan; see `scan_arguments.describe`. Raises TypeError for odd fragments."""
         arguments = {**self._scan_options, **arguments}
         rows = self._snapshot.fragments
         if fragments is not None:
-            chosen = [fragment.fragment_id for fragment in fragments]
+            chosen = []
+            for fragment in fragments:
+                if not isinstance(fragment, LanceFragment):
+                    raise TypeError(
+                        "fragments must be an iterable of LanceFragment. "
+                        f"Got {type(fragment)} instead."
+                    )
+                chosen.append(fragment.fragment_id)
             by_id = {one.fragment.id: one for one in rows}
             if not by_id.keys() >= set(chosen):
                 raise ValueError(f"fragments {chosen} are not all in version {self.version}")
@@ -127,37 +135,38 @@ class Reading(OpenTable):
         """Return the first rows; `kwargs` as in `scanner`."""
         return self.scanner(limit=num_rows, **kwargs).to_table()  # type: ignore[arg-type]
 
-    def sample(
-        self,
-        num_rows: int,
-        columns: Columns = None,
-        randomize_order: bool = True,
-    ) -> pa.Table:
-        """Return rows that are drawn at random, in the order of the table unless asked not to."""
-        rows = self.count_rows()
-        drawn = random.sample(range(rows), min(num_rows, rows))
-        indices = drawn if randomize_order else sorted(drawn)
-        names = None if columns is None else list(columns)
-        return self.take(indices, names)
+    def slice(self, start: int, end: int, columns: Columns = None) -> pa.Table:
+        """Return the rows from one position to before another. Raises ValueError."""
+        if start < 0:
+            raise ValueError(f"start must be non-negative, got {start}")
+        if end < start:
+            raise ValueError(f"end ({end}) must be >= start ({start})")
+        return self.scanner(columns, limit=end - start, offset=start).to_table()
 
-    def take(
-        self, indices: Sequence[int] | pa.Array, columns: Sequence[str] | None = None
+    def sample(
+        self, num_rows: int, columns: Columns = None, randomize_order: bool = True
     ) -> pa.Table:
+        """Return rows that are drawn at random, in the order of the table unless asked not to.
+
+        Raises ValueError when there are not so many.
+        """
+        drawn = random.sample(range(self.count_rows()), num_rows)
+        return self.take(drawn if randomize_order else sorted(drawn), columns)
+
+    def take(self, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:
         """Return rows by position, in any order, repeated if asked. Raises RowNotFound."""
-        projection = take_projection(self._snapshot.schema(BlobHandling.DESCRIPTIONS), columns)
-        return self._snapshot.take(positions_of(indices, self.count_rows()), projection)
+        positions = positions_of(indices, self.count_rows())
+        return take_columns(self._snapshot, positions, columns)
 
     def _take_rows(
-        self, row_ids: Sequence[int] | pa.Array, columns: Sequence[str] | None = None
+        self,
+        row_ids: Sequence[int] | pa.Array,
+        columns: Columns = None,
+        *,
+        ignore_deletions: bool = False,
     ) -> pa.Table:
-        """Return rows by id, in the order asked for; an id that no live row has is left out."""
-        schema, wanted = self._snapshot.schema(BlobHandling.DESCRIPTIONS), np.asarray(row_ids)
-        every = self.to_table([], with_row_id=True)[ROW_ID].to_numpy()
-        order = np.argsort(every)
-        at = np.searchsorted(every, wanted, sorter=order)
-        positions = order[np.minimum(at, max(len(every) - 1, 0))] if len(every) else at[:0]
-        found = positions[every[positions] == wanted[: len(positions)]]
-        return self._snapshot.take(found, take_projection(schema, columns))
+        """Return rows by row id, in any order; deleted rows are left out. Raises RowNotFound."""
+        return take_columns(self._snapshot, positions_of_ids(self._snapshot, row_ids), columns)
 
     def validate(self) -> None:
         """Raise the first thing that is wrong with this version, as an OSError."""

@@ -1,24 +1,29 @@
 """Scanner: the rows of a table or of some of its fragments, as a stream (face).
 
-Has the names of pylance's `LanceScanner`.
+Has the names of pylance's `LanceScanner`. Without a filter the columns are read as they lie. With
+one its columns are read first, and the others only where rows pass. An order needs its columns
+first too: they are read with the positions of the rows, which are then taken in that order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from lanceref.errors import QueryRefused
+from lanceref.file.schema import Field
 from lanceref.projection import Projection, scan_projection
-from lanceref.query.columns import Computed, bind_columns
+from lanceref.query.batches import recut
+from lanceref.query.columns import Computed
 from lanceref.query.ordering import ColumnOrdering, ordered
-from lanceref.query.rows import Condition, chosen_rows, condition, read_rows
+from lanceref.query.rows import Condition, chosen_rows, read_passed
 from lanceref.snapshot import Snapshot
-from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import ROW_ADDRESS, SYSTEM_COLUMNS, FragmentRows
+from lanceref.table.rows import ROW_OFFSET, FragmentRows
 
 DEFAULT_BATCH_SIZE = 8192
 """Rows of a batch when the caller does not say."""
@@ -26,94 +31,20 @@ DEFAULT_BATCH_SIZE = 8192
 
 @dataclass(frozen=True, slots=True)
 class ScanOptions:
-    """What a scan returns besides its columns: None for a number means the default."""
+    """What a scan returns besides its columns: None for a number means the default.
+
+    `early` are columns that are read with those of the filter, passed or not.
+    """
 
     batch_size: int | None = None
+    batch_bytes: int | None = None
     limit: int | None = None
     offset: int | None = None
     condition: Condition | None = None
-    order_by: Sequence[ColumnOrdering] = ()
+    early: tuple[Field, ...] = ()
+    order_by: tuple[ColumnOrdering, ...] = ()
     computed: Computed | None = None
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a number out of range."""
-        for name, value in (("Limit", self.limit), ("Offset", self.offset)):
-            if value is not None and value < 0:
-                raise ValueError(f"{name} must be non-negative, it is {value}")
-        if self.batch_size is not None and self.batch_size < 1:
-            raise ValueError(f"batch_size must be positive, it is {self.batch_size}")
-
-
-class ScanArguments(TypedDict, total=False):
-    """Arguments of a scan besides columns, filter, limit and offset.
-
-    From `batch_readahead` on they only say how another reader goes about it.
-    """
-
-    batch_size: int | None
-    with_row_id: bool | None
-    with_row_address: bool | None
-    blob_handling: str | None
-    order_by: Sequence[ColumnOrdering | str] | None
-    nearest: object
-    full_text_query: object
-    batch_readahead: int | None
-    batch_size_bytes: int | None
-    fast_search: bool | None
-    fragment_readahead: int | None
-    io_buffer_size: int | None
-    late_materialization: bool | list[str] | None
-    prefilter: bool | None
-    scan_in_order: bool | None
-    strict_batch_size: bool | None
-    use_scalar_index: bool | None
-    use_stats: bool | None
-
-
-Columns = Sequence[str] | Mapping[str, str] | None
-"""Columns by name, expressions by the name of the result, or None for all columns."""
-
-
-def describe(
-    snapshot: Snapshot,
-    fragments: Sequence[FragmentRows],
-    columns: Columns,
-    filter: object,
-    limit: int | None,
-    offset: int | None,
-    arguments: ScanArguments,
-) -> LanceScanner:
-    """Describe a scan of fragments.
-
-    Raises NotFound for an unknown column, QueryRefused for an expression that does not fit,
-    ValueError for a number out of range, NotImplementedError for a search.
-    """
-    for name in ("nearest", "full_text_query"):
-        if arguments.get(name) is not None:
-            raise NotImplementedError(f"{name}: indices are not searched yet")
-    schema = snapshot.schema(BlobHandling.of(arguments.get("blob_handling")))
-    wanted = (("with_row_id", ROW_ID), ("with_row_address", ROW_ADDRESS))
-    system = [name for argument, name in wanted if arguments.get(argument)]
-    orderings = [
-        ColumnOrdering(one) if isinstance(one, str) else one
-        for one in arguments.get("order_by") or ()
-    ]
-    computed = None
-    if isinstance(columns, Mapping):
-        every = pa.schema([*schema.arrow, *(pa.field(one, pa.uint64()) for one in SYSTEM_COLUMNS)])
-        expressions = {**columns, **{name: name for name in system}}
-        computed = bind_columns(expressions, every)
-        columns = [name for name in every.names if name in computed.columns]
-        system = []
-    options = ScanOptions(
-        arguments.get("batch_size"),
-        limit,
-        offset,
-        None if filter is None else condition(snapshot, filter),
-        orderings,
-        computed,
-    )
-    return LanceScanner(snapshot, fragments, scan_projection(schema, columns, system), options)
+    strict: bool = False
 
 
 class LanceScanner:
@@ -143,34 +74,46 @@ class LanceScanner:
         return self._snapshot.arrow_schema
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in the order of the table; no batch crosses a fragment."""
-        options = self._options
-        if options.order_by:
-            yield from self._sorted()
-            return
-        for batch in self._batches(options.offset or 0, options.limit):
-            yield batch if options.computed is None else options.computed.batch(batch)
+        """Yield the rows in the order of the table, or in the one asked for.
 
-    def _batches(self, offset: int, limit: int | None) -> Iterator[pa.RecordBatch]:
-        size = self._options.batch_size or DEFAULT_BATCH_SIZE
-        if self._options.condition is None:
-            end = offset + _limited(self._live_rows(), offset, limit)
-            return self._snapshot.scan(self._fragments, self._projection, size, offset, end)
-        chosen = chosen_rows(self._fragments, self._options.condition, offset, limit)
-        return (
-            batch
-            for rows, positions in chosen
-            for batch in read_rows(rows, positions, self._projection, size)
-        )
-
-    def _sorted(self) -> Iterator[pa.RecordBatch]:
+        No batch crosses a fragment unless batches are to have exactly the size asked for.
+        """
         options = self._options
-        batches = self._batches(0, None)
+        batches = self._sorted() if options.order_by else self._in_order(self._projection)
         if options.computed is not None:
             batches = map(options.computed.batch, batches)
-        table = pa.Table.from_batches(batches, schema=self.projected_schema)
-        rows = ordered(table, options.order_by).slice(options.offset or 0, options.limit)
-        yield from rows.to_batches(options.batch_size or DEFAULT_BATCH_SIZE)
+        return recut(batches, self._size, options.batch_bytes, strict=options.strict)
+
+    @property
+    def _size(self) -> int:
+        return self._options.batch_size or DEFAULT_BATCH_SIZE
+
+    def _in_order(self, projection: Projection, *, whole: bool = False) -> Iterator[pa.RecordBatch]:
+        """Yield the rows asked for; `whole` is before limit and offset."""
+        options = self._options
+        offset, limit = (0, None) if whole else (options.offset or 0, options.limit)
+        if options.condition is None:
+            end = offset + _limited(self._live_rows(), offset, limit)
+            return self._snapshot.scan(self._fragments, projection, self._size, offset, end)
+        chosen = chosen_rows(self._fragments, options.condition, offset, limit, options.early)
+        return (batch for passed in chosen for batch in read_passed(passed, projection, self._size))
+
+    def _sorted(self) -> Iterator[pa.RecordBatch]:
+        """Read the keys of the order with the positions of the rows, then take these."""
+        options, offset = self._options, self._options.offset or 0
+        names = [one.column_name for one in options.order_by]
+        schema = self._snapshot.schema(BlobHandling.DESCRIPTIONS)
+        projection = scan_projection(schema, list(dict.fromkeys(names)), [ROW_OFFSET])
+        keys = pa.Table.from_batches(
+            self._in_order(projection, whole=True), schema=projection.schema
+        )
+        order = ordered([keys[name].combine_chunks() for name in names], options.order_by)
+        end = None if options.limit is None else offset + options.limit
+        rows = pc.take(keys[ROW_OFFSET], pa.array(order[offset:end]))
+        positions = rows.to_numpy().astype(np.int64)
+        for start in range(0, len(positions), self._size):
+            part = positions[start : start + self._size]
+            yield from self._snapshot.take(part, self._projection).combine_chunks().to_batches()
 
     def to_reader(self) -> pa.RecordBatchReader:
         """Return the batches as a reader."""
@@ -188,12 +131,36 @@ class LanceScanner:
         return LanceScanner(self._snapshot, self._fragments, self._projection, options).to_table()
 
     def count_rows(self) -> int:
-        """Return the number of rows; without a filter none is read."""
-        offset, limit = self._options.offset or 0, self._options.limit
+        """Return the number of rows; without a filter none is read.
+
+        Raises QueryRefused with a limit or an offset.
+        """
+        if self._options.limit is not None or self._options.offset is not None:
+            raise QueryRefused("Cannot use limit/offset with aggregate.")
         if self._options.condition is None:
-            return _limited(self._live_rows(), offset, limit)
-        chosen = chosen_rows(self._fragments, self._options.condition, offset, limit)
-        return sum(len(positions) for _, positions in chosen)
+            return self._live_rows()
+        chosen = chosen_rows(self._fragments, self._options.condition, 0, None)
+        return sum(len(passed.positions) for passed in chosen)
+
+    def explain_plan(self, verbose: bool = False) -> str:
+        """Return what is done to run the scan, one step a line, the last one first.
+
+        `verbose` names the columns that are read late.
+        """
+        options = self._options
+        names = ", ".join(field.name for field in self._projection.fields)
+        reads = f"LanceRead: projection=[{names}], num_fragments={len(self._fragments)}"
+        steps = [reads]
+        if options.condition is not None:
+            own = ", ".join(options.condition.filter.paths)
+            steps = [f"Filter: columns=[{own}]", *([reads] if verbose else [])]
+        if options.order_by:
+            keys = ", ".join(one.column_name for one in options.order_by)
+            steps.insert(0, f"Sort: [{keys}]")
+        if options.limit is not None or options.offset is not None:
+            steps.insert(0, f"Limit: skip={options.offset or 0}, fetch={options.limit}")
+        steps.insert(0, f"Projection: [{', '.join(self.projected_schema.names)}]")
+        return "\n".join(f"{'  ' * depth}{step}" for depth, step in enumerate(steps)) + "\n"
 
     def _live_rows(self) -> int:
         return sum(fragment.num_rows for fragment in self._fragments)

@@ -25,7 +25,7 @@ from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.naming import find_version
-from lanceref.table.rows import FragmentRows
+from lanceref.table.rows import FragmentRows, in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,10 @@ class Snapshot:
     def stable_row_ids(self) -> bool:
         """Whether rows keep their ids when they move."""
         return bool(self.manifest.message.reader_feature_flags & STABLE_ROW_IDS)
+
+    def with_deleted(self) -> Snapshot:
+        """Return the same table with its deleted rows among the live ones."""
+        return replace(self, fragments=in_order([rows.with_deleted() for rows in self.fragments]))
 
     @property
     def arrow_schema(self) -> pa.Schema:
@@ -94,8 +98,8 @@ def open_snapshot(store: Store, version: int | None, ctx: Context) -> Snapshot:
     manifest = open_manifest(store.open(name.path), manifest_ctx)
     bases = Bases(store, manifest)
     stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)
-    fragments = tuple(
-        FragmentRows(fragment, bases, manifest_ctx, stable) for fragment in manifest.fragments
+    fragments = in_order(
+        [FragmentRows(fragment, bases, manifest_ctx, stable) for fragment in manifest.fragments]
     )
     return Snapshot(store, manifest, name.path, fragments, manifest_ctx)
 

@@ -1,4 +1,8 @@
-"""Computed columns: expressions in SQL by the name they have in the result."""
+"""Computed columns: expressions in SQL by the name they have in the result.
+
+A column that is only renamed keeps its type and whether it may be null; a literal is never null
+unless it is null itself.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from lanceref.query.expression import Bound
+    from lanceref.query.bound import Bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +26,17 @@ class Computed:
     @property
     def columns(self) -> frozenset[str]:
         """Names of the columns that are read."""
-        return frozenset().union(*(one.columns for one in self.bound))
+        return frozenset[str]().union(*(one.columns for one in self.bound))
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The same, or `a.b` where only a part of a column is read."""
+        return frozenset[str]().union(*(one.paths for one in self.bound))
 
     def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the result for a batch. Raises QueryFailed."""
+        if not self.bound:
+            return batch.select([]).replace_schema_metadata(self.schema.metadata)
         arrays = [one.evaluate(batch) for one in self.bound]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
@@ -35,11 +46,12 @@ def bind_columns(given: Mapping[str, str], schema: pa.Schema) -> Computed:
     from lanceref.query.dialect import parse_expression  # the parser is slow to import
     from lanceref.query.expression import Binder
 
-    binder = Binder(schema)
-    bound = {name: binder.bind(parse_expression(text)) for name, text in given.items()}
-    fields = [pa.field(name, one.type, _may_be_null(one)) for name, one in bound.items()]
-    return Computed(tuple(bound.values()), pa.schema(fields))
-
-
-def _may_be_null(bound: Bound) -> bool:
-    return bound.literal is None or not bound.literal.is_valid
+    binder, bound, fields = Binder(schema), [], []
+    for name, text in given.items():
+        one = binder.bind(parse_expression(text))
+        nullable = one.literal is None or not one.literal.is_valid
+        if one.is_column and one.paths <= one.columns:
+            nullable = schema.field(next(iter(one.columns))).nullable
+        bound.append(one)
+        fields.append(pa.field(name, one.type, nullable))
+    return Computed(tuple(bound), pa.schema(fields))

@@ -1,37 +1,36 @@
 """Comparison with three-valued logic: where a side is null, the result is null.
 
-Floating-point values have a total order but for the sign of zero: NaN equals NaN and is greater
-than every other value.
+Floating-point values have a total order: -NaN, -inf ... -0.0, 0.0 ... inf, NaN. Only a zero that is
+written in the query counts as both zeros.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Datum: TypeAlias = pa.Array | pa.Scalar
+from lanceref.query.casts import Datum
 
 Compare = Callable[[Datum, Datum], Datum]
 
 
 def equal(left: Datum, right: Datum) -> Datum:
     """Return whether two values are the same: bool."""
-    left, right = _alike(left, right)
-    if not _floating(left, right):
-        return pc.equal(left, right)
-    return pc.or_kleene(pc.equal(left, right), pc.and_kleene(pc.is_nan(left), pc.is_nan(right)))
+    if _is_zero(left) or _is_zero(right):
+        return pc.equal(left.cast(pa.float64()), right.cast(pa.float64()))
+    return pc.equal(_as_keys(left), _as_keys(right))
 
 
 def less(left: Datum, right: Datum) -> Datum:
     """Return whether the first value is the smaller one: bool."""
-    left, right = _alike(left, right)
-    if not _floating(left, right):
-        return pc.less(left, right)
-    above = pc.and_kleene(pc.invert(pc.is_nan(left)), pc.is_nan(right))
-    return pc.or_kleene(pc.less(left, right), above)
+    if _is_zero(left):
+        left = pa.scalar(0.0)
+    if _is_zero(right):
+        right = pa.scalar(-0.0)
+    return pc.less(_as_keys(left), _as_keys(right))
 
 
 def not_equal(left: Datum, right: Datum) -> Datum:
@@ -61,31 +60,29 @@ def distinct(left: Datum, right: Datum) -> Datum:
     return pc.invert(pc.or_(both, same))
 
 
-def _floating(left: Datum, right: Datum) -> bool:
-    return bool(pa.types.is_floating(left.type) and pa.types.is_floating(right.type))
-
-
-def _alike(left: Datum, right: Datum) -> tuple[Datum, Datum]:
-    """Return both sides in types that Arrow compares: lists and structs only within one type."""
-    if left.type == right.type and not pa.types.is_nested(left.type):
-        return left, right
-    if pa.types.is_nested(left.type):
-        return _as_keys(left), _as_keys(right.cast(left.type) if left.type != right.type else right)
-    if pa.types.is_integer(left.type) and pa.types.is_floating(right.type):
-        left = left.cast(pa.float64(), safe=False)
-    if pa.types.is_integer(right.type) and pa.types.is_floating(left.type):
-        right = right.cast(pa.float64(), safe=False)
-    return _widened(left), _widened(right)
-
-
-def _widened(side: Datum) -> Datum:
-    """Return half floats as wider ones: Arrow compares them with nothing else."""
-    return side.cast(pa.float32()) if side.type == pa.float16() else side
+def _is_zero(side: Datum) -> bool:
+    """Whether it is a literal zero among floats."""
+    is_float = isinstance(side, pa.Scalar) and pa.types.is_floating(side.type)
+    return bool(is_float and side.is_valid and side.as_py() == 0)
 
 
 def _as_keys(side: Datum) -> Datum:
-    """Return nested values as text that is equal where they are; Arrow compares no others."""
-    if isinstance(side, pa.Scalar):
-        return pa.scalar(repr(side.as_py()) if side.is_valid else None, pa.utf8())
-    held = [None if one is None else repr(one) for one in side.to_pylist()]
-    return pa.array(held, pa.utf8())
+    """Return values that Arrow compares as these: of floats integers, of nested values text."""
+    if isinstance(side, pa.Scalar) and (
+        pa.types.is_nested(side.type) or pa.types.is_floating(side.type)
+    ):
+        return _as_keys(pa.array([side.as_py()], side.type))[0]
+    if pa.types.is_floating(side.type):
+        return total_order(side)
+    if pa.types.is_nested(side.type):
+        held = [None if one is None else repr(one) for one in side.to_pylist()]
+        return pa.array(held, pa.utf8())
+    return side
+
+
+def total_order(values: pa.Array) -> pa.Array:
+    """Return integers in the total order of floats, null where these are: int64."""
+    floats = np.asarray(pc.fill_null(values, 0).to_numpy(zero_copy_only=False), np.float64)
+    bits = floats.view(np.int64)
+    keys = np.where(bits < 0, bits ^ np.int64((1 << 63) - 1), bits)
+    return pa.array(keys, mask=values.is_null().to_numpy(zero_copy_only=False))

@@ -16,6 +16,9 @@ from sqlglot.tokenizer_core import TokenType
 
 from lanceref.errors import QueryRefused
 
+UNKNOWN = ("<=>", "ISNULL", "NOTNULL")
+"""Words of PostgreSQL and of others that are none here."""
+
 
 class _Lance(Postgres):
     """The quotes."""
@@ -27,9 +30,12 @@ class _Lance(Postgres):
         QUOTES: ClassVar[list[tuple[str, str] | str]] = ["'", '"']
         STRING_ESCAPES: ClassVar[list[str]] = ["'"]
         KEYWORDS: ClassVar[dict[str, TokenType]] = {
-            **Postgres.Tokenizer.KEYWORDS,
+            **{
+                word: kind
+                for word, kind in Postgres.Tokenizer.KEYWORDS.items()
+                if word not in UNKNOWN
+            },
             "FLOAT": TokenType.FLOAT,
-            "REAL": TokenType.FLOAT,
         }
 
     class Parser(PostgresParser):
@@ -38,6 +44,11 @@ class _Lance(Postgres):
         FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
         FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., exp.Expr | None]]] = {
             name: PostgresParser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST")
+        }
+        UNARY_PARSERS: ClassVar[dict[TokenType, Callable[..., exp.Expr | None]]] = {
+            kind: parse
+            for kind, parse in PostgresParser.UNARY_PARSERS.items()
+            if kind is not TokenType.PLUS
         }
 
 

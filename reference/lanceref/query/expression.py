@@ -2,72 +2,40 @@
 
 Binding finds the columns, gives literals the types of what they meet and refuses what does not fit;
 what comes out is evaluated batch by batch with SQL's three-valued logic.
+
+A literal next to a column is strict where the comparison is one of the conditions that the query
+joins by AND and OR: it must be a value of the column's type. Everywhere else both become one type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.errors import QueryRefused
 from lanceref.query import comparison
-from lanceref.query.comparison import Datum
+from lanceref.query.bound import Bound, apply, as_type, constant, negated, truth
+from lanceref.query.casts import try_cast
+from lanceref.query.coercion import common_type
 from lanceref.query.functions import FUNCTIONS
 from lanceref.query.literals import coerce
+from lanceref.query.operators import (
+    ARITHMETIC,
+    COMPARISONS,
+    among,
+    compared,
+    computed,
+    element,
+    like,
+)
 from lanceref.query.sqltypes import arrow_type_of
 
-Run = Callable[[pa.RecordBatch], Datum]
+__all__ = ["Binder", "Bound", "constant"]
 
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """An expression over the columns of a schema.
-
-    `run` gives an array of a batch's rows or a scalar; `literal` is its value where it has no
-    column; `columns` are the names of the columns it reads.
-    """
-
-    type: pa.DataType
-    run: Run
-    columns: frozenset[str]
-    literal: pa.Scalar | None = None
-
-    def evaluate(self, batch: pa.RecordBatch) -> pa.Array:
-        """Return the value of each row of a batch. Raises QueryFailed."""
-        try:
-            value = self.run(batch)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise QueryFailed(f"Execution error: {error}") from error
-        if isinstance(value, pa.Scalar):
-            return pa.repeat(value, batch.num_rows)
-        return value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
-
-
-def constant(value: pa.Scalar) -> Bound:
-    """Return the expression that has one value."""
-    return Bound(value.type, lambda _: value, frozenset(), value)
-
-
-COMPARISONS: dict[type[exp.Expr], comparison.Compare] = {
-    exp.EQ: comparison.equal,
-    exp.NEQ: comparison.not_equal,
-    exp.GT: comparison.greater,
-    exp.GTE: comparison.greater_equal,
-    exp.LT: comparison.less,
-    exp.LTE: comparison.less_equal,
-    exp.NullSafeNEQ: comparison.distinct,
-    exp.NullSafeEQ: lambda left, right: pc.invert(comparison.distinct(left, right)),
-}
-
-ARITHMETIC: dict[type[exp.Expr], Callable[[Datum, Datum], Datum]] = {
-    exp.Add: pc.add_checked,
-    exp.Sub: pc.subtract_checked,
-    exp.Mul: pc.multiply_checked,
-}
+NOT_SUPPORTED = "Expression '{}' is not supported SQL in lance"
 
 
 class Binder:
@@ -75,42 +43,72 @@ class Binder:
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema
+        self._strict: frozenset[int] = frozenset()
 
     def bind(self, tree: exp.Expr) -> Bound:
         """Return the bound expression. Raises QueryRefused."""
-        for kind, method in _METHODS.items():
-            if isinstance(tree, kind):
+        self._strict = frozenset(id(one) for one in _conditions(tree))
+        return self._bind(tree)
+
+    def bind_loosely(self, tree: exp.Expr) -> Bound:
+        """Return a part of an expression, bound without strict literals. Raises QueryRefused."""
+        self._strict = frozenset()
+        return self._bind(tree)
+
+    def _bind(self, tree: exp.Expr) -> Bound:
+        kind = type(tree)
+        if kind in COMPARISONS:
+            return compared(COMPARISONS[kind], *self._sides(tree))
+        if kind in ARITHMETIC:
+            return computed(kind, *self._sides(tree))
+        for known, method in _METHODS.items():
+            if isinstance(tree, known):
                 return method(self, tree)
-        if type(tree) in COMPARISONS:
-            return self._compare(tree, COMPARISONS[type(tree)])
-        if type(tree) in ARITHMETIC:
-            return self._apply(ARITHMETIC[type(tree)], *self._alike(tree.this, tree.expression))
         return self._function(tree)
 
-    def _paren(self, tree: exp.Expr) -> Bound:
-        return self.bind(tree.this)
+    def _paren(self, tree: exp.Paren) -> Bound:
+        return self._bind(tree.this)
+
+    def _sides(self, tree: exp.Expr) -> tuple[Bound, Bound]:
+        """Bind both sides of an operator, strictly where that holds."""
+        left, right = self._bind(tree.this), self._bind(tree.expression)
+        if id(tree) not in self._strict:
+            return left, right
+        if left.is_column and _is_literal(tree.expression):
+            return left, self._literals(tree.expression, left.type)
+        if right.is_column and not left.is_column and _is_plain(tree.this):
+            return self._literals(tree.this, right.type), right
+        return left, right
+
+    def _literals(self, tree: exp.Expr, type_: pa.DataType) -> Bound:
+        """Bind literals, or arithmetic of such, as values of a type. Raises QueryRefused."""
+        if isinstance(tree, exp.Paren):
+            return self._literals(tree.this, type_)
+        if type(tree) in ARITHMETIC:
+            sides = (self._literals(one, type_) for one in (tree.this, tree.expression))
+            return computed(type(tree), *sides)
+        bound = self._bind(tree)
+        return bound if bound.literal is None else constant(coerce(bound.literal, type_))
 
     def _column(self, tree: exp.Column) -> Bound:
-        names = [part.name for part in tree.parts]
-        bound = self._top(names[0])
-        for name in names[1:]:
-            bound = self._child(bound, name)
+        parts = tree.parts
+        bound = self._top(parts[0].name, quoted=len(parts) == 1 and bool(parts[0].args["quoted"]))
+        for part in parts[1:]:
+            bound = self._child(bound, part.name)
         return bound
 
-    def _top(self, name: str) -> Bound:
-        """Return a column by its name; letters may differ in case where only one then fits."""
-        found = name if name in self._schema.names else ""
+    def _top(self, name: str, *, quoted: bool) -> Bound:
+        """Return a column by its name; without quotes the case of letters may differ."""
         alike = [one for one in self._schema.names if one.lower() == name.lower()]
-        if not found and len(alike) == 1:
-            found = alike[0]
-        if not found:
-            raise QueryRefused(
-                f"No field named {name}. Valid fields are {', '.join(self._schema.names)}."
-            )
+        if name not in self._schema.names and (quoted or not alike):
+            valid = ", ".join(self._schema.names)
+            raise QueryRefused(f"No field named {name}. Valid fields are {valid}.")
+        found = name if name in self._schema.names else alike[0]
         type_ = self._schema.field(found).type
         storage = type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
         plain = storage.value_type if pa.types.is_dictionary(storage) else storage
-        return Bound(plain, lambda batch: _plain(batch.column(found)), frozenset({found}))
+        own = frozenset({found})
+        return Bound(plain, lambda batch: _plain(batch.column(found)), own, own, is_column=True)
 
     def _child(self, parent: Bound, name: str) -> Bound:
         type_ = parent.type
@@ -119,180 +117,216 @@ class Binder:
         names = [type_.field(number).name for number in range(type_.num_fields)]
         if name not in names:
             raise QueryRefused(f"Field {name} not found in struct")
-        number = names.index(name)
-        return Bound(
-            type_.field(number).type,
-            lambda batch: pc.struct_field(parent.run(batch), number),
-            parent.columns,
+        child = apply(  # by its name: what is read may have fewer fields
+            lambda value: pc.struct_field(value, [name]),
+            parent,
+            type_=type_.field(names.index(name)).type,
         )
+        paths = child.paths
+        if parent.is_column and "." not in name:
+            paths = frozenset(f"{path}.{name}" for path in paths)
+        return Bound(child.type, child.run, paths, child.columns, is_column=parent.is_column)
 
     def _dot(self, tree: exp.Dot) -> Bound:
-        return self._child(self.bind(tree.this), tree.expression.name)
+        return self._child(self._bind(tree.this), tree.expression.name)
 
     def _bracket(self, tree: exp.Bracket) -> Bound:
-        parent, (index,) = self.bind(tree.this), tree.expressions
+        parent, (index,) = self._bind(tree.this), tree.expressions
         if isinstance(index, exp.Literal) and index.is_string:
             return self._child(parent, index.this)
-        number = self.bind(index)
-        if number.literal is None or not pa.types.is_list(parent.type):
-            raise QueryRefused(f"{tree.sql()} is not supported")
-        at = number.literal.as_py()  # the parser counts from 0
-        if at < 0:
-            raise QueryRefused(f"{tree.sql()} is not supported")
-        return Bound(
-            parent.type.value_type,
-            lambda batch: _element(parent.run(batch), at),
-            parent.columns,
-        )
+        number = self._bind(index)
+        if number.literal is not None and pa.types.is_integer(number.type):
+            number = constant(pa.scalar(number.literal.as_py() + 1))  # the parser counts from 0
+        return element(parent, number)
 
     def _literal(self, tree: exp.Literal) -> Bound:
         if tree.is_string:
             return constant(pa.scalar(tree.this))
-        try:
-            return constant(pa.scalar(int(tree.this)))
-        except ValueError:
+        if not tree.this.isdigit():
             return constant(pa.scalar(float(tree.this)))
-        except OverflowError:
-            return constant(pa.scalar(float(tree.this)))
+        return constant(_integer(int(tree.this)))
 
     def _and(self, tree: exp.And) -> Bound:
-        return self._apply(pc.and_kleene, *self._truths(tree.this, tree.expression))
+        return apply(pc.and_kleene, *self._truths(tree.this, tree.expression), type_=pa.bool_())
 
     def _or(self, tree: exp.Or) -> Bound:
-        return self._apply(pc.or_kleene, *self._truths(tree.this, tree.expression))
+        return apply(pc.or_kleene, *self._truths(tree.this, tree.expression), type_=pa.bool_())
 
-    def _not(self, tree: exp.Not) -> Bound:
-        return self._apply(pc.invert, *self._truths(tree.this))
+    def _not(self, tree: exp.Not | exp.BitwiseNot) -> Bound:
+        return negated(*self._truths(tree.this))
 
     def _truths(self, *trees: exp.Expr) -> list[Bound]:
-        bound = [self.bind(tree) for tree in trees]
-        for one, tree in zip(bound, trees, strict=True):
-            if not (pa.types.is_boolean(one.type) or pa.types.is_null(one.type)):
-                raise QueryRefused(f"{tree.sql()} is {one.type}, not a boolean")
-        return [
-            constant(pa.scalar(None, pa.bool_())) if pa.types.is_null(one.type) else one
-            for one in bound
-        ]
+        return [truth(self._match(tree), tree.sql()) for tree in trees]
+
+    def _match(self, tree: exp.Expr) -> Bound:
+        """Bind an expression; what `regexp_match` found counts as true, null as false."""
+        bound = self._bind(tree)
+        if not is_match(tree):
+            return bound
+        return apply(lambda found: pc.fill_null(found, False), bound, type_=pa.bool_())
 
     def _neg(self, tree: exp.Neg) -> Bound:
-        bound = self.bind(tree.this)
-        if bound.literal is not None:
-            return constant(pa.scalar(-bound.literal.as_py(), bound.type))
-        return self._apply(pc.negate_checked, bound)
-
-    def _divide(self, tree: exp.Div) -> Bound:
-        return self._apply(_divided, *self._alike(tree.this, tree.expression))
-
-    def _modulo(self, tree: exp.Mod) -> Bound:
-        return self._apply(_remainder, *self._alike(tree.this, tree.expression))
-
-    def _compare(self, tree: exp.Expr, compare: comparison.Compare) -> Bound:
-        return self._apply(compare, *self._alike(tree.this, tree.expression), type_=pa.bool_())
-
-    def _alike(self, *trees: exp.Expr) -> list[Bound]:
-        """Bind expressions that meet: literals take the type of the first column among them."""
-        bound = [self.bind(tree) for tree in trees]
-        columns = [one.type for one in bound if one.literal is None]
-        if not columns:
-            return bound
-        return [
-            one if one.literal is None else constant(coerce(one.literal, columns[0]))
-            for one in bound
-        ]
+        bound = self._bind(tree.this)
+        if bound.literal is not None and bound.literal.is_valid:
+            value = -bound.literal.as_py()
+            if bound.type == pa.uint64():  # one too many for 64 bits with a sign
+                return constant(pa.scalar(float(value)))
+            return constant(pa.scalar(value, bound.type))
+        if pa.types.is_unsigned_integer(bound.type):
+            raise QueryRefused(f"Negation only supports signed numbers, got {bound.type}")
+        return apply(pc.negate, bound)
 
     def _between(self, tree: exp.Between) -> Bound:
         if tree.args.get("symmetric"):
-            raise QueryRefused(f"{tree.sql()} is not supported")
-        value, low, high = self._alike(tree.this, tree.args["low"], tree.args["high"])
-        above = self._apply(comparison.greater_equal, value, low)
-        return self._apply(pc.and_kleene, above, self._apply(comparison.less_equal, value, high))
-
-    def _in(self, tree: exp.In) -> Bound:
-        if tree.args.get("query") is not None or not tree.expressions:
-            raise QueryRefused(f"Expression '{tree.sql()}' is not supported SQL in lance")
-        value, *others = self._alike(tree.this, *tree.expressions)
-        result = self._apply(comparison.equal, value, others[0])
-        for other in others[1:]:
-            result = self._apply(pc.or_kleene, result, self._apply(comparison.equal, value, other))
-        return result
-
-    def _is(self, tree: exp.Is) -> Bound:
-        bound = self.bind(tree.this)
-        if isinstance(tree.expression, exp.Null) and _is_match(tree.this):
-            result = self._apply(lambda found: pc.invert(pc.fill_null(found, False)), bound)
-        elif isinstance(tree.expression, exp.Null):
-            result = self._apply(pc.is_null, bound, type_=pa.bool_())
-        elif isinstance(tree.expression, exp.Boolean):
-            wanted = pa.scalar(tree.expression.this)
-            result = self._apply(
-                lambda value: pc.fill_null(pc.equal(value, wanted), False), bound, type_=pa.bool_()
+            raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))
+        value, ends = self._bind(tree.this), [tree.args["low"], tree.args["high"]]
+        if id(tree) in self._strict and value.is_column:
+            low, high = (
+                self._literals(one, value.type) if _is_literal(one) else self._bind(one)
+                for one in ends
             )
         else:
-            raise QueryRefused(f"Expression '{tree.sql()}' is not supported SQL in lance")
-        return self._apply(pc.invert, result) if tree.args.get("negate") else result
+            low, high = map(self._bind, ends)
+        above = compared(comparison.greater_equal, value, low)
+        below = compared(comparison.less_equal, value, high)
+        return apply(pc.and_kleene, above, below, type_=pa.bool_())
 
-    def _like(self, tree: exp.Like | exp.ILike) -> Bound:
-        text, pattern = self.bind(tree.this), self.bind(tree.expression)
-        if pattern.literal is None or not pa.types.is_string(pattern.type):
-            raise QueryRefused(f"the pattern of {tree.sql()} is no text")
-        ignore, wanted = isinstance(tree, exp.ILike), pattern.literal.as_py()
-        result = self._apply(
-            lambda value: pc.match_like(value, wanted, ignore_case=ignore), text, type_=pa.bool_()
-        )
-        return self._apply(pc.invert, result) if tree.args.get("negate") else result
+    def _in(self, tree: exp.In) -> Bound:
+        if tree.args.get("query") is not None or tree.args.get("unnest") is not None:
+            raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))
+        value = self._bind(tree.this)
+        if not tree.expressions:
+            return constant(pa.scalar(False))
+        if id(tree) in self._strict and value.is_column and _is_top(tree.this):
+            others = [
+                self._literals(one, value.type) if _is_literal(one) else self._bind(one)
+                for one in tree.expressions
+            ]
+        else:
+            others = [self._bind(one) for one in tree.expressions]
+        return among(value, others)
+
+    def _is(self, tree: exp.Is) -> Bound:
+        bound = self._bind(tree.this)
+        if isinstance(tree.expression, exp.Null):
+            result = apply(pc.is_null, bound, type_=pa.bool_())
+        elif isinstance(tree.expression, exp.Boolean):
+            wanted, truths = pa.scalar(tree.expression.this), truth(bound, tree.this.sql())
+            result = apply(
+                lambda value: pc.fill_null(pc.equal(value, wanted), False), truths, type_=pa.bool_()
+            )
+        else:
+            raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))
+        return negated(result) if tree.args.get("negate") else result
+
+    def _like(self, tree: exp.Like | exp.ILike | exp.Escape) -> Bound:
+        if isinstance(tree, exp.Escape):
+            if tree.expression.name != "\\" or not isinstance(tree.this, exp.Like | exp.ILike):
+                raise QueryRefused(
+                    "LIKE does not support escape_char other than the backslash (\\)"
+                )
+            tree = tree.this
+        text, pattern = self._bind(tree.this), self._bind(tree.expression)
+        negate = bool(tree.args.get("negate"))
+        return like(text, pattern, ignore_case=isinstance(tree, exp.ILike), negate=negate)
 
     def _cast(self, tree: exp.Cast) -> Bound:
-        bound, type_ = self.bind(tree.this), arrow_type_of(tree.args["to"])
+        bound, type_ = self._bind(tree.this), arrow_type_of(tree.args["to"])
         if isinstance(tree, exp.TryCast):
-            return Bound(type_, lambda batch: _try_cast(bound.run(batch), type_), bound.columns)
-        return self._apply(lambda value: _cast(value, type_), bound, type_=type_)
+            return apply(lambda value: try_cast(value, type_), bound, type_=type_)
+        return as_type(bound, type_)
 
     def _array(self, tree: exp.Array) -> Bound:
-        return self._apply(FUNCTIONS["make_array"], *map(self.bind, tree.expressions))
+        return apply(FUNCTIONS["make_array"], *map(self._bind, tree.expressions))
 
     def _concat(self, tree: exp.DPipe) -> Bound:
-        parts = [self.bind(tree.this), self.bind(tree.expression)]
-        return self._apply(
-            lambda *texts: pc.binary_join_element_wise(
-                *(text.cast(pa.utf8()) for text in texts), ""
-            ),
-            *parts,
-        )
+        parts = [as_type(self._bind(one), pa.utf8()) for one in (tree.this, tree.expression)]
+        return apply(lambda *texts: pc.binary_join_element_wise(*texts, ""), *parts)
+
+    def _case(self, tree: exp.Case) -> Bound:
+        """Bind a choice; it stands inside of calls only."""
+        if not isinstance(tree.parent, exp.Anonymous | exp.Case | exp.If):
+            raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))
+        given = None if tree.this is None else self._bind(tree.this)
+        conditions, values = [], []
+        for one in tree.args["ifs"]:
+            asked = self._bind(one.this)
+            truths = asked if given is None else compared(comparison.equal, given, asked)
+            conditions.append(truth(truths, one.sql()))
+            values.append(self._bind(one.args["true"]))
+        default = tree.args.get("default")
+        values.append(constant(pa.scalar(None)) if default is None else self._bind(default))
+        type_: pa.DataType | None = pa.null()
+        for value in values:
+            type_ = None if type_ is None else common_type(type_, value.type)
+        if type_ is None:
+            raise QueryRefused(f"the values of {tree.sql()} have no common type")
+        result = as_type(values[-1], type_)
+        for condition, value in reversed(list(zip(conditions, values[:-1], strict=True))):
+            arguments = condition, as_type(value, type_), result
+            result = apply(
+                lambda asked, yes, no: pc.if_else(pc.fill_null(asked, False), yes, no),
+                *arguments,
+                type_=type_,
+            )
+        return result
 
     def _function(self, tree: exp.Expr) -> Bound:
         name = "" if not isinstance(tree, exp.Anonymous) else str(tree.this).lower()
         if isinstance(tree, exp.CurrentDate | exp.CurrentTimestamp):
             name = "current_date" if isinstance(tree, exp.CurrentDate) else "now"
+        if name in ("array_element", "list_element", "array_extract"):
+            return element(*map(self._bind, tree.expressions))
         function = FUNCTIONS.get(name)
         if function is None:
-            raise QueryRefused(f"Expression '{tree.sql()}' is not supported SQL in lance")
-        return self._apply(function, *map(self.bind, tree.expressions))
-
-    def _apply(
-        self, function: Callable[..., Datum], *arguments: Bound, type_: pa.DataType | None = None
-    ) -> Bound:
-        """Return the function of arguments; it is evaluated at once where they are literals."""
-        columns = frozenset().union(*(one.columns for one in arguments))
-
-        def run(batch: pa.RecordBatch) -> Datum:
-            return function(*(one.run(batch) for one in arguments))
-
-        if type_ is None or all(one.literal is not None for one in arguments):
-            empty = self._schema.empty_table().to_batches(max_chunksize=1)
-            sample = empty[0] if empty else _no_rows(self._schema)
-            try:
-                value = run(sample)
-            except (pa.ArrowException, TypeError) as error:
-                raise QueryRefused(f"{error}") from error
-            if isinstance(value, pa.Scalar) and not columns:
-                return constant(value)
-            type_ = value.type if type_ is None else type_
-        return Bound(type_, run, columns)
+            raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))
+        return apply(function, *map(self._bind, tree.expressions))
 
 
-def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    arrays = [pa.array([], field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+def _conditions(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield what a query joins by AND and OR."""
+    if isinstance(tree, exp.Paren):
+        yield from _conditions(tree.this)
+    elif isinstance(tree, exp.And | exp.Or):
+        yield from _conditions(tree.this)
+        yield from _conditions(tree.expression)
+    else:
+        yield tree
+
+
+def _is_plain(tree: exp.Expr) -> bool:
+    """Whether it is written as one value."""
+    if isinstance(tree, exp.Paren):
+        return _is_plain(tree.this)
+    if isinstance(tree, exp.Neg):
+        return isinstance(tree.this, exp.Literal)
+    return isinstance(tree, exp.Literal | exp.Null | exp.Boolean | exp.HexString | exp.Array)
+
+
+def _is_literal(tree: exp.Expr) -> bool:
+    """Whether it is written as one value, or as arithmetic of such."""
+    if isinstance(tree, exp.Paren):
+        return _is_literal(tree.this)
+    if type(tree) in ARITHMETIC:
+        return _is_literal(tree.this) and _is_literal(tree.expression)
+    return _is_plain(tree)
+
+
+def _is_top(tree: exp.Expr) -> bool:
+    """Whether it names a column of the table, not a part of one."""
+    return isinstance(tree, exp.Column) and len(tree.parts) == 1
+
+
+def is_match(tree: exp.Expr) -> bool:
+    """Whether it is a call of `regexp_match`, which is null where nothing matches."""
+    return isinstance(tree, exp.Anonymous) and str(tree.this).lower() == "regexp_match"
+
+
+def _integer(value: int) -> pa.Scalar:
+    """Return an integer as 64 bits, signed or else unsigned, or as a float."""
+    if value < 1 << 63:
+        return pa.scalar(value, pa.int64())
+    return pa.scalar(value, pa.uint64()) if value < 1 << 64 else pa.scalar(float(value))
 
 
 def _plain(column: pa.Array) -> pa.Array:
@@ -300,53 +334,6 @@ def _plain(column: pa.Array) -> pa.Array:
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     return column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
-
-
-def _is_match(tree: exp.Expr) -> bool:
-    """Whether it is a call of `regexp_match`, which is null where nothing matches."""
-    return isinstance(tree, exp.Anonymous) and str(tree.this).lower() == "regexp_match"
-
-
-def _element(lists: pa.ListArray, at: int) -> pa.Array:
-    """Return the element at a position of each list, null where it is shorter."""
-    there = pc.greater(pc.list_value_length(lists), at)
-    chosen = pc.if_else(there, pc.add(lists.offsets[:-1], at), pa.scalar(None, lists.offsets.type))
-    return lists.values.take(chosen)
-
-
-def _cast(value: Datum, type_: pa.DataType) -> Datum:
-    """Return values of another type; text of a moment may name its zone."""
-    if isinstance(value, pa.StringScalar) and pa.types.is_timestamp(type_) and type_.tz is None:
-        try:
-            return value.cast(type_)
-        except pa.ArrowInvalid:
-            return value.cast(pa.timestamp(type_.unit, "UTC"))
-    return value.cast(type_)
-
-
-def _divided(left: Datum, right: Datum) -> Datum:
-    if pa.types.is_floating(left.type) or pa.types.is_floating(right.type):
-        return pc.divide(left, right)
-    return pc.divide_checked(left, right)
-
-
-def _remainder(left: Datum, right: Datum) -> Datum:
-    """Return the remainder, with the sign of the first value."""
-    if pa.types.is_floating(left.type):
-        return pc.subtract(left, pc.multiply(pc.trunc(pc.divide(left, right)), right))
-    return pc.subtract(left, pc.multiply(pc.divide_checked(left, right), right))
-
-
-def _try_cast(value: Datum, type_: pa.DataType) -> Datum:
-    """Return values of another type, null where one has none."""
-    held = [value] if isinstance(value, pa.Scalar) else value
-    cast = []
-    for one in held:
-        try:
-            cast.append(one.cast(type_))
-        except pa.ArrowInvalid:
-            cast.append(pa.scalar(None, type_))
-    return cast[0] if isinstance(value, pa.Scalar) else pa.array(cast, type_)
 
 
 _METHODS: dict[type[exp.Expr], Callable[..., Bound]] = {
@@ -361,16 +348,17 @@ _METHODS: dict[type[exp.Expr], Callable[..., Bound]] = {
     exp.And: Binder._and,
     exp.Or: Binder._or,
     exp.Not: Binder._not,
+    exp.BitwiseNot: Binder._not,
     exp.Neg: Binder._neg,
-    exp.Div: Binder._divide,
-    exp.Mod: Binder._modulo,
     exp.Between: Binder._between,
     exp.In: Binder._in,
     exp.Is: Binder._is,
     exp.Like: Binder._like,
     exp.ILike: Binder._like,
+    exp.Escape: Binder._like,
     exp.Cast: Binder._cast,
     exp.Array: Binder._array,
     exp.DPipe: Binder._concat,
+    exp.Case: Binder._case,
 }
 """How each kind of syntax is bound."""

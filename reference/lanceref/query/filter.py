@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from lanceref.errors import QueryFailed, QueryRefused
 
 if TYPE_CHECKING:
-    from lanceref.query.expression import Bound
+    from lanceref.query.bound import Bound
+    from lanceref.query.pruning import Bounding
 
 Mask = NDArray[np.bool_]
 
@@ -26,6 +27,12 @@ class Filter(Protocol):
     columns: tuple[str, ...]
     """Names of the columns it reads, in the order of the schema."""
 
+    paths: tuple[str, ...]
+    """The same, or `a.b` where it reads only a part of a column."""
+
+    boundings: tuple[Bounding, ...]
+    """What holds for every row that is asked for: bounds of single columns."""
+
     def mask(self, batch: pa.RecordBatch) -> Mask:
         """Return for each row of a batch of these columns whether it is asked for."""
 
@@ -33,9 +40,13 @@ class Filter(Protocol):
 class SqlFilter:
     """A filter in SQL."""
 
-    def __init__(self, bound: Bound, schema: pa.Schema) -> None:
+    def __init__(
+        self, bound: Bound, schema: pa.Schema, boundings: tuple[Bounding, ...] = ()
+    ) -> None:
         self._bound = bound
         self.columns = tuple(name for name in schema.names if name in bound.columns)
+        self.paths = _in_order(bound.paths, schema)
+        self.boundings = boundings
 
     def mask(self, batch: pa.RecordBatch) -> Mask:
         """Return for each row of a batch whether it is asked for. Raises QueryFailed."""
@@ -48,7 +59,8 @@ class ArrowFilter:
     def __init__(self, expression: pc.Expression, schema: pa.Schema) -> None:
         self._expression = expression
         text = str(expression)
-        self.columns = tuple(name for name in schema.names if name in text)
+        self.columns = self.paths = tuple(name for name in schema.names if name in text)
+        self.boundings: tuple[Bounding, ...] = ()
 
     def mask(self, batch: pa.RecordBatch) -> Mask:
         """Return for each row of a batch whether it is asked for. Raises QueryFailed."""
@@ -69,6 +81,15 @@ ROW = "__row"
 """Name of the column that counts the rows of a batch."""
 
 
+def _in_order(paths: frozenset[str], schema: pa.Schema) -> tuple[str, ...]:
+    """Return paths in the order of the schema; a whole column stands for its parts."""
+    found: list[str] = []
+    for name in schema.names:
+        parts = sorted(path for path in paths if path == name or path.startswith(f"{name}."))
+        found += [name] if name in parts else parts
+    return tuple(found)
+
+
 def _true(values: pa.Array) -> Mask:
     return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), np.bool_)
 
@@ -79,10 +100,15 @@ def bind_filter(given: object, schema: pa.Schema) -> Filter:
         return ArrowFilter(given, schema)
     if not isinstance(given, str):
         raise TypeError(f"filter must be SQL text or an Arrow expression, got {type(given)}")
-    from lanceref.query.dialect import parse_expression  # the parser is slow to import
-    from lanceref.query.expression import Binder
+    from lanceref.query.bound import apply  # the parser is slow to import
+    from lanceref.query.dialect import parse_expression
+    from lanceref.query.expression import Binder, is_match
+    from lanceref.query.pruning import boundings
 
-    bound = Binder(schema).bind(parse_expression(given))
+    tree, binder = parse_expression(given), Binder(schema)
+    bound = binder.bind(tree)
+    if is_match(tree):
+        bound = apply(pc.is_valid, bound, type_=pa.bool_())
     if not pa.types.is_boolean(bound.type):
         raise QueryRefused(f"The filter {given} does not return a boolean")
-    return SqlFilter(bound, schema)
+    return SqlFilter(bound, schema, tuple(boundings(tree, binder)))

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lanceref.errors import QueryRefused
-from lanceref.query.comparison import Datum, equal
+from lanceref.query.casts import Datum
+from lanceref.query.comparison import equal
 
 Function = Callable[..., Datum]
 
@@ -51,6 +52,12 @@ def _regexp(text: Datum, pattern: Datum, flags: Datum | None = None) -> Datum:
     return pc.match_substring_regex(text, _text(pattern), ignore_case=ignore)
 
 
+def _regexp_match(text: Datum, pattern: Datum, flags: Datum | None = None) -> Datum:
+    """Return true where a pattern is found and null elsewhere; what it found is not told."""
+    found = _regexp(text, pattern, flags)
+    return pc.if_else(found, True, pa.scalar(None, pa.bool_()))
+
+
 def _left(text: Datum, count: Datum) -> Datum:
     return pc.utf8_slice_codeunits(text, 0, _number(count))
 
@@ -63,6 +70,25 @@ def _right(text: Datum, count: Datum) -> Datum:
 def _lpad(text: Datum, width: Datum, padding: Datum | None = None) -> Datum:
     fill = " " if padding is None else _text(padding)
     return pc.utf8_lpad(text, _number(width), fill)
+
+
+def _split_part(text: Datum, separator: Datum, number: Datum) -> Datum:
+    """Return one of the parts between separators, counted from 1; empty where there is none."""
+    parts, at = pc.split_pattern(text, _text(separator)), _number(number) - 1
+    long = pc.greater(pc.list_value_length(parts), at)
+    chosen = pc.if_else(long, parts, pa.scalar([""] * (at + 1), pa.list_(pa.utf8())))
+    return pc.if_else(pc.is_valid(text), pc.list_element(chosen, at), pa.scalar(None, pa.utf8()))
+
+
+def _ascii(text: Datum) -> Datum:
+    """Return the number of the first letter, 0 of empty text."""
+    held = [text.as_py()] if isinstance(text, pa.Scalar) else text.to_pylist()
+    found = [None if one is None else ord(one[0]) if one else 0 for one in held]
+    return (
+        pa.scalar(found[0], pa.int32())
+        if isinstance(text, pa.Scalar)
+        else pa.array(found, pa.int32())
+    )
 
 
 def _nan(value: Datum) -> Datum:
@@ -125,8 +151,10 @@ def _array_has_any(lists: Datum, wanted: Datum) -> Datum:
 
 
 def _array_has_all(lists: Datum, wanted: Datum) -> Datum:
-    """Return whether lists hold all of the values."""
+    """Return whether lists hold all of the values; of none, a null list does too."""
     values, owners = _members(lists, len(lists))
+    if not len(_wanted(wanted, values.type)):
+        return pa.repeat(pa.scalar(True), len(lists))
     result = pc.if_else(pc.is_valid(lists), True, pa.scalar(None, pa.bool_()))
     for one in _wanted(wanted, values.type).unique():
         same = pc.fill_null(equal(values, one), False)
@@ -163,6 +191,7 @@ FUNCTIONS: dict[str, Function] = {
     "array_has_all": _array_has_all,
     "array_has_any": _array_has_any,
     "array_length": _array_length,
+    "ascii": _ascii,
     "bit_length": lambda text: pc.multiply(pc.binary_length(text), 8),
     "btrim": pc.utf8_trim_whitespace,
     "cardinality": _array_length,
@@ -175,6 +204,7 @@ FUNCTIONS: dict[str, Function] = {
     "current_date": lambda: pa.scalar(datetime.now(UTC).date()),
     "date_part": _date_part,
     "date_trunc": _date_trunc,
+    "empty": lambda lists: pc.equal(pc.list_value_length(lists), 0),
     "ends_with": lambda text, end: pc.ends_with(text, _text(end)),
     "exp": pc.exp,
     "get_field": _get_field,
@@ -202,7 +232,8 @@ FUNCTIONS: dict[str, Function] = {
     "power": pc.power,
     "pow": pc.power,
     "regexp_like": _regexp,
-    "regexp_match": _regexp,
+    "regexp_match": _regexp_match,
+    "repeat": lambda text, count: pc.binary_repeat(text, _number(count)),
     "replace": lambda text, old, new: pc.replace_substring(text, _text(old), _text(new)),
     "reverse": pc.utf8_reverse,
     "right": _right,
@@ -214,6 +245,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "rtrim": pc.utf8_rtrim_whitespace,
     "signum": pc.sign,
+    "split_part": _split_part,
     "sqrt": pc.sqrt,
     "starts_with": lambda text, start: pc.starts_with(text, _text(start)),
     "strpos": _position,

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lanceref.errors import QueryRefused
+from lanceref.query.casts import cast
 
 types = pa.types
 
@@ -32,8 +33,10 @@ def coerce(value: pa.Scalar, wanted: pa.DataType) -> pa.Scalar:
             value = pc.cast(value, pa.timestamp(held.unit, wanted.tz))
         if types.is_integer(held) and types.is_decimal(wanted):
             return pa.scalar(Decimal(value.as_py()), wanted)
+        if types.is_time32(wanted):
+            return cast(value, wanted)
         return pc.cast(value, wanted, safe=not types.is_floating(wanted))
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise _refusal(value, wanted) from error
 
 
@@ -47,7 +50,10 @@ def _refusal(value: pa.Scalar, wanted: pa.DataType) -> QueryRefused:
 def _may_become(held: pa.DataType, wanted: pa.DataType) -> bool:
     """Whether values of one type are taken for values of the other."""
     if types.is_integer(held):
-        return any(kind(wanted) for kind in (types.is_integer, types.is_floating, types.is_decimal))
+        if held == pa.uint64():
+            return wanted in (pa.uint64(), pa.float32(), pa.float64())
+        kinds = (types.is_integer, types.is_floating, types.is_decimal, types.is_time32)
+        return any(kind(wanted) for kind in kinds)
     if types.is_floating(held):
         return bool(types.is_floating(wanted))
     if _is_text(held):
@@ -59,8 +65,8 @@ def _may_become(held: pa.DataType, wanted: pa.DataType) -> bool:
     if types.is_date(held) or types.is_timestamp(held):
         return bool(types.is_date(wanted) or types.is_timestamp(wanted))
     if types.is_nested(held):
-        return bool(types.is_nested(wanted))
-    return bool(types.is_time(held) and types.is_time(wanted))
+        return bool(types.is_nested(wanted) and not types.is_struct(wanted))
+    return bool(types.is_time(held) and types.is_time32(wanted))
 
 
 def _is_text(type_: pa.DataType) -> bool:

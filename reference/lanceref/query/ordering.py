@@ -1,7 +1,7 @@
 """Order of a query's rows.
 
 Rows with the same values keep the order they had; nulls stand last unless asked otherwise, whatever
-the direction.
+the direction. Floats stand in their total order.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from lanceref.errors import QueryRefused
+from lanceref.query.comparison import total_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +26,26 @@ class ColumnOrdering:
     nulls_first: bool = False
 
 
-def ordered(table: pa.Table, orderings: Sequence[ColumnOrdering]) -> pa.Table:
-    """Return the rows of a table by columns, the first of them first. Raises QueryRefused."""
-    order = np.arange(table.num_rows)
-    for one in reversed(orderings):
-        if one.column_name not in table.schema.names:
-            raise QueryRefused(f"Column {one.column_name} not found")
-        keys = table[one.column_name].combine_chunks().take(pa.array(order))
-        there = keys.is_valid().to_numpy(zero_copy_only=False)
+def ordered(keys: Sequence[pa.Array], orderings: Sequence[ColumnOrdering]) -> NDArray[np.int64]:
+    """Return the row numbers in the order of the keys, one for each ordering, the first first."""
+    order = np.arange(len(keys[0]) if keys else 0)
+    for key, one in reversed(list(zip(keys, orderings, strict=True))):
+        values = _comparable(key).take(pa.array(order))
+        null = values.is_null().to_numpy(zero_copy_only=False)
+        there = np.flatnonzero(~null)
         direction = "ascending" if one.ascending else "descending"
-        held = pa.table({"key": keys.filter(pa.array(there))})
-        ranks = pc.sort_indices(held, sort_keys=[("key", direction)]).to_numpy()
-        parts = [np.flatnonzero(there)[ranks], np.flatnonzero(~there)]
-        order = order[np.concatenate(parts[::-1] if one.nulls_first else parts)]
-    return table.take(pa.array(order))
+        table = pa.table({"key": values.take(pa.array(there))})
+        ranked = there[pc.sort_indices(table, sort_keys=[("key", direction)]).to_numpy()]
+        missing = np.flatnonzero(null)
+        ends = (missing, ranked) if one.nulls_first else (ranked, missing)
+        order = order[np.concatenate(ends)]
+    return order
+
+
+def _comparable(key: pa.Array) -> pa.Array:
+    """Return values that Arrow sorts in the order of the key."""
+    if isinstance(key, pa.ExtensionArray):
+        key = key.storage
+    if isinstance(key, pa.DictionaryArray):
+        key = key.dictionary_decode()
+    return total_order(key) if pa.types.is_floating(key.type) else key

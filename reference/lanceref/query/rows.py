@@ -15,8 +15,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.projection import Projection, scan_projection
+from lanceref.file.schema import Field
+from lanceref.projection import Projection, take_projection
 from lanceref.query.filter import Filter, bind_filter
+from lanceref.query.plan import BatchStatistics, RowSource, bounded_fields, candidates
+from lanceref.slices import whole
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
@@ -31,68 +34,124 @@ Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
+class Passed:
+    """Live rows of a fragment that passed, ascending, and what was read of them already."""
+
+    rows: FragmentRows
+    positions: Positions
+    fields: tuple[Field, ...]
+    arrays: tuple[pa.Array, ...]
+
+    def part(self, start: int, end: int) -> Passed:
+        """Return some of the rows."""
+        arrays = tuple(array.slice(start, end - start) for array in self.arrays)
+        return Passed(self.rows, self.positions[start:end], self.fields, arrays)
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
-    """A filter, and how its columns are read."""
+    """A filter, how its columns are read, and who may know where its rows are."""
 
     filter: Filter
     projection: Projection
+    sources: tuple[RowSource, ...] = ()
+
+    def passed(self, rows: FragmentRows, early: Sequence[Field] = ()) -> Iterator[Passed]:
+        """Yield the live rows of a fragment that pass; the `early` columns are read on the way."""
+        chosen = candidates(self.sources, rows)
+        own = self.projection.fields
+        fields = (*own, *(field for field in early if field not in own))
+        system = () if chosen.exact else self.projection.system
+        for start, end in chosen.ranges:
+            at = start
+            for count, arrays in rows.scan(fields, system, RUN_ROWS, start, end):
+                mask = np.ones(count, np.bool_)
+                if not chosen.exact:
+                    asked = [*arrays[: len(own)], *arrays[len(fields) :]]
+                    mask = self.filter.mask(self.projection.batch(count, asked))
+                positions = np.flatnonzero(mask) + at
+                at += count
+                if len(positions):
+                    held = arrays[: len(fields)]
+                    if len(positions) < count:
+                        held = [whole(array).filter(pa.array(mask)) for array in held]
+                    yield Passed(rows, positions, fields, tuple(held))
 
     def positions(self, rows: FragmentRows) -> Positions:
         """Return the live rows of a fragment that pass, ascending."""
-        found, start = [np.empty(0, np.int64)], 0
-        scan = rows.scan(self.projection.fields, self.projection.system, RUN_ROWS, 0, rows.num_rows)
-        for count, arrays in scan:
-            mask = self.filter.mask(self.projection.batch(count, arrays))
-            found.append(np.flatnonzero(mask) + start)
-            start += count
-        return np.concatenate(found)
+        return np.concatenate(
+            [np.empty(0, np.int64), *(passed.positions for passed in self.passed(rows))]
+        )
 
 
-def condition(snapshot: Snapshot, given: object) -> Condition:
+def condition(snapshot: Snapshot, given: object, *, use_stats: bool = True) -> Condition:
     """Bind a filter, SQL or an Arrow expression, to a table. Raises QueryRefused, TypeError."""
     schema = snapshot.schema(BlobHandling.DESCRIPTIONS)
     system = [pa.field(name, pa.uint64()) for name in SYSTEM_COLUMNS]
     found = bind_filter(given, pa.schema([*schema.arrow, *system]))
-    own = [name for name in found.columns if name not in SYSTEM_COLUMNS]
-    extra = [name for name in found.columns if name in SYSTEM_COLUMNS]
-    return Condition(found, scan_projection(schema, own, extra))
+    bounded = bounded_fields(found.boundings, snapshot.manifest.schema) if use_stats else ()
+    sources = (BatchStatistics(bounded),) if bounded else ()
+    return Condition(found, take_projection(schema, found.paths), sources)
 
 
 def chosen_rows(
-    fragments: Sequence[FragmentRows], wanted: Condition, offset: int, limit: int | None
-) -> Iterator[tuple[FragmentRows, Positions]]:
-    """Yield fragments and which of their live rows are asked for, until there are enough."""
+    fragments: Sequence[FragmentRows],
+    wanted: Condition,
+    offset: int,
+    limit: int | None,
+    early: Sequence[Field] = (),
+) -> Iterator[Passed]:
+    """Yield the rows that are asked for, until there are enough."""
     left = limit
     for rows in fragments:
         if left == 0:
             return
-        found = wanted.positions(rows)
-        skipped = min(offset, len(found))
-        offset -= skipped
-        found = found[skipped:] if left is None else found[skipped : skipped + left]
-        left = None if left is None else left - len(found)
-        if len(found):
-            yield rows, found
+        for passed in wanted.passed(rows, early):
+            found = len(passed.positions)
+            skipped = min(offset, found)
+            offset -= skipped
+            end = found if left is None else min(found, skipped + left)
+            left = None if left is None else left - (end - skipped)
+            if end > skipped:
+                yield passed.part(skipped, end)
+            if left == 0:
+                return
+
+
+def read_passed(
+    passed: Passed, projection: Projection, batch_size: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield the columns of rows that passed; what was read already is not read again."""
+    for start in range(0, len(passed.positions), batch_size):
+        part = passed.part(start, min(start + batch_size, len(passed.positions)))
+        held = dict(zip([field.id for field in part.fields], part.arrays, strict=True))
+        known = {field.id for field in part.fields if field in projection.fields}
+        late = tuple(field for field in projection.fields if field.id not in known)
+        read = iter(_late(part.rows, part.positions, late))
+        arrays = [
+            held[field.id] if field.id in known else next(read) for field in projection.fields
+        ]
+        arrays += part.rows.take(part.positions, (), projection.system)
+        yield projection.batch(len(part.positions), arrays)
+
+
+def _late(rows: FragmentRows, positions: Positions, fields: Sequence[Field]) -> list[pa.Array]:
+    """Read columns of live rows at ascending positions, as many as one batch has."""
+    if not fields:
+        return []
+    first, end = int(positions[0]), int(positions[-1]) + 1
+    if len(positions) * FEW < max(end - first, RUN_ROWS):
+        return rows.take(positions, fields, ())
+    ((_, arrays),) = rows.scan(fields, (), end - first, first, end)
+    if len(positions) == end - first:
+        return arrays
+    mask = np.zeros(end - first, np.bool_)
+    mask[positions - first] = True
+    return [whole(array).filter(pa.array(mask)) for array in arrays]
 
 
 def read_rows(
     rows: FragmentRows, positions: Positions, projection: Projection, batch_size: int
 ) -> Iterator[pa.RecordBatch]:
     """Yield the live rows of a fragment at ascending positions."""
-    if len(positions) * FEW < rows.num_rows:
-        for start in range(0, len(positions), batch_size):
-            part = positions[start : start + batch_size]
-            arrays = rows.take(part, projection.fields, projection.system)
-            yield projection.batch(len(part), arrays)
-        return
-    first, end = int(positions[0]), int(positions[-1]) + 1
-    mask = np.zeros(end - first, np.bool_)
-    mask[positions - first] = True
-    at = 0
-    for count, arrays in rows.scan(projection.fields, projection.system, batch_size, first, end):
-        kept = mask[at : at + count]
-        at += count
-        if kept.all():
-            yield projection.batch(count, arrays)
-        elif kept.any():
-            yield projection.batch(count, arrays).filter(pa.array(kept))
+    return read_passed(Passed(rows, positions, (), ()), projection, batch_size)

@@ -2,7 +2,7 @@
 
 A row address is (fragment id << 32) + row offset; a row id is the address, or with stable row ids
 what the fragment's sequence says. With the versions that made and last changed a row they are
-columns of their own on demand.
+columns of their own on demand, as is the position of a row among all live rows of the table.
 
 Clauses: L.table.deletions.applied
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -31,7 +32,10 @@ from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID, Values, 
 
 ROW_ADDRESS = "_rowaddr"
 
-SYSTEM_COLUMNS = (ROW_ID, ROW_ADDRESS, CREATED_AT, LAST_UPDATED_AT)
+ROW_OFFSET = "_rowoffset"
+"""Position of a row among the live rows of the table."""
+
+SYSTEM_COLUMNS = (ROW_ID, ROW_ADDRESS, ROW_OFFSET, CREATED_AT, LAST_UPDATED_AT)
 """Columns that every table has on demand: uint64."""
 
 Offsets = NDArray[np.int64]
@@ -47,15 +51,28 @@ class FragmentRows:
         self._ctx = ctx
         self._stable_ids = stable_ids
         self._lineage: dict[str, Values | None] = {}
+        self._table: Sequence[FragmentRows] = (self,)
 
     @property
     def num_rows(self) -> int:
         """Rows that are not deleted, as the manifest says."""
         return max(0, self.columns.stated_rows - self.fragment.num_deleted)
 
+    def with_deleted(self) -> FragmentRows:
+        """Return the same with the deleted rows among the live ones, their id and address null."""
+        return _AllRows(self.fragment, self._bases, self._ctx, self._stable_ids)
+
+    @cached_property
+    def rows_before(self) -> int:
+        """Live rows of the table before those of this fragment."""
+        return sum(rows.num_rows for rows in takewhile(lambda one: one is not self, self._table))
+
     @cached_property
     def deleted(self) -> Offsets:
         """Offsets of the deleted rows, ascending. Raises FormatError."""
+        return self._read_deleted()
+
+    def _read_deleted(self) -> Offsets:
         entry = self.fragment.deletion_file
         if entry is None:
             return np.empty(0, np.int64)
@@ -121,6 +138,9 @@ class FragmentRows:
             at += len(array)
 
     def _system(self, name: str, offsets: Offsets) -> pa.Array:
+        if name == ROW_OFFSET:
+            positions = offsets - np.searchsorted(self.deleted, offsets) + self.rows_before
+            return pa.array(positions.astype(np.uint64))
         addresses = offsets.astype(np.uint64) + np.uint64(self.fragment.id << 32)
         if name == ROW_ADDRESS or (name == ROW_ID and not self._stable_ids):
             return pa.array(addresses)
@@ -130,3 +150,35 @@ class FragmentRows:
         if values is not None:
             return pa.array(values.at(offsets))
         return pa.array(addresses if name == ROW_ID else np.ones(len(offsets), np.uint64))
+
+
+class _AllRows(FragmentRows):
+    """All rows of a fragment; what is deleted has neither id nor address."""
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of the fragment."""
+        return self.columns.stated_rows
+
+    @cached_property
+    def deleted(self) -> Offsets:
+        """Nothing: deleted rows are rows here."""
+        return np.empty(0, np.int64)
+
+    @cached_property
+    def _gone(self) -> Offsets:
+        return self._read_deleted()
+
+    def _system(self, name: str, offsets: Offsets) -> pa.Array:
+        values = super()._system(name, offsets)
+        if name not in (ROW_ID, ROW_ADDRESS):
+            return values
+        return pa.array(values.to_numpy(), mask=np.isin(offsets, self._gone))
+
+
+def in_order(fragments: Sequence[FragmentRows]) -> tuple[FragmentRows, ...]:
+    """Return the fragments of a table, so that each knows how many rows stand before it."""
+    table = tuple(fragments)
+    for rows in table:
+        rows._table = table
+    return table

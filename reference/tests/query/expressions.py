@@ -275,7 +275,6 @@ REFUSED = [
     "s ~* '^b'",
     "s !~ '^a'",
     "null",
-    "_rowoffset > 2",
     "i >",
     "i = = 1",
     "zz = 1",

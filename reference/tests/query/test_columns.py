@@ -1,24 +1,51 @@
-"""Computed columns."""
+"""Computed columns, by hand."""
+
+from __future__ import annotations
 
 import pyarrow as pa
 import pytest
 from lanceref.errors import QueryRefused
 from lanceref.query.columns import bind_columns
 
-BATCH = pa.record_batch({"a": [1, None], "b": ["x", "y"]})
+SCHEMA = pa.schema(
+    [
+        pa.field("i", pa.int8(), nullable=False),
+        pa.field("st", pa.struct([("a", pa.int8())])),
+        ("s", pa.utf8()),
+    ]
+)
+BATCH = pa.record_batch([pa.array([1, 2], pa.int8()), [{"a": 5}, None], ["x", None]], schema=SCHEMA)
 
 
-def test_expressions_become_columns():
-    """In their order, under their names; a constant is never null."""
-    made = bind_columns({"twice": "a * 2", "k": "'k'", "n": "null"}, BATCH.schema)
-    batch = made.batch(BATCH)
+def test_expressions_by_name():
+    """A column keeps its type and its nulls, a literal has none."""
+    computed = bind_columns({"c": "i", "p": "i + 1", "one": "1", "a": "st.a", "no": "null"}, SCHEMA)
+    wanted = pa.schema(
+        [
+            pa.field("c", pa.int8(), nullable=False),
+            pa.field("p", pa.int8()),
+            pa.field("one", pa.int64(), nullable=False),
+            pa.field("a", pa.int8()),
+            pa.field("no", pa.null()),
+        ]
+    )
 
-    assert {"twice": [2, None], "k": ["k", "k"], "n": [None, None]} == batch.to_pydict()
-    assert [True, False, True] == [field.nullable for field in made.schema]
-    assert {"a"} == made.columns
+    assert wanted == computed.schema
+    assert {"i", "st"} == computed.columns
+    assert {"i", "st.a"} == computed.paths
+    first = {"c": 1, "p": 2, "one": 1, "a": 5, "no": None}
+    assert [first, {"c": 2, "p": 3, "one": 1, "a": None, "no": None}] == computed.batch(
+        BATCH
+    ).to_pylist()
 
 
-def test_an_unknown_column_is_refused():
-    """The others are named."""
-    with pytest.raises(QueryRefused, match="Valid fields are a, b"):
-        bind_columns({"x": "zz"}, BATCH.schema)
+def test_no_columns():
+    """The rows are still counted."""
+    assert 2 == bind_columns({}, SCHEMA).batch(BATCH).num_rows
+
+
+@pytest.mark.parametrize("text", ["nope", "i +", "i + 0.5", "count(i)"])
+def test_wrong_expressions_are_refused(text):
+    """Before anything is read."""
+    with pytest.raises(QueryRefused):
+        bind_columns({"x": text}, SCHEMA)

@@ -1,4 +1,6 @@
-"""The SQL of filters."""
+"""The text of queries, by hand."""
+
+from __future__ import annotations
 
 import pytest
 from lanceref.errors import QueryRefused
@@ -7,30 +9,20 @@ from sqlglot import exp
 
 
 def test_quotes():
-    """Text in both, names in backticks; a backslash is a letter."""
-    for quoted in ("'a b'", '"a b"'):
-        tree = parse_expression(quoted)
-        assert (True, "a b") == (tree.is_string, tree.this)
-    assert "a b" == parse_expression("`a b`").name
-    assert "a\\n" == parse_expression("'a\\n'").this
+    """Text in single and double ones, names in backticks; a backslash is a letter."""
+    assert parse_expression("'a\\'").name == parse_expression('"a\\"').name == "a\\"
+    assert "it's" == parse_expression("'it''s'").name
+    assert isinstance(parse_expression("`a b`"), exp.Column)
 
 
 def test_functions_keep_their_names():
-    """Whatever they are called in another dialect."""
-    tree = parse_expression("ArRay_Has(a, 1)")
-
-    assert isinstance(tree, exp.Anonymous)
-    assert ("ArRay_Has", 2) == (tree.this, len(tree.expressions))
+    """Also those SQL has a form of its own for."""
+    for name in ("length", "Array_Contains", "now", "coalesce"):
+        assert name == parse_expression(f"{name}(a)").this
 
 
-@pytest.mark.parametrize("text", ["", "a >", "a = = 1", "(", "'open", "a b c"])
-def test_what_is_no_expression_is_refused(text):
-    """A ValueError that shows the text."""
-    with pytest.raises(QueryRefused, match="Error parsing statement"):
-        parse_expression(text)
-
-
-def test_depth_is_bounded():
-    """Deep nesting is refused, it does not end the process."""
+@pytest.mark.parametrize("text", ["", "a =", "(a", "a)", "a b c", "a <=> 1", "+a = 1"])
+def test_other_text_is_refused(text):
+    """PostgreSQL's own words too."""
     with pytest.raises(QueryRefused):
-        parse_expression("(" * 20_000 + "1" + ")" * 20_000)
+        parse_expression(text)

@@ -1,62 +1,125 @@
-"""Rows that pass a filter."""
+"""Rows that pass a filter and how they are read."""
 
-import lanceref
+from __future__ import annotations
+
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.query.rows import chosen_rows, condition
+from lanceref.projection import scan_projection
+from lanceref.query import rows as query_rows
+from lanceref.query.rows import chosen_rows, condition, read_rows
+
+from .written import without, write
+
+NUM_ROWS = 200_000
+TABLE = pa.table(
+    {
+        "n": pa.array(range(NUM_ROWS)),
+        "wide": pa.array([f"{n:0100d}" for n in range(NUM_ROWS)]),
+        "st": pa.array([{"a": n, "b": f"{n:0100d}"} for n in range(NUM_ROWS)]),
+    }
+)
 
 
-@pytest.fixture
-def table(tmp_path):
-    """Three fragments of ten thousand rows, with some deleted."""
-    wide = pa.array(np.random.default_rng(7).random((30_000, 16)).reshape(-1))
-    data = pa.table({"a": range(30_000), "v": pa.FixedSizeListArray.from_arrays(wide, 16)})
-    made = lanceref.write_dataset(data, tmp_path, max_rows_per_file=10_000)
-    made.delete("a in (5, 10005)")
-    return made
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    """Two fragments; some rows are deleted."""
+    written = write(TABLE, tmp_path_factory.mktemp("rows"), max_rows_per_file=150_000)
+    return without(written, {0: [0, 7, 99_999]})
 
 
-def _chosen(table, text, offset=0, limit=None):
-    wanted = condition(table._snapshot, text)
-    found = chosen_rows(table._snapshot.fragments, wanted, offset, limit)
-    return [(rows.fragment.id, positions.tolist()) for rows, positions in found]
+def bytes_of(dataset, **scan) -> tuple[pa.Table, int]:
+    """Return what a scan finds, and the bytes it reads."""
+    dataset.io_stats_incremental()
+    return dataset.to_table(**scan), dataset.io_stats_incremental().read_bytes
 
 
-def test_positions_count_live_rows(table):
-    """Row 6 is the sixth that is left of its fragment."""
-    assert [(0, [5]), (1, [5])] == _chosen(table, "a in (6, 10006)")
+def test_a_selective_filter_reads_less(dataset):
+    """Only its own column, and of the others what passes."""
+    everything = bytes_of(dataset)[1]
+    own = bytes_of(dataset, columns=["n"])[1]
+    found, late = bytes_of(dataset, filter="n = 99998")
+
+    assert [99_998] == found["n"].to_pylist()
+    assert late < own + everything / 20
+    assert bytes_of(dataset, filter="n = -1")[1] <= own * 1.1
 
 
-def test_offset_and_limit_count_rows_that_pass(table):
-    """Over fragments; once there are enough no other is looked at."""
-    assert [(1, [5]), (2, [0])] == _chosen(table, "a in (6, 10006, 20000, 20001)", 1, 2)
-    table.io_stats_incremental()
-    _chosen(table, "a < 3", 0, 2)
-    one = table.io_stats_incremental().read_bytes
-    _chosen(table, "a < 3")
-    assert one < table.io_stats_incremental().read_bytes / 2
+def test_late_materialization_says_what_is_read_for_every_row(dataset):
+    """None, all, or some of the columns; the rows are the same."""
+    late, few = bytes_of(dataset, columns=["wide", "n"], filter="n = 5", late_materialization=True)
+    early, all_ = bytes_of(
+        dataset, columns=["wide", "n"], filter="n = 5", late_materialization=False
+    )
+    some = bytes_of(dataset, columns=["wide", "n"], filter="n = 5", late_materialization=["wide"])
+
+    assert late == early == some[0]
+    assert few * 5 < all_
+    assert some[1] <= few
 
 
-def test_a_selective_filter_reads_few_other_bytes(table):
-    """The column of the filter is read, of the other one two rows."""
-    table.io_stats_incremental()
-    found = table.to_table(["v"], filter="a in (7, 20007)")
-    few = table.io_stats_incremental().read_bytes
-    table.to_table(["v"])
-    whole = table.io_stats_incremental().read_bytes
+def test_only_the_parts_that_are_asked_for_are_read(dataset):
+    """By the filter and by the projection."""
+    part = bytes_of(dataset, columns=["st.a"], filter="st.a > 5")[1]
 
-    assert 2 == len(found)
-    assert few < whole / 8
-
-
-@pytest.mark.parametrize("text", ["a % 2 = 0", "a % 1000 = 6", "a < 7", "a > 29000", "a = -1"])
-def test_many_or_few_rows_are_the_same_rows(table, text):
-    """Whether they are taken or scanned for."""
-    every = table.to_table(with_row_id=True)
-    mask = condition(table._snapshot, text).filter.mask(
-        every.select(["a"]).combine_chunks().to_batches()[0]
+    assert part * 5 < bytes_of(dataset, columns=["st"])[1]
+    assert (
+        bytes_of(dataset, columns={"x": "st.a + 1"})[1] * 5 < bytes_of(dataset, columns=["st"])[1]
     )
 
-    assert every.filter(pa.array(mask)).equals(table.to_table(filter=text, with_row_id=True))
-    assert int(mask.sum()) == table.count_rows(text)
+
+def test_a_limit_ends_the_reading(dataset):
+    """After the run that had enough rows."""
+    assert (
+        bytes_of(dataset, columns=["n"], filter="n >= 0", limit=5)[1]
+        < (bytes_of(dataset, columns=["n"], filter="n >= 0")[1])
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("n >= 0", NUM_ROWS - 3), ("n % 3 = 0", 66_665), ("n < 10", 8)]
+)
+@pytest.mark.parametrize("run", [1 << 16, 1000])
+def test_many_and_few_rows_are_read_alike(dataset, text, count, run, monkeypatch):
+    """By a scan or one by one, in runs of any size."""
+    monkeypatch.setattr(query_rows, "RUN_ROWS", run)
+    found = dataset.to_table(filter=text, columns=["st", "n"])
+
+    assert count == found.num_rows == dataset.count_rows(text)
+    assert found["n"].to_pylist() == [one["a"] for one in found["st"].to_pylist()]
+
+
+def test_offset_and_limit_count_rows_that_pass(dataset):
+    """Over fragments too."""
+    snapshot = dataset._snapshot
+    wanted = condition(snapshot, "n % 50000 = 1")
+    found = [
+        (passed.rows.fragment.id, *passed.positions.tolist())
+        for passed in chosen_rows(snapshot.fragments, wanted, 1, 2)
+    ]
+
+    assert [(0, 49_999), (0, 99_998)] == found
+    assert [] == list(chosen_rows(snapshot.fragments, wanted, 0, 0))
+
+
+def test_positions_are_read_in_batches(dataset):
+    """Of the size asked for."""
+    snapshot = dataset._snapshot
+    projection = scan_projection(snapshot.manifest.schema, ["n"])
+    positions = np.array([0, 5, 6, 7], np.int64)
+    batches = read_rows(snapshot.fragments[0], positions, projection, 3)
+
+    assert [[1, 6, 8], [9]] == [batch["n"].to_pylist() for batch in batches]
+
+
+def test_pages_are_skipped_by_their_statistics(tmp_path):
+    """In files of 0.1: fewer bytes, the same rows."""
+    table = TABLE.select(["n", "wide"]).slice(0, 50_000)
+    old = write(table, tmp_path, data_storage_version="0.1", max_rows_per_group=1000)
+    old.to_table(limit=1)
+    with_, few = bytes_of(old, filter="n = 41500")
+    without_, many = bytes_of(old, filter="n = 41500", use_stats=False)
+
+    assert with_ == without_
+    assert [41_500] == with_["n"].to_pylist()
+    assert few * 5 < many

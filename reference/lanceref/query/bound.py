@@ -1,0 +1,100 @@
+"""Bound expressions: what a query's expression has become over the columns of a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.query.casts import Datum, cast
+
+Run = Callable[[pa.RecordBatch], Datum]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An expression over the columns of a schema.
+
+    `run` gives an array of a batch's rows or a scalar; `literal` is its value where it has no
+    column; `columns` are the names of the columns it reads and `paths` the parts of them, `a.b`;
+    `is_column` says that it is one.
+    """
+
+    type: pa.DataType
+    run: Run
+    paths: frozenset[str]
+    columns: frozenset[str]
+    literal: pa.Scalar | None = None
+    is_column: bool = False
+
+    def evaluate(self, batch: pa.RecordBatch) -> pa.Array:
+        """Return the value of each row of a batch. Raises QueryFailed."""
+        try:
+            value = self.run(batch)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise QueryFailed(f"Execution error: {error}") from error
+        if isinstance(value, pa.Scalar):
+            return pa.repeat(value, batch.num_rows)
+        return value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+
+
+def constant(value: pa.Scalar) -> Bound:
+    """Return the expression that has one value."""
+    return Bound(value.type, lambda _: value, frozenset(), frozenset(), value)
+
+
+def apply(
+    function: Callable[..., Datum], *arguments: Bound, type_: pa.DataType | None = None
+) -> Bound:
+    """Return a function of arguments; where all are literals it is evaluated at once.
+
+    `type_` is the type of the result, found on no rows when it is not given. Raises QueryRefused.
+    """
+    columns = frozenset[str]().union(*(one.columns for one in arguments))
+    paths = frozenset[str]().union(*(one.paths for one in arguments))
+
+    def run(batch: pa.RecordBatch) -> Datum:
+        return function(*(one.run(batch) for one in arguments))
+
+    if type_ is None or all(one.literal is not None for one in arguments):
+        none = [
+            one.literal if one.literal is not None else pa.array([], one.type) for one in arguments
+        ]
+        try:
+            value = function(*none)
+        except (pa.ArrowException, TypeError) as error:
+            raise QueryRefused(f"{error}") from error
+        if isinstance(value, pa.Scalar) and not columns:
+            return constant(value)
+        type_ = value.type if type_ is None else type_
+    return Bound(type_, run, paths, columns)
+
+
+def as_type(bound: Bound, type_: pa.DataType) -> Bound:
+    """Return an expression as one of another type. Raises QueryRefused."""
+    if bound.type.equals(type_):
+        return bound
+    if bound.literal is None:
+        none = pa.array([], bound.type)
+        try:
+            cast(none, type_)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise QueryRefused(f"Unsupported CAST from {bound.type} to {type_}") from error
+    return apply(lambda value: cast(value, type_), bound, type_=type_)
+
+
+def truth(bound: Bound, text: str) -> Bound:
+    """Return an expression as one of truth values. Raises QueryRefused."""
+    if pa.types.is_null(bound.type):
+        return constant(pa.scalar(None, pa.bool_()))
+    if not pa.types.is_boolean(bound.type):
+        raise QueryRefused(f"{text} is {bound.type}, not a boolean")
+    return bound
+
+
+def negated(bound: Bound) -> Bound:
+    """Return the opposite of truth values."""
+    return apply(pc.invert, bound, type_=pa.bool_())

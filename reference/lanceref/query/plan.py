@@ -1,0 +1,95 @@
+"""Plan of a filter: which rows of a fragment are looked at, and what is known of them before.
+
+A source says which live rows may be asked for. What it says is exact when all of them are, and
+nothing is left to be looked at; otherwise the filter is asked about each of them. Without a source
+that knows better all rows are looked at. The statistics of 0.1 files are such a source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.errors import NotFound
+from lanceref.file.schema import Field, LanceSchema, project
+from lanceref.table.batch_bounds import batch_bounds
+from lanceref.table.rows import FragmentRows
+
+if TYPE_CHECKING:
+    from lanceref.query.pruning import Bounding
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Live rows of a fragment that may be asked for: ascending ranges of positions, half open."""
+
+    ranges: tuple[tuple[int, int], ...]
+    exact: bool = False
+
+    @staticmethod
+    def all_of(rows: FragmentRows) -> Candidates:
+        """Return every live row."""
+        return Candidates(((0, rows.num_rows),))
+
+
+class RowSource(Protocol):
+    """Says where the rows of a filter may be."""
+
+    def candidates(self, rows: FragmentRows) -> Candidates | None:
+        """Return the candidates of a fragment, None when nothing is known of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStatistics:
+    """Skips the batches of 0.1 files whose bounds rule every row out."""
+
+    bounded: tuple[tuple[Bounding, Field], ...]
+
+    def candidates(self, rows: FragmentRows) -> Candidates | None:
+        """Return the rows of the batches that are left, None without statistics."""
+        masks: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []
+        fields = [field for _, field in self.bounded]
+        for field, bounds in batch_bounds(rows.columns, fields) if fields else ():
+            nulls, sizes = bounds.nulls, bounds.rows
+            for bounding, own in self.bounded:
+                if own is field:
+                    mask = bounding.possible(bounds.least, bounds.greatest, nulls, sizes)
+                    masks.append((bounds.offsets, np.asarray(mask.to_numpy(zero_copy_only=False))))
+        if not masks:
+            return None
+        left = np.ones(rows.columns.physical_rows, np.bool_)
+        for offsets, mask in masks:
+            left &= np.repeat(mask.astype(np.bool_), np.diff(offsets))
+        live = np.delete(left, rows.deleted)
+        edges = np.flatnonzero(np.diff(live.astype(np.int8), prepend=0, append=0))
+        return Candidates(tuple(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)))
+
+
+def bounded_fields(
+    boundings: Sequence[Bounding], schema: LanceSchema
+) -> tuple[tuple[Bounding, Field], ...]:
+    """Return the boundings of columns whose values are stored as they read, with their fields."""
+    found = []
+    for bounding in boundings:
+        try:
+            (field,) = project(schema, [bounding.path])
+        except NotFound:  # a system column
+            continue
+        while len(field.children) == 1:
+            (field,) = field.children
+        if not field.children:
+            found.append((bounding, field))
+    return tuple(found)
+
+
+def candidates(sources: Sequence[RowSource], rows: FragmentRows) -> Candidates:
+    """Return what the first source that knows a fragment says of it."""
+    for source in sources:
+        found = source.candidates(rows)
+        if found is not None:
+            return found
+    return Candidates.all_of(rows)

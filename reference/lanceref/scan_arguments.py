@@ -1,0 +1,178 @@
+"""Arguments of a scan: what pylance's scanners take, checked and made into a `LanceScanner`.
+
+Names, defaults and errors are pylance's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+import pyarrow as pa
+
+from lanceref.errors import NotFound, NotYet, QueryRefused, SchemaRefused
+from lanceref.file.schema import Field, LanceSchema, project
+from lanceref.projection import Projection, scan_projection, take_projection
+from lanceref.query.columns import Computed, bind_columns
+from lanceref.query.ordering import ColumnOrdering
+from lanceref.query.rows import condition
+from lanceref.scanner import LanceScanner, ScanOptions
+from lanceref.snapshot import Snapshot
+from lanceref.table.lineage import ROW_ID
+from lanceref.table.logical import BlobHandling
+from lanceref.table.rows import ROW_ADDRESS, SYSTEM_COLUMNS, FragmentRows
+
+Columns = Sequence[str] | Mapping[str, str] | None
+"""Columns by name, expressions by the name of the result, or None for all columns."""
+
+
+class ScanArguments(TypedDict, total=False):
+    """Arguments of a scan besides columns, filter, limit and offset.
+
+    From `batch_readahead` on they only say how another reader goes about it.
+    """
+
+    batch_size: int | None
+    batch_size_bytes: int | None
+    strict_batch_size: bool | None
+    with_row_id: bool | None
+    with_row_address: bool | None
+    include_deleted_rows: bool | None
+    blob_handling: str | None
+    order_by: Sequence[ColumnOrdering | str] | None
+    late_materialization: bool | list[str] | None
+    use_stats: bool | None
+    nearest: object
+    full_text_query: object
+    minhash: object
+    index_segments: object
+    row_addr_allowlist: bytes | None
+    row_addr_blocklist: bytes | None
+    scan_stats_callback: object
+    substrait_aggregate: bytes | None
+    batch_readahead: int | None
+    fragment_readahead: int | None
+    io_buffer_size: int | None
+    fast_search: bool | None
+    prefilter: bool | None
+    scan_in_order: bool | None
+    use_scalar_index: bool | None
+    disable_scoring_autoprojection: bool | None
+
+
+NOT_YET = (
+    "nearest",
+    "full_text_query",
+    "minhash",
+    "index_segments",
+    "row_addr_allowlist",
+    "row_addr_blocklist",
+    "scan_stats_callback",
+    "substrait_aggregate",
+)
+"""Arguments that need what this implementation does not have yet."""
+
+
+def describe(
+    snapshot: Snapshot,
+    fragments: Sequence[FragmentRows],
+    columns: Columns,
+    filter: object,
+    limit: int | None,
+    offset: int | None,
+    arguments: ScanArguments,
+) -> LanceScanner:
+    """Describe a scan of fragments.
+
+    Raises NotFound for an unknown column, QueryRefused for an expression that does not fit,
+    ValueError or TypeError for another wrong argument, NotYet for a search.
+    """
+    _check(limit, offset, arguments)
+    if arguments.get("include_deleted_rows"):
+        if not arguments.get("with_row_id"):
+            raise QueryRefused("include_deleted_rows is set but with_row_id is false")
+        snapshot = snapshot.with_deleted()
+        by_id = {rows.fragment.id: rows for rows in snapshot.fragments}
+        fragments = [by_id[rows.fragment.id] for rows in fragments]
+    schema = snapshot.schema(BlobHandling.of(arguments.get("blob_handling")))
+    wanted = (("with_row_id", ROW_ID), ("with_row_address", ROW_ADDRESS))
+    system = [name for argument, name in wanted if arguments.get(argument)]
+    projection, computed = _projection(schema, columns, system)
+    use_stats = arguments.get("use_stats") is not False
+    options = ScanOptions(
+        arguments.get("batch_size"),
+        arguments.get("batch_size_bytes"),
+        limit,
+        offset,
+        None if filter is None else condition(snapshot, filter, use_stats=use_stats),
+        _early(arguments.get("late_materialization"), projection, schema),
+        _orderings(arguments.get("order_by"), schema),
+        computed,
+        bool(arguments.get("strict_batch_size")),
+    )
+    return LanceScanner(snapshot, fragments, projection, options)
+
+
+def _check(limit: object, offset: object, arguments: ScanArguments) -> None:
+    for name in NOT_YET:
+        if arguments.get(name) is not None:
+            raise NotYet(f"{name}: this is not there yet")
+    batch_size = arguments.get("batch_size")
+    for name, value, least in (("Limit", limit, 0), ("Offset", offset, 0)):
+        if value is None:
+            continue
+        if not isinstance(value, int):
+            raise TypeError(f"{name.lower()}: {value!r} cannot be interpreted as an integer")
+        if value < least:
+            raise ValueError(f"{name} must be non-negative")
+    if batch_size is not None and not 1 <= batch_size < 1 << 32:
+        raise ValueError(f"batch_size must be between 1 and 4294967295, got {batch_size}")
+    if (arguments.get("batch_readahead") or 1) <= 0 or arguments.get("batch_readahead") == 0:
+        raise ValueError("batch_readahead must be greater than 0")
+    if (arguments.get("fragment_readahead") or 0) < 0:
+        raise ValueError("fragment_readahead must be non-negative")
+    if arguments.get("strict_batch_size") and arguments.get("batch_size_bytes"):
+        raise ValueError("strict_batch_size cannot be combined with a byte limit")
+
+
+def _projection(
+    schema: LanceSchema, columns: Columns, system: list[str]
+) -> tuple[Projection, Computed | None]:
+    """Return what is read, and the expressions over it."""
+    if columns is not None and not isinstance(columns, list | Mapping):
+        kind = type(columns)
+        raise TypeError(f"columns must be a list or dict[name, expression], got {kind}")
+    if not isinstance(columns, Mapping):
+        return scan_projection(schema, columns, system), None
+    every = pa.schema([*schema.arrow, *(pa.field(one, pa.uint64()) for one in SYSTEM_COLUMNS)])
+    computed = bind_columns({**columns, **{name: name for name in system}}, every)
+    return take_projection(schema, sorted(computed.paths)), computed
+
+
+def _early(
+    late: bool | list[str] | None, projection: Projection, schema: LanceSchema
+) -> tuple[Field, ...]:
+    """Return the columns that are read for every row: only those the caller does not want late."""
+    if isinstance(late, list):
+        try:
+            ids = {field.id for field in project(schema, late)}
+        except NotFound as error:
+            raise SchemaRefused(f"{error}") from error
+        return tuple(field for field in projection.fields if field.id not in ids)
+    return projection.fields if late is False else ()
+
+
+def _orderings(
+    given: Sequence[ColumnOrdering | str] | None, schema: LanceSchema
+) -> tuple[ColumnOrdering, ...]:
+    found = []
+    for one in given or ():
+        ordering = ColumnOrdering(one) if isinstance(one, str) else one
+        if not isinstance(ordering, ColumnOrdering):
+            raise TypeError(f"orderings must be a list of ColumnOrdering. Got {type(one)} instead.")
+        try:
+            project(schema, [ordering.column_name])
+        except NotFound as error:
+            raise QueryRefused(f"Column {ordering.column_name} not found") from error
+        found.append(ordering)
+    return tuple(found)

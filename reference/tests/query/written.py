@@ -1,0 +1,30 @@
+"""Tables that the reference writes, some of their rows deleted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import lanceref
+import pyarrow as pa
+import pyroaring
+from lanceref.fragment import DeletionFile
+
+
+def write(table: pa.Table, root: Path, **options) -> lanceref.LanceDataset:
+    """Write a table to a new folder."""
+    return lanceref.write_dataset(table, root / "t", **options)
+
+
+def without(dataset: lanceref.LanceDataset, gone: dict[int, list[int]]) -> lanceref.LanceDataset:
+    """Delete rows by fragment and offset."""
+    folder = Path(dataset.uri) / "_deletions"
+    folder.mkdir(exist_ok=True)
+    updated = []
+    for fragment, rows in gone.items():
+        entry = DeletionFile(1, 1, "bitmap", len(rows))
+        (folder / f"{fragment}-1-1.bin").write_bytes(pyroaring.BitMap(rows).serialize())
+        metadata = dataset.get_fragment(fragment).metadata
+        updated.append(replace(metadata, deletion_file=entry))
+    operation = lanceref.LanceOperation.Delete(updated, [], "gone")
+    return lanceref.LanceDataset.commit(dataset.uri, operation, dataset.version)

@@ -1,0 +1,86 @@
+"""Scans described step by step, by hand and against the oracle's names."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from lanceref.dataset import ColumnOrdering, ScannerBuilder
+
+from .query.written import write
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    """Two fragments."""
+    table = pa.table({"i": range(6), "s": list("abcdef")})
+    return write(table, tmp_path_factory.mktemp("builder"), max_rows_per_file=3)
+
+
+def test_all_steps_together(dataset):
+    """Are one scan."""
+    builder = (
+        ScannerBuilder(dataset)
+        .columns(["s"])
+        .filter("i > 0")
+        .limit(3)
+        .offset(1)
+        .with_row_id()
+        .with_row_address()
+        .batch_size(2)
+        .order_by([ColumnOrdering("i", ascending=False)])
+        .with_fragments(dataset.get_fragments())
+        .late_materialization(True)
+        .use_stats(False)
+        .scan_in_order(True)
+        .prefilter(True)
+        .use_scalar_index(False)
+        .fast_search(False)
+        .io_buffer_size(1)
+        .batch_readahead(1)
+        .fragment_readahead(1)
+        .blob_handling(None)
+        .strict_batch_size(False)
+        .include_deleted_rows(False)
+    )
+    table = builder.to_scanner().to_table()
+
+    assert ["e", "d", "c"] == table["s"].to_pylist()
+    assert ["s", "_rowid", "_rowaddr"] == table.column_names
+    assert [2, 1] == [batch.num_rows for batch in builder.to_scanner().to_batches()]
+
+
+def test_defaults_are_steps_by_name(dataset):
+    """Unknown ones are refused."""
+    builder = ScannerBuilder(dataset).apply_defaults({"limit": 1, "columns": ["i"]})
+
+    assert {"i": [0]} == builder.to_scanner().to_table().to_pydict()
+    with pytest.raises(ValueError, match="Unknown option nope"):
+        builder.apply_defaults({"nope": 1})
+
+
+@pytest.mark.parametrize(
+    ("step", "value", "kind"),
+    [
+        ("limit", -1, ValueError),
+        ("offset", -1, ValueError),
+        ("columns", "i", TypeError),
+        ("with_fragments", [1], TypeError),
+        ("order_by", ["i"], TypeError),
+        ("batch_readahead", 0, ValueError),
+        ("fragment_readahead", -1, ValueError),
+    ],
+)
+def test_wrong_values_are_refused_at_once(step, value, kind, dataset):
+    """As the classes of pylance."""
+    with pytest.raises(kind):
+        getattr(ScannerBuilder(dataset), step)(value)
+
+
+def test_searches_are_refused_in_the_end(dataset):
+    """They are not there yet."""
+    for builder in (
+        ScannerBuilder(dataset).nearest("i", [1.0], k=1),
+        ScannerBuilder(dataset).full_text_search("a"),
+    ):
+        with pytest.raises(NotImplementedError):
+            builder.to_scanner()
