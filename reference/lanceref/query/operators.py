@@ -40,6 +40,7 @@ def compared(compare: comparison.Compare, left: Bound, right: Bound) -> Bound:
         raise QueryRefused(
             f"Cannot infer common argument type for comparison of {left.type} and {right.type}"
         )
+    type_ = pa.bool_() if types.is_null(type_) else type_
     return apply(compare, as_type(left, type_), as_type(right, type_), type_=pa.bool_())
 
 
