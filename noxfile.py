@@ -142,6 +142,13 @@ def written(session: nox.Session) -> None:
 
 
 @nox.session
+def conflicts(session: nox.Session) -> None:
+    """Ask the reference and the oracle whether each operation can follow each other one."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.conflicts", *session.posargs)
+
+
+@nox.session
 def robust(session: nox.Session) -> None:
     """Damage files of every kind; watch what the reference and the oracle do."""
     session.install("-e", ".[oracle,test]")

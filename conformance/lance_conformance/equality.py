@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from lanceref.slices import whole
 
 Mask = npt.NDArray[np.bool_]
 
@@ -29,7 +30,7 @@ def differing(expected: pa.Array, found: pa.Array) -> Mask:
     rows = np.flatnonzero(here & there)
     if len(rows):
         chosen = pa.array(rows)
-        differs[rows] = _values_differ(expected.take(chosen), found.take(chosen))
+        differs[rows] = _values_differ(whole(expected).take(chosen), whole(found).take(chosen))
     return differs
 
 
@@ -94,7 +95,8 @@ def _lists_differ(expected: pa.Array, found: pa.Array) -> Mask:
     rows = np.flatnonzero(~differs)
     if len(rows):
         chosen = pa.array(rows)
-        differs[rows] = _items_differ(expected.take(chosen), found.take(chosen), sizes[rows])
+        ours, theirs = whole(expected).take(chosen), whole(found).take(chosen)
+        differs[rows] = _items_differ(ours, theirs, sizes[rows])
     return differs
 
 

@@ -43,3 +43,16 @@ def test_items_under_a_null_list_are_ignored() -> None:
     ours = pa.ListArray.from_buffers(pa.list_(pa.int64()), 2, [validity, offsets], children=[child])
 
     assert not differing(ours, pa.array([[7], None])).any()
+
+
+def test_slices_of_nested_fixed_size_lists_are_compared_by_value():
+    """Arrow takes other items from such a slice: it is copied first."""
+    leaf = pa.array(range(64), pa.int8())
+    deep = leaf
+    for _ in range(3):
+        deep = pa.FixedSizeListArray.from_arrays(deep, 2)
+    part = deep.slice(3, 4)
+    fresh = pa.array(part.to_pylist(), part.type)
+
+    assert not differing(part, fresh).any()
+    assert differing(part, deep.slice(2, 4)).all()

@@ -67,6 +67,8 @@ def replace_data(making: Making) -> None:
         if not new.file_size_bytes and making.before is not None:
             new.file_size_bytes = making.past.file_size(making.before, new)
         put_file(fragment, new)
+        if making.stable:
+            set_updated(making, fragment, None)
 
 
 def put_file(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:

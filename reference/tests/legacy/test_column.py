@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.errors import BytesError
 from lanceref.file.versions import V0_1
-from lanceref.testing import tables
+from lanceref.testing.tables import tables
 
 from .building import opened, read, written
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.file.versions import V2_0, V2_1, V2_2
-from lanceref.testing import arrays, random_array
-from lanceref.testing.arrays import NULL_PATTERNS
+from lanceref.testing.arrays import NULL_PATTERNS, arrays, random_array
 from lanceref.testing.fixed_width import INTEGER_PATTERNS
 from lanceref.testing.strings import STRING_PATTERNS
 from lanceref.testing.types import arrow_types

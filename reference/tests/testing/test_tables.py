@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from lanceref.file.versions import V2_0, V2_1, V2_2, V2_3
-from lanceref.testing import random_sample, tables
+from lanceref.testing.tables import random_sample, tables
 
 
 @pytest.mark.parametrize("version", [V2_0, V2_1, V2_2, V2_3])

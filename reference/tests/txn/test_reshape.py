@@ -68,3 +68,14 @@ def test_data_that_fits_nowhere_is_refused(targets):
     ]
     with pytest.raises(OperationRefused):
         versions.after(versions.table(), data_replacement={"replacements": replacements})
+
+
+def test_replaced_data_updates_all_rows():
+    """With stable row ids: fragment 0 is of version 2 now."""
+    new = {**versions.files(0, 1, 2, path="n.lance"), "file_size_bytes": 7}
+    given = {"replacements": [{"fragment_id": 0, "new_file": new}]}
+    made = versions.after(versions.stable(), data_replacement=given)
+    held = [one.inline_last_updated_at_versions for one in made.message.fragments]
+    decoded = [decode_versions(data, 10, Context("m"), made.place) for data in held]
+
+    assert [2, 1] == [int(one.at(np.array([0]))[0]) for one in decoded]

@@ -1,0 +1,256 @@
+"""Conflict matrix: whether one commit can follow another, asked of the reference and the oracle.
+
+Each operation is staged on the same version of a small table. Then the one of a row is committed by
+the oracle, and that of a column by both, each on a copy of its own: the verdicts must be the same,
+and where both commit so must rows and fragments.
+
+Run as `python -m lance_conformance.campaigns.conflicts`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow as pa
+from lanceref.dataset import LanceDataset, dataset
+from lanceref.errors import CommitConflictError, LanceError
+from lanceref.operation import LanceOperation
+
+from lance_conformance import oracle
+
+STANDS, RETRY, NEVER, FAILED = ".", "R", "X", "E"
+"""Verdicts: committed, again, never, another error."""
+
+KNOWN = {("Pr", "Ix"): "L.txn.rebase.index"}
+"""Pairs of (theirs, ours) that the reference refuses with a clause, and the oracle commits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A verdict, and for a commit what the table then holds."""
+
+    verdict: str
+    rows: pa.Table | None = None
+    fragments: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Two operations and what became of the second."""
+
+    theirs: str
+    ours: str
+    oracle: Outcome
+    reference: Outcome
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two disagree and nobody has said why."""
+        return (self.theirs, self.ours) not in KNOWN and self.oracle != self.reference
+
+
+class Matrix:
+    """The operations, staged on version 2 of a table below `folder`."""
+
+    def __init__(self, folder: Path, *, stable: bool) -> None:
+        self._folder = folder
+        self._base = folder / "base"
+        lance = oracle.lance()
+        columns = {name: range(20) for name in "abc"}
+        made = lance.write_dataset(
+            pa.table(columns), str(self._base), max_rows_per_file=10, enable_stable_row_ids=stable
+        )
+        made.update_config({"x": "1"})
+        self._version = int(made.version)
+        self.operations = _staged(made, self._base)
+        for name, operation in self.operations.items():
+            copy = self._copy(self._base, f"after_{name}")
+            lance.LanceDataset.commit(str(copy), operation, read_version=self._version)
+
+    def cell(self, theirs: str, ours: str) -> Cell:
+        """Commit `ours` over `theirs`, once by each."""
+        operation = self.operations[ours]
+        lance = oracle.lance()
+
+        def by_oracle(path: Path) -> None:
+            lance.LanceDataset.commit(str(path), operation, read_version=self._version)
+
+        def by_reference(path: Path) -> None:
+            LanceDataset.commit(path, self._told(ours), read_version=self._version)
+
+        return Cell(theirs, ours, self._try(theirs, by_oracle), self._try(theirs, by_reference))
+
+    def _told(self, name: str) -> LanceOperation.BaseOperation:
+        """Return an operation as the oracle wrote it down."""
+        transaction = dataset(self._folder / f"after_{name}").read_transaction(self._version + 1)
+        assert transaction is not None  # the oracle writes it into every version
+        return transaction.operation
+
+    def _try(self, theirs: str, commit: Callable[[Path], None]) -> Outcome:
+        path = self._copy(self._folder / f"after_{theirs}", f"try_{uuid4().hex}")
+        try:
+            commit(path)
+        except (OSError, ValueError, LanceError, NotImplementedError) as error:
+            return Outcome(_verdict(error))
+        found = dataset(path)
+        return Outcome(STANDS, found.to_table(with_row_id=True), tuple(_fragments(found)))
+
+    def _copy(self, source: Path, name: str) -> Path:
+        target = self._folder / name
+        shutil.copytree(source, target)
+        return target
+
+
+def _verdict(error: Exception) -> str:
+    if isinstance(error, CommitConflictError) or hasattr(error, "retryable"):
+        return RETRY if error.retryable else NEVER
+    return FAILED
+
+
+def _fragments(found: LanceDataset) -> Iterator[object]:
+    """Yield what must be the same of each fragment: all but the names of new files."""
+    for fragment in found.get_fragments():
+        held = fragment.metadata.to_json()
+        for file in fragment.metadata.files:
+            yield fragment.fragment_id, tuple(file.fields), tuple(file.column_indices)
+        versions = ("row_id_meta", "created_at_version_meta", "last_updated_at_version_meta")
+        yield tuple(str(held[name]) for name in versions)
+        yield fragment.physical_rows, fragment.num_deletions
+
+
+def _staged(made: object, base: Path) -> dict[str, object]:
+    """Return every operation by a short name, staged on a version of the table."""
+    return {**_on_rows(made, base), **_on_columns(made, base), **_on_settings()}
+
+
+def _new(base: Path) -> list[object]:
+    """Write one row for a later commit."""
+    rows = pa.table({name: [1] for name in "abc"})
+    return list(oracle.lance().fragment.write_fragments(rows, str(base), mode="append"))
+
+
+def _on_rows(made: object, base: Path) -> dict[str, object]:
+    op, fragments = oracle.lance().LanceOperation, made.get_fragments()  # type: ignore[attr-defined]
+    first, second = (one.metadata for one in fragments)
+    schema = made.lance_schema.to_pyarrow()  # type: ignore[attr-defined]
+    return {
+        "Ap": op.Append(_new(base)),
+        "Ow": op.Overwrite(schema, _new(base)),
+        "D0": op.Delete([fragments[0].delete("a = 1")], [], "a = 1"),
+        "D1": op.Delete([fragments[1].delete("a = 11")], [], "a = 11"),
+        "DF0": op.Delete([], [0], "a < 10"),
+        "U0": op.Update(
+            updated_fragments=[fragments[0].delete("a = 2")],
+            new_fragments=_new(base),
+            fields_for_preserving_frag_bitmap=[0, 1, 2],
+            update_mode="rewrite_rows",
+        ),
+        "W0": op.Rewrite([op.RewriteGroup([first], [replace(first, id=0)])], []),
+        "W1": op.Rewrite([op.RewriteGroup([second], [replace(second, id=0)])], []),
+        "Rs": op.Restore(1),
+    }
+
+
+def _on_columns(made: object, base: Path) -> dict[str, object]:
+    op, fragments = oracle.lance().LanceOperation, made.get_fragments()  # type: ignore[attr-defined]
+    kept = pa.schema({"a": pa.int64(), "b": pa.int64()})
+    narrow = import_module("lance.schema").LanceSchema.from_pyarrow(kept)
+    columns = pa.table({"a": range(10), "c": range(10)})
+    updated, fields = fragments[0].update_columns(columns, left_on="a")
+    merged = [one.merge_columns({"d": "a + 1"}) for one in fragments]
+
+    def replaced(number: int, name: str, field: int) -> object:
+        file = _column_file(base, name, field)
+        return op.DataReplacement([op.DataReplacementGroup(number, file)])
+
+    def index(name: str, field: int) -> object:
+        entry = import_module("lance.dataset").Index(str(uuid4()), name, [field], 2, {0, 1}, 0)
+        return op.CreateIndex([entry], [])
+
+    return {
+        "C0c": op.Update(
+            updated_fragments=[updated], fields_modified=fields, update_mode="rewrite_columns"
+        ),
+        "Me": op.Merge([fragment for fragment, _ in merged], merged[0][1]),
+        "Pr": op.Project(narrow),
+        "R0c": replaced(0, "c", 2),
+        "R1c": replaced(1, "c", 2),
+        "R0b": replaced(0, "b", 1),
+        "Ix": index("i1", 2),
+        "Iy": index("i2", 0),
+    }
+
+
+def _on_settings() -> dict[str, object]:
+    op = oracle.lance().LanceOperation
+
+    def edit(**maps: dict[str, str]) -> object:
+        edits = {f"{name}_updates": op.UpdateMap(values) for name, values in maps.items()}
+        return op.UpdateConfig(**edits)
+
+    return {
+        "CfK": edit(config={"K": "1"}),
+        "CfL": edit(config={"L": "1"}),
+        "CfR": op.UpdateConfig(config_updates=op.UpdateMap({"Z": "1"}, True)),
+        "TmK": edit(table_metadata={"K": "1"}),
+        "SmK": edit(schema_metadata={"K": "1"}),
+        "FmK": op.UpdateConfig(field_metadata_updates={2: op.UpdateMap({"K": "1"})}),
+    }
+
+
+def _column_file(base: Path, name: str, field: int) -> object:
+    """Write a column of ten rows and return how a manifest lists it."""
+    path = f"{uuid4().hex}.lance"
+    schema = pa.schema({name: pa.int64()})
+    with oracle.lance_file().LanceFileWriter(str(base / "data" / path), schema) as writer:
+        writer.write_batch(pa.table({name: range(10)}))
+    return oracle.lance().fragment.DataFile(path, [field], [0], 2, 2)
+
+
+def measure(folder: Path, *, stable: bool) -> Iterator[Cell]:
+    """Yield every ordered pair of operations."""
+    matrix = Matrix(folder, stable=stable)
+    for theirs in matrix.operations:
+        for ours in matrix.operations:
+            yield matrix.cell(theirs, ours)
+
+
+def show(cells: list[Cell]) -> None:
+    """Print the matrix: a row is what was committed first, ! where the two disagree."""
+    names = list(dict.fromkeys(cell.theirs for cell in cells))
+    print("theirs " + " ".join(f"{name:3}" for name in names))
+    for theirs in names:
+        row = (cell for cell in cells if cell.theirs == theirs)
+        letters = ("!" if cell.differs else cell.reference.verdict for cell in row)
+        print(f"{theirs:6} " + " ".join(f"{letter:3}" for letter in letters))
+    apart = [cell for cell in cells if cell.differs]
+    known = sum((cell.theirs, cell.ours) in KNOWN for cell in cells)
+    print(f"{len(cells)} pairs, {len(apart)} different, {known} known by a clause")
+    for cell in apart:
+        print(f"{cell.ours} over {cell.theirs}: {cell.oracle.verdict}, {cell.reference.verdict}")
+
+
+def main() -> int:
+    """Print the matrix of a table, without and with stable row ids; 1 when a pair differs."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.parse_args()
+    failed = False
+    for stable in (False, True):
+        with tempfile.TemporaryDirectory() as folder:
+            cells = list(measure(Path(folder), stable=stable))
+        print("stable row ids" if stable else "row addresses")
+        show(cells)
+        failed |= any(cell.differs for cell in cells)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
