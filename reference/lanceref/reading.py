@@ -12,7 +12,7 @@ from typing import Literal, Unpack
 import pyarrow as pa
 
 from lanceref.blob import DEFAULT_BLOB_BUFFER_SIZE, BlobFile, checked_buffer_size
-from lanceref.errors import InvalidTable
+from lanceref.errors import InvalidTable, NotYet
 from lanceref.file.schema import LanceSchema
 from lanceref.fragment import LanceFragment
 from lanceref.opened import OpenTable
@@ -165,7 +165,12 @@ class Reading(OpenTable):
         *,
         ignore_deletions: bool = False,
     ) -> pa.Table:
-        """Return rows by row id, in any order; deleted rows are left out. Raises RowNotFound."""
+        """Return rows by row id, in any order; deleted rows are left out.
+
+        Raises RowNotFound for an address of no row, NotYet when deleted rows are wanted too.
+        """
+        if ignore_deletions:
+            raise NotYet("ignore_deletions: this is not there yet")
         return take_columns(self._snapshot, positions_of_ids(self._snapshot, row_ids), columns)
 
     def validate(self) -> None:

@@ -54,7 +54,9 @@ class Cell:
     @property
     def differs(self) -> bool:
         """Whether the two disagree and nobody has said why."""
-        return (self.theirs, self.ours) not in KNOWN and self.oracle != self.reference
+        if (self.theirs, self.ours) in KNOWN:
+            return (self.oracle.verdict, self.reference.verdict) != (STANDS, NEVER)
+        return self.oracle != self.reference
 
 
 class Matrix:
@@ -86,7 +88,13 @@ class Matrix:
         def by_reference(path: Path) -> None:
             LanceDataset.commit(path, self._told(ours), read_version=self._version)
 
-        return Cell(theirs, ours, self._try(theirs, by_oracle), self._try(theirs, by_reference))
+        raised = (OSError, ValueError, NotImplementedError)
+        return Cell(
+            theirs,
+            ours,
+            self._try(theirs, by_oracle, raised),
+            self._try(theirs, by_reference, (LanceError,)),
+        )
 
     def _told(self, name: str) -> LanceOperation.BaseOperation:
         """Return an operation as the oracle wrote it down."""
@@ -94,11 +102,14 @@ class Matrix:
         assert transaction is not None  # the oracle writes it into every version
         return transaction.operation
 
-    def _try(self, theirs: str, commit: Callable[[Path], None]) -> Outcome:
+    def _try(
+        self, theirs: str, commit: Callable[[Path], None], raised: tuple[type[Exception], ...]
+    ) -> Outcome:
+        """Commit on a copy; any error that is not one of `raised` ends the campaign."""
         path = self._copy(self._folder / f"after_{theirs}", f"try_{uuid4().hex}")
         try:
             commit(path)
-        except (OSError, ValueError, LanceError, NotImplementedError) as error:
+        except raised as error:
             return Outcome(_verdict(error))
         found = dataset(path)
         return Outcome(STANDS, found.to_table(with_row_id=True), tuple(_fragments(found)))

@@ -13,11 +13,12 @@ def test_cells_that_differ_are_shown(capsys):
         Cell("Ap", "Ow", Outcome("R"), stands),
         Cell("Ow", "Ap", rows, stands),
         Cell("Pr", "Ix", stands, Outcome("X")),
+        Cell("Pr", "Ix", stands, stands),
     ]
     show(cells)
 
-    assert [False, True, True, False] == [cell.differs for cell in cells]
-    assert "4 pairs, 2 different, 1 known by a clause" in capsys.readouterr().out
+    assert [False, True, True, False, True] == [cell.differs for cell in cells]
+    assert "5 pairs, 3 different, 2 known by a clause" in capsys.readouterr().out
 
 
 @pytest.mark.oracle

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from lanceref.errors import QueryRefused
 from lanceref.query.casts import cast
+from lanceref.query.coercion import is_bytes, is_text
 
 types = pa.types
 
@@ -56,10 +57,10 @@ def _may_become(held: pa.DataType, wanted: pa.DataType) -> bool:
         return any(kind(wanted) for kind in kinds)
     if types.is_floating(held):
         return bool(types.is_floating(wanted))
-    if _is_text(held):
-        return _is_text(wanted)
-    if _is_bytes(held):
-        return _is_bytes(wanted)
+    if is_text(held):
+        return is_text(wanted)
+    if is_bytes(held):
+        return is_bytes(wanted) or bool(types.is_fixed_size_binary(wanted))
     if types.is_decimal(held):
         return bool(types.is_decimal(wanted))
     if types.is_date(held) or types.is_timestamp(held):
@@ -67,18 +68,3 @@ def _may_become(held: pa.DataType, wanted: pa.DataType) -> bool:
     if types.is_nested(held):
         return bool(types.is_nested(wanted) and not types.is_struct(wanted))
     return bool(types.is_time(held) and types.is_time32(wanted))
-
-
-def _is_text(type_: pa.DataType) -> bool:
-    return bool(
-        types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_)
-    )
-
-
-def _is_bytes(type_: pa.DataType) -> bool:
-    return bool(
-        types.is_binary(type_)
-        or types.is_large_binary(type_)
-        or types.is_fixed_size_binary(type_)
-        or types.is_binary_view(type_)
-    )

@@ -14,9 +14,12 @@ from collections.abc import Collection, Iterable, Sequence
 
 from pyroaring import BitMap
 
+from lanceref.context import Context
+from lanceref.cursor import Cursor
 from lanceref.errors import OperationRefused
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.table.roaring import parse_bitmap
 from lanceref.txn.making import REUSE_INDEX, Making
 
 MEM_WAL_INDEX = "__lance_mem_wal"
@@ -25,8 +28,10 @@ SYSTEM_INDICES = (REUSE_INDEX, MEM_WAL_INDEX)
 
 
 def covered(index: table_pb2.IndexMetadata) -> BitMap | None:
-    """Return the fragments an entry covers; None when it does not say."""
-    return BitMap.deserialize(index.fragment_bitmap) if index.fragment_bitmap else None
+    """Return the fragments an entry covers; None when it does not say. Raises FormatError."""
+    if not index.fragment_bitmap:
+        return None
+    return BitMap(parse_bitmap(Cursor(memoryview(index.fragment_bitmap), 0, Context("index"))))
 
 
 def set_covered(index: table_pb2.IndexMetadata, fragments: Iterable[int]) -> None:

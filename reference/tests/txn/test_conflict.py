@@ -77,7 +77,10 @@ BX   .  .  .  .  .   .  .   .  .  .  .  .  .   .   .   .   .   .   .   .  .  X  
 BY   .  .  .  .  .   .  .   .  .  .  .  .  .   .   .   .   .   .   .   .  .  .  X  .
 Rf   .  .  .  .  .   .  .   .  .  .  .  .  .   .   .   .   .   .   .   .  .  .  .  .
 """
-"""What becomes of the operation of a column after that of a row, as measured with the oracle."""
+"""What becomes of the operation of a column after that of a row.
+
+Measured with the oracle but for `Rf`, which its Python surface cannot commit.
+"""
 
 LETTERS = {".": Verdict.STANDS, "R": Verdict.RETRY, "X": Verdict.NEVER}
 
