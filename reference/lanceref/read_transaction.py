@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from uuid import UUID
 
 from lanceref.context import Context
+from lanceref.errors import FormatError, LanceError, NotYet
 from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.metadata import DataFile, FragmentMetadata
 from lanceref.operation import DatasetBasePath, LanceOperation, Transaction
@@ -19,11 +20,22 @@ UPDATE_MODES = ("rewrite_rows", "rewrite_columns")
 
 
 def from_message(message: pb.Transaction) -> Transaction:
-    """Return a transaction. Raises NotImplementedError for an operation that has no class."""
+    """Return a transaction.
+
+    Raises NotYet for an operation that has no class, FormatError for one whose uuids, modes or
+    types of files are none.
+    """
     name = message.WhichOneof("operation") or "none"
     if name not in _READS:
-        raise NotImplementedError(f"operation {name} has no form in Python")
-    operation = _READS[name](getattr(message, name))
+        raise NotYet(f"operation {name} has no form in Python")
+    try:
+        operation = _READS[name](getattr(message, name))
+    except LanceError:
+        raise
+    except (ValueError, LookupError) as error:
+        place = Context("transaction").at(0)
+        found, wanted = f"{name}: {error}", "uuids of 16 bytes, known modes and types"
+        raise FormatError("L.txn.file.message", place, found=found, wanted=wanted) from error
     properties = dict(message.transaction_properties)
     return Transaction(message.read_version, operation, message.uuid, properties)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 
+from lanceref.edit.reshaped import find_field
 from lanceref.errors import OperationRefused
 from lanceref.file.schema import Field
 from lanceref.opened import OpenTable
@@ -127,12 +128,9 @@ class Settings(OpenTable):
 
     def _field(self, path: str) -> Field:
         """Return the field at a path of names with dots. Raises OperationRefused."""
-        fields, found = self._snapshot.manifest.schema.fields, None
-        for name in path.split("."):
-            found = next((one for one in fields if one.name == name), None)
-            if found is None:
-                names = [one.name for one in self._snapshot.manifest.schema.fields]
-                raise OperationRefused(f"Field '{path}' not found.\nAvailable fields: {names}")
-            fields = found.children
-        assert found is not None  # a path has at least one name
+        schema = self._snapshot.manifest.schema
+        found = find_field(schema, path)
+        if found is None:
+            names = [one.name for one in schema.fields]
+            raise OperationRefused(f"Field '{path}' not found.\nAvailable fields: {names}")
         return found

@@ -1,6 +1,7 @@
 """Transactions read."""
 
 import pytest
+from lanceref.errors import FormatError
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.read_transaction import from_message
 
@@ -9,6 +10,22 @@ from lanceref.read_transaction import from_message
 def test_an_operation_without_a_class_is_named(operation):
     """Not a guess at another one."""
     with pytest.raises(NotImplementedError, match="has no form"):
+        from_message(Transaction(**operation))
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"create_index": {"new_indices": [{"name": "x", "uuid": {"uuid": b"short"}}]}},
+        {"create_index": {"new_indices": [{"uuid": {"uuid": bytes(16)}, "fragment_bitmap": b"x"}]}},
+        {"delete": {"updated_fragments": [{"deletion_file": {"file_type": 7}}]}},
+        {"update": {"update_mode": 9}},
+        {"project": {"schema": [{"name": "a", "id": 3, "parent_id": 8}]}},
+    ],
+)
+def test_what_makes_no_sense_is_a_format_error(operation):
+    """Uuids, bitmaps, types and modes of the bytes; nothing else escapes."""
+    with pytest.raises(FormatError):
         from_message(Transaction(**operation))
 
 
