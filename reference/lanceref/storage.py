@@ -12,8 +12,8 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
@@ -85,7 +85,9 @@ class Source(Protocol):
 class Sink(Protocol):
     """One object that is being written from its start to its end."""
 
-    position: int
+    @property
+    def position(self) -> int:
+        """Bytes written so far."""
 
     def write(self, data: bytes | memoryview) -> None:
         """Append bytes."""
@@ -100,8 +102,11 @@ class Sink(Protocol):
 class Store(Protocol):
     """Objects under paths relative to one root."""
 
-    root: str
     stats: IOStats
+
+    @property
+    def root(self) -> str:
+        """The path or URI that all paths are relative to."""
 
     def open(self, path: str) -> Source:
         """Open an object for reading. Raises NotFound."""
@@ -369,6 +374,23 @@ def local_path(uri: str | os.PathLike[str]) -> str:
     return str(Path(text).expanduser().absolute())
 
 
+_wraps: list[Callable[[Store], Store]] = []
+"""What is put around every store that is opened, the first innermost."""
+
+
+@contextmanager
+def wrapped_stores(wrap: Callable[[Store], Store]) -> Iterator[None]:
+    """Put `wrap` around every store that is opened until the context ends."""
+    _wraps.append(wrap)
+    try:
+        yield
+    finally:
+        _wraps.remove(wrap)
+
+
 def open_store(uri: str | os.PathLike[str]) -> Store:
     """Return the store of a dataset's root."""
-    return LocalStore(local_path(uri))
+    store: Store = LocalStore(local_path(uri))
+    for wrap in _wraps:
+        store = wrap(store)
+    return store

@@ -12,7 +12,7 @@ Clauses: L.table.base.unique, L.table.base.resolves, L.table.base.folder, L.tabl
 from __future__ import annotations
 
 from lanceref.errors import FormatError, NotFound
-from lanceref.storage import LocalStore, Source, Store, open_store
+from lanceref.storage import Source, Store, open_store
 from lanceref.table.manifest import Manifest
 
 DATA_FOLDER = "data"
@@ -70,6 +70,5 @@ class Bases:
                 "L.table.base.resolves", self._place, found=f"base {base_id}", wanted="a known base"
             )
         other = open_store(self._bases[base_id].path)
-        if isinstance(other, LocalStore):
-            other.stats = self._store.stats
+        other.stats = self._store.stats
         return other

@@ -1,0 +1,189 @@
+"""Faults: a store that ends or fails at a step of one's choice.
+
+A step is a call that changes what a store holds: create, close, put, put_if_absent, rename, delete,
+prune; reading is none. All stores that are opened inside `faulty` count in one row, so that a
+campaign runs something once to learn its steps, and then once for every step to end there:
+
+    with faulty(Fault()) as fault:
+        write_dataset(table, uri)
+    for at in range(1, len(fault.steps) + 1):
+        with suppress(Crash), faulty(Fault(at)):
+            write_dataset(table, other_uri)
+
+An opened dataset keeps the stores it was opened with: open it inside. One step of a local store is
+several calls of the operating system; `kill_at_call` ends the process at each of those.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+from lanceref.storage import Entry, IOStats, Sink, Source, Store, wrapped_stores
+
+T = TypeVar("T")
+
+CALLS = frozenset({"os.link", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod"})
+"""Audit events of calls that change a file system; so does opening a file for writing."""
+
+
+class Crash(BaseException):
+    """What a process that ended never lives to see: no handler of errors takes it."""
+
+
+@dataclass(slots=True)
+class Fault:
+    """What happens at step `at` (from 1; 0: never), before the step is done or `after` it.
+
+    "crash" ends the process as far as its stores can tell: no later step is done either. "kill"
+    ends it in earnest. "error" is an OSError at this step alone.
+    """
+
+    at: int = 0
+    how: Literal["crash", "kill", "error"] = "crash"
+    after: bool = False
+    steps: list[str] = field(default_factory=list)
+
+    @property
+    def dead(self) -> bool:
+        """Whether the process has ended as far as its stores can tell."""
+        return self.how == "crash" and 0 < self.at <= len(self.steps)
+
+    def step(self, name: str, act: Callable[[], T]) -> T:
+        """Do a step and return what it returns. Raises Crash or OSError when it is the one."""
+        if self.dead:
+            raise Crash(f"after step {self.at}, {self.steps[-1]}")
+        self.steps.append(name)
+        if len(self.steps) != self.at:
+            return act()
+        if self.after:
+            act()
+        if self.how == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.how == "error":
+            raise OSError(errno.EIO, f"step {self.at}, {name}: failed on purpose")
+        raise Crash(f"step {self.at}, {name}")
+
+
+class FaultySink:
+    """A sink of a `FaultyStore`: to close it is a step, to abort it does nothing once dead."""
+
+    def __init__(self, inner: Sink, path: str, fault: Fault) -> None:
+        self._inner, self._path, self._fault = inner, path, fault
+        self._open = True
+
+    @property
+    def position(self) -> int:
+        """Bytes written so far."""
+        return self._inner.position
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Append bytes."""
+        self._inner.write(data)
+
+    def close(self) -> None:
+        """Make the object visible; a second call does nothing."""
+        if self._open:
+            self._open = False
+            self._fault.step(f"close {self._path}", self._inner.close)
+
+    def abort(self) -> None:
+        """Leave no object behind, unless the process has ended."""
+        if not self._fault.dead:
+            self._inner.abort()
+
+
+class FaultyStore:
+    """A store whose steps are counted by a `Fault`."""
+
+    def __init__(self, inner: Store, fault: Fault) -> None:
+        self.inner, self.fault = inner, fault
+
+    @property
+    def root(self) -> str:
+        """Root of the store."""
+        return self.inner.root
+
+    @property
+    def stats(self) -> IOStats:
+        """What was counted."""
+        return self.inner.stats
+
+    @stats.setter
+    def stats(self, stats: IOStats) -> None:
+        self.inner.stats = stats
+
+    def open(self, path: str) -> Source:
+        """Open an object for reading."""
+        return self.inner.open(path)
+
+    def create(self, path: str) -> FaultySink:
+        """Begin an object: a step."""
+        sink = self.fault.step(f"create {path}", lambda: self.inner.create(path))
+        return FaultySink(sink, path, self.fault)
+
+    def list(self, prefix: str) -> Iterator[str]:
+        """Yield names directly below `prefix`."""
+        return self.inner.list(prefix)
+
+    def walk(self, prefix: str) -> Iterator[Entry]:
+        """Yield the objects below `prefix`."""
+        return self.inner.walk(prefix)
+
+    def exists(self, path: str) -> bool:
+        """Whether an object stands at `path`."""
+        return self.inner.exists(path)
+
+    def put(self, path: str, data: bytes) -> None:
+        """Write an object: a step."""
+        self.fault.step(f"put {path}", lambda: self.inner.put(path, data))
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """Write an object only if none is there: a step."""
+        return self.fault.step(
+            f"put_if_absent {path}", lambda: self.inner.put_if_absent(path, data)
+        )
+
+    def rename(self, path: str, to: str) -> None:
+        """Give an object another path: a step."""
+        self.fault.step(f"rename {path} {to}", lambda: self.inner.rename(path, to))
+
+    def delete(self, path: str) -> None:
+        """Remove an object: a step."""
+        self.fault.step(f"delete {path}", lambda: self.inner.delete(path))
+
+    def prune(self, prefix: str) -> None:
+        """Remove empty folders: a step."""
+        self.fault.step(f"prune {prefix}", lambda: self.inner.prune(prefix))
+
+
+@contextmanager
+def faulty(fault: Fault) -> Iterator[Fault]:
+    """Count the steps of all stores that are opened inside, and fail where `fault` says."""
+    with wrapped_stores(lambda store: FaultyStore(store, fault)):
+        yield fault
+
+
+def kill_at_call(at: int) -> list[str]:
+    """End this process before call number `at` (from 1; 0: never) that changes a file system.
+
+    Returns the list of calls, which grows. Hooks of this kind stay until the process ends.
+    """
+    calls: list[str] = []
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        opens = event == "open" and isinstance(arguments[2], int)
+        if not (event in CALLS or (opens and arguments[2] & (os.O_WRONLY | os.O_RDWR))):  # type: ignore[operator]
+            return
+        calls.append(f"{event} {arguments[0]}")
+        if len(calls) == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+    return calls
