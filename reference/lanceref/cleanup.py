@@ -13,20 +13,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 from lanceref.errors import CleanupRefused, NotFound
 from lanceref.opened import OpenTable
 from lanceref.references import branch_store
-from lanceref.storage import Entry, Store
+from lanceref.storage import Entry
 from lanceref.table.bases import DATA_FOLDER, Bases
 from lanceref.table.deletions import FOLDER as DELETIONS
 from lanceref.table.inventory import INDICES, TRANSACTIONS, Needed, needed_by
-from lanceref.table.manifest import Manifest, open_manifest
+from lanceref.table.manifest import Manifest
 from lanceref.table.naming import FOLDER as VERSIONS
 from lanceref.table.naming import VersionName, list_versions, parse_name
 from lanceref.table.refs import list_branches, list_tags
+from lanceref.table.versions import open_named
 
 DEFAULT_AGE = timedelta(days=14)
 """Versions older than this go, unless the caller says otherwise."""
@@ -102,15 +103,15 @@ class Cleanup(OpenTable):
         versions: Sequence[int] | None,
     ) -> set[int]:
         """Return the versions that may go: never the latest."""
-        every = [name.version for name in names][:-1]
+        every = names[:-1]
         if versions is not None:
-            return set(every) & set(versions)
+            return {name.version for name in every} & set(versions)
         if retain is not None:
             every = every[: max(len(names) - retain, 0)]
-        if older_than is None:
-            return set(every)
-        limit = time.time() - older_than.total_seconds()
-        return {number for number in every if _seconds(self._manifest_of(number)) < limit}
+        if older_than is not None:
+            limit = time.time() - older_than.total_seconds()
+            every = [name for name in every if _seconds(self._named(name)) < limit]
+        return {name.version for name in every}
 
     def _tagged(self) -> set[int]:
         tags = list_tags(self._root, self._ctx).values()
@@ -120,18 +121,14 @@ class Cleanup(OpenTable):
         branches = list_branches(self._root, self._ctx).values()
         return {one["parent_version"] for one in branches if one["parent_branch"] == self._branch}
 
-    def _manifest_of(self, version: int) -> Manifest:
-        return self._read(self._snapshot.store, version)
-
-    def _read(self, store: Store, version: int) -> Manifest:
-        name = next(one for one in list_versions(store, self._ctx) if one.version == version)
-        return open_manifest(store.open(name.path), replace(self._ctx, file=name.name))
+    def _named(self, name: VersionName) -> Manifest:
+        return open_named(self._snapshot.store, name, self._ctx)
 
     def _plan(self, names: list[VersionName], going: set[int], *, delete_unverified: bool) -> _Plan:
         store = self._snapshot.store
         kept_paths, kept_folders = self._needed(self._staying(names, going))
         old_paths, old_folders = self._needed(
-            self._manifest_of(name.version) for name in names if name.version in going
+            self._named(name) for name in names if name.version in going
         )
         young = time.time() - UNVERIFIED_SECONDS
         files = []
@@ -149,19 +146,18 @@ class Cleanup(OpenTable):
         """Yield every version that stays and may need files of this table: branches' too."""
         for name in names:
             if name.version not in going:
-                yield self._manifest_of(name.version)
+                yield self._named(name)
         for entry in self._snapshot.store.list(VERSIONS):
             parsed = parse_name(entry)
             if parsed is not None and parsed.scheme == "detached":
-                source = self._snapshot.store.open(parsed.path)
-                yield open_manifest(source, replace(self._ctx, file=parsed.name))
+                yield self._named(parsed)
         for branch in list_branches(self._root, self._ctx):
             other = branch_store(self._root, branch)
             if other.root == self._snapshot.store.root:
                 continue
             with suppress(NotFound):
                 for name in list_versions(other, self._ctx):
-                    yield self._read(other, name.version)
+                    yield open_named(other, name, self._ctx)
 
     def _needed(self, manifests: Iterable[Manifest]) -> tuple[set[str], tuple[str, ...]]:
         """Return paths, and folders with a slash, below the root that the manifests need."""

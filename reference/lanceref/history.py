@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 
 from lanceref.opened import OpenTable
 from lanceref.operation import Transaction
 from lanceref.read_transaction import from_message
-from lanceref.table.manifest import Manifest, open_manifest
-from lanceref.table.naming import find_version, list_versions, name_of
+from lanceref.table.manifest import Manifest
+from lanceref.table.naming import VersionName, list_versions, name_of
+from lanceref.table.versions import open_named, open_version
 from lanceref.txn.commit import transaction_of
 from lanceref.txn.making import Staged
 
@@ -61,7 +61,7 @@ class History(OpenTable):
         """Return what the latest versions did, newest first."""
         newest = reversed(list_versions(self._snapshot.store, self._ctx))
         chosen = itertools.islice(newest, recent_transactions)
-        return [self._transaction(self._manifest(name.version)) for name in chosen]
+        return [self._transaction(self._named(name)) for name in chosen]
 
     def version_before(self, moment: datetime) -> int:
         """Return the latest version made before a moment. Raises ValueError for none."""
@@ -80,12 +80,13 @@ class History(OpenTable):
 
     def _manifests(self) -> Iterator[Manifest]:
         names = list_versions(self._snapshot.store, self._snapshot.ctx)
-        return (self._manifest(name.version) for name in names)
+        return map(self._named, names)
+
+    def _named(self, name: VersionName) -> Manifest:
+        return open_named(self._snapshot.store, name, self._ctx)
 
     def _manifest(self, version: int) -> Manifest:
-        store, ctx = self._snapshot.store, self._ctx
-        name = find_version(store, ctx, version)
-        return open_manifest(store.open(name.path), replace(ctx, file=name.name))
+        return open_version(self._snapshot.store, version, self._ctx)
 
     def _transaction(self, manifest: Manifest) -> Transaction | None:
         message = transaction_of(self._snapshot.store, manifest, self._ctx)

@@ -21,7 +21,7 @@ from lanceref.errors import AlreadyExists, CommitConflict, NotFound, RetriesExha
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
 from lanceref.table.flags import check_writable
-from lanceref.table.manifest import Manifest, open_manifest
+from lanceref.table.manifest import Manifest
 from lanceref.table.naming import (
     DETACHED,
     Scheme,
@@ -31,6 +31,7 @@ from lanceref.table.naming import (
     name_of,
     write_hint,
 )
+from lanceref.table.versions import open_named
 from lanceref.txn.apply import encode_next
 from lanceref.txn.conflict import Verdict, can_merge_deletions, operation_of, verdict
 from lanceref.txn.making import Staged
@@ -72,7 +73,7 @@ def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> 
         if attempt:
             time.sleep(random.uniform(0, PAUSE_SECONDS * min(2**attempt, 100)))
         names = _versions(store, ctx)
-        before = None if not names else _open(store, names[-1], ctx)
+        before = None if not names else open_named(store, names[-1], ctx)
         fitting = _fit(store, staged, names, before, policy, past, ctx)
         data = encode_next(before, fitting, past)
         if fitting.transaction != staged.transaction or not written:
@@ -90,7 +91,7 @@ def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> 
 def _commit_detached(store: Store, staged: Staged, past: StoredPast, ctx: Context) -> int:
     """Make a version that is not in the line of versions, under a random number."""
     name = find_version(store, ctx, staged.transaction.read_version or None)
-    before = _open(store, name, ctx)
+    before = open_named(store, name, ctx)
     check_writable(before.message, before.place)
     version = random.getrandbits(63) | DETACHED
     data = encode_next(before, staged, past, version)
@@ -104,10 +105,6 @@ def _versions(store: Store, ctx: Context) -> list[VersionName]:
         return list_versions(store, ctx)
     except NotFound:
         return []
-
-
-def _open(store: Store, name: VersionName, ctx: Context) -> Manifest:
-    return open_manifest(store.open(name.path), replace(ctx, file=name.name))
 
 
 def _fit(
@@ -139,7 +136,7 @@ def _fit(
         raise RetriesExhausted(own, before.version, 0)
     theirs = []
     for name in since:
-        manifest = before if name == names[-1] else _open(store, name, ctx)
+        manifest = before if name == names[-1] else open_named(store, name, ctx)
         other = transaction_of(store, manifest, ctx)
         _check(staged, other, name.version)
         theirs.extend([] if other is None else [other])

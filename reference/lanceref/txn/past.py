@@ -5,8 +5,6 @@ Clauses: L.table.datafile.size, L.table.row-ids.length
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,9 +15,9 @@ from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.fragments import Fragment
 from lanceref.table.lineage import ROW_ID, open_lineage
-from lanceref.table.manifest import Manifest, open_manifest
-from lanceref.table.naming import find_version
+from lanceref.table.manifest import Manifest
 from lanceref.table.rows import FragmentRows
+from lanceref.table.versions import open_version
 
 
 class StoredPast:
@@ -31,8 +29,7 @@ class StoredPast:
 
     def manifest(self, version: int) -> Manifest:
         """Return an older version. Raises VersionNotFound."""
-        name = find_version(self._store, self._ctx, version)
-        return open_manifest(self._store.open(name.path), replace(self._ctx, file=name.name))
+        return open_version(self._store, version, self._ctx)
 
     def file_size(self, before: Manifest, file: table_pb2.DataFile) -> int:
         """Return the bytes of a data file. Raises FormatError where there is none."""
