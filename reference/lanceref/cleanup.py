@@ -49,6 +49,7 @@ class CleanupStats:
     transaction_files_removed: int
     index_files_removed: int
     deletion_files_removed: int
+    failed_deletes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,8 @@ class Cleanup(OpenTable):
     ) -> CleanupStats:
         """Remove old versions and the files only they need.
 
-        A version goes when it is older than `older_than` and not among the latest
-        `retain_versions`, or listed in `versions`. Raises CleanupRefused for one with a tag,
+        A version goes when it is older than the open one and than `older_than` and not among the
+        latest `retain_versions`, or listed in `versions`. Raises CleanupRefused for one with a tag,
         ValueError for a number below 1.
         """
         if older_than is None and retain_versions is None and versions is None:
@@ -84,6 +85,29 @@ class Cleanup(OpenTable):
             raise ValueError(f"retain_versions must be positive, got {retain_versions}")
         names = list_versions(self._snapshot.store, self._ctx)
         candidates = self._old(names, older_than, retain_versions, versions)
+        return self._clean(
+            names,
+            {number for number in candidates if number < self.version},
+            delete_unverified=delete_unverified,
+            error_if_tagged_old_versions=error_if_tagged_old_versions,
+        )
+
+    def clean_before(
+        self, version: int, older_than: timedelta | None, retain_versions: int | None
+    ) -> CleanupStats:
+        """Remove old versions before another one; arguments and errors as above."""
+        names = list_versions(self._snapshot.store, self._ctx)
+        candidates = self._old(names, older_than, retain_versions, None)
+        return self._clean(names, {number for number in candidates if number < version})
+
+    def _clean(
+        self,
+        names: list[VersionName],
+        candidates: set[int],
+        *,
+        delete_unverified: bool = False,
+        error_if_tagged_old_versions: bool = True,
+    ) -> CleanupStats:
         tagged = candidates & self._tagged()
         if tagged and error_if_tagged_old_versions:
             raise CleanupRefused(

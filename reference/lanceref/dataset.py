@@ -30,6 +30,7 @@ from lanceref.scanner import LanceScanner
 from lanceref.scanner_builder import ScannerBuilder
 from lanceref.settings import Settings
 from lanceref.snapshot import open_snapshot
+from lanceref.stats import LanceStats
 from lanceref.storage import open_store
 from lanceref.table.naming import FOLDER as VERSIONS
 from lanceref.txn.transaction import MESSAGE_KEY
@@ -118,6 +119,11 @@ class LanceDataset(Cleanup, Edits, Evolution, History, Reading, References, Sett
     def optimize(self) -> DatasetOptimizer:
         """What makes it faster without changing what it holds."""
         return DatasetOptimizer(self)
+
+    @property
+    def stats(self) -> LanceStats:
+        """Counts of rows and bytes."""
+        return LanceStats(self)
 
     @staticmethod
     def commit(

@@ -33,6 +33,7 @@ from lanceref.proto import table_pb2
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 from lanceref.txn.making import Staged
+from lanceref.udf import BatchUDF
 
 
 class AlterColumn(TypedDict, total=False):
@@ -66,7 +67,10 @@ class Evolution(OpenTable):
         elif isinstance(transforms, Mapping):
             self._add(computed(self._snapshot, transforms))
         elif callable(transforms):
-            self._add(mapped(self._snapshot, transforms, read_columns, batch_size))
+            function = transforms if isinstance(transforms, BatchUDF) else BatchUDF(transforms)
+            self._add(mapped(self._snapshot, function, read_columns, batch_size))
+            if function.cache is not None:
+                function.cache.cleanup()
         else:
             values = reader_of(transforms, reader_schema).read_all()
             self._add(brought(values, self._snapshot.fragments))

@@ -34,6 +34,7 @@ from lanceref.table.deletions import deletion_path
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
+from lanceref.udf import BatchUDF
 
 if TYPE_CHECKING:
     from lanceref.target import Destination
@@ -183,7 +184,10 @@ class LanceFragment:
         if isinstance(value_func, Mapping):
             return self._with(computed(self._snapshot, value_func))
         if callable(value_func):
-            return self._with(mapped(self._snapshot, value_func, columns, batch_size))
+            function = value_func if isinstance(value_func, BatchUDF) else BatchUDF(value_func)
+            if function.cache is not None:
+                raise ValueError("A checkpoint file cannot be used for a single fragment")
+            return self._with(mapped(self._snapshot, function, columns, batch_size))
         from lanceref.incoming import reader_of
 
         values = reader_of(value_func, reader_schema).read_all()

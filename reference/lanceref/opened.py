@@ -54,8 +54,12 @@ class OpenTable:
 
     def _commit(self, staged: Staged, policy: CommitPolicy | None = None) -> None:
         """Commit, and open what came out. Raises CommitConflict."""
+        from lanceref.auto_cleanup import clean_after_commit
+
         policy = CommitPolicy() if policy is None else policy
+        read = self.version
         self._move_to(commit(self._snapshot.store, staged, policy, self._ctx))
+        clean_after_commit(self, read)
 
     def at_version(self, version: int) -> Snapshot:
         """Return another version of the branch. Raises VersionNotFound."""

@@ -1,103 +1,286 @@
 """Optimization: small fragments joined, deleted rows left out (face).
 
-Has the names of pylance's `DatasetOptimizer` and `lance.optimize`.
+Has the names of pylance's `DatasetOptimizer` and `lance.optimize`. A compaction is planned by one
+process, its tasks are run by any number, and one commits what they wrote: a plan, a task and a
+result are values that can be pickled, or sent as JSON.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Self, TypedDict, Unpack, cast
 
+from lanceref.auto_cleanup import AGE_KEY, INTERVAL_KEY, AutoCleanupConfig
 from lanceref.edit.compaction import (
-    BATCH_ROWS,
-    TARGET_ROWS,
-    CompactionOptions,
-    Group,
+    CompactionRules,
     plan_compaction,
     write_group,
 )
+from lanceref.errors import DataRefused
 from lanceref.file.versions import version_named
+from lanceref.metadata import FragmentMetadata
 from lanceref.opened import OpenTable
-from lanceref.proto import table_pb2
+from lanceref.settings import Settings
 from lanceref.txn.commit import CommitPolicy, commit
 from lanceref.txn.making import Staged
 from lanceref.txn.transaction import new_transaction
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+MODES = ("reencode", "try_binary_copy", "force_binary_copy")
+"""How another implementation may copy; this one always encodes anew."""
+
+
+class CompactionOptions(TypedDict, total=False):
+    """What is written anew, and how; the others say how another implementation goes about it."""
+
+    target_rows_per_fragment: int | None
+    max_bytes_per_file: int | None
+    materialize_deletions: bool | None
+    materialize_deletions_threshold: float | None
+    batch_size: int | None
+    max_source_fragments: int | None
+    max_source_rows: int | None
+    max_source_bytes: int | None
+    excluded_fragment_ids: Sequence[int] | None
+    data_storage_version: str | None
+    max_rows_per_group: int | None
+    num_threads: int | None
+    io_buffer_size: int | None
+    compaction_mode: str | None
+    binary_copy_read_batch_bytes: int | None
+    defer_index_remap: bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionMetrics:
     """What a compaction did; deletion files are files too."""
 
-    fragments_removed: int
-    fragments_added: int
-    files_removed: int
-    files_added: int
+    fragments_removed: int = 0
+    fragments_added: int = 0
+    files_removed: int = 0
+    files_added: int = 0
+
+    def __add__(self, other: CompactionMetrics) -> CompactionMetrics:
+        """Return what two compactions did together."""
+        pairs = zip(asdict(self).values(), asdict(other).values(), strict=True)
+        return CompactionMetrics(*(one + two for one, two in pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteResult:
+    """What a task wrote: new fragments, without ids, that hold the rows of the original ones."""
+
+    read_version: int
+    new_fragments: list[FragmentMetadata]
+    original_fragments: list[FragmentMetadata]
+
+    @property
+    def metrics(self) -> CompactionMetrics:
+        """Fragments and files, counted."""
+        old = self.original_fragments
+        return CompactionMetrics(
+            len(old),
+            len(self.new_fragments),
+            sum(len(one.files) + (one.deletion_file is not None) for one in old),
+            sum(len(one.files) for one in self.new_fragments),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"RewriteResult(read_version={self.read_version}, "
+            f"new_fragments={self.new_fragments}, old_fragments={self.original_fragments})"
+        )
+
+    def json(self) -> str:
+        """Return the JSON text."""
+        held = {
+            "metrics": asdict(self.metrics),
+            "new_fragments": [one.to_json() for one in self.new_fragments],
+            "read_version": self.read_version,
+            "original_fragments": [one.to_json() for one in self.original_fragments],
+        }
+        return json.dumps(held)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the result of a JSON text."""
+        held = json.loads(text)
+        new, old = map(_fragments, (held["new_fragments"], held["original_fragments"]))
+        return cls(held["read_version"], new, old)
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionTask:
+    """Neighbouring fragments of one version that are written anew, by any process."""
+
+    read_version: int
+    fragments: list[FragmentMetadata]
+    options: CompactionOptions
+
+    def execute(self, dataset: OpenTable) -> RewriteResult:
+        """Write new files. Raises VersionNotFound when the version is gone."""
+        snapshot = dataset.at_version(self.read_version)
+        ids = {one.id for one in self.fragments}
+        group = [rows for rows in snapshot.fragments if rows.fragment.id in ids]
+        written = write_group(snapshot, group, _compacted(self.options))
+        new = [FragmentMetadata.from_message(one) for one in written]
+        return RewriteResult(self.read_version, new, self.fragments)
+
+    def __repr__(self) -> str:
+        return f"CompactionTask(read_version={self.read_version}, fragments={self.fragments})"
+
+    def json(self) -> str:
+        """Return the JSON text."""
+        held = {
+            "task": {"fragments": [one.to_json() for one in self.fragments]},
+            "read_version": self.read_version,
+            "options": dict(self.options),
+        }
+        return json.dumps(held)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the task of a JSON text."""
+        held = json.loads(text)
+        fragments = _fragments(held["task"]["fragments"])
+        return cls(held["read_version"], fragments, cast("CompactionOptions", held["options"]))
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPlan:
+    """The tasks of a compaction."""
+
+    read_version: int
+    tasks: list[CompactionTask]
+
+    def num_tasks(self) -> int:
+        """Return how many tasks there are."""
+        return len(self.tasks)
+
+    def __repr__(self) -> str:
+        tasks = f"<{len(self.tasks)} compaction tasks>"
+        return f"CompactionPlan(read_version={self.read_version}, tasks={tasks})"
+
+    def json(self) -> str:
+        """Return the JSON text."""
+        tasks = [json.loads(task.json()) for task in self.tasks]
+        return json.dumps({"read_version": self.read_version, "tasks": tasks})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the plan of a JSON text."""
+        held = json.loads(text)
+        tasks = [CompactionTask.from_json(json.dumps(task)) for task in held["tasks"]]
+        return cls(held["read_version"], tasks)
+
+
+class Compaction:
+    """The steps of a compaction."""
+
+    @staticmethod
+    def plan(dataset: OpenTable, options: CompactionOptions) -> CompactionPlan:
+        """Return what is to be done. Raises ValueError for an unknown option."""
+        for name in options:
+            if name not in CompactionOptions.__annotations__:
+                raise DataRefused(f"Invalid compaction option: {name}")
+        snapshot = dataset._snapshot
+        groups = plan_compaction(snapshot, _compacted(options))
+        tasks = [
+            CompactionTask(
+                dataset.version,
+                [FragmentMetadata.from_message(rows.fragment.message) for rows in group],
+                options,
+            )
+            for group in groups
+        ]
+        return CompactionPlan(dataset.version, tasks)
+
+    @staticmethod
+    def execute(dataset: OpenTable, options: CompactionOptions) -> CompactionMetrics:
+        """Plan, run every task, commit. Raises CommitConflict."""
+        plan = Compaction.plan(dataset, options)
+        return Compaction.commit(dataset, [task.execute(dataset) for task in plan.tasks])
+
+    @staticmethod
+    def commit(
+        dataset: OpenTable,
+        rewrites: Sequence[RewriteResult],
+        options: CompactionOptions | None = None,
+    ) -> CompactionMetrics:
+        """Reserve ids for the new fragments by a version of its own, then put them in place."""
+        if not rewrites:
+            return CompactionMetrics()
+        read = rewrites[0].read_version
+        messages = [[one.to_message() for one in result.new_fragments] for result in rewrites]
+        new = [fragment for held in messages for fragment in held]
+        reservation = new_transaction(read)
+        reservation.reserve_fragments.num_fragments = len(new)
+        store = dataset._snapshot.store
+        version = commit(store, Staged(reservation), CommitPolicy(), dataset._ctx)
+        reserved = dataset.at_version(version).manifest.message
+        for number, fragment in enumerate(new):
+            fragment.id = reserved.max_fragment_id - len(new) + 1 + number
+        transaction = new_transaction(read)
+        for result, held in zip(rewrites, messages, strict=True):
+            old = [one.to_message() for one in result.original_fragments]
+            transaction.rewrite.groups.add(old_fragments=old, new_fragments=held)
+        dataset._commit(Staged(transaction))
+        return sum((result.metrics for result in rewrites), CompactionMetrics())
 
 
 class DatasetOptimizer:
     """What makes a dataset faster without changing what it holds."""
 
-    def __init__(self, table: OpenTable) -> None:
+    def __init__(self, table: Settings) -> None:
         self._table = table
 
-    def compact_files(
-        self,
-        *,
-        target_rows_per_fragment: int | None = None,
-        materialize_deletions: bool | None = None,
-        materialize_deletions_threshold: float | None = None,
-        batch_size: int | None = None,
-        max_source_fragments: int | None = None,
-        excluded_fragment_ids: Sequence[int] | None = None,
-        data_storage_version: str | None = None,
-        max_rows_per_group: int | None = None,
-        num_threads: int | None = None,
-    ) -> CompactionMetrics:
+    def compact_files(self, **options: Unpack[CompactionOptions]) -> CompactionMetrics:
         """Write small fragments together, and those with many deleted rows without them.
 
-        `max_rows_per_group` and `num_threads` are about how another implementation goes about it.
-        Raises CommitConflict.
+        Raises TypeError for an unknown option, CommitConflict.
         """
-        options = CompactionOptions(
-            TARGET_ROWS if target_rows_per_fragment is None else target_rows_per_fragment,
-            materialize_deletions is not False,
-            0.1 if materialize_deletions_threshold is None else materialize_deletions_threshold,
-            BATCH_ROWS if batch_size is None else batch_size,
-            None if data_storage_version is None else version_named(data_storage_version),
-            frozenset(excluded_fragment_ids or ()),
-            max_source_fragments,
-        )
-        snapshot = self._table._snapshot
-        groups = plan_compaction(snapshot, options)
-        if not groups:
-            return CompactionMetrics(0, 0, 0, 0)
-        written = [(group, write_group(snapshot, group, options)) for group in groups]
-        self._commit(written)
-        old = [rows.fragment.message for group in groups for rows in group]
-        new = [fragment for _, fragments in written for fragment in fragments]
-        return CompactionMetrics(
-            len(old),
-            len(new),
-            sum(len(one.files) + one.HasField("deletion_file") for one in old),
-            sum(len(one.files) for one in new),
-        )
+        unknown = options.keys() - CompactionOptions.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"compact_files() got an unexpected keyword argument {min(unknown)!r}")
+        return Compaction.execute(self._table, options)
 
-    def _commit(self, written: list[tuple[Group, list[table_pb2.DataFragment]]]) -> None:
-        """Reserve ids for the new fragments by a version of its own, then put them in place."""
-        table, snapshot = self._table, self._table._snapshot
-        new = [fragment for _, fragments in written for fragment in fragments]
-        reservation = new_transaction(table.version)
-        reservation.reserve_fragments.num_fragments = len(new)
-        version = commit(snapshot.store, Staged(reservation), CommitPolicy(), table._ctx)
-        reserved = table.at_version(version).manifest.message
-        for number, fragment in enumerate(new):
-            fragment.id = reserved.max_fragment_id - len(new) + 1 + number
-        transaction = new_transaction(table.version)
-        for group, fragments in written:
-            transaction.rewrite.groups.add(
-                old_fragments=[rows.fragment.message for rows in group], new_fragments=fragments
-            )
-        table._commit(Staged(transaction))
+    def enable_auto_cleanup(self, auto_cleanup_config: AutoCleanupConfig, **kwargs: object) -> None:
+        """Let old versions go as the table grows."""
+        age = f"{auto_cleanup_config['older_than_seconds']}s"
+        interval = str(auto_cleanup_config["interval"])
+        self._table.update_config({INTERVAL_KEY: interval, AGE_KEY: age})
+
+    def disable_auto_cleanup(self, **kwargs: object) -> None:
+        """Let old versions stay."""
+        self._table.delete_config_keys([INTERVAL_KEY, AGE_KEY])
+
+
+def _fragments(held: Sequence[Mapping[str, object]]) -> list[FragmentMetadata]:
+    return [FragmentMetadata.from_json(json.dumps(one)) for one in held]
+
+
+def _compacted(options: CompactionOptions) -> CompactionRules:
+    """Return the options as values; None means the default. Raises ValueError."""
+    mode = options.get("compaction_mode")
+    if mode is not None and mode not in MODES:
+        valid = ", ".join(f'"{one}"' for one in MODES)
+        raise DataRefused(f'Invalid compaction mode "{mode}". Valid values: {valid}')
+    version = options.get("data_storage_version")
+    target, threshold = (
+        options.get("target_rows_per_fragment"),
+        options.get("materialize_deletions_threshold"),
+    )
+    batch, size = options.get("batch_size"), options.get("max_bytes_per_file")
+    return CompactionRules(
+        target_rows=TARGET_ROWS if target is None else target,
+        materialize_deletions=options.get("materialize_deletions") is not False,
+        deletions_threshold=0.1 if threshold is None else threshold,
+        batch_rows=BATCH_ROWS if batch is None else batch,
+        version=None if version is None else version_named(version),
+        excluded=frozenset(options.get("excluded_fragment_ids") or ()),
+        max_source_fragments=options.get("max_source_fragments"),
+        max_source_rows=options.get("max_source_rows"),
+        max_source_bytes=options.get("max_source_bytes"),
+        max_bytes=MAX_BYTES_PER_FILE if size is None else size,
+    )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from lanceref.auto_cleanup import clean_after_commit
 from lanceref.context import Context
 from lanceref.dataset import LanceDataset
 from lanceref.errors import AlreadyExists, DataRefused, NotFound
@@ -26,6 +27,7 @@ from lanceref.table.blob_schema import declared_schema
 from lanceref.table.data_files import with_dictionaries
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
 from lanceref.table.manifest import Manifest
+from lanceref.table.naming import DETACHED
 from lanceref.table.rows import ROW_ADDRESS
 from lanceref.txn.making import storage_version_of
 
@@ -97,4 +99,7 @@ def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None
 def committed(target: Target, version: int) -> LanceDataset:
     """Open a version that was just committed."""
     snapshot = open_snapshot(target.store, version, target.ctx)
-    return LanceDataset(target.uri, snapshot, root_of(snapshot))
+    made = LanceDataset(target.uri, snapshot, root_of(snapshot))
+    if target.base is not None and version < DETACHED:
+        clean_after_commit(made, target.base.version)
+    return made

@@ -1,48 +1,126 @@
 """Functions of batches that compute columns (face).
 
-Has the names of pylance's `lance.udf`, but for checkpoints.
+Has the names of pylance's `lance.udf`.
+
+Layout of a checkpoint: a SQLite database with the table `batches (fragment_id, batch_index,
+result)`, where a result is an Arrow stream of one batch.
 """
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
 Function = Callable[[pa.RecordBatch], object]
 
 
-class BatchUDF:
-    """A function of batches, and the schema of what it returns."""
+class BatchInfo(NamedTuple):
+    """Which batch of which fragment a result belongs to."""
 
-    def __init__(self, func: Function, output_schema: pa.Schema | None = None) -> None:
+    fragment_id: int
+    batch_index: int
+
+
+class BatchUDFCheckpoint:
+    """Results of batches that are kept in a file until the columns are part of the table."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+        self._run(
+            "CREATE TABLE IF NOT EXISTS batches (fragment_id INT, batch_index INT, result BLOB)"
+        )
+
+    def cleanup(self) -> None:
+        """Remove the file."""
+        Path(self.path).unlink()
+
+    def get_batch(self, info: BatchInfo) -> pa.RecordBatch | None:
+        """Return a result, None when there is none."""
+        where = "SELECT result FROM batches WHERE fragment_id = ? AND batch_index = ?"
+        found = self._run(where, *info)
+        if not found:
+            return None
+        with pa.ipc.open_stream(found[0][0]) as reader:
+            return reader.read_next_batch()
+
+    def insert_batch(self, info: BatchInfo, batch: pa.RecordBatch) -> None:
+        """Keep a result."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        self._run("INSERT INTO batches VALUES (?, ?, ?)", *info, sink.getvalue().to_pybytes())
+
+    def _run(self, sql: str, *values: object) -> list[tuple[bytes]]:
+        with closing(sqlite3.connect(self.path)) as connection:
+            found = connection.execute(sql, values).fetchall()
+            connection.commit()
+        return found
+
+
+class BatchUDF:
+    """A function of batches, the schema of what it returns, and where results are kept."""
+
+    def __init__(
+        self,
+        func: Function,
+        output_schema: pa.Schema | None = None,
+        checkpoint_file: str | os.PathLike[str] | None = None,
+    ) -> None:
         self.func = func
         self.output_schema = output_schema
+        self.cache = None if checkpoint_file is None else BatchUDFCheckpoint(checkpoint_file)
 
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def __call__(self, batch: pa.RecordBatch) -> object:
+        """Return what the function does, as it is."""
+        return self.func(batch)
+
+    def for_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the columns for a batch; a data frame or table is taken too.
 
-        Raises ValueError for a data frame without a schema, AssertionError for another schema.
+        The first batch decides on the schema if nobody else did. Raises AssertionError for another
+        one.
         """
-        found = self.func(batch)
-        if isinstance(found, pa.Table):
-            found = pa.RecordBatch.from_arrays(
-                [column.combine_chunks() for column in found.columns], schema=found.schema
-            )
-        if not isinstance(found, pa.RecordBatch):
-            if self.output_schema is None:
-                raise ValueError(
-                    "output_schema must be provided when using a function that returns a DataFrame"
-                )
-            found = pa.RecordBatch.from_pandas(found, schema=self.output_schema)
-        if self.output_schema is not None and found.schema != self.output_schema:
+        found = as_batch(self.func(batch))
+        if self.output_schema is None:
+            self.output_schema = found.schema
+        if found.schema != self.output_schema:
             raise AssertionError(
                 f"Output schema of function does not match the expected schema. "
                 f"Expected:\n{self.output_schema}\nGot:\n{found.schema}"
             )
         return found
 
+    def cached(self, info: tuple[int, int], batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the columns for a batch, kept ones if there are any."""
+        place = BatchInfo(*info)
+        held = None if self.cache is None else self.cache.get_batch(place)
+        if held is not None:
+            return held
+        found = self.for_batch(batch)
+        if self.cache is not None:
+            self.cache.insert_batch(place, found)
+        return found
 
-def batch_udf(output_schema: pa.Schema | None = None) -> Callable[[Function], BatchUDF]:
+
+def as_batch(found: object) -> pa.RecordBatch:
+    """Return a batch, table or data frame as a batch. Raises TypeError for something else."""
+    if isinstance(found, pa.RecordBatch):
+        return found
+    if isinstance(found, pa.Table):
+        arrays = [column.combine_chunks() for column in found.columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=found.schema)
+    return pa.RecordBatch.from_pandas(found)
+
+
+def batch_udf(
+    output_schema: pa.Schema | None = None,
+    checkpoint_file: str | os.PathLike[str] | None = None,
+) -> Callable[[Function], BatchUDF]:
     """Make a function of batches one that can add columns, as a decorator."""
-    return lambda func: BatchUDF(func, output_schema)
+    return lambda func: BatchUDF(func, output_schema, checkpoint_file)

@@ -6,12 +6,11 @@ data files first; only the commit at the end makes them part of the table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal, Unpack
 
 import pyarrow as pa
 
-from lanceref.auto_cleanup import cleanup_config
+from lanceref.auto_cleanup import AutoCleanupConfig, cleanup_config
 from lanceref.dataset import LanceDataset
 from lanceref.fragment import FragmentMetadata
 from lanceref.target import Destination, committed
@@ -32,7 +31,7 @@ def write_dataset(
     commit_lock: CommitLock | None = None,
     enable_v2_manifest_paths: bool = True,
     enable_stable_row_ids: bool = False,
-    auto_cleanup_options: Mapping[str, int] | None = None,
+    auto_cleanup_options: AutoCleanupConfig | None = None,
     commit_message: str | None = None,
     transaction_properties: dict[str, str] | None = None,
     **files: Unpack[FileArguments],

@@ -1,10 +1,14 @@
 """Configuration of automatic clean-up."""
 
+import time
+
+import lanceref
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.auto_cleanup import cleanup_config, duration
-from lanceref.errors import DataRefused
+from lanceref.auto_cleanup import cleanup_config, duration, seconds_of
+from lanceref.errors import CleanupRefused, DataRefused
 
 
 def test_what_is_not_said_has_a_default() -> None:
@@ -64,3 +68,76 @@ def test_configurations_are_the_oracles(tmp_path, options: dict[str, int]) -> No
         upserts = [dict(m.transaction.overwrite.config_upsert_values) for m in manifests]
         found[-1] += upserts
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("0s", 0),
+        ("1day 2h 3m 4s", 93_784),
+        ("15 ms", 0.015),
+        ("2M1d", 5_346_432),
+        ("1y", 31_557_600),
+    ],
+)
+def test_text_is_a_duration(text: str, seconds: float) -> None:
+    """With or without spaces, in any order."""
+    assert seconds_of(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "5", "x", "1 fortnight", "1day x"])
+def test_other_text_is_none(text: str) -> None:
+    """A unit is needed."""
+    with pytest.raises(CleanupRefused):
+        seconds_of(text)
+
+
+SETTINGS = [
+    ({"interval": "1", "older_than": "1ms"}, [4, 5]),
+    ({"interval": "1", "retain_versions": "3"}, [3, 4, 5]),
+    ({"interval": "2", "older_than": "0s"}, [3, 4, 5]),
+    ({"interval": "3"}, [2, 3, 4, 5]),
+    ({"interval": "x"}, [1, 2, 3, 4, 5]),
+    ({"interval": "1", "older_than": "1day"}, [1, 2, 3, 4, 5]),
+    ({"interval": "1", "older_than": "soon"}, [1, 2, 3, 4, 5]),
+    ({"older_than": "1ms"}, [1, 2, 3, 4, 5]),
+]
+
+
+def _left(module: object, root: str, settings: dict[str, str]) -> list[int]:
+    """Return the versions that are left after four commits of different kinds."""
+    rows = pa.table({"a": [1, 2, 3]})
+    made = module.write_dataset(rows, root)  # type: ignore[attr-defined]
+    made.update_config({f"lance.auto_cleanup.{key}": text for key, text in settings.items()})
+    time.sleep(0.01)
+    made.delete("a = 1")
+    time.sleep(0.01)
+    module.write_dataset(rows, root, mode="append")  # type: ignore[attr-defined]
+    time.sleep(0.01)
+    module.dataset(root).update({"a": "7"})  # type: ignore[attr-defined]
+    return [one["version"] for one in made.versions()]
+
+
+@pytest.mark.parametrize(("settings", "left"), SETTINGS)
+def test_commits_remove_old_versions(tmp_path, settings: dict[str, str], left: list[int]) -> None:
+    """The one that was read stays; settings that make no sense remove nothing."""
+    assert left == _left(lanceref, str(tmp_path), settings)
+
+
+def test_a_tagged_version_stops_it(tmp_path) -> None:
+    """The commit stays made."""
+    made = lanceref.write_dataset(pa.table({"a": [1, 2, 3]}), tmp_path)
+    made.tags.create("one", 1)
+    time.sleep(0.01)
+    made.update_config({"lance.auto_cleanup.interval": "1"})
+    made.delete("a = 1")
+    assert [1, 2, 3] == [one["version"] for one in made.versions()]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("settings", "left"), SETTINGS)
+def test_the_oracle_keeps_the_same(tmp_path, settings: dict[str, str], left: list[int]) -> None:
+    """The versions of the table above."""
+    import lance
+
+    assert left == _left(lance, str(tmp_path), settings)

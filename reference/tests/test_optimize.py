@@ -1,10 +1,18 @@
 """Compaction of a dataset."""
 
+import pickle
+
 import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.operation import LanceOperation
-from lanceref.optimize import CompactionMetrics
+from lanceref.optimize import (
+    Compaction,
+    CompactionMetrics,
+    CompactionPlan,
+    CompactionTask,
+    RewriteResult,
+)
 
 from tests.edit.tables import column, table
 
@@ -64,3 +72,59 @@ def test_the_oracle_compacts_alike(tmp_path, stable, options):
         found.append((counts, rows.to_pydict(), sequences))
 
     assert found[0] == found[1]
+
+
+def test_a_compaction_is_planned_run_and_committed_by_different_processes(tmp_path):
+    """Plans, tasks and results survive pickling and JSON; what was deleted meanwhile conflicts."""
+    made = table(tmp_path)
+    plan = Compaction.plan(made, {"target_rows_per_fragment": 100})
+    assert "CompactionPlan(read_version=2, tasks=<1 compaction tasks>)" == repr(plan)
+    assert plan == pickle.loads(pickle.dumps(plan)) == CompactionPlan.from_json(plan.json())
+    (task,) = plan.tasks
+    assert task == pickle.loads(pickle.dumps(task)) == CompactionTask.from_json(task.json())
+    assert [one.metadata for one in made.get_fragments()] == task.fragments
+
+    result = task.execute(lanceref.dataset(tmp_path))
+    assert result == pickle.loads(pickle.dumps(result)) == RewriteResult.from_json(result.json())
+    before = made.to_table()
+    assert CompactionMetrics(2, 1, 3, 1) == Compaction.commit(made, [result])
+    assert 4 == made.version
+    assert before.equals(made.to_table())
+    assert CompactionMetrics() == Compaction.commit(made, [])
+
+
+@pytest.mark.parametrize(
+    ("options", "tasks"),
+    [
+        ({"max_source_fragments": 1}, 0),
+        ({"max_source_fragments": 2}, 1),
+        ({"max_source_rows": 8}, 0),
+        ({"max_source_rows": 9}, 1),
+        ({"max_source_bytes": 100}, 0),
+        ({"compaction_mode": "try_binary_copy"}, 1),
+        ({"excluded_fragment_ids": [0]}, 0),
+    ],
+)
+def test_a_plan_has_no_more_than_is_allowed(tmp_path, options, tasks):
+    """Fragments, live rows and bytes of the sources are counted."""
+    assert tasks == Compaction.plan(table(tmp_path), options).num_tasks()
+
+
+def test_unknown_options_are_refused(tmp_path):
+    """Each door has its own error."""
+    made = table(tmp_path)
+    with pytest.raises(ValueError, match="Invalid compaction option: foo"):
+        Compaction.plan(made, {"foo": 1})
+    with pytest.raises(TypeError, match="foo"):
+        made.optimize.compact_files(foo=1)
+    with pytest.raises(ValueError, match="Invalid compaction mode"):
+        made.optimize.compact_files(compaction_mode="foo")
+
+
+def test_small_files_are_as_many_as_bytes_ask_for(tmp_path):
+    """A file ends after the batch with which it is full."""
+    rows = pa.table({"a": pa.array([b"x" * 2048] * 8192)})
+    made = lanceref.write_dataset(rows, tmp_path, max_rows_per_file=4096)
+    metrics = made.optimize.compact_files(max_bytes_per_file=1000, batch_size=4096)
+    assert CompactionMetrics(2, 2, 2, 2) == metrics
+    assert rows.equals(made.to_table())

@@ -29,9 +29,36 @@ def test_a_function_adds_a_column(tmp_path):
 
 
 def test_the_schema_is_held_against_what_comes():
-    """A data frame needs one; another one is an error."""
+    """The first batch tells it if nobody else did; another one is an error."""
     batch = pa.record_batch({"a": [1]})
-    with pytest.raises(ValueError, match="output_schema"):
-        batch_udf()(lambda batch: batch.to_pylist())(batch)
     with pytest.raises(AssertionError, match="does not match"):
-        batch_udf(SCHEMA)(lambda batch: batch)(batch)
+        batch_udf(SCHEMA)(lambda batch: batch).for_batch(batch)
+    names = iter("ab")
+    changing = batch_udf()(lambda batch: batch.rename_columns([next(names)]))
+    changing.for_batch(batch)
+    with pytest.raises(AssertionError, match="does not match"):
+        changing.for_batch(batch)
+    assert batch is batch_udf()(lambda batch: batch)(batch)
+
+
+def test_results_are_kept_until_the_columns_are_there(tmp_path):
+    """A second try computes only what the first one did not, and then removes the file."""
+    made, file, seen = table(tmp_path / "t"), tmp_path / "kept.sqlite", []
+
+    @batch_udf(SCHEMA, checkpoint_file=file)
+    def plus(batch):
+        seen.append(batch["a"].to_pylist())
+        if 5 in seen[-1] and len(seen) < 4:
+            raise ZeroDivisionError
+        return pa.record_batch({"t": [one + 1 for one in batch["a"].to_pylist()]})
+
+    with pytest.raises(ZeroDivisionError):
+        made.add_columns(plus, read_columns=["a"], batch_size=3)
+    assert file.exists()
+    assert [[0, 1, 2], [3, 4], [5, 6, 7]] == seen
+    made.add_columns(plus, read_columns=["a"], batch_size=3)
+    assert [[5, 6, 7], [8, 9]] == seen[3:]
+    assert not file.exists()
+    assert [one + 1 for one in column(made, "a")] == column(made, "t")
+    with pytest.raises(ValueError, match="checkpoint"):
+        made.get_fragments()[0].merge_columns(batch_udf(checkpoint_file=file)(plus))

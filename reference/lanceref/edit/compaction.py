@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.edit.new_rows import write_new_rows
+from lanceref.edit.new_rows import MAX_BYTES_PER_FILE, write_new_rows
 from lanceref.file.versions import FileVersion
 from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
@@ -33,8 +33,12 @@ Numbers = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class CompactionOptions:
-    """When a fragment is written anew, and how long the new ones are."""
+class CompactionRules:
+    """When a fragment is written anew, and how long the new ones are.
+
+    `max_bytes` are those of a new file; sources are counted until the next group would exceed one
+    of the most there may be: fragments, live rows, bytes of data files.
+    """
 
     target_rows: int = TARGET_ROWS
     materialize_deletions: bool = True
@@ -43,6 +47,9 @@ class CompactionOptions:
     version: FileVersion | None = None
     excluded: frozenset[int] = frozenset()
     max_source_fragments: int | None = None
+    max_source_rows: int | None = None
+    max_source_bytes: int | None = None
+    max_bytes: int = MAX_BYTES_PER_FILE
 
     def is_too_small(self, rows: FragmentRows) -> bool:
         """Whether a fragment is to be joined with a neighbour."""
@@ -59,7 +66,7 @@ class CompactionOptions:
 Group = list[FragmentRows]
 
 
-def plan_compaction(snapshot: Snapshot, options: CompactionOptions) -> list[Group]:
+def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]:
     """Return the groups of neighbours that are written anew, each of them together.
 
     Fragments that indices cover differently are not joined.
@@ -75,7 +82,7 @@ def plan_compaction(snapshot: Snapshot, options: CompactionOptions) -> list[Grou
         if chosen and not skipped:
             run.append(rows)
     groups += _cut(run, options)
-    return _limited(groups, options.max_source_fragments)
+    return _limited(groups, options)
 
 
 def _same_indices(snapshot: Snapshot, one: FragmentRows, other: FragmentRows) -> bool:
@@ -86,7 +93,7 @@ def _same_indices(snapshot: Snapshot, one: FragmentRows, other: FragmentRows) ->
     return True
 
 
-def _cut(run: Group, options: CompactionOptions) -> list[Group]:
+def _cut(run: Group, options: CompactionRules) -> list[Group]:
     """Cut neighbours into groups of at least the target's rows; drop what needs nothing.
 
     What is left at the end and too small for a group of its own belongs to the last one.
@@ -109,20 +116,27 @@ def _live_rows(group: Group) -> int:
     return sum(rows.num_rows for rows in group)
 
 
-def _limited(groups: list[Group], most: int | None) -> list[Group]:
-    if most is None:
-        return groups
-    kept, left = [], most
+def _limited(groups: list[Group], options: CompactionRules) -> list[Group]:
+    """Return the first groups, as long as none of the most there may be is exceeded."""
+    most = (options.max_source_fragments, options.max_source_rows, options.max_source_bytes)
+    kept: list[Group] = []
     for group in groups:
-        if len(group) > left:
+        sources = [rows for one in [*kept, group] for rows in one]
+        counts = (len(sources), _live_rows(sources), sum(map(_data_bytes, sources)))
+        if any(
+            limit is not None and count > limit for count, limit in zip(counts, most, strict=True)
+        ):
             break
         kept.append(group)
-        left -= len(group)
     return kept
 
 
+def _data_bytes(rows: FragmentRows) -> int:
+    return sum(file.file_size_bytes for file in rows.fragment.message.files)
+
+
 def write_group(
-    snapshot: Snapshot, group: Group, options: CompactionOptions
+    snapshot: Snapshot, group: Group, options: CompactionRules
 ) -> list[table_pb2.DataFragment]:
     """Write the live rows of fragments to new ones, which have no ids yet. Raises DataRefused.
 
@@ -145,7 +159,9 @@ def write_group(
     fragments: list[table_pb2.DataFragment] = []
     portions = _Portions(stream())
     for size in _even(_live_rows(group), options.target_rows):
-        new = write_new_rows(snapshot, portions.next(size), options.version, size)
+        new = write_new_rows(
+            snapshot, portions.next(size), options.version, size, options.max_bytes
+        )
         fragments += new.fragments
     if lineage:
         values = {name: np.concatenate(held) for name, held in parts.items()}

@@ -35,9 +35,10 @@ def write_new_rows(
     batches: Iterable[pa.RecordBatch],
     version: FileVersion | None = None,
     max_rows: int = MAX_ROWS_PER_FILE,
+    max_bytes: int = MAX_BYTES_PER_FILE,
 ) -> NewFiles:
     """Write rows of all columns; on any error no file is left. Raises DataRefused."""
-    return write_rows_as(snapshot, snapshot.manifest.schema, batches, version, max_rows)
+    return write_rows_as(snapshot, snapshot.manifest.schema, batches, version, max_rows, max_bytes)
 
 
 def write_rows_as(
@@ -46,11 +47,12 @@ def write_rows_as(
     batches: Iterable[pa.RecordBatch],
     version: FileVersion | None = None,
     max_rows: int = MAX_ROWS_PER_FILE,
+    max_bytes: int = MAX_BYTES_PER_FILE,
 ) -> NewFiles:
     """Write rows of some columns; on any error no file is left. Raises DataRefused."""
     chosen = storage_version_of(snapshot.manifest.message) if version is None else version
     policy = page_policy(len(schema.fields), None, None)
-    limits = FileLimits(max_rows, MAX_BYTES_PER_FILE, GROUP_ROWS, policy)
+    limits = FileLimits(max_rows, max_bytes, GROUP_ROWS, policy)
     known = snapshot.manifest.dictionaries
     return write_files([Home(snapshot.store)], schema, chosen, batches, limits, known)
 

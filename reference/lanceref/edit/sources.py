@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from lanceref.projection import Projection, scan_projection
 from lanceref.query.columns import bind_columns
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import FragmentRows
+from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +44,44 @@ def computed(snapshot: Snapshot, expressions: Mapping[str, str]) -> ColumnSource
     )
 
 
+class BatchFunction(Protocol):
+    """A function of batches that computes columns."""
+
+    @property
+    def output_schema(self) -> pa.Schema | None:
+        """Schema of the columns, None until a batch tells."""
+
+    def for_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the columns for a batch."""
+
+    def cached(self, info: tuple[int, int], batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the columns for a batch, given by fragment and number."""
+
+
 def mapped(
     snapshot: Snapshot,
-    function: Callable[[pa.RecordBatch], pa.RecordBatch],
+    function: BatchFunction,
     columns: Sequence[str] | None,
     batch_size: int | None,
 ) -> ColumnSource:
-    """Columns by a function of batches; it may say their schema as its `output_schema`."""
+    """Columns by a function of batches; the first row decides on a schema that is not said."""
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), columns)
-    schema = getattr(function, "output_schema", None)
+    schema = function.output_schema
     if schema is None:
-        schema = function(_first_batch(snapshot, projection)).schema
+        schema = function.for_batch(_first_row(snapshot, projection)).schema
     size = BATCH_ROWS if batch_size is None else batch_size
-    return ColumnSource(
-        schema, lambda rows: map(function, all_rows(snapshot, rows, projection, size))
-    )
+
+    def rows_of(rows: FragmentRows) -> Iterator[pa.RecordBatch]:
+        for number, batch in enumerate(all_rows(snapshot, rows, projection, size)):
+            yield function.cached((rows.fragment.id, number), batch)
+
+    return ColumnSource(schema, rows_of)
 
 
-def _first_batch(snapshot: Snapshot, projection: Projection) -> pa.RecordBatch:
-    """Return rows of the table, none where it has none."""
+def _first_row(snapshot: Snapshot, projection: Projection) -> pa.RecordBatch:
+    """Return the first row of the table, none where it has none."""
     for rows in snapshot.fragments:
-        for batch in all_rows(snapshot, rows, projection):
+        for batch in all_rows(snapshot, rows, projection, 1):
             return batch
     return pa.RecordBatch.from_pylist([], schema=projection.schema)
 
@@ -100,7 +118,8 @@ def joined(snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str) -> 
     """
     if right_on not in right.schema.names:
         raise EvolutionRefused(f"Column {right_on} does not exist in the right side fragment")
-    if left_on not in snapshot.manifest.schema.arrow.names:
+    names = (*snapshot.manifest.schema.arrow.names, *SYSTEM_COLUMNS)
+    if left_on not in names:
         raise EvolutionRefused(f"Column {left_on} does not exist in the left side fragment")
     values = right.drop_columns([right_on]).combine_chunks()
     places = {value: row for row, value in enumerate(right[right_on].to_pylist())}

@@ -6,7 +6,7 @@ import lanceref
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.edit.compaction import CompactionOptions, plan_compaction, write_group
+from lanceref.edit.compaction import CompactionRules, plan_compaction, write_group
 from lanceref.txn.row_lineage import moved_ids
 
 from tests.txn import versions
@@ -26,7 +26,7 @@ def _table(path, *sizes, stable=False):
 
 
 def _groups(made, **options):
-    groups = plan_compaction(made._snapshot, CompactionOptions(**options))
+    groups = plan_compaction(made._snapshot, CompactionRules(**options))
     return [[rows.fragment.id for rows in group] for group in groups]
 
 
@@ -72,7 +72,7 @@ def test_differently_indexed_fragments_are_not_joined(tmp_path):
     """The index covers 0 and 1."""
     snapshot = _table(tmp_path, 5, 5, 5, 5)._snapshot
     indexed = versions.indexed(snapshot.manifest, versions.index("x", 0, [0, 1]))
-    groups = plan_compaction(replace(snapshot, manifest=indexed), CompactionOptions(100))
+    groups = plan_compaction(replace(snapshot, manifest=indexed), CompactionRules(100))
 
     assert [[0, 1], [2, 3]] == [[rows.fragment.id for rows in group] for group in groups]
 
@@ -82,7 +82,7 @@ def test_a_group_is_written_with_its_ids(tmp_path):
     made = _table(tmp_path, 5, 5, stable=True)
     made.delete("a in (1, 2)")
     snapshot = made._snapshot
-    new = write_group(snapshot, list(snapshot.fragments), CompactionOptions(target_rows=4))
+    new = write_group(snapshot, list(snapshot.fragments), CompactionRules(target_rows=4))
 
     assert [4, 4] == [one.physical_rows for one in new]
     assert [0, 3, 4, 5, 6, 7, 8, 9] == np.concatenate([moved_ids(one) for one in new]).tolist()
@@ -103,6 +103,6 @@ def test_a_group_is_written_with_its_ids(tmp_path):
 def test_new_fragments_are_even(tmp_path, rows, target, sizes):
     """None is shorter than the target if all rows are not."""
     made = _table(tmp_path, rows)
-    new = write_group(made._snapshot, list(made._snapshot.fragments), CompactionOptions(target))
+    new = write_group(made._snapshot, list(made._snapshot.fragments), CompactionRules(target))
 
     assert sizes == [one.physical_rows for one in new]

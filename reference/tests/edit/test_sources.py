@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref.edit.sources import brought, computed, joined, mapped
 from lanceref.errors import EvolutionRefused
+from lanceref.udf import BatchUDF
 
 from tests.edit.tables import table
 
@@ -24,7 +25,8 @@ def _values(source, snapshot):
 def test_computed_and_mapped_columns_have_deleted_rows_too(snapshot):
     """Five values for each fragment."""
     wanted = [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]
-    function = lambda batch: pa.record_batch({"n": [1 + n for n in batch["a"].to_pylist()]})  # noqa: E731
+    plus = lambda batch: pa.record_batch({"n": [1 + n for n in batch["a"].to_pylist()]})  # noqa: E731
+    function = BatchUDF(plus)
 
     assert wanted == _values(computed(snapshot, {"n": "a + 1"}), snapshot)
     assert wanted == _values(mapped(snapshot, function, ["a"], 2), snapshot)
