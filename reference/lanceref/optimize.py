@@ -14,10 +14,13 @@ from typing import Self, TypedDict, Unpack, cast
 
 from lanceref.auto_cleanup import AGE_KEY, INTERVAL_KEY, AutoCleanupConfig
 from lanceref.edit.compaction import (
+    BATCH_ROWS,
+    TARGET_ROWS,
     CompactionRules,
     plan_compaction,
     write_group,
 )
+from lanceref.edit.new_rows import MAX_BYTES_PER_FILE
 from lanceref.errors import DataRefused
 from lanceref.file.versions import version_named
 from lanceref.metadata import FragmentMetadata
@@ -267,10 +270,8 @@ def _compacted(options: CompactionOptions) -> CompactionRules:
         valid = ", ".join(f'"{one}"' for one in MODES)
         raise DataRefused(f'Invalid compaction mode "{mode}". Valid values: {valid}')
     version = options.get("data_storage_version")
-    target, threshold = (
-        options.get("target_rows_per_fragment"),
-        options.get("materialize_deletions_threshold"),
-    )
+    target = options.get("target_rows_per_fragment")
+    threshold = options.get("materialize_deletions_threshold")
     batch, size = options.get("batch_size"), options.get("max_bytes_per_file")
     return CompactionRules(
         target_rows=TARGET_ROWS if target is None else target,
