@@ -149,6 +149,13 @@ def conflicts(session: nox.Session) -> None:
 
 
 @nox.session
+def model(session: nox.Session) -> None:
+    """Let the reference and the oracle do the same random operations, each over the other's."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.histories", *session.posargs)
+
+
+@nox.session
 def robust(session: nox.Session) -> None:
     """Damage files of every kind; watch what the reference and the oracle do."""
     session.install("-e", ".[oracle,test]")

@@ -13,7 +13,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from lanceref.edit.changed import bind_assignments, read_changed
-from lanceref.edit.new_rows import concatenated, give_ids, write_new_rows
+from lanceref.edit.moved_ids import moved_segments
+from lanceref.edit.new_rows import give_ids, write_new_rows
 from lanceref.edit.removal import choose, remove
 from lanceref.errors import CommitConflictError
 from lanceref.file.versions import version_named
@@ -98,7 +99,8 @@ class Edits(OpenTable):
             batches, ids = read_changed(snapshot, chosen, assignments)
             new = write_new_rows(snapshot, batches, version)
             if snapshot.stable_row_ids:
-                give_ids(new.fragments, concatenated(ids))
+                segments = moved_segments(snapshot, chosen, ids, wanted)
+                give_ids(new.fragments, segments)
             removal = remove(snapshot, chosen)
             transaction = self._new_transaction()
             given = transaction.update

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lanceref.edit.matching import match
 from lanceref.edit.merge import Actions, by_fragment, merged_rows, plan_merge
-from lanceref.edit.new_rows import give_ids, write_new_rows
+from lanceref.edit.new_rows import give_ids, neighbours, write_new_rows
 from lanceref.edit.removal import remove
 from lanceref.edits import CONFLICT_RETRIES, RETRY_TIMEOUT, Edits
 from lanceref.errors import QueryRefused
@@ -143,21 +143,23 @@ class MergeInsertBuilder:
 
     def _stage(self, source: pa.Table) -> tuple[Staged, MergeResult]:
         snapshot = self._table._snapshot
-        found = match(snapshot, source, self._keys)
-        plan = plan_merge(snapshot, source, self._keys, self._actions, found)
+        actions = self._actions
+        found = match(snapshot, source, self._keys, single=actions.update or actions.delete)
+        plan = plan_merge(snapshot, source, self._keys, actions, found)
         batches, ids = merged_rows(snapshot, source, plan)
         version = None if self._version is None else version_named(self._version)
         new = write_new_rows(snapshot, batches, version)
-        if snapshot.stable_row_ids and len(ids):
-            give_ids(new.fragments, ids)
+        if snapshot.stable_row_ids:
+            give_ids(new.fragments, neighbours(ids))
         removal = remove(snapshot, by_fragment(snapshot, plan.removed))
         transaction = self._table._new_transaction()
         given = transaction.update
         given.updated_fragments.extend(removal.updated)
         given.removed_fragment_ids.extend(removal.removed)
         given.new_fragments.extend(new.fragments)
-        every = [field.id for field in snapshot.manifest.schema.flat()]
-        given.fields_for_preserving_frag_bitmap.extend(every)
+        schema = snapshot.manifest.schema
+        fields = schema.fields if actions.only_deletes_matches else schema.flat()
+        given.fields_for_preserving_frag_bitmap.extend(field.id for field in fields)
         result = MergeResult(
             num_inserted_rows=len(plan.inserted),
             num_updated_rows=len(plan.updated),

@@ -20,9 +20,10 @@ from lanceref.file.versions import FileVersion
 from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
-from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
+from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT
 from lanceref.table.logical import BlobHandling
-from lanceref.table.row_ids_write import encode_id_parts, encode_runs
+from lanceref.table.row_ids import Run
+from lanceref.table.row_ids_write import encode_id_parts, encode_spans
 from lanceref.table.rows import FragmentRows
 from lanceref.txn.index_entries import covered
 
@@ -142,19 +143,11 @@ def write_group(
 
     As many as have the target's rows each, of rows as even as can be.
     """
-    lineage = (ROW_ID, CREATED_AT, LAST_UPDATED_AT) if snapshot.stable_row_ids else ()
-    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None, lineage)
-    parts: dict[str, list[Numbers]] = {name: [] for name in lineage}
-    starts = [0]
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
 
     def stream() -> Iterator[pa.RecordBatch]:
         for rows in group:
-            end = rows.num_rows
-            for batch in snapshot.scan([rows], projection, options.batch_rows, 0, end):
-                for name, values in parts.items():
-                    values.append(batch.column(name).to_numpy())
-                yield batch.drop_columns(list(lineage)) if lineage else batch
-            starts.append(starts[-1] + end)
+            yield from snapshot.scan([rows], projection, options.batch_rows, 0, rows.num_rows)
 
     fragments: list[table_pb2.DataFragment] = []
     portions = _Portions(stream())
@@ -163,9 +156,8 @@ def write_group(
             snapshot, portions.next(size), options.version, size, options.max_bytes
         )
         fragments += new.fragments
-    if lineage:
-        values = {name: np.concatenate(held) for name, held in parts.items()}
-        _set_lineage(fragments, values, np.array(starts))
+    if snapshot.stable_row_ids:
+        _set_lineage(fragments, group)
     return fragments
 
 
@@ -192,19 +184,31 @@ class _Portions:
             yield part
 
 
-def _set_lineage(
-    fragments: list[table_pb2.DataFragment], values: dict[str, Numbers], starts: NDArray[np.int64]
-) -> None:
-    """Give new fragments their sequences; ids from different old fragments are segments apart."""
+def _set_lineage(fragments: list[table_pb2.DataFragment], group: Group) -> None:
+    """Give new fragments what is left of the sequences of the old ones."""
+    ids = [part for rows in group for part in rows.ids_by_segment()]
+    created = [run for rows in group for run in rows.versions_by_run(CREATED_AT)]
+    updated = [run for rows in group for run in rows.versions_by_run(LAST_UPDATED_AT)]
     start = 0
     for fragment in fragments:
         end = start + int(fragment.physical_rows)
-        ids = values[ROW_ID][start:end]
-        falls = np.flatnonzero(ids[1:] <= ids[:-1]) + 1
-        inside = starts[(starts > start) & (starts < end)] - start
-        parts = np.split(ids, np.union1d(falls, inside))
+        parts = [part for _, part in _between(ids, start, end)]
         fragment.inline_row_ids = encode_id_parts(parts)
-        fragment.inline_created_at_versions = encode_runs(values[CREATED_AT][start:end])
-        updated = encode_runs(values[LAST_UPDATED_AT][start:end])
-        fragment.inline_last_updated_at_versions = updated
+        fragment.inline_created_at_versions = encode_spans(_runs_between(created, start, end))
+        fragment.inline_last_updated_at_versions = encode_spans(_runs_between(updated, start, end))
         start = end
+
+
+def _runs_between(runs: list[Run], start: int, end: int) -> list[Run]:
+    parts = _between([run.span for run in runs], start, end)
+    return [Run(span, runs[number].version) for number, span in parts]
+
+
+def _between(parts: list[Numbers], start: int, end: int) -> Iterator[tuple[int, Numbers]]:
+    """Yield the number of each part that has rows from `start` to `end`, and its values there."""
+    before = 0
+    for number, part in enumerate(parts):
+        first, last = max(start - before, 0), min(end - before, len(part))
+        if first < last:
+            yield number, part[first:last]
+        before += len(part)

@@ -1,6 +1,7 @@
 """Matching: which rows of a source are rows of a table, by the values of key columns.
 
-A key with a null matches nothing. A row of the table is matched by at most one row of the source.
+A key with a null matches nothing. A row of the table that is to be changed is matched by at most
+one row of the source.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ class Matching:
     unmatched_target: Numbers
 
 
-def match(snapshot: Snapshot, source: pa.Table, keys: Sequence[str]) -> Matching:
-    """Find the pairs. Raises EditFailed when two source rows match one row of the table."""
+def match(snapshot: Snapshot, source: pa.Table, keys: Sequence[str], *, single: bool) -> Matching:
+    """Find the pairs. Raises EditFailed when two source rows match one row, if it is `single`."""
     own = _target_keys(snapshot, keys)
     theirs = source.select(list(keys)).append_column(SOURCE, pa.array(np.arange(len(source))))
     own = own.append_column(TARGET, pa.array(np.arange(len(own))))
     pairs = own.join(_comparable(theirs, keys), list(keys), join_type="inner").sort_by(TARGET)
     target, matched = (pairs[name].to_numpy() for name in (TARGET, SOURCE))
     twice = np.flatnonzero(target[1:] == target[:-1])
-    if len(twice):
+    if single and len(twice):
         row = pairs.slice(int(twice[0]), 1).select(list(keys)).to_pylist()[0]
         values = ", ".join(f"{name} = {value}" for name, value in row.items())
         raise EditFailed(

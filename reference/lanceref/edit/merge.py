@@ -34,6 +34,11 @@ class Actions:
     delete_unmatched: bool = False
     delete_if: str = ""
 
+    @property
+    def only_deletes_matches(self) -> bool:
+        """Whether matched rows go and nothing else happens."""
+        return self.delete and not (self.update or self.insert or self.delete_unmatched)
+
     def __bool__(self) -> bool:
         return self.update or self.delete or self.fail or self.insert or self.delete_unmatched
 

@@ -5,7 +5,8 @@ Clauses: L.table.row-versions.moved
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -57,28 +58,23 @@ def write_rows_as(
     return write_files([Home(snapshot.store)], schema, chosen, batches, limits, known)
 
 
-def give_ids(fragments: Iterable[table_pb2.DataFragment], ids: Ids) -> None:
-    """Let the first rows of new fragments have ids, in their order; the rest get theirs later."""
-    for fragment, own in _split(fragments, ids):
-        fragment.inline_row_ids = encode_id_parts(_runs(own))
+def give_ids(fragments: Iterable[table_pb2.DataFragment], parts: Iterable[Ids]) -> None:
+    """Let the first rows of new fragments have ids, in their order; the rest get theirs later.
 
-
-def _split(
-    fragments: Iterable[table_pb2.DataFragment], ids: Ids
-) -> Iterator[tuple[table_pb2.DataFragment, Ids]]:
-    start = 0
+    The parts are segments, cut where a fragment ends.
+    """
+    waiting = deque(part for part in parts if len(part))
     for fragment in fragments:
-        end = min(start + int(fragment.physical_rows), len(ids))
-        yield fragment, ids[start:end]
-        start = end
+        own, missing = [], int(fragment.physical_rows)
+        while missing and waiting:
+            part = waiting.popleft()
+            own.append(part[:missing])
+            if len(part) > missing:
+                waiting.appendleft(part[missing:])
+            missing -= len(own[-1])
+        fragment.inline_row_ids = encode_id_parts(own)
 
 
-def _runs(ids: Ids) -> list[Ids]:
-    """Cut ids where they do not rise: each part can be a segment that rises."""
-    falls = np.flatnonzero(ids[1:] <= ids[:-1]) + 1
-    return list(np.split(ids, falls))
-
-
-def concatenated(ids: list[Ids]) -> Ids:
-    """Return ids that came in parts."""
-    return np.concatenate([np.empty(0, np.uint64), *ids])
+def neighbours(ids: Ids) -> list[Ids]:
+    """Cut ids where one is not the next of the one before."""
+    return list(np.split(ids, np.flatnonzero(np.diff(ids) != 1) + 1))

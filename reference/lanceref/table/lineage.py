@@ -21,7 +21,15 @@ from lanceref.context import Context
 from lanceref.errors import CorruptPage, Place
 from lanceref.file.column_reader import ColumnReader
 from lanceref.table.columns import FragmentReader
-from lanceref.table.row_ids import decode_row_ids, decode_versions
+from lanceref.table.row_ids import (
+    Ids,
+    Offsets,
+    RowIds,
+    RowVersions,
+    Run,
+    decode_row_ids,
+    decode_versions,
+)
 
 ROW_ID = "_rowid"
 CREATED_AT = "_row_created_at_version"
@@ -72,6 +80,25 @@ class HiddenColumn:
                 wanted="a value for each row",
             )
         return np.asarray(values.to_numpy(), np.uint64)
+
+
+def id_parts(values: Values | None, addresses: Ids, offsets: Offsets) -> list[Ids]:
+    """Return the ids of the rows at ascending `offsets`, by segments; without any, addresses."""
+    if isinstance(values, RowIds):
+        return values.parts(offsets)
+    return [addresses if values is None else values.at(offsets)]
+
+
+def version_runs(values: Values | None, offsets: Offsets) -> list[Run]:
+    """Return the versions of the rows at ascending `offsets`, by runs; without any, 1."""
+    if isinstance(values, RowVersions):
+        return values.runs(offsets)
+    if values is None:
+        return [Run(offsets.astype(np.uint64), 1)]
+    versions = values.at(offsets)
+    starts = np.flatnonzero(np.diff(versions)) + 1
+    spans = np.split(np.arange(len(versions), dtype=np.uint64), starts)
+    return [Run(span, int(versions[int(span[0])])) for span in spans if len(span)]
 
 
 def open_lineage(name: str, columns: FragmentReader, ctx: Context) -> Values | None:

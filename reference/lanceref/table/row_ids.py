@@ -18,6 +18,7 @@ Divergences: D.table.row-id-bitmap-order
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,11 @@ class Segment:
     holes: Ids | None = None
     values: Ids | None = None
 
+    def follows(self, other: Segment) -> bool:
+        """Whether both are ranges without holes, this one of greater ids."""
+        plain = all(one.holes is None and one.values is None for one in (self, other))
+        return plain and int(self.start) >= int(other.start) + other.count
+
     def at(self, positions: Offsets) -> Ids:
         """Return the ids at `positions` of the segment."""
         if self.values is not None:
@@ -50,6 +56,13 @@ class Segment:
             return ids
         before = self.holes - self.start - np.arange(len(self.holes), dtype=np.uint64)
         return ids + np.searchsorted(before, positions.astype(np.uint64), "right").astype(np.uint64)
+
+
+class Run(NamedTuple):
+    """Rows of one version, and the values of their span: only how many they are counts."""
+
+    span: Ids
+    version: int
 
 
 class RowIds:
@@ -68,17 +81,46 @@ class RowIds:
             ids[chosen] = segment.at(offsets[chosen] - (int(self._ends[number]) - segment.count))
         return ids
 
+    def parts(self, offsets: Offsets) -> list[Ids]:
+        """Return the ids of the rows at ascending `offsets`, those of each segment apart.
+
+        Ranges that rise from one to the next are one segment.
+        """
+        parts: list[list[Ids]] = []
+        previous: Segment | None = None
+        for one, ids in zip(self._segments, _parts(self._segments, self._ends, offsets)):
+            if previous is not None and one.follows(previous):
+                parts[-1].append(ids)
+            else:
+                parts.append([ids])
+            previous = one
+        return [np.concatenate(part) for part in parts]
+
 
 class RowVersions:
-    """The version of each row of a fragment, by row offset."""
+    """The version of each row of a fragment, by row offset: of a run, its span says how many."""
 
-    def __init__(self, versions: list[int], lengths: list[int]) -> None:
+    def __init__(self, versions: list[int], spans: list[Segment]) -> None:
         self._versions = np.array(versions, np.uint64)
-        self._ends = np.cumsum(lengths, dtype=np.int64)
+        self._spans = spans
+        self._ends = np.cumsum([span.count for span in spans], dtype=np.int64)
 
     def at(self, offsets: Offsets) -> Ids:
         """Return the versions of the rows at `offsets`: uint64, same shape."""
         return self._versions[np.searchsorted(self._ends, offsets, "right")]
+
+    def runs(self, offsets: Offsets) -> list[Run]:
+        """Return the runs of the rows at ascending `offsets`, with what is left of their spans."""
+        parts = _parts(self._spans, self._ends, offsets)
+        pairs = zip(parts, self._versions.tolist(), strict=True)
+        return [Run(span, version) for span, version in pairs]
+
+
+def _parts(segments: list[Segment], ends: Offsets, offsets: Offsets) -> list[Ids]:
+    cuts = np.searchsorted(offsets, ends)
+    starts = ends - [segment.count for segment in segments]
+    chosen = np.split(offsets, cuts)
+    return [one.at(own - start) for one, own, start in zip(segments, chosen, starts)]
 
 
 def decode_row_ids(data: bytes, num_rows: int, ctx: Context, place: Place) -> RowIds:
@@ -116,9 +158,10 @@ def decode_versions(data: bytes, num_rows: int, ctx: Context, place: Place) -> R
         "L.table.row-ids.message",
         embedded_in=place,
     )
-    lengths = [_count(run.span, place) for run in sequence.runs]
-    _check_length(sum(lengths), num_rows, "row versions", place)
-    return RowVersions([run.version for run in sequence.runs], lengths)
+    total = sum(_count(run.span, place) for run in sequence.runs)
+    _check_length(total, num_rows, "row versions", place)
+    spans = [_parse(run.span, place) for run in sequence.runs]
+    return RowVersions([run.version for run in sequence.runs], spans)
 
 
 def _check_length(found: int, num_rows: int, what: str, place: Place) -> None:

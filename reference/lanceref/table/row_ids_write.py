@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.proto import rowids_pb2 as pb
+from lanceref.table.row_ids import Run
 
 Numbers = NDArray[np.uint64]
 
@@ -65,6 +66,16 @@ def encode_runs(versions: Numbers) -> bytes:
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
     return pb.RowDatasetVersionSequence(runs=runs).SerializeToString()
+
+
+def encode_spans(runs: list[Run]) -> bytes:
+    """Return the sequence of runs whose spans are given; those without rows are left out."""
+    written = [
+        pb.RowDatasetVersionRun(span=encode_segment(run.span), version=run.version)
+        for run in runs
+        if len(run.span)
+    ]
+    return pb.RowDatasetVersionSequence(runs=written).SerializeToString()
 
 
 def encode_segment(ids: Numbers) -> pb.U64Segment:

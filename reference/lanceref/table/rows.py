@@ -28,7 +28,16 @@ from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.deletions import deletion_path, read_deletions
 from lanceref.table.fragments import Fragment
-from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID, Values, open_lineage
+from lanceref.table.lineage import (
+    CREATED_AT,
+    LAST_UPDATED_AT,
+    ROW_ID,
+    Values,
+    id_parts,
+    open_lineage,
+    version_runs,
+)
+from lanceref.table.row_ids import Ids, Run
 
 ROW_ADDRESS = "_rowaddr"
 
@@ -137,16 +146,31 @@ class FragmentRows:
                 yield whole(array).filter(pa.array(live))
             at += len(array)
 
+    def ids_by_segment(self) -> list[Ids]:
+        """Return the stable ids of the live rows, those of each segment apart."""
+        offsets = self.offsets(np.arange(self.num_rows))
+        return id_parts(self._values(ROW_ID), self._addresses(offsets), offsets)
+
+    def versions_by_run(self, name: str) -> list[Run]:
+        """Return versions of the live rows, those of each run apart."""
+        return version_runs(self._values(name), self.offsets(np.arange(self.num_rows)))
+
+    def _values(self, name: str) -> Values | None:
+        if name not in self._lineage:
+            self._lineage[name] = open_lineage(name, self.columns, self._ctx)
+        return self._lineage[name]
+
+    def _addresses(self, offsets: Offsets) -> Ids:
+        return offsets.astype(np.uint64) + np.uint64(self.fragment.id << 32)
+
     def _system(self, name: str, offsets: Offsets) -> pa.Array:
         if name == ROW_OFFSET:
             positions = offsets - np.searchsorted(self.deleted, offsets) + self.rows_before
             return pa.array(positions.astype(np.uint64))
-        addresses = offsets.astype(np.uint64) + np.uint64(self.fragment.id << 32)
+        addresses = self._addresses(offsets)
         if name == ROW_ADDRESS or (name == ROW_ID and not self._stable_ids):
             return pa.array(addresses)
-        if name not in self._lineage:
-            self._lineage[name] = open_lineage(name, self.columns, self._ctx)
-        values = self._lineage[name]
+        values = self._values(name)
         if values is not None:
             return pa.array(values.at(offsets))
         return pa.array(addresses if name == ROW_ID else np.ones(len(offsets), np.uint64))

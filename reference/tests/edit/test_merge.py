@@ -13,7 +13,7 @@ SOURCE = pa.table({"a": [100, 2, 9], "b": [1, 2, 3]})
 
 def _plan(tmp_path, **actions):
     snapshot = table(tmp_path, stable=True)._snapshot
-    found = match(snapshot, SOURCE, ["a"])
+    found = match(snapshot, SOURCE, ["a"], single=True)
     return snapshot, plan_merge(snapshot, SOURCE, ["a"], Actions(**actions), found)
 
 

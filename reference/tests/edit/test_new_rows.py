@@ -4,7 +4,7 @@ import lanceref
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.edit.new_rows import concatenated, give_ids, write_new_rows
+from lanceref.edit.new_rows import give_ids, neighbours, write_new_rows
 from lanceref.errors import DataRefused
 from lanceref.proto import table_pb2
 from lanceref.txn.row_lineage import moved_ids
@@ -37,7 +37,14 @@ def test_a_failure_leaves_no_file(tmp_path):
 def test_ids_go_with_the_rows():
     """The first rows have them, in their order; a fragment without any has an empty list."""
     fragments = [table_pb2.DataFragment(physical_rows=2) for _ in range(3)]
-    give_ids(fragments, np.array([7, 3, 9], np.uint64))
+    give_ids(fragments, [np.array([7], np.uint64), np.array([], "u8"), np.array([3, 9], "u8")])
 
     assert [[7, 3], [9], []] == [moved_ids(one).tolist() for one in fragments]
-    assert [] == concatenated([]).tolist()
+    assert all(one.HasField("inline_row_ids") for one in fragments)
+
+
+def test_ids_are_cut_where_they_do_not_go_on():
+    """Neighbours stay together: a merge gives each run of them a segment."""
+    assert [[7], [3, 4, 5], [9]] == [
+        part.tolist() for part in neighbours(np.array([7, 3, 4, 5, 9], np.uint64))
+    ]

@@ -1,0 +1,74 @@
+"""History: a sequence of lines drawn from a seed, what came of it, and the shortest one like it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from lance_conformance.campaigns.histories.drawing import next_line
+from lance_conformance.campaigns.histories.lockstep import Line, Lockstep, Step
+
+TRIES = 80
+"""Shorter histories that are tried for one that differs."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a seed; `lines` are those of the shortest history that differs.
+
+    `done` and `refused` count lines by the names of their operations, both sides alike.
+    """
+
+    seed: int
+    steps: int
+    done: dict[str, int]
+    refused: dict[str, int]
+    lines: list[tuple[str, bool, bool]] = field(default_factory=list)
+    differences: list[str] = field(default_factory=list)
+
+
+def run_history(seed: int, steps: int) -> Outcome:
+    """Draw a history and follow it to its end, or until the tables differ."""
+    random, told = Random(seed), list[Step]()
+    with tempfile.TemporaryDirectory() as folder:
+        pair = Lockstep(Path(folder))
+        while len(told) < steps:
+            told.append(pair.follow(next_line(random, Path(folder))))
+            if told[-1].differences:
+                break
+    done = Counter(step.line.name for step in told if not step.refused[0])
+    refused = Counter(step.line.name for step in told if step.refused[0])
+    outcome = Outcome(seed, len(told), dict(done), dict(refused))
+    if told[-1].differences:
+        lines, last = shortest([step.line for step in told], told[-1])
+        outcome.lines = [(line.text, line.crossed, line.alone) for line in lines]
+        outcome.differences = last.differences
+    return outcome
+
+
+def replay(lines: Iterable[Line]) -> Step | None:
+    """Follow lines; return the first step after which the tables differ."""
+    with tempfile.TemporaryDirectory() as folder:
+        pair = Lockstep(Path(folder))
+        return next((step for step in map(pair.follow, lines) if step.differences), None)
+
+
+def shortest(lines: list[Line], last: Step) -> tuple[list[Line], Step]:
+    """Leave out whatever the difference at the end does not need."""
+    tries, size = TRIES, max(len(lines) // 2, 1)
+    while tries and size:
+        start, before = 0, len(lines)
+        while tries and start < len(lines):
+            shorter = lines[:start] + lines[start + size :]
+            tries -= 1
+            if (found := replay(shorter)) is not None:
+                lines, last = shorter, found
+            else:
+                start += size
+        if size > 1 or len(lines) == before:
+            size //= 2
+    return lines, last

@@ -1,0 +1,130 @@
+"""Lockstep: two tables on which the reference and the oracle do the same.
+
+A line is an expression that either implementation can follow: `lance` is its module, `root` the
+folder. Each line is followed by one of them on the one table and by the other on the other;
+`crossed` says which, so that each goes on with what the other wrote. Afterwards the tables must be
+the same, whoever reads them.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import lanceref
+import pyarrow as pa
+from lanceref.errors import LanceError
+
+from lance_conformance import oracle
+from lance_conformance.campaigns.histories import words
+from lance_conformance.campaigns.histories.observed import apart, observe, outcome, read
+from lance_conformance.compare import first_difference
+
+RAISED = (LanceError, OSError, ValueError, RuntimeError, LookupError, TypeError, ArithmeticError)
+"""Errors that are answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A step and the name of its kind: `alone` is one that only the oracle does, on both tables."""
+
+    text: str
+    crossed: bool = False
+    alone: bool = False
+    name: str = ""
+
+
+@dataclass(slots=True)
+class Step:
+    """What became of a line: the error of each side, and where the tables then differed."""
+
+    line: Line
+    refused: tuple[str, str] = ("", "")
+    differences: list[str] = field(default_factory=list)
+
+
+class Lockstep:
+    """Two tables below `folder`, the same but for chance."""
+
+    def __init__(self, folder: Path) -> None:
+        self.roots = [folder / "left", folder / "right"]
+        for root in self.roots:
+            shutil.rmtree(root, ignore_errors=True)
+            root.mkdir(parents=True)
+
+    def follow(self, line: Line) -> Step:
+        """Let both implementations follow a line, and compare the tables."""
+        lance = oracle.lance()
+        theirs, ours = reversed(self.roots) if line.crossed else self.roots
+        told = _run(line.text, lance, theirs)
+        mine = _run(line.text, lance if line.alone else _reference(), ours)
+        step = Step(line, (told.error, mine.error))
+        if bool(told.error) != bool(mine.error):
+            who = "oracle" if told.error else "reference"
+            step.differences.append(f"refused by the {who}: {told.error or mine.error}")
+            return step
+        step.differences.extend(apart(told.value, mine.value, "result"))
+        try:
+            step.differences.extend(self._differences())
+        except RAISED as error:
+            step.differences.append(f"cannot be read: {type(error).__name__}: {error}")
+        return step
+
+    def _differences(self) -> Iterator[str]:
+        left, right = (_tables(root) for root in self.roots)
+        yield from apart(sorted(left), sorted(right), "tables")
+        for name in sorted({*left} & {*right}):
+            state = observe(left[name], str(self.roots[0]))
+            yield from apart(state, observe(right[name], str(self.roots[1])), name)
+            yield from self._read_differently(name)
+
+    def _read_differently(self, name: str) -> Iterator[str]:
+        """Yield how the four readings of a table differ: both tables, by both."""
+        expected: pa.Table | None = None
+        for side, root in zip(("left", "right"), self.roots):
+            for module in (oracle.lance(), lanceref):
+                found = read(module.dataset(str(root / name)))
+                if expected is None:
+                    expected = found
+                elif told := first_difference(expected, found):
+                    yield f"{name}: {side} read by {module.__name__}: {told}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    error: str = ""
+    value: object = None
+
+
+def _run(text: str, lance: ModuleType, root: Path) -> _Told:
+    """Evaluate a line; an error is an answer."""
+    known = {name: getattr(words, name) for name in words.__all__}
+    names = {**known, "lance": lance, "root": str(root), "pa": pa, "timedelta": timedelta}
+    try:
+        value = eval(text, names)
+    except RAISED as error:
+        return _Told(f"{type(error).__name__}: {str(error)[:300]}")
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # the oracle's own class cannot be imported
+            raise
+        return _Told(f"panic: {str(error)[:200]}")
+    return _Told(value=outcome(value, str(root)))
+
+
+def _reference() -> ModuleType:
+    return import_module("lanceref")
+
+
+def _tables(root: Path) -> dict[str, Any]:
+    """Return every table below a folder, by its path there: main, branches, clones."""
+    found: Mapping[str, Any] = {
+        str(path.parent.relative_to(root)): lanceref.dataset(str(path.parent))
+        for path in sorted(root.rglob("_versions"))
+    }
+    return dict(found)

@@ -1,0 +1,117 @@
+"""Observed: all of a table that must be the same whoever wrote it.
+
+What chance or the clock decides is left out: names of files, uuids, timestamps, sizes of files,
+and where a section of the manifest lies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+import pyarrow as pa
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+from lanceref.dataset import LanceDataset
+
+CHANCE = frozenset(
+    {
+        "timestamp",
+        "transaction_file",
+        "index_section",
+        "transaction_section",
+        "writer_version",
+        "file_size_bytes",
+        "size_bytes",
+        "uuid",
+        "created_at",
+        "manifest_size",
+        "create_at",
+        "updated_at",
+        "branch_identifier",
+    }
+)
+"""Names of what no two writes have in common."""
+
+UNORDERED = frozenset(
+    {
+        "updated_fragments",
+        "removed_fragment_ids",
+        "deleted_fragment_ids",
+        "update_entries",
+        "fields_for_preserving_frag_bitmap",
+    }
+)
+"""Lists that the oracle fills from a hash map."""
+
+SYSTEM = ("_rowid", "_rowaddr", "_row_created_at_version", "_row_last_updated_at_version")
+"""Columns that every table has."""
+
+_FILE_NAME = re.compile(r"^[0-9a-fA-F-]{30,}\.lance$")
+
+State = Mapping[str, object]
+
+
+def observe(found: LanceDataset, root: str) -> State:
+    """Return what the manifest of a table, its transaction, its tags and branches say.
+
+    Paths below `root` become relative to it.
+    """
+    manifest = found._snapshot.manifest
+    told = {
+        "versions": [one["version"] for one in found.version_refs()],
+        "manifest": _told(manifest.message),
+        "indices": sorted((_told(one) for one in manifest.indices), key=str),
+        "transaction": None if manifest.transaction is None else _told(manifest.transaction),
+        "tags": found.tags.list(),
+        "branches": found.branches.list(),
+    }
+    return cast("State", plain(told, root))
+
+
+def _told(message: Message) -> dict[str, object]:
+    told: dict[str, object] = MessageToDict(message, preserving_proto_field_name=True)
+    return told
+
+
+def plain(value: object, root: str) -> object:
+    """Return a value without what is left to chance."""
+    if isinstance(value, Mapping):
+        kept = {k: plain(v, root) for k, v in value.items() if k not in CHANCE}
+        if "num_deleted_rows" in kept:
+            kept.pop("id", None)
+        for name in UNORDERED & kept.keys():
+            kept[name] = sorted(cast("list[object]", kept[name]), key=str)
+        return kept
+    if isinstance(value, list | tuple):
+        return [plain(one, root) for one in value]
+    if isinstance(value, str):
+        return "*.lance" if _FILE_NAME.match(value) else value.replace(root, "ROOT")
+    return value
+
+
+def outcome(value: object, root: str) -> object:
+    """Return what an operation answered, as far as it says what it did."""
+    if isinstance(value, str | int | Mapping | list | tuple):
+        return plain(value, root)
+    counts = ("fragments_removed", "fragments_added", "files_removed", "files_added")
+    return {name: getattr(value, name) for name in counts if hasattr(value, name)}
+
+
+def read(found: Any) -> pa.Table:
+    """Read all rows, with all that a table knows of each, by either implementation."""
+    columns = [field.name for field in found.schema]
+    return found.to_table(columns=[*columns, *SYSTEM])
+
+
+def apart(left: object, right: object, where: str = "") -> Iterator[str]:
+    """Yield where two plain values differ."""
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        for key in sorted({*left, *right}, key=str):
+            yield from apart(left.get(key), right.get(key), f"{where}.{key}")
+    elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        for number, (one, other) in enumerate(zip(left, right)):
+            yield from apart(one, other, f"{where}[{number}]")
+    elif left != right:
+        yield f"{where}: {str(left)[:300]} and {str(right)[:300]}"

@@ -1,0 +1,71 @@
+"""Values: rows of any schema, the same for the same seed.
+
+A history names its rows by a schema, a seed and a number, so that a line of it stays short and
+both implementations are given the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+import pyarrow as pa
+
+KEYS = 60
+"""Keys are drawn from 0 to this: rows of different steps meet."""
+
+NULLS = 0.15
+"""Share of nulls in columns that may hold them."""
+
+WORDS = ("", "a", "b", "lance", "Ü", "x" * 40)
+"""Texts to choose from."""
+
+
+def rows(schema: pa.Schema, seed: int, count: int, *, repeated: bool = False) -> pa.Table:
+    """Return `count` rows; the first column of int64 is a key, unique unless `repeated`."""
+    random, columns, keyed = Random(seed), [], False
+    for field in schema:
+        if not keyed and pa.types.is_int64(field.type):
+            columns.append(pa.array(_keys(random, count, repeated=repeated), field.type))
+            keyed = True
+        else:
+            columns.append(_column(field, random, count))
+    return pa.table(columns, schema=schema)
+
+
+def _keys(random: Random, count: int, *, repeated: bool) -> list[int]:
+    if repeated:
+        return random.choices(range(KEYS), k=count)
+    return random.sample(range(max(KEYS, count)), count)
+
+
+def _column(field: pa.Field, random: Random, count: int) -> pa.Array:
+    items = [_value(field.type, random) for _ in range(count)]
+    if field.nullable:
+        items = [None if random.random() < NULLS else item for item in items]
+    return pa.array(items, field.type)
+
+
+def _value(kind: pa.DataType, random: Random) -> object:
+    """Return a value that is not null."""
+    if pa.types.is_boolean(kind):
+        return random.random() < 0.5
+    if pa.types.is_integer(kind):
+        return random.randrange(100)
+    if pa.types.is_floating(kind):
+        return random.randrange(100) / 4
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return random.choice(WORDS)
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return random.choice(WORDS).encode()
+    if pa.types.is_struct(kind):
+        return {field.name: _value(field.type, random) for field in kind}
+    if pa.types.is_fixed_size_list(kind):
+        return _items(kind.value_type, random, kind.list_size)
+    if pa.types.is_list(kind):
+        return _items(kind.value_type, random, random.randrange(4))
+    return random.randrange(10_000)
+
+
+def _items(kind: pa.DataType, random: Random, count: int) -> Sequence[object]:
+    return [_value(kind, random) for _ in range(count)]

@@ -1,0 +1,60 @@
+"""View: what a table holds, as far as the next operation on it is drawn from that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import lanceref
+import pyarrow as pa
+from lanceref.dataset import LanceDataset
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A table: `place` is the expression that opens it, `names` those of all tables there are."""
+
+    place: str
+    name: str
+    found: LanceDataset
+    names: tuple[str, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Its schema."""
+        return self.found.schema
+
+    @property
+    def versions(self) -> list[int]:
+        """Its versions."""
+        return [one["version"] for one in self.found.version_refs()]
+
+    @property
+    def fragment_ids(self) -> list[int]:
+        """Numbers of its fragments."""
+        return [one.fragment_id for one in self.found.get_fragments()]
+
+    @property
+    def key(self) -> str | None:
+        """Name of the column that has the keys."""
+        kept = (field.name for field in self.schema if pa.types.is_int64(field.type))
+        return next(kept, None)
+
+    def of(self, random: Random, *tests: object) -> str | None:
+        """Return the name of any column whose type passes one of the tests."""
+        fits = [f.name for f in self.schema if any(test(f.type) for test in tests)]  # type: ignore[operator]
+        return random.choice(fits) if fits else None
+
+
+def views(root: Path) -> list[View]:
+    """Return every table below a folder."""
+    names = tuple(str(one.parent.relative_to(root)) for one in sorted(root.rglob("_versions")))
+    return [View(opening(name), name, lanceref.dataset(str(root / name)), names) for name in names]
+
+
+def opening(name: str) -> str:
+    """Return the expression that opens a table."""
+    main, found, branch = name.partition("/tree/")
+    opened = f"lance.dataset(root + '/{main}')"
+    return f"{opened}.checkout_version(('{branch}', None))" if found else opened
