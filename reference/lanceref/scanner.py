@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lanceref import compute as pc
 from lanceref.errors import QueryRefused
 from lanceref.file.schema import Field
 from lanceref.projection import Projection, scan_projection

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from lanceref import compute as pc
 from lanceref.arrays.flat import FlatValues, bare_flat, open_flat, slot_bits
 from lanceref.arrays.page import Page, PageArray, read
 from lanceref.arrays.rows import RowRanges

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from lanceref import compute as pc
 from lanceref.edit.removal import Chosen
 from lanceref.errors import EditFailed, QueryRefused
 from lanceref.projection import scan_projection

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lanceref import compute as pc
 from lanceref.edit.changed import as_column
 from lanceref.edit.columns import all_rows, write_columns
 from lanceref.errors import EvolutionRefused

@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from lanceref import compute as pc
 from lanceref.legacy.binary import TEXT, VAR_BINARY
 
 PREFIX_BYTES = 64

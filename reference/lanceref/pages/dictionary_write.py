@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from lanceref import compute as pc
 from lanceref.codecs.values import Fixed, Values
 from lanceref.pages.leafvalues_write import stored_values
 from lanceref.pages.validity import keys_of, validity_of

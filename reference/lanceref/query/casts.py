@@ -11,8 +11,8 @@ import math
 from typing import TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lanceref import compute as pc
 from lanceref.query.coercion import is_text
 
 types = pa.types

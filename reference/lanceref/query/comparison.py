@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lanceref import compute as pc
 from lanceref.query.casts import Datum
 
 Compare = Callable[[Datum, Datum], Datum]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from lanceref import compute as pc
 from lanceref.errors import QueryFailed, QueryRefused
 
 if TYPE_CHECKING:
