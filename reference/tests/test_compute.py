@@ -28,5 +28,6 @@ def test_importing_the_faces_imports_no_compute_functions() -> None:
         "import sys, lanceref.dataset, lanceref.file\n"
         "print([name for name in ('pyarrow.compute', 'sqlglot', 'pandas') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
