@@ -26,7 +26,17 @@ FLOORS: dict[str, int] = {
     # 1: foundations. The version of a file is a plain value that every floor speaks of.
     **dict.fromkeys(("errors", "limits", "context", "cursor", "spans", "wire", "storage"), 1),
     **dict.fromkeys(
-        ("arguments", "arrowtypes", "compute", "extension", "proto", "slices", "nesting"), 1
+        (
+            "arguments",
+            "arrowtypes",
+            "compute",
+            "integers",
+            "extension",
+            "proto",
+            "slices",
+            "nesting",
+        ),
+        1,
     ),
     "file.versions": 1,
     # 2: bytes in, arrays out

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from lanceref import compute as pc
+from lanceref.compute import pc
 from lanceref.errors import QueryRefused
 from lanceref.file.schema import Field
 from lanceref.projection import Projection, scan_projection

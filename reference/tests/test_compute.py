@@ -7,19 +7,19 @@ import sys
 
 import pyarrow.compute
 import pytest
-from lanceref import compute
+from lanceref.compute import pc
 
 
 def test_the_functions_are_those_of_pyarrow() -> None:
     """A name gives what pyarrow.compute has under it."""
-    assert compute.add is pyarrow.compute.add
-    assert compute.Expression is pyarrow.compute.Expression
+    assert pc.add is pyarrow.compute.add
+    assert pc.Expression is pyarrow.compute.Expression
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     """A name that pyarrow.compute does not have is not there either."""
     with pytest.raises(AttributeError, match="no_such_function"):
-        _ = compute.no_such_function
+        _ = pc.no_such_function
 
 
 def test_importing_the_faces_imports_no_compute_functions() -> None:

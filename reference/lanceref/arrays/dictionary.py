@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref import compute as pc
 from lanceref.arrays.flat import FlatValues, bare_flat, open_flat, slot_bits
 from lanceref.arrays.page import Page, PageArray, read
 from lanceref.arrays.rows import RowRanges
+from lanceref.compute import pc
 from lanceref.cursor import Cursor, Extent
 from lanceref.errors import CorruptPage, OutOfRange
 from lanceref.proto import encodings_v2_0_pb2 as pb

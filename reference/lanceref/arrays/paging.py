@@ -18,6 +18,7 @@ from lanceref.cursor import MERGE_GAP_BYTES
 from lanceref.errors import LimitExceeded, Place
 from lanceref.file.column_reader import RUN_BYTES, ColumnReader
 from lanceref.file.columns import ColumnMetadata
+from lanceref.integers import arrow
 from lanceref.slices import whole
 
 MAX_GAP_ROWS = 16
@@ -83,7 +84,7 @@ def distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 def repeat(array: pa.Array, inverse: NDArray[np.int64] | None) -> pa.Array:
     """Undo `distinct`: put the repeats back."""
-    return array if inverse is None else whole(array).take(pa.array(inverse))
+    return array if inverse is None else whole(array).take(arrow(inverse))
 
 
 def join(arrays: Sequence[pa.Array], type_: pa.DataType, place: Place) -> pa.Array:

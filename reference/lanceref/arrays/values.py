@@ -20,6 +20,7 @@ from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import CorruptPage
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
+from lanceref.integers import arrow
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.slices import whole
 
@@ -74,7 +75,7 @@ class ValueColumn:
             own = iter(parts[at : at + num_extents])  # a page may need fewer than it planned
             decoded, at = array.decode(ranges, own), at + num_extents
             if len(local) != ranges.count:
-                decoded = whole(decoded).take(pa.array(ranges.positions(local)))
+                decoded = whole(decoded).take(arrow(ranges.positions(local)))
             picked.append(self._checked(decoded, page))
         return repeat(join(picked, self.type, self._paging.column.place), inverse)
 

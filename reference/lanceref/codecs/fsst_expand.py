@@ -1,29 +1,46 @@
 """FSST codes, expanded: two codes at a time.
 
-What a pair of codes stands for, up to sixteen bytes, is an entry of a dictionary of 65 536 that is
-made once for a symbol table; Arrow takes the entries one after another. The pairs fall where they
-fall: a pair whose second code is an escape gives the bytes of its first only, and the pair behind
-it, which begins with a literal, has an entry in a second half of the dictionary.
+What a pair of codes stands for, up to sixteen bytes, is one of 65 536 texts that are made once for
+a symbol table. Texts are written in order, each sixteen bytes wide, where the one before ended:
+each overwrites what that one wrote too much. The pairs fall where they fall: a pair whose second
+code is an escape gives the bytes of its first only, and the pair behind it, which begins with a
+literal, has a text in a second half of the table.
 
 Clauses: L.codec.fsst.code, L.codec.fsst.escape
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 ESCAPE = 255
 """The code whose successor stands for itself."""
 
-SLAB = 1 << 22
-"""Codes expanded at a time: at most eight times as many bytes."""
+SLAB = 1 << 15
+"""Codes expanded at a time: what stands for them stays in the cache."""
 
 PAIRED = 1 << 18
-"""Codes from which the dictionary of pairs is worth making."""
+"""Codes from which the table of pairs is worth making."""
+
+LONGEST = 8
+"""Bytes of the longest symbol."""
+
+PAIR = np.complex128
+"""What holds the text of a pair: sixteen bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What `step` codes stand for, by their number: `words` (n,) padded behind, `sizes` uint8."""
+
+    step: int
+    words: NDArray[np.uint64 | np.complex128]
+    sizes: NDArray[np.uint8]
 
 
 def expand(
@@ -43,21 +60,35 @@ def expand(
     if len(codes) % step:
         codes = np.append(codes, np.uint8(ESCAPE))
         literal = None if literal is None else np.append(literal, False)
-    entries = _entries(symbols.tobytes(), lengths.tobytes(), step, literal is not None)
-    offsets, parts, size = np.zeros(len(cuts), np.int64), [np.empty(0, np.uint8)], 0
-    for at in range(0, len(codes), SLAB):
-        part = codes[at : at + SLAB]
-        marked = None if literal is None else literal[at : at + SLAB]
-        ends, data = _take(entries, part, marked, step)
-        first, last = np.searchsorted(cuts, (at, at + len(part)), "right")
-        inside = cuts[first:last] - at
-        offsets[first:last] = size + ends[inside >> (step - 1)]
+    texts = _texts(symbols.tobytes(), lengths.tobytes(), step, literal is not None)
+    out = np.empty(LONGEST * (len(codes) + step), np.uint8)  # untouched behind what is written
+    offsets, size = np.zeros(len(cuts), np.int64), 0
+    for at, numbers in _slabs(codes, literal, step):
+        ends = size + _store(texts, numbers, out[size:])
+        first, last = np.searchsorted(cuts, (at, at + step * len(numbers)), "right")
+        inside = cuts[first:last]
+        offsets[first:last] = ends[(inside - at) >> (step - 1)]
         if step == 2:
             # a cut inside a pair lies behind the bytes of the pair's first code
-            offsets[first:last] += (inside & 1) * _sizes(lengths, part, marked, inside - 1)
-        parts.append(data)
-        size += len(data)
-    return offsets, parts[1] if len(parts) == 2 else np.concatenate(parts)
+            offsets[first:last] += (inside & 1) * _sizes(lengths, codes, literal, inside - 1)
+        size = int(ends[-1])
+    return offsets, out[:size]
+
+
+def _slabs(
+    codes: NDArray[np.uint8], literal: NDArray[np.bool_] | None, step: int
+) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Yield, slab by slab, where it begins and the numbers of every `step` codes.
+
+    The number of a pair is that of its first code + 256 times that of the second; where the first
+    is a literal the text stands 256 ** step behind.
+    """
+    for at in range(0, len(codes), SLAB):
+        part = codes[at : at + SLAB]
+        numbers = np.require(part.view(f"<u{step}"), requirements="A").astype(np.intp)
+        if literal is not None:
+            numbers += literal[at : at + SLAB : step].astype(np.intp) << (8 * step)
+        yield at, numbers
 
 
 def _sizes(
@@ -71,53 +102,37 @@ def _sizes(
     return sizes if literal is None else np.where(literal[at], 1, sizes)
 
 
-def _take(
-    entries: pa.BinaryArray,
-    codes: NDArray[np.uint8],
-    literal: NDArray[np.bool_] | None,
-    step: int,
-) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Return where the bytes of every `step` codes end, behind a 0, and the bytes."""
-    numbers = np.require(codes.view(f"<u{step}"), requirements="A")
-    if literal is not None:
-        numbers = numbers + (literal[::step].astype(np.uint32) << np.uint32(8 * step))
-    _, ends, data = entries.take(pa.array(numbers)).buffers()
-    offsets = np.frombuffer(ends, "<i4", len(numbers) + 1)
-    return offsets, np.frombuffer(data, np.uint8, int(offsets[-1]))
-
-
-@lru_cache(maxsize=4)
-def _entries(symbols: bytes, lengths: bytes, step: int, with_literals: bool) -> pa.BinaryArray:
-    """Return what one code or a pair of codes stands for, by its number.
-
-    The number of a pair is that of its first code + 256 times that of the second; where the first
-    is a literal the entry stands 256 ** step behind.
-    """
+@lru_cache(maxsize=2)
+def _texts(symbols: bytes, lengths: bytes, step: int, with_literals: bool) -> Texts:
+    """Return what one code or a pair of codes stands for."""
     texts = np.append(np.frombuffer(symbols, np.uint64), np.arange(256, dtype=np.uint64))
-    sizes = np.append(np.frombuffer(lengths, np.int64), np.ones(256, np.int64))
+    sizes = np.append(np.frombuffer(lengths, np.int64), np.ones(256, np.int64)).astype(np.uint8)
     codes = np.arange(256)
     if step == 1:
-        parts, behind_escape = codes[:, None], 256 + codes[:, None]
-    else:
-        first, second = np.tile(codes, 256), np.repeat(codes, 256)
-        parts = np.stack((first, np.where(first == ESCAPE, 256 + second, second)), 1)
-        behind_escape = np.stack((256 + first, second), 1)
+        return Texts(1, texts, sizes)
+    first, second = np.tile(codes, 256), np.repeat(codes, 256)
+    parts = np.stack((first, np.where(first == ESCAPE, 256 + second, second)), 1)
     if with_literals:
-        parts = np.concatenate((parts, behind_escape))
-    ends = np.zeros(parts.size + 1, np.int64)
-    np.cumsum(sizes[parts].ravel(), out=ends[1:])
-    data = _store(texts[parts].ravel(), ends)
-    offsets = ends[::step].astype("<i4")
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.binary(), len(parts), buffers)
+        parts = np.concatenate((parts, np.stack((256 + first, second), 1)))
+    data = np.zeros((len(parts), 2 * 8), np.uint8)
+    ends = np.arange(0, data.size, 16).repeat(2)
+    ends[1::2] += sizes[parts[:, 0]]
+    words = _words(data.reshape(-1), texts.dtype)
+    words[ends] = texts[parts].ravel()
+    return Texts(2, data.view(PAIR).ravel(), sizes[parts].sum(1, dtype=np.uint8))
 
 
-def _store(texts: NDArray[np.uint64], ends: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Write eight bytes a symbol in order: each overwrites what the one before wrote too much.
+def _store(texts: Texts, numbers: NDArray[np.intp], out: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Write texts into `out` in order, and return where each begins, and the end of the last.
 
-    There are eight bytes of room behind the last; NumPy assigns in the order of the indices.
+    There is room for one text behind the last; NumPy assigns in the order of the indices.
     """
-    out = np.empty(int(ends[-1]) + 8, np.uint8)
-    words = np.ndarray((len(out) - 7,), "<u8", out.data, strides=(1,))
-    words[ends[:-1]] = texts
-    return out[:-8]
+    ends = np.zeros(len(numbers) + 1, np.int64)
+    np.cumsum(np.take(texts.sizes, numbers), out=ends[1:])
+    _words(out, texts.words.dtype)[ends[:-1]] = np.take(texts.words, numbers)
+    return ends
+
+
+def _words(data: NDArray[np.uint8], dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
+    """Return a word at every byte of `data` that has room for one behind it."""
+    return np.ndarray((len(data) - dtype.itemsize + 1,), dtype, data.data, strides=(1,))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from lanceref import compute as pc
+from lanceref.compute import pc
 from lanceref.edit.changed import as_column
 from lanceref.edit.columns import all_rows, write_columns
 from lanceref.errors import EvolutionRefused

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref import compute as pc
+from lanceref.compute import pc
 from lanceref.legacy.binary import TEXT, VAR_BINARY
 
 PREFIX_BYTES = 64

@@ -18,6 +18,7 @@ from lanceref.arrays.rows import RowRanges
 from lanceref.cursor import MERGE_GAP_BYTES, FileBytes
 from lanceref.errors import BadSchema, UnknownEncoding
 from lanceref.file.schema import Field
+from lanceref.integers import arrow
 from lanceref.legacy.binary import VAR_BINARY, BinaryNode
 from lanceref.legacy.dictionary import Dictionaries, DictionaryNode
 from lanceref.legacy.list import ListNode
@@ -68,7 +69,7 @@ class LegacyColumn:
         ranges = RowRanges.covering(unique, gap_rows)
         read = self._node.read(cut(self._offsets, ranges))
         if len(unique) != ranges.count:
-            read = read.take(pa.array(ranges.positions(unique)))
+            read = read.take(arrow(ranges.positions(unique)))
         return repeat(read, inverse)
 
     def check(self) -> None:

@@ -28,6 +28,7 @@ from lanceref.codecs.values import Fixed
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage, LimitExceeded, Place
 from lanceref.file.versions import FileVersion
+from lanceref.integers import arrow
 from lanceref.pages.chunk_table import Chosen, Counts
 from lanceref.pages.chunks import Chunks, ChunkShape, parse_chunks
 from lanceref.pages.layers import Layers
@@ -164,7 +165,7 @@ class ChunkDecoder:
             validity = None if validity is None else validity[slots]
             return leaf_array(self.type, picked, validity, place)
         values = decode_mini(self.values, run, self.version)
-        return whole(leaf_array(self.type, values, validity, place)).take(pa.array(slots))
+        return whole(leaf_array(self.type, values, validity, place)).take(arrow(slots))
 
     def _indices(
         self, run: ChunkRun, chosen: Chosen, items: Items, place: Place, slots: Slots

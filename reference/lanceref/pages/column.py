@@ -20,6 +20,7 @@ from lanceref.errors import CorruptPage
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.file.versions import FileVersion
+from lanceref.integers import arrow
 from lanceref.pages.assemble import assemble
 from lanceref.pages.blob import BlobPage
 from lanceref.pages.layers import leaf_paths
@@ -69,7 +70,7 @@ class PageColumn:
         distinct, places = np.unique(rows, return_inverse=True)
         parts = list(self._join([leaf.take(distinct) for leaf in self._leaves]))
         array = _concat(parts, self.type)
-        return array if len(distinct) == len(rows) else whole(array).take(pa.array(places))
+        return array if len(distinct) == len(rows) else whole(array).take(arrow(places))
 
     def check(self) -> None:
         """Check every page on its own, then read the field through."""

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref import compute as pc
 from lanceref.codecs.values import Fixed, Values
+from lanceref.compute import pc
 from lanceref.pages.leafvalues_write import stored_values
 from lanceref.pages.validity import keys_of, validity_of
 

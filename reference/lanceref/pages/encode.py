@@ -25,6 +25,7 @@ from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
 from lanceref.errors import DataRefused
 from lanceref.file.column_writer import Buffer
 from lanceref.file.versions import V2_2, V2_3, FileVersion
+from lanceref.integers import arrow
 from lanceref.pages.constant import MAX_INLINE_BYTES
 from lanceref.pages.constant_write import all_null_page, the_value, value_page
 from lanceref.pages.dictionary_write import dictionary_parts
@@ -172,7 +173,7 @@ def _sparse(rows: Shred, values: Values, items: Values | None, policy: LeafPolic
     else:
         valid = rows.leaf
         if rows.validity is not None:
-            valid = rows.leaf.take(pa.array(np.flatnonzero(rows.validity)))
+            valid = rows.leaf.take(arrow(np.flatnonzero(rows.validity)))
         buffers, layout = _zipped(flat_levels(len(valid)), stored_values(valid), free, kind)
         plane = zipped_plane(layout.full_zip_layout, dense=False)
     return [*buffers, *structure.buffers], sparse_layout(structure.layers, plane)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from lanceref import compute as pc
+from lanceref.compute import pc
 from lanceref.query.coercion import is_text
 
 types = pa.types

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from lanceref import compute as pc
+from lanceref.compute import pc
 from lanceref.query.casts import Datum
 
 Compare = Callable[[Datum, Datum], Datum]

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref import compute as pc
+from lanceref.compute import pc
 from lanceref.errors import QueryFailed, QueryRefused
 
 if TYPE_CHECKING:

@@ -1,0 +1,44 @@
+"""Integers: the same values in Arrow, on the same memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.integers import arrow
+
+DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+
+
+@given(st.sampled_from(DTYPES), st.lists(st.integers(0, 127)), st.integers(1, 3))
+def test_values_are_kept(dtype: str, values: list[int], step: int) -> None:
+    """Values and width are those of the NumPy array, whatever its strides."""
+    numbers = np.array(values, dtype)[::step]
+    found = arrow(numbers)
+    found.validate(full=True)
+    assert found.type == pa.from_numpy_dtype(numbers.dtype)
+    assert found.to_pylist() == values[::step]
+
+
+def test_memory_is_shared() -> None:
+    """Nothing is copied where the integers lie side by side."""
+    numbers = np.arange(9)
+    assert arrow(numbers).buffers()[1].address == numbers.ctypes.data
+
+
+def test_pandas_is_not_imported() -> None:
+    """Making an array, and taking by it, leaves pandas alone."""
+    program = (
+        "import sys, numpy as np\n"
+        "from lanceref.integers import arrow\n"
+        "numbers = arrow(np.arange(9))\n"
+        "assert numbers.take(numbers) == numbers\n"
+        "print('pandas' in sys.modules)"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "False"
