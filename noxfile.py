@@ -156,6 +156,20 @@ def model(session: nox.Session) -> None:
 
 
 @nox.session
+def concurrency(session: nox.Session) -> None:
+    """Let processes of both implementations write one table at the same time."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.safety.concurrency", *session.posargs)
+
+
+@nox.session
+def crash(session: nox.Session) -> None:
+    """End every operation before each of its steps, by death and by an error."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.safety.crash_points", *session.posargs)
+
+
+@nox.session
 def robust(session: nox.Session) -> None:
     """Damage files of every kind; watch what the reference and the oracle do."""
     session.install("-e", ".[oracle,test]")

@@ -3,14 +3,16 @@
 Has the names of pylance's `LanceDataset.cleanup_old_versions`. A version stays when it is new
 enough, the latest, tagged, or where a branch began. A file below the folders of a table goes when
 no version that stays needs it, if a version that goes did, or if it is old: a young file that no
-version names may belong to a commit that is still on its way.
+version names may belong to a commit that is still on its way. So may the strays of a write that
+did not come to its end.
 
-Clauses: L.table.cleanup.referenced, L.table.cleanup.young
+Clauses: L.table.cleanup.referenced, L.table.cleanup.young, L.table.cleanup.stray
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +28,8 @@ from lanceref.table.inventory import INDICES, TRANSACTIONS, Needed, needed_by
 from lanceref.table.manifest import Manifest
 from lanceref.table.naming import FOLDER as VERSIONS
 from lanceref.table.naming import VersionName, list_versions, parse_name
-from lanceref.table.refs import list_branches, list_tags
+from lanceref.table.refs import TREE, list_branches, list_tags
+from lanceref.table.strays import strays
 from lanceref.table.versions import open_named
 
 DEFAULT_AGE = timedelta(days=14)
@@ -162,6 +165,9 @@ class Cleanup(OpenTable):
             was_needed = entry.path in old_paths or entry.path.startswith(old_folders)
             if was_needed or delete_unverified or entry.modified < young:
                 files.append(entry)
+        for entry in strays(store, list_branches(self._root, self._ctx)):
+            if delete_unverified or entry.modified < young:
+                files.append(entry)
         leaving = [name for name in names if name.version in going]
         sizes = [store.open(name.path).size for name in leaving]
         return _Plan(leaving, files, sum(sizes))
@@ -208,9 +214,9 @@ class Cleanup(OpenTable):
             store.delete(name.path)
         for entry in plan.files:
             store.delete(entry.path)
-        counts = dict.fromkeys(FOLDERS, 0)
-        for entry in plan.files:
-            counts[entry.path.split("/")[0]] += 1
+        if any(entry.path.startswith(f"{TREE}/") for entry in plan.files):
+            store.prune(TREE)
+        counts = Counter(entry.path.split("/")[0] for entry in plan.files)
         return CleanupStats(
             bytes_removed=sum(entry.size for entry in plan.files) + plan.manifest_bytes,
             old_versions=len(plan.versions),

@@ -31,8 +31,9 @@ from lanceref.scanner_builder import ScannerBuilder
 from lanceref.settings import Settings
 from lanceref.snapshot import open_snapshot
 from lanceref.stats import LanceStats
-from lanceref.storage import open_store
+from lanceref.storage import Entry, open_store
 from lanceref.table.naming import FOLDER as VERSIONS
+from lanceref.table.naming import parse_name
 from lanceref.txn.transaction import MESSAGE_KEY
 
 if TYPE_CHECKING:
@@ -91,6 +92,18 @@ def dataset(
     return opened
 
 
+def _when_dropped(entry: Entry) -> tuple[int, int]:
+    """Order the files of a table for their removal, which may be interrupted.
+
+    Versions go first, the latest last of them: what opens is whole. What else stands beside the
+    manifests goes at the end: as long as it is there, the folder is known as a table's.
+    """
+    name = parse_name(entry.path.removeprefix(f"{VERSIONS}/"))
+    if name is not None:
+        return 0, name.version
+    return (2 if entry.path.startswith(f"{VERSIONS}/") else 1), 0
+
+
 def _moment(asof: datetime | str) -> datetime:
     """Return a moment in local time without a zone. Raises TypeError, ValueError."""
     if isinstance(asof, str):
@@ -111,7 +124,7 @@ class LanceDataset(Cleanup, Edits, Evolution, History, Reading, References, Sett
             if ignore_not_found:
                 return
             raise NotFound(f"Dataset at path {store.root} was not found")
-        for entry in list(store.walk("")):
+        for entry in sorted(store.walk(""), key=_when_dropped):
             store.delete(entry.path)
         store.prune("")
 

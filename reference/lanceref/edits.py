@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 from lanceref.edit.changed import bind_assignments, read_changed
 from lanceref.edit.moved_ids import moved_segments
 from lanceref.edit.new_rows import give_ids, write_new_rows
-from lanceref.edit.removal import choose, remove
+from lanceref.edit.removal import choose, put_update, remove
 from lanceref.errors import CommitConflictError
 from lanceref.file.versions import version_named
 from lanceref.opened import OpenTable
 from lanceref.query.rows import condition
+from lanceref.table.draft import Draft
 from lanceref.txn.making import Staged
 
 if TYPE_CHECKING:
@@ -58,12 +59,13 @@ class Edits(OpenTable):
 
         def attempt() -> DeleteResult:
             chosen = choose(self._snapshot, condition(self._snapshot, predicate))
-            removal = remove(self._snapshot, chosen)
-            transaction = self._new_transaction()
-            transaction.delete.predicate = str(predicate)
-            transaction.delete.updated_fragments.extend(removal.updated)
-            transaction.delete.deleted_fragment_ids.extend(removal.removed)
-            self._commit(Staged(transaction, affected=removal.affected))
+            with Draft() as draft:
+                removal = remove(self._snapshot, chosen, draft)
+                transaction = self._new_transaction()
+                transaction.delete.predicate = str(predicate)
+                transaction.delete.updated_fragments.extend(removal.updated)
+                transaction.delete.deleted_fragment_ids.extend(removal.removed)
+                self._commit(Staged(transaction, affected=removal.affected, draft=draft))
             return DeleteResult(num_deleted_rows=removal.num_rows)
 
         return self._again(attempt, conflict_retries, retry_timeout)
@@ -97,19 +99,21 @@ class Edits(OpenTable):
             wanted = None if where is None else condition(snapshot, where)
             chosen = choose(snapshot, wanted)
             batches, ids = read_changed(snapshot, chosen, assignments)
-            new = write_new_rows(snapshot, batches, version)
-            if snapshot.stable_row_ids:
-                segments = moved_segments(snapshot, chosen, ids, wanted)
-                give_ids(new.fragments, segments)
-            removal = remove(snapshot, chosen)
-            transaction = self._new_transaction()
-            given = transaction.update
-            given.updated_fragments.extend(removal.updated)
-            given.removed_fragment_ids.extend(removal.removed)
-            given.new_fragments.extend(new.fragments)
-            given.fields_for_preserving_frag_bitmap.extend(self._field_ids(updates))
-            staged = Staged(transaction, dictionaries=new.dictionaries, affected=removal.affected)
-            self._commit(staged)
+            with Draft() as draft:
+                new = write_new_rows(snapshot, batches, draft, version)
+                if snapshot.stable_row_ids:
+                    segments = moved_segments(snapshot, chosen, ids, wanted)
+                    give_ids(new.fragments, segments)
+                removal = remove(snapshot, chosen, draft)
+                transaction = self._new_transaction()
+                put_update(transaction, removal, new.fragments, self._field_ids(updates))
+                staged = Staged(
+                    transaction,
+                    dictionaries=new.dictionaries,
+                    affected=removal.affected,
+                    draft=draft,
+                )
+                self._commit(staged)
             return UpdateResult(num_rows_updated=removal.num_rows)
 
         return self._again(attempt, conflict_retries, retry_timeout)

@@ -30,6 +30,7 @@ from lanceref.incoming import reader_of
 from lanceref.opened import OpenTable
 from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
+from lanceref.table.draft import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 from lanceref.txn.making import Staged
@@ -121,7 +122,7 @@ class Evolution(OpenTable):
                 )
         made = new_fields(self._snapshot, pa.schema(fields))
         fragments = [rows.fragment.message for rows in self._snapshot.fragments]
-        self._merge(self._grown(made), fragments)
+        self._merge(self._grown(made), fragments, Draft())
 
     def _cast(self, schema: LanceSchema, casts: Mapping[int, pa.DataType]) -> None:
         """Write columns in other types, under new ids; the old ones leave the schema."""
@@ -131,8 +132,8 @@ class Evolution(OpenTable):
             held = next(field for field in schema.flat() if field.id == field_id)
             if held.parent_id != -1:
                 raise EvolutionRefused(f"nested column {held.name!r} cannot be cast")
-            draft = schema_of(pa.schema([pa.field(held.name, type_, held.nullable)])).fields[0]
-            (made,) = numbered_fields([replace(draft, metadata=held.metadata)], number)
+            unnumbered = schema_of(pa.schema([pa.field(held.name, type_, held.nullable)])).fields[0]
+            (made,) = numbered_fields([replace(unnumbered, metadata=held.metadata)], number)
             number += len(list(made.flat()))
             new[field_id] = made
             paths[field_id] = next(one.name for one in old.fields if one.id == field_id)
@@ -144,22 +145,28 @@ class Evolution(OpenTable):
                 arrays = [as_column(column, field.arrow.type) for column, field in pairs]
                 yield pa.RecordBatch.from_arrays(arrays, names=[f.name for f in new.values()])
 
-        written = write_columns(self._snapshot, LanceSchema(tuple(new.values())), rows_of)
         fields = tuple(new.get(field.id, field) for field in schema.fields)
-        self._merge(replace(schema, fields=fields), written)
+        with Draft() as draft:
+            drafts = LanceSchema(tuple(new.values()))
+            written = write_columns(self._snapshot, drafts, rows_of, draft)
+            self._merge(replace(schema, fields=fields), written, draft)
 
     def _add(self, source: ColumnSource) -> None:
         fields = new_fields(self._snapshot, source.schema)
         written = [rows.fragment.message for rows in self._snapshot.fragments]
-        if fields:
-            written = write_columns(self._snapshot, LanceSchema(fields), source.rows_of)
-        self._merge(self._grown(fields), written)
+        with Draft() as draft:
+            if fields:
+                new = LanceSchema(fields)
+                written = write_columns(self._snapshot, new, source.rows_of, draft)
+            self._merge(self._grown(fields), written, draft)
 
     def _grown(self, fields: tuple[Field, ...]) -> LanceSchema:
         schema = self._snapshot.manifest.schema
         return replace(schema, fields=(*schema.fields, *fields))
 
-    def _merge(self, schema: LanceSchema, fragments: Sequence[table_pb2.DataFragment]) -> None:
+    def _merge(
+        self, schema: LanceSchema, fragments: Sequence[table_pb2.DataFragment], draft: Draft
+    ) -> None:
         live = {field.id for field in schema.flat()}
         transaction, written = self._new_transaction(), schema_message(schema)
         transaction.merge.schema.extend(written.fields)
@@ -172,7 +179,7 @@ class Evolution(OpenTable):
             del kept.files[:]
             kept.files.extend(files)
             transaction.merge.fragments.append(kept)
-        self._commit(Staged(transaction, schema))
+        self._commit(Staged(transaction, schema, draft=draft))
 
     def _project(self, schema: LanceSchema) -> None:
         transaction = self._new_transaction()

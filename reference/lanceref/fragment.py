@@ -31,6 +31,7 @@ from lanceref.scan_arguments import Columns, ScanArguments, describe
 from lanceref.scanner import LanceScanner
 from lanceref.snapshot import Snapshot, positions_of
 from lanceref.table.deletions import deletion_path
+from lanceref.table.draft import Draft
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
@@ -168,7 +169,9 @@ class LanceFragment:
     def delete(self, predicate: object) -> FragmentMetadata | None:
         """Take out the rows that pass a filter; None when none is left. Raises QueryRefused."""
         wanted = condition(self._snapshot, predicate)
-        removal = remove(self._snapshot, [(self._rows, wanted.positions(self._rows))])
+        with Draft() as draft:
+            chosen = [(self._rows, wanted.positions(self._rows))]
+            removal = remove(self._snapshot, chosen, draft)
         if removal.removed:
             return None
         return FragmentMetadata.from_message(removal.updated[0])
@@ -208,7 +211,9 @@ class LanceFragment:
 
     def _with(self, source: ColumnSource) -> tuple[FragmentMetadata, LanceSchema]:
         fields = new_fields(self._snapshot, source.schema)
-        (made,) = write_columns(self._snapshot, LanceSchema(fields), source.rows_of, [self._rows])
+        new, rows = LanceSchema(fields), [self._rows]
+        with Draft() as draft:
+            (made,) = write_columns(self._snapshot, new, source.rows_of, draft, rows)
         schema = self._snapshot.manifest.schema
         grown = replace(schema, fields=(*schema.fields, *fields))
         return FragmentMetadata.from_message(made), grown

@@ -15,7 +15,7 @@ import pyarrow as pa
 from lanceref.edit.matching import match
 from lanceref.edit.merge import Actions, by_fragment, merged_rows, plan_merge
 from lanceref.edit.new_rows import give_ids, neighbours, write_new_rows
-from lanceref.edit.removal import remove
+from lanceref.edit.removal import put_update, remove
 from lanceref.edits import CONFLICT_RETRIES, RETRY_TIMEOUT, Edits
 from lanceref.errors import QueryRefused
 from lanceref.file.schema import LanceSchema
@@ -25,6 +25,7 @@ from lanceref.incoming import reader_of
 from lanceref.operation import Transaction
 from lanceref.read_transaction import from_message
 from lanceref.table.appended import appended_schema
+from lanceref.table.draft import Draft
 from lanceref.txn.making import Staged, storage_version_of
 
 
@@ -116,8 +117,9 @@ class MergeInsertBuilder:
         source = self._source(data_obj, schema)
 
         def attempt() -> MergeResult:
-            staged, result = self._stage(source)
-            self._table._commit(staged)
+            with Draft() as draft:
+                staged, result = self._stage(source, draft)
+                self._table._commit(staged)
             return result
 
         return self._table._again(attempt, self._retries, self._timeout)
@@ -126,7 +128,8 @@ class MergeInsertBuilder:
         self, data_obj: object, *, schema: pa.Schema | None = None
     ) -> tuple[Transaction, MergeResult]:
         """Write what a merge needs, and return the transaction that is to be committed."""
-        staged, result = self._stage(self._source(data_obj, schema))
+        with Draft() as draft:
+            staged, result = self._stage(self._source(data_obj, schema), draft)
         return from_message(staged.transaction), result
 
     def _source(self, data: object, schema: pa.Schema | None) -> pa.Table:
@@ -141,29 +144,30 @@ class MergeInsertBuilder:
         appended_schema(LanceSchema(optional), schema_of(reader.schema), version)
         return reader.read_all()
 
-    def _stage(self, source: pa.Table) -> tuple[Staged, MergeResult]:
+    def _stage(self, source: pa.Table, draft: Draft) -> tuple[Staged, MergeResult]:
         snapshot = self._table._snapshot
         actions = self._actions
         found = match(snapshot, source, self._keys, single=actions.update or actions.delete)
         plan = plan_merge(snapshot, source, self._keys, actions, found)
         batches, ids = merged_rows(snapshot, source, plan)
         version = None if self._version is None else version_named(self._version)
-        new = write_new_rows(snapshot, batches, version)
+        new = write_new_rows(snapshot, batches, draft, version)
         if snapshot.stable_row_ids:
             give_ids(new.fragments, neighbours(ids))
-        removal = remove(snapshot, by_fragment(snapshot, plan.removed))
+        removal = remove(snapshot, by_fragment(snapshot, plan.removed), draft)
         transaction = self._table._new_transaction()
-        given = transaction.update
-        given.updated_fragments.extend(removal.updated)
-        given.removed_fragment_ids.extend(removal.removed)
-        given.new_fragments.extend(new.fragments)
         schema = snapshot.manifest.schema
         fields = schema.fields if actions.only_deletes_matches else schema.flat()
-        given.fields_for_preserving_frag_bitmap.extend(field.id for field in fields)
+        put_update(transaction, removal, new.fragments, [field.id for field in fields])
         result = MergeResult(
             num_inserted_rows=len(plan.inserted),
             num_updated_rows=len(plan.updated),
             num_deleted_rows=plan.num_deleted,
         )
-        staged = Staged(transaction, dictionaries=new.dictionaries, affected=removal.affected)
+        staged = Staged(
+            transaction,
+            dictionaries=new.dictionaries,
+            affected=removal.affected,
+            draft=draft,
+        )
         return staged, result

@@ -26,6 +26,7 @@ from lanceref.file.versions import version_named
 from lanceref.metadata import FragmentMetadata
 from lanceref.opened import OpenTable
 from lanceref.settings import Settings
+from lanceref.table.draft import Draft
 from lanceref.txn.commit import CommitPolicy, commit
 from lanceref.txn.making import Staged
 from lanceref.txn.transaction import new_transaction
@@ -123,10 +124,14 @@ class CompactionTask:
 
     def execute(self, dataset: OpenTable) -> RewriteResult:
         """Write new files. Raises VersionNotFound when the version is gone."""
+        with Draft() as draft:
+            return self._run(dataset, draft)
+
+    def _run(self, dataset: OpenTable, draft: Draft) -> RewriteResult:
         snapshot = dataset.at_version(self.read_version)
         ids = {one.id for one in self.fragments}
         group = [rows for rows in snapshot.fragments if rows.fragment.id in ids]
-        written = write_group(snapshot, group, _compacted(self.options))
+        written = write_group(snapshot, group, _compacted(self.options), draft)
         new = [FragmentMetadata.from_message(one) for one in written]
         return RewriteResult(self.read_version, new, self.fragments)
 
@@ -203,7 +208,9 @@ class Compaction:
     def execute(dataset: OpenTable, options: CompactionOptions) -> CompactionMetrics:
         """Plan, run every task, commit. Raises CommitConflict."""
         plan = Compaction.plan(dataset, options)
-        return Compaction.commit(dataset, [task.execute(dataset) for task in plan.tasks])
+        with Draft() as draft:
+            rewrites = [task._run(dataset, draft) for task in plan.tasks]
+            return _committed(dataset, rewrites, draft)
 
     @staticmethod
     def commit(
@@ -212,24 +219,7 @@ class Compaction:
         options: CompactionOptions | None = None,
     ) -> CompactionMetrics:
         """Reserve ids for the new fragments by a version of its own, then put them in place."""
-        if not rewrites:
-            return CompactionMetrics()
-        read = rewrites[0].read_version
-        messages = [[one.to_message() for one in result.new_fragments] for result in rewrites]
-        new = [fragment for held in messages for fragment in held]
-        reservation = new_transaction(read)
-        reservation.reserve_fragments.num_fragments = len(new)
-        store = dataset._snapshot.store
-        version = commit(store, Staged(reservation), CommitPolicy(), dataset._ctx)
-        reserved = dataset.at_version(version).manifest.message
-        for number, fragment in enumerate(new):
-            fragment.id = reserved.max_fragment_id - len(new) + 1 + number
-        transaction = new_transaction(read)
-        for result, held in zip(rewrites, messages, strict=True):
-            old = [one.to_message() for one in result.original_fragments]
-            transaction.rewrite.groups.add(old_fragments=old, new_fragments=held)
-        dataset._commit(Staged(transaction))
-        return sum((result.metrics for result in rewrites), CompactionMetrics())
+        return _committed(dataset, rewrites, Draft())
 
 
 class DatasetOptimizer:
@@ -257,6 +247,30 @@ class DatasetOptimizer:
     def disable_auto_cleanup(self, **kwargs: object) -> None:
         """Let old versions stay."""
         self._table.delete_config_keys([INTERVAL_KEY, AGE_KEY])
+
+
+def _committed(
+    dataset: OpenTable, rewrites: Sequence[RewriteResult], draft: Draft
+) -> CompactionMetrics:
+    """Commit the rewrites of a compaction; the files of `draft` go when it is refused."""
+    if not rewrites:
+        return CompactionMetrics()
+    read = rewrites[0].read_version
+    messages = [[one.to_message() for one in result.new_fragments] for result in rewrites]
+    new = [fragment for held in messages for fragment in held]
+    reservation = new_transaction(read)
+    reservation.reserve_fragments.num_fragments = len(new)
+    store = dataset._snapshot.store
+    version = commit(store, Staged(reservation), CommitPolicy(), dataset._ctx)
+    reserved = dataset.at_version(version).manifest.message
+    for number, fragment in enumerate(new):
+        fragment.id = reserved.max_fragment_id - len(new) + 1 + number
+    transaction = new_transaction(read)
+    for result, held in zip(rewrites, messages, strict=True):
+        old = [one.to_message() for one in result.original_fragments]
+        transaction.rewrite.groups.add(old_fragments=old, new_fragments=held)
+    dataset._commit(Staged(transaction, draft=draft))
+    return sum((result.metrics for result in rewrites), CompactionMetrics())
 
 
 def _fragments(held: Sequence[Mapping[str, object]]) -> list[FragmentMetadata]:

@@ -22,6 +22,7 @@ from lanceref.snapshot import Snapshot, open_snapshot
 from lanceref.storage import Store, copy_object, open_store
 from lanceref.table.bases import DATA_FOLDER, Bases
 from lanceref.table.inventory import needed_by
+from lanceref.table.naming import FOLDER as VERSIONS
 from lanceref.table.refs import TREE, Branch, Tag, list_branches, list_tags
 from lanceref.table.refs_write import (
     MAIN,
@@ -234,6 +235,11 @@ class References(OpenTable):
         found = open_reference(self, self.version if reference is None else reference)
         parent = found.manifest.message.branch or None
         store = branch_store(self._root, branch)
+        if next(store.list(VERSIONS), None) is not None:
+            raise RefRefused(
+                f"Ref conflict error: branch {branch} is being created or deleted, or that was "
+                "interrupted: cleanup_old_versions(delete_unverified=True) removes what it left"
+            )
         source = Source(found.manifest, found.store.root, parent)
         size = write_shallow(store, source, branch)
         above = self.branches.list()[parent]["branch_identifier"] if parent else []

@@ -31,7 +31,6 @@ SMALL_BYTES = 1 << 18
 """Requests up to this size are made one after the other without looking at each: none of a file
 comes in two pieces."""
 
-
 COPY_BYTES = 8 << 20
 """Bytes that a copy holds at once."""
 
@@ -202,6 +201,7 @@ class LocalSink:
         handle, name = tempfile.mkstemp(prefix=".tmp", dir=target.parent)
         self._out = os.fdopen(handle, "wb", buffering=SINK_BUFFER_BYTES)
         self._staged, self._target = Path(name), target
+        self._whole = False
         self.position = 0
         self.stats = stats if stats is not None else IOStats()
 
@@ -216,14 +216,17 @@ class LocalSink:
             self._out.close()
             self._staged.chmod(0o644)
             self._staged.rename(self._target)
+            self._whole = True
             self.stats.write_iops += 1
             self.stats.written_bytes += self.position
 
     def abort(self) -> None:
-        """Remove the temporary file; nothing to do once the file is whole."""
-        if not self._out.closed:
-            self._out.close()
-            self._staged.unlink()
+        """Remove the temporary file, also after `close` failed; not once the file is whole."""
+        if not self._whole:
+            with suppress(OSError):  # what was buffered does not fit the disk either
+                self._out.close()
+            self._staged.unlink(missing_ok=True)
+            self._whole = True
 
 
 class BytesSource:
@@ -313,7 +316,8 @@ class LocalStore:
         except FileExistsError:
             return False
         finally:
-            staged.unlink()
+            with suppress(OSError):  # a stray name: the link decides
+                staged.unlink()
         return True
 
     def rename(self, path: str, to: str) -> None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from lanceref.auto_cleanup import AutoCleanupConfig, cleanup_config
 from lanceref.dataset import LanceDataset
 from lanceref.fragment import FragmentMetadata
+from lanceref.table.draft import Draft
 from lanceref.target import Destination, committed
 from lanceref.txn.commit import CommitLock, CommitPolicy, commit
 from lanceref.txn.making import Staged
@@ -73,7 +74,10 @@ def stage(
         transaction = new_overwrite(read, new.fragments, plan.table, properties)
     if base is None:
         transaction.overwrite.initial_bases.extend(written.bases)
-    return Staged(transaction, plan.table, plan.version, stable_row_ids, new.dictionaries)
+    draft = Draft(new.paths)
+    return Staged(
+        transaction, plan.table, plan.version, stable_row_ids, new.dictionaries, draft=draft
+    )
 
 
 def write_fragments(

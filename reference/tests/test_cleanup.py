@@ -7,7 +7,7 @@ from datetime import timedelta
 import lanceref
 import pyarrow as pa
 import pytest
-from lanceref.errors import CleanupRefused
+from lanceref.errors import CleanupRefused, RefRefused
 
 NOW = timedelta(0)
 DAYS = 24 * 3600
@@ -95,6 +95,22 @@ def test_detached_versions_keep_their_files(table, tmp_path):
     table.cleanup_old_versions(NOW, delete_unverified=True)
 
     assert [2, 7] == lanceref.dataset(tmp_path, apart.version).to_table()["a"].to_pylist()
+
+
+def test_what_interrupted_writes_left_goes(table, tmp_path):
+    """Temporary names and branches without an entry, if they are old or nobody else writes."""
+    table.create_branch("dev")
+    (tmp_path / "_refs" / "branches" / "dev.json").unlink()
+    (tmp_path / "_versions" / ".tmpx").write_bytes(b"x")
+    with pytest.raises(RefRefused, match="interrupted"):
+        table.create_branch("dev")
+    table.cleanup_old_versions()
+    assert (tmp_path / "tree" / "dev").exists()
+
+    table.cleanup_old_versions(delete_unverified=True)
+    assert not (tmp_path / "tree").exists()
+    assert not list(tmp_path.glob("_versions/.*"))
+    assert [2] == table.create_branch("dev").to_table()["a"].to_pylist()
 
 
 @pytest.mark.oracle

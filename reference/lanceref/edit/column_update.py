@@ -21,6 +21,7 @@ from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
 from lanceref.table.deletions_write import encode_bitmap
+from lanceref.table.draft import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 from lanceref.txn.reshape import put_file
@@ -62,7 +63,9 @@ def update_columns(
     fields = tuple(
         next(one for one in snapshot.manifest.schema.fields if one.name == name) for name in names
     )
-    (written,) = write_columns(snapshot, LanceSchema(fields), lambda _: iter([batch]), [rows])
+    kept = LanceSchema(fields)
+    with Draft() as draft:
+        (written,) = write_columns(snapshot, kept, lambda _: iter([batch]), draft, [rows])
     fragment = table_pb2.DataFragment()
     fragment.CopyFrom(rows.fragment.message)
     put_file(fragment, written.files[-1])

@@ -8,7 +8,6 @@ Clauses: L.txn.op.merge, L.table.fragments.rows, L.table.datafile.lookup
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +21,7 @@ from lanceref.projection import Projection
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
 from lanceref.table.bases import Bases
+from lanceref.table.draft import Draft
 from lanceref.table.rows import FragmentRows
 
 BATCH_ROWS = 8192
@@ -89,23 +89,20 @@ def write_columns(
     snapshot: Snapshot,
     schema: LanceSchema,
     rows_of: Callable[[FragmentRows], Batches],
+    draft: Draft,
     fragments: Sequence[FragmentRows] | None = None,
 ) -> list[table_pb2.DataFragment]:
     """Write columns for fragments, by default all, and return them with the new files.
 
     `rows_of` gives as many rows of the columns of `schema` as the fragment has, deleted ones
-    included. On any error no file is left.
+    included.
     """
     made = []
-    with ExitStack() as undo:
-        for rows in snapshot.fragments if fragments is None else fragments:
-            new = write_rows_as(snapshot, schema, rows_of(rows), max_rows=MAX_FRAGMENT_ROWS)
-            for store, path in new.paths:
-                undo.callback(store.delete, path)
-            fragment = table_pb2.DataFragment()
-            fragment.CopyFrom(rows.fragment.message)
-            for one in new.fragments:
-                fragment.files.extend(one.files)
-            made.append(fragment)
-        undo.pop_all()
+    for rows in snapshot.fragments if fragments is None else fragments:
+        new = write_rows_as(snapshot, schema, rows_of(rows), draft, max_rows=MAX_FRAGMENT_ROWS)
+        fragment = table_pb2.DataFragment()
+        fragment.CopyFrom(rows.fragment.message)
+        for one in new.fragments:
+            fragment.files.extend(one.files)
+        made.append(fragment)
     return made

@@ -20,6 +20,7 @@ from lanceref.file.versions import FileVersion
 from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
+from lanceref.table.draft import Draft
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT
 from lanceref.table.logical import BlobHandling
 from lanceref.table.row_ids import Run
@@ -137,7 +138,7 @@ def _data_bytes(rows: FragmentRows) -> int:
 
 
 def write_group(
-    snapshot: Snapshot, group: Group, options: CompactionRules
+    snapshot: Snapshot, group: Group, options: CompactionRules, draft: Draft
 ) -> list[table_pb2.DataFragment]:
     """Write the live rows of fragments to new ones, which have no ids yet. Raises DataRefused.
 
@@ -153,7 +154,7 @@ def write_group(
     portions = _Portions(stream())
     for size in _even(_live_rows(group), options.target_rows):
         new = write_new_rows(
-            snapshot, portions.next(size), options.version, size, options.max_bytes
+            snapshot, portions.next(size), draft, options.version, size, options.max_bytes
         )
         fragments += new.fragments
     if snapshot.stable_row_ids:

@@ -18,6 +18,7 @@ from lanceref.file.writer import page_policy
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
 from lanceref.table.data_files import FileLimits, Home, NewFiles, write_files
+from lanceref.table.draft import Draft
 from lanceref.table.row_ids_write import encode_id_parts
 from lanceref.txn.making import storage_version_of
 
@@ -34,18 +35,21 @@ Ids = NDArray[np.uint64]
 def write_new_rows(
     snapshot: Snapshot,
     batches: Iterable[pa.RecordBatch],
+    draft: Draft,
     version: FileVersion | None = None,
     max_rows: int = MAX_ROWS_PER_FILE,
     max_bytes: int = MAX_BYTES_PER_FILE,
 ) -> NewFiles:
     """Write rows of all columns; on any error no file is left. Raises DataRefused."""
-    return write_rows_as(snapshot, snapshot.manifest.schema, batches, version, max_rows, max_bytes)
+    schema = snapshot.manifest.schema
+    return write_rows_as(snapshot, schema, batches, draft, version, max_rows, max_bytes)
 
 
 def write_rows_as(
     snapshot: Snapshot,
     schema: LanceSchema,
     batches: Iterable[pa.RecordBatch],
+    draft: Draft,
     version: FileVersion | None = None,
     max_rows: int = MAX_ROWS_PER_FILE,
     max_bytes: int = MAX_BYTES_PER_FILE,
@@ -55,7 +59,9 @@ def write_rows_as(
     policy = page_policy(len(schema.fields), None, None)
     limits = FileLimits(max_rows, max_bytes, GROUP_ROWS, policy)
     known = snapshot.manifest.dictionaries
-    return write_files([Home(snapshot.store)], schema, chosen, batches, limits, known)
+    new = write_files([Home(snapshot.store)], schema, chosen, batches, limits, known)
+    draft.add(*new.paths)
+    return new
 
 
 def give_ids(fragments: Iterable[table_pb2.DataFragment], parts: Iterable[Ids]) -> None:

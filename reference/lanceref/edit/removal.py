@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.proto import table_pb2
+from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.query.rows import Condition
 from lanceref.snapshot import Snapshot
 from lanceref.table.deletions_write import write_deletions
+from lanceref.table.draft import Draft
 from lanceref.table.rows import FragmentRows
 
 Positions = NDArray[np.int64]
@@ -35,6 +37,20 @@ class Removal:
     num_rows: int = 0
 
 
+def put_update(
+    transaction: Transaction,
+    removal: Removal,
+    new: Iterable[table_pb2.DataFragment],
+    fields: Iterable[int],
+) -> None:
+    """Make a transaction an Update: rows taken out, others written, with values new in `fields`."""
+    given = transaction.update
+    given.updated_fragments.extend(removal.updated)
+    given.removed_fragment_ids.extend(removal.removed)
+    given.new_fragments.extend(new)
+    given.fields_for_preserving_frag_bitmap.extend(fields)
+
+
 def choose(snapshot: Snapshot, condition: Condition | None) -> Chosen:
     """Return the live rows that pass a condition, all of them without one."""
     if condition is None:
@@ -43,7 +59,9 @@ def choose(snapshot: Snapshot, condition: Condition | None) -> Chosen:
     return [(rows, positions) for rows, positions in found if len(positions)]
 
 
-def remove(snapshot: Snapshot, chosen: Iterable[tuple[FragmentRows, Positions]]) -> Removal:
+def remove(
+    snapshot: Snapshot, chosen: Iterable[tuple[FragmentRows, Positions]], draft: Draft
+) -> Removal:
     """Write the deletion files that take the rows out."""
     removal = Removal()
     for rows, positions in chosen:
@@ -57,6 +75,7 @@ def remove(snapshot: Snapshot, chosen: Iterable[tuple[FragmentRows, Positions]])
         fragment = table_pb2.DataFragment()
         fragment.CopyFrom(rows.fragment.message)
         version = snapshot.manifest.version
-        fragment.deletion_file.CopyFrom(write_deletions(snapshot.store, number, version, every))
+        file = write_deletions(snapshot.store, number, version, every, draft)
+        fragment.deletion_file.CopyFrom(file)
         removal.updated.append(fragment)
     return removal

@@ -23,6 +23,7 @@ from lanceref.errors import Place
 from lanceref.proto import table_pb2
 from lanceref.storage import Store
 from lanceref.table.deletions import deletion_path
+from lanceref.table.draft import Draft
 
 BITMAP_FROM = 5000
 """Deleted rows from which on they are written as a bitmap."""
@@ -36,6 +37,7 @@ def write_deletions(
     fragment_id: int,
     read_version: int,
     offsets: NDArray[np.int64],
+    draft: Draft,
     *,
     as_bitmap: bool = False,
 ) -> table_pb2.DeletionFile:
@@ -51,7 +53,9 @@ def write_deletions(
         num_deleted_rows=len(offsets),
     )
     data = encode_bitmap(offsets) if bitmap else encode_arrow(offsets)
-    store.put(deletion_path(fragment_id, entry, _NOWHERE), data)
+    path = deletion_path(fragment_id, entry, _NOWHERE)
+    store.put(path, data)
+    draft.add((store, path))
     return entry
 
 

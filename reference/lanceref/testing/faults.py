@@ -11,7 +11,7 @@ campaign runs something once to learn its steps, and then once for every step to
             write_dataset(table, other_uri)
 
 An opened dataset keeps the stores it was opened with: open it inside. One step of a local store is
-several calls of the operating system; `kill_at_call` ends the process at each of those.
+several calls of the operating system; `watch_calls` makes a step of each of those.
 """
 
 from __future__ import annotations
@@ -170,20 +170,17 @@ def faulty(fault: Fault) -> Iterator[Fault]:
         yield fault
 
 
-def kill_at_call(at: int) -> list[str]:
-    """End this process before call number `at` (from 1; 0: never) that changes a file system.
+def watch_calls(fault: Fault, below: str = "") -> None:
+    """Make a step of each call that changes files below a folder, until this process ends.
 
-    Returns the list of calls, which grows. Hooks of this kind stay until the process ends.
+    A step comes before its call, whatever `after` says.
     """
-    calls: list[str] = []
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
         opens = event == "open" and isinstance(arguments[2], int)
         if not (event in CALLS or (opens and arguments[2] & (os.O_WRONLY | os.O_RDWR))):  # type: ignore[operator]
             return
-        calls.append(f"{event} {arguments[0]}")
-        if len(calls) == at:
-            os.kill(os.getpid(), signal.SIGKILL)
+        if str(arguments[0]).startswith(below):
+            fault.step(f"{event} {arguments[0]}", lambda: None)
 
     sys.addaudithook(hook)
-    return calls

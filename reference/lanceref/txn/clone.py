@@ -17,6 +17,7 @@ from lanceref.errors import AlreadyExists
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
+from lanceref.table.draft import Draft
 from lanceref.table.flags import STABLE_ROW_IDS, STICKY, set_flags
 from lanceref.table.manifest import Manifest
 from lanceref.table.manifest_write import encode_manifest, stamp
@@ -113,8 +114,11 @@ def _write(
     data = encode_manifest(message, transaction, indices, source.manifest.dictionaries)
     if next(iter(store.list(FOLDER)), None) is not None:
         raise AlreadyExists(f"Dataset already exists: {store.root}")
-    write_transaction(store, transaction)
-    if not store.put_if_absent(name_of(version, "V2").path, data):
-        raise AlreadyExists(f"Dataset already exists: {store.root}")
+    with Draft() as draft:
+        write_transaction(store, transaction, draft)
+        files = draft.hand_over()
+        if not store.put_if_absent(name_of(version, "V2").path, data):
+            draft.add(*files)
+            raise AlreadyExists(f"Dataset already exists: {store.root}")
     write_hint(store, version)
     return len(data)

@@ -2,10 +2,12 @@
 
 The transaction's file is written first, then the manifest under a name that must not exist: who
 creates it has committed. Who loses looks at what was committed meanwhile and tries the number after
-that. Whatever fails before leaves files that no version names.
+that. What fails before removes its files; where nobody can say whether the manifest was created,
+its name is looked at, and the files stay.
 
-Clauses: L.txn.commit.exclusive, L.txn.commit.order, L.txn.file.name, L.txn.inline.same,
-L.txn.inline.wins, L.table.naming.one-scheme, L.table.naming.version, L.table.naming.detached
+Clauses: L.txn.commit.exclusive, L.txn.commit.order, L.txn.commit.own, L.txn.file.name,
+L.txn.inline.same, L.txn.inline.wins, L.table.naming.one-scheme, L.table.naming.version,
+L.table.naming.detached
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from lanceref.txn.conflict import Verdict, can_merge_deletions, operation_of, ve
 from lanceref.txn.making import Staged
 from lanceref.txn.past import StoredPast
 from lanceref.txn.rebase import rebase
-from lanceref.txn.transaction import FOLDER, open_transaction, write_transaction
+from lanceref.txn.transaction import FOLDER, open_transaction, transaction_name, write_transaction
 
 RETRIES = 20
 """How often a lost race is run again."""
@@ -66,9 +68,15 @@ def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> 
     Raises AlreadyExists when there must be no table, NotFound when there must be one,
     CommitConflict when another commit stands in the way, UnknownFlag when this writer may not.
     """
+    with staged.draft:
+        if policy.detached:
+            return _commit_detached(store, staged, StoredPast(store, ctx), ctx)
+        return _commit_next(store, staged, policy, ctx)
+
+
+def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> int:
+    """Make the version after the latest one."""
     past, theirs, written = StoredPast(store, ctx), 0, ""
-    if policy.detached:
-        return _commit_detached(store, staged, past, ctx)
     for attempt in range(policy.retries + 1):
         if attempt:
             time.sleep(random.uniform(0, PAUSE_SECONDS * min(2**attempt, 100)))
@@ -77,15 +85,42 @@ def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> 
         fitting = _fit(store, staged, names, before, policy, past, ctx)
         data = encode_next(before, fitting, past)
         if fitting.transaction != staged.transaction or not written:
-            written = write_transaction(store, fitting.transaction)
+            written = write_transaction(store, fitting.transaction, staged.draft)
         theirs = 1 if before is None else before.version + 1
         name = name_of(theirs, policy.scheme if not names else names[-1].scheme)
         with nullcontext() if policy.lock is None else policy.lock(theirs):
-            if store.put_if_absent(name.path, data):
+            files = staged.draft.hand_over()
+            if _put(store, name, data, fitting.transaction, ctx):
                 write_hint(store, theirs)
                 return theirs
+            staged.draft.add(*files)
     ours = operation_of(staged.transaction)
     raise RetriesExhausted(ours, theirs, policy.retries)
+
+
+def _put(store: Store, name: VersionName, data: bytes, ours: Transaction, ctx: Context) -> bool:
+    """Create a manifest; False when it is another's. Raises OSError when there is none.
+
+    The answer to a request that was done may have got lost, and a second try then finds the name
+    taken: by us.
+    """
+    try:
+        if store.put_if_absent(name.path, data):
+            return True
+    except OSError:
+        if not _is_ours(store, name, ours, ctx):
+            raise
+        return True
+    return _is_ours(store, name, ours, ctx)  # L.txn.commit.own
+
+
+def _is_ours(store: Store, name: VersionName, ours: Transaction, ctx: Context) -> bool:
+    """Whether a version is what a transaction made of the one before; False without a version."""
+    try:
+        made = open_named(store, name, ctx)
+    except NotFound:
+        return False
+    return made.message.transaction_file == transaction_name(ours)
 
 
 def _commit_detached(store: Store, staged: Staged, past: StoredPast, ctx: Context) -> int:
@@ -95,7 +130,8 @@ def _commit_detached(store: Store, staged: Staged, past: StoredPast, ctx: Contex
     check_writable(before.message, before.place)
     version = random.getrandbits(63) | DETACHED
     data = encode_next(before, staged, past, version)
-    write_transaction(store, staged.transaction)
+    write_transaction(store, staged.transaction, staged.draft)
+    staged.draft.hand_over()
     store.put_if_absent(name_of(version, "detached").path, data)
     return version
 

@@ -25,6 +25,7 @@ from lanceref.file.schema_write import schema_message
 from lanceref.file.versions import FROM_WORDS, V0_1, V2_0, FileVersion
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.table.draft import Draft
 from lanceref.table.flags import (
     COVERED_INDEX_METADATA,
     FRAGMENT_REUSE_INDEX,
@@ -55,7 +56,8 @@ class Staged:
     `schema` (with its metadata) is that of an Overwrite or Project, `storage_version` what an
     Overwrite gives the table, `dictionaries` are the values by field id of a table of 0.1,
     `affected` the rows by fragment that a Delete or Update takes out: who says them can be
-    committed over others that took out other rows. `reuse_index` goes with a Rewrite.
+    committed over others that took out other rows. `reuse_index` goes with a Rewrite. The files of
+    `draft` go when there will be no such version.
     """
 
     transaction: Transaction
@@ -65,6 +67,7 @@ class Staged:
     dictionaries: Mapping[int, pa.Array] = field(default_factory=dict)
     affected: Mapping[int, Offsets] | None = None
     reuse_index: table_pb2.IndexMetadata | None = None
+    draft: Draft = field(default_factory=Draft)
 
 
 class Past(Protocol):

@@ -100,7 +100,7 @@ def _merged(
     merged = table_pb2.DataFragment()
     merged.CopyFrom(now.message)
     every = np.union1d(gone, rows)
-    file = write_deletions(store, now.id, latest.version, every, as_bitmap=True)
+    file = write_deletions(store, now.id, latest.version, every, staged.draft, as_bitmap=True)
     merged.deletion_file.CopyFrom(file)
     return merged
 

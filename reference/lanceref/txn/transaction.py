@@ -22,6 +22,7 @@ from lanceref.file.schema_write import field_message
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Source, Store
+from lanceref.table.draft import Draft
 from lanceref.wire import parse_message
 
 FOLDER = "_transactions"
@@ -78,10 +79,11 @@ def transaction_name(message: Transaction) -> str:
     return f"{message.read_version}-{message.uuid}.txn"
 
 
-def write_transaction(store: Store, message: Transaction) -> str:
+def write_transaction(store: Store, message: Transaction, draft: Draft) -> str:
     """Write the file of a transaction; return its name below the folder."""
     name = transaction_name(message)
     store.put(f"{FOLDER}/{name}", message.SerializeToString(deterministic=True))
+    draft.add((store, f"{FOLDER}/{name}"))
     return name
 
 

@@ -12,6 +12,7 @@ from lanceref.edit.columns import (
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
 from lanceref.projection import scan_projection
+from lanceref.table.draft import Draft
 from lanceref.table.logical import BlobHandling
 
 from tests.edit.tables import table
@@ -46,7 +47,8 @@ def _schema():
 def test_a_file_is_added_to_each_fragment(tmp_path):
     """Of as many rows as the fragment has."""
     snapshot = table(tmp_path)._snapshot
-    made = write_columns(snapshot, _schema(), lambda _: iter([pa.record_batch({"n": range(5)})]))
+    new = [pa.record_batch({"n": range(5)})]
+    made = write_columns(snapshot, _schema(), lambda _: iter(new), Draft())
 
     assert [[[0, 1, 3, 4], [5]]] * 2 == [[list(f.fields) for f in one.files] for one in made]
 
@@ -61,6 +63,6 @@ def test_a_failure_leaves_no_file(tmp_path):
             raise OSError("broken")
         yield pa.record_batch({"n": range(5)})
 
-    with pytest.raises(OSError, match="broken"):
-        write_columns(snapshot, _schema(), rows_of)
+    with pytest.raises(OSError, match="broken"), Draft() as draft:
+        write_columns(snapshot, _schema(), rows_of, draft)
     assert before == sorted(one.name for one in (tmp_path / "data").iterdir())

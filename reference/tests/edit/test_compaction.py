@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.edit.compaction import CompactionRules, plan_compaction, write_group
+from lanceref.table.draft import Draft
 from lanceref.txn.row_lineage import moved_ids
 
 from tests.txn import versions
@@ -82,7 +83,7 @@ def test_a_group_is_written_with_its_ids(tmp_path):
     made = _table(tmp_path, 5, 5, stable=True)
     made.delete("a in (1, 2)")
     snapshot = made._snapshot
-    new = write_group(snapshot, list(snapshot.fragments), CompactionRules(target_rows=4))
+    new = write_group(snapshot, list(snapshot.fragments), CompactionRules(target_rows=4), Draft())
 
     assert [4, 4] == [one.physical_rows for one in new]
     assert [0, 3, 4, 5, 6, 7, 8, 9] == np.concatenate([moved_ids(one) for one in new]).tolist()
@@ -103,6 +104,7 @@ def test_a_group_is_written_with_its_ids(tmp_path):
 def test_new_fragments_are_even(tmp_path, rows, target, sizes):
     """None is shorter than the target if all rows are not."""
     made = _table(tmp_path, rows)
-    new = write_group(made._snapshot, list(made._snapshot.fragments), CompactionRules(target))
+    group = list(made._snapshot.fragments)
+    new = write_group(made._snapshot, group, CompactionRules(target), Draft())
 
     assert sizes == [one.physical_rows for one in new]

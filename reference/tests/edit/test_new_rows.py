@@ -7,6 +7,7 @@ import pytest
 from lanceref.edit.new_rows import give_ids, neighbours, write_new_rows
 from lanceref.errors import DataRefused
 from lanceref.proto import table_pb2
+from lanceref.table.draft import Draft
 from lanceref.txn.row_lineage import moved_ids
 
 from tests.edit.tables import table
@@ -16,7 +17,7 @@ def test_rows_are_written_in_the_schema_of_the_table(tmp_path):
     """Into files of a bounded number of rows; the table does not change."""
     made = table(tmp_path)
     batches = made.to_batches()
-    new = write_new_rows(made._snapshot, batches, max_rows=4)
+    new = write_new_rows(made._snapshot, batches, Draft(), max_rows=4)
 
     assert [4, 4, 1] == [one.physical_rows for one in new.fragments]
     assert [0, 1, 3, 4] == list(new.fragments[0].files[0].fields)
@@ -29,7 +30,7 @@ def test_a_failure_leaves_no_file(tmp_path):
     before = sorted(one.name for one in (tmp_path / "data").iterdir())
     wrong = pa.record_batch({"a": ["x"], "b": [1], "s": [{"x": 1, "y": "1"}]})
     with pytest.raises(DataRefused):
-        write_new_rows(made._snapshot, [*made.to_batches(), wrong])
+        write_new_rows(made._snapshot, [*made.to_batches(), wrong], Draft())
 
     assert before == sorted(one.name for one in (tmp_path / "data").iterdir())
 

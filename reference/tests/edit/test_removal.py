@@ -3,6 +3,7 @@
 import numpy as np
 from lanceref.edit.removal import choose, remove
 from lanceref.query.rows import condition
+from lanceref.table.draft import Draft
 
 from tests.edit.tables import table
 
@@ -21,7 +22,7 @@ def test_a_fragment_keeps_rows_or_goes(tmp_path):
     """Old and new deletions stand in one file; offsets count the rows that were deleted."""
     snapshot = table(tmp_path)._snapshot
     first, second = snapshot.fragments
-    removal = remove(snapshot, [(first, np.array([1, 2])), (second, np.arange(5))])
+    removal = remove(snapshot, [(first, np.array([1, 2])), (second, np.arange(5))], Draft())
     (updated,) = removal.updated
 
     assert (0, 3) == (updated.id, updated.deletion_file.num_deleted_rows)

@@ -9,6 +9,7 @@ from lanceref.context import Context
 from lanceref.storage import BytesSource, LocalStore
 from lanceref.table.deletions import read_deletions
 from lanceref.table.deletions_write import encode_arrow, encode_bitmap, write_deletions
+from lanceref.table.draft import Draft
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,7 @@ from lanceref.table.deletions_write import encode_arrow, encode_bitmap, write_de
 def test_the_number_of_rows_decides_the_form(tmp_path, count, as_bitmap, end):
     """From 5 000 on it is a bitmap; a rebase asks for one whatever the number."""
     rows = np.arange(count)
-    entry = write_deletions(LocalStore(tmp_path), 3, 7, rows, as_bitmap=as_bitmap)
+    entry = write_deletions(LocalStore(tmp_path), 3, 7, rows, Draft(), as_bitmap=as_bitmap)
     store, path = LocalStore(tmp_path), f"_deletions/3-7-{entry.id}.{end}"
 
     assert rows.tolist() == read_deletions(store.open(path), Context("d"), count).tolist()

@@ -82,7 +82,7 @@ def test_outside_of_the_context_stores_are_as_ever(tmp_path: Path) -> None:
 
 def _run(code: str, folder: Path) -> int:
     lines = "import sys\nfrom lanceref.storage import open_store\nfrom lanceref.testing.faults "
-    lines += "import Fault, faulty, kill_at_call\n" + code
+    lines += "import Fault, faulty, watch_calls\n" + code
     command = [sys.executable, "-c", lines, str(folder)]
     return subprocess.run(command, check=False, timeout=120).returncode
 
@@ -98,11 +98,11 @@ def test_a_killed_process_leaves_what_stood(tmp_path: Path) -> None:
 
 def test_a_process_is_killed_between_two_calls(tmp_path: Path) -> None:
     """Before the link that publishes an object there is only its temporary file."""
-    count = "calls = kill_at_call(0)\nopen_store(sys.argv[1]).put_if_absent('a', b'1')\n"
-    count += "sys.exit([call.split()[0] for call in calls].index('os.link') + 1)\n"
+    put = "watch_calls(fault, sys.argv[1])\nopen_store(sys.argv[1]).put_if_absent('a', b'1')\n"
+    count = f"fault = Fault()\n{put}"
+    count += "sys.exit([call.split()[0] for call in fault.steps].index('os.link') + 1)\n"
     link = _run(count, tmp_path / "counted")
-    put = f"kill_at_call({link})\nopen_store(sys.argv[1]).put_if_absent('a', b'1')\n"
 
-    assert -signal.SIGKILL == _run(put, tmp_path / "killed")
+    assert -signal.SIGKILL == _run(f"fault = Fault({link}, 'kill')\n{put}", tmp_path / "killed")
     (left,) = open_store(tmp_path / "killed").list("")
     assert left.startswith(".tmp")

@@ -97,6 +97,47 @@ def test_an_append_does_not_follow_an_overwrite(tmp_path):
     assert before == list(store.list("_transactions"))
 
 
+class _Forgetful(LocalStore):
+    """Its first conditional put is done, and answered as if it were not."""
+
+    def __init__(self, root, answer):
+        super().__init__(root)
+        self._answers = [answer]
+
+    def put_if_absent(self, path, data):
+        done = super().put_if_absent(path, data)
+        if not self._answers:
+            return done
+        answer = self._answers.pop()
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+
+@pytest.mark.parametrize("answer", [False, OSError("the connection is gone")])
+def test_a_commit_whose_answer_got_lost_happens_once(tmp_path, answer):
+    """The version that stands there is looked at: it is our own."""
+    _commit(LocalStore(tmp_path), _overwrite())
+
+    assert 2 == _commit(_Forgetful(tmp_path, answer), _append(1))
+    assert [0, 1] == _ids(LocalStore(tmp_path))
+    assert 3 == _commit(LocalStore(tmp_path), _append(2))
+
+
+def test_a_commit_that_may_come_yet_keeps_its_files(tmp_path):
+    """The manifest may be on its way; what fails before it takes its file along."""
+    store = LocalStore(tmp_path)
+    _commit(store, _overwrite())
+
+    class Broken(LocalStore):
+        def put_if_absent(self, path, data):
+            raise OSError("who knows")
+
+    with pytest.raises(OSError, match="who knows"):
+        _commit(Broken(tmp_path), _append(1))
+    assert 2 == len(list(store.list("_transactions")))
+
+
 def test_a_version_that_is_gone_is_a_conflict(tmp_path):
     """Nobody can tell what it did."""
     store = LocalStore(tmp_path)

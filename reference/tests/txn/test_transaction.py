@@ -8,6 +8,7 @@ from lanceref.file.schema_write import schema_of
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.spans import SpanRecorder, uncovered
 from lanceref.storage import BytesSource, LocalStore
+from lanceref.table.draft import Draft
 from lanceref.txn.transaction import (
     check_transaction,
     new_append,
@@ -91,7 +92,7 @@ def test_damage_never_escapes(mask):
 
 def test_a_transaction_is_written_under_its_name(tmp_path):
     """The bytes of the file are those of the message."""
-    name = write_transaction(LocalStore(tmp_path), DELETE)
+    name = write_transaction(LocalStore(tmp_path), DELETE, Draft())
 
     assert NAME == name
     assert DATA == (tmp_path / "_transactions" / name).read_bytes()

@@ -1,0 +1,47 @@
+"""Draft: files that were written for a version which is not committed yet.
+
+They go again when the block ends in an error; not once they were handed over to a commit that may
+have happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from lanceref.storage import Store
+
+Files = list[tuple[Store, str]]
+"""Stores, and paths below their roots."""
+
+
+class Draft:
+    """Files without a version; a block inside another one shares its draft or has its own."""
+
+    def __init__(self, files: Iterable[tuple[Store, str]] = ()) -> None:
+        self._files: Files = list(files)
+
+    def add(self, *files: tuple[Store, str]) -> None:
+        """Take in files that were just written."""
+        self._files.extend(files)
+
+    def hand_over(self) -> Files:
+        """Return the files and forget them: from here on a version may name them."""
+        files, self._files = self._files, []
+        return files
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            for store, path in self.hand_over():
+                with suppress(OSError):  # the first error is what the caller needs to know
+                    store.delete(path)

@@ -1,0 +1,48 @@
+"""Strays: files that an interrupted write left where no reader ever looks.
+
+Temporary and staged names beside manifests and references, and the tables of branches that are in
+no list of branches: their creation or their removal did not come to its end.
+
+Clauses: L.table.cleanup.stray
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from pathlib import PurePosixPath
+
+from lanceref.storage import Entry, Store
+from lanceref.table.bases import DATA_FOLDER
+from lanceref.table.deletions import FOLDER as DELETIONS
+from lanceref.table.inventory import INDICES, TRANSACTIONS
+from lanceref.table.naming import FOLDER as VERSIONS
+from lanceref.table.naming import HINT, parse_name
+from lanceref.table.refs import BRANCHES, TAGS, TREE
+
+OF_A_TABLE = (DATA_FOLDER, DELETIONS, INDICES, TRANSACTIONS, VERSIONS)
+"""Folders directly below the root of a table or of a branch."""
+
+
+def strays(store: Store, branches: Container[str]) -> Iterator[Entry]:
+    """Yield the strays of a table, those below `tree` for its main branch; `branches` are listed.
+
+    Any of them may also belong to a write that is still on its way.
+    """
+    for entry in store.walk(VERSIONS):
+        name = PurePosixPath(entry.path).name
+        if name != HINT and parse_name(name) is None:
+            yield entry
+    for folder in (TAGS, BRANCHES):
+        for entry in store.walk(folder):
+            if not entry.path.endswith(".json"):
+                yield entry
+    for entry in store.walk(TREE):
+        if _branch_of(entry.path) not in branches:
+            yield entry
+
+
+def _branch_of(path: str) -> str:
+    """Return the branch that a file below the tree belongs to."""
+    parts = PurePosixPath(path).parts
+    end = next((n for n, part in enumerate(parts) if part in OF_A_TABLE), len(parts) - 1)
+    return "/".join(parts[1:end])
