@@ -41,6 +41,7 @@ FLOORS: dict[str, int] = {
     "file.versions": 1,
     # 2: bytes in, arrays out
     **dict.fromkeys(("codecs", "kernels", "jsonb", "jsontext"), 2),
+    **dict.fromkeys(("query.comparison", "query.casts", "query.coercion"), 2),
     # 3: the file formats
     **dict.fromkeys(("file", "legacy", "arrays", "pages"), 3),
     # 4: table and transactions
@@ -72,6 +73,7 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(("settings", "references", "cleanup", "edits", "merge_insert"), 7),
     **dict.fromkeys(("evolution", "reading", "udf", "scan_arguments", "scanner_builder"), 7),
     **dict.fromkeys(("stats", "sql", "delta", "session", "sampler", "util", "inventory"), 7),
+    **dict.fromkeys(("indexing", "index_listing", "index_request"), 7),
     # 8: many processes
     **dict.fromkeys(("jobs", "spark"), 8),
 }

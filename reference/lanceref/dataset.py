@@ -18,6 +18,8 @@ from lanceref.edits import Edits
 from lanceref.errors import NotFound
 from lanceref.evolution import Evolution
 from lanceref.history import History
+from lanceref.index_listing import IndexListing
+from lanceref.indexing import Indexing
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.opened import root_of
 from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
@@ -113,7 +115,9 @@ def _moment(asof: datetime | str) -> datetime:
     return asof
 
 
-class LanceDataset(Cleanup, Edits, Evolution, History, Reading, References, Settings):
+class LanceDataset(
+    Cleanup, Edits, Evolution, History, Indexing, IndexListing, Reading, References, Settings
+):
     """One version of a table."""
 
     @staticmethod

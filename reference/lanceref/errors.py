@@ -301,3 +301,15 @@ class RowNotFound(LanceError, OSError, IndexError):
     """A row beyond the last one is asked for: pylance raises `OSError` here."""
 
     kind = "out_of_range"
+
+
+class IndexRefused(LanceError, RuntimeError):
+    """An index that cannot be made as it is asked for."""
+
+
+class IndexNotFound(NotFound, RuntimeError):
+    """An index that the version does not have."""
+
+
+class IndexMissing(NotFound, KeyError):
+    """An index that the version does not have, asked for by key."""

@@ -98,13 +98,16 @@ def describe(
     wanted = (("with_row_id", ROW_ID), ("with_row_address", ROW_ADDRESS))
     system = [name for argument, name in wanted if arguments.get(argument)]
     projection, computed = _projection(schema, columns, system)
-    use_stats = arguments.get("use_stats") is not False
+    knowing = {
+        "use_stats": arguments.get("use_stats") is not False,
+        "use_indices": arguments.get("use_scalar_index") is not False,
+    }
     options = ScanOptions(
         arguments.get("batch_size"),
         arguments.get("batch_size_bytes"),
         limit,
         offset,
-        None if filter is None else condition(snapshot, filter, use_stats=use_stats),
+        None if filter is None else condition(snapshot, filter, **knowing),
         _early(arguments.get("late_materialization"), projection, schema),
         _orderings(arguments.get("order_by"), schema),
         computed,

@@ -154,6 +154,7 @@ class LanceScanner:
         if options.condition is not None:
             own = ", ".join(options.condition.filter.paths)
             steps = [f"Filter: columns=[{own}]", *([reads] if verbose else [])]
+            steps += options.condition.asked
         if options.order_by:
             keys = ", ".join(one.column_name for one in options.order_by)
             steps.insert(0, f"Sort: [{keys}]")

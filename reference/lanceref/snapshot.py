@@ -18,6 +18,7 @@ from lanceref.context import Context
 from lanceref.errors import RowNotFound
 from lanceref.extension import resolved
 from lanceref.file.schema import LanceSchema
+from lanceref.index.indices import Indices
 from lanceref.projection import Projection
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
@@ -36,6 +37,7 @@ class Snapshot:
     manifest: Manifest
     manifest_path: str
     fragments: tuple[FragmentRows, ...]
+    indices: Indices
     ctx: Context
 
     def schema(self, blobs: BlobHandling) -> LanceSchema:
@@ -101,7 +103,8 @@ def open_snapshot(store: Store, version: int | None, ctx: Context) -> Snapshot:
     fragments = in_order(
         [FragmentRows(fragment, bases, manifest_ctx, stable) for fragment in manifest.fragments]
     )
-    return Snapshot(store, manifest, name.path, fragments, manifest_ctx)
+    indices = Indices(manifest, bases, manifest_ctx)
+    return Snapshot(store, manifest, name.path, fragments, indices, manifest_ctx)
 
 
 def positions_of(rows: Sequence[int] | pa.Array, num_rows: int) -> NDArray[np.int64]:

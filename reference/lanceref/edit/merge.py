@@ -13,7 +13,7 @@ from lanceref.edit.matching import Matching
 from lanceref.edit.removal import Chosen
 from lanceref.errors import EditFailed
 from lanceref.projection import scan_projection
-from lanceref.query.filter import SqlFilter
+from lanceref.query.filter import BoundFilter
 from lanceref.query.rows import condition
 from lanceref.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
@@ -93,7 +93,7 @@ def _passed(snapshot: Snapshot, source: pa.Table, found: Matching, text: str) ->
 
     bound = Binder(pairs.schema).bind(parse_expression(text))
     batches = pairs.to_batches() or [pa.RecordBatch.from_pylist([], schema=pairs.schema)]
-    return np.concatenate([SqlFilter(bound, pairs.schema).mask(batch) for batch in batches])
+    return np.concatenate([BoundFilter(bound, pairs.schema).mask(batch) for batch in batches])
 
 
 def _struct(table: pa.Table) -> pa.Array:

@@ -86,12 +86,12 @@ def as_type(bound: Bound, type_: pa.DataType) -> Bound:
     return apply(lambda value: cast(value, type_), bound, type_=type_)
 
 
-def truth(bound: Bound, text: str) -> Bound:
-    """Return an expression as one of truth values. Raises QueryRefused."""
+def truth(bound: Bound, text: Callable[[], str]) -> Bound:
+    """Return an expression as one of truth values; `text` shows it. Raises QueryRefused."""
     if pa.types.is_null(bound.type):
         return constant(pa.scalar(None, pa.bool_()))
     if not pa.types.is_boolean(bound.type):
-        raise QueryRefused(f"{text} is {bound.type}, not a boolean")
+        raise QueryRefused(f"{text()} is {bound.type}, not a boolean")
     return bound
 
 

@@ -52,8 +52,15 @@ class Binder:
 
     def bind_loosely(self, tree: exp.Expr) -> Bound:
         """Return a part of an expression, bound without strict literals. Raises QueryRefused."""
-        self._strict = frozenset()
-        return self._bind(tree)
+        strict, self._strict = self._strict, frozenset()
+        try:
+            return self._bind(tree)
+        finally:
+            self._strict = strict
+
+    def is_strict(self, tree: exp.Expr) -> bool:
+        """Whether literals of a condition of the bound expression are values of its column."""
+        return id(tree) in self._strict
 
     def _bind(self, tree: exp.Expr) -> Bound:
         kind = type(tree)
@@ -156,7 +163,7 @@ class Binder:
         return negated(*self._truths(tree.this))
 
     def _truths(self, *trees: exp.Expr) -> list[Bound]:
-        return [truth(self._match(tree), tree.sql()) for tree in trees]
+        return [truth(self._match(tree), tree.sql) for tree in trees]
 
     def _match(self, tree: exp.Expr) -> Bound:
         """Bind an expression; what `regexp_match` found counts as true, null as false."""
@@ -211,7 +218,7 @@ class Binder:
         if isinstance(tree.expression, exp.Null):
             result = apply(pc.is_null, bound, type_=pa.bool_())
         elif isinstance(tree.expression, exp.Boolean):
-            wanted, truths = pa.scalar(tree.expression.this), truth(bound, tree.this.sql())
+            wanted, truths = pa.scalar(tree.expression.this), truth(bound, tree.this.sql)
             result = apply(
                 lambda value: pc.fill_null(pc.equal(value, wanted), False), truths, type_=pa.bool_()
             )
@@ -252,7 +259,7 @@ class Binder:
         for one in tree.args["ifs"]:
             asked = self._bind(one.this)
             truths = asked if given is None else compared(comparison.equal, given, asked)
-            conditions.append(truth(truths, one.sql()))
+            conditions.append(truth(truths, one.sql))
             values.append(self._bind(one.args["true"]))
         default = tree.args.get("default")
         values.append(constant(pa.scalar(None)) if default is None else self._bind(default))
@@ -322,6 +329,11 @@ def is_match(tree: exp.Expr) -> bool:
     return isinstance(tree, exp.Anonymous) and str(tree.this).lower() == "regexp_match"
 
 
+def _bytes(digits: str) -> bytes:
+    """Return bytes written as hexadecimal digits; an odd one stands for a byte of its own."""
+    return bytes.fromhex("0" * (len(digits) % 2) + digits)
+
+
 def _integer(value: int) -> pa.Scalar:
     """Return an integer as 64 bits, signed or else unsigned, or as a float."""
     if value < 1 << 63:
@@ -344,7 +356,7 @@ _METHODS: dict[type[exp.Expr], Callable[..., Bound]] = {
     exp.Literal: Binder._literal,
     exp.Boolean: lambda _, tree: constant(pa.scalar(tree.this)),
     exp.Null: lambda _, tree: constant(pa.scalar(None)),
-    exp.HexString: lambda _, tree: constant(pa.scalar(bytes.fromhex(tree.this))),
+    exp.HexString: lambda _, tree: constant(pa.scalar(_bytes(tree.this))),
     exp.And: Binder._and,
     exp.Or: Binder._or,
     exp.Not: Binder._not,

@@ -15,8 +15,13 @@ from lanceref.compute import pc
 from lanceref.errors import QueryFailed, QueryRefused
 
 if TYPE_CHECKING:
+    from sqlglot import exp
+
     from lanceref.query.bound import Bound
+    from lanceref.query.expression import Binder
     from lanceref.query.pruning import Bounding
+    from lanceref.query.questions import Plan
+    from lanceref.query.routing import ByPath
 
 Mask = NDArray[np.bool_]
 
@@ -36,21 +41,44 @@ class Filter(Protocol):
     def mask(self, batch: pa.RecordBatch) -> Mask:
         """Return for each row of a batch of these columns whether it is asked for."""
 
+    def plan(self, indices: ByPath) -> Plan | None:
+        """Return what indices are asked for it, None when none helps."""
 
-class SqlFilter:
-    """A filter in SQL."""
 
-    def __init__(
-        self, bound: Bound, schema: pa.Schema, boundings: tuple[Bounding, ...] = ()
-    ) -> None:
+class BoundFilter:
+    """A condition that has been bound to columns."""
+
+    boundings: tuple[Bounding, ...] = ()
+
+    def __init__(self, bound: Bound, schema: pa.Schema) -> None:
         self._bound = bound
         self.columns = tuple(name for name in schema.names if name in bound.columns)
         self.paths = _in_order(bound.paths, schema)
-        self.boundings = boundings
 
     def mask(self, batch: pa.RecordBatch) -> Mask:
         """Return for each row of a batch whether it is asked for. Raises QueryFailed."""
         return _true(self._bound.evaluate(batch))
+
+    def plan(self, indices: ByPath) -> Plan | None:
+        """Return nothing: no index is asked."""
+        return None
+
+
+class SqlFilter(BoundFilter):
+    """A filter in SQL, from which bounds and questions to indices can be read."""
+
+    def __init__(self, tree: exp.Expr, binder: Binder, bound: Bound, schema: pa.Schema) -> None:
+        from lanceref.query.pruning import boundings
+
+        super().__init__(bound, schema)
+        self._tree, self._binder = tree, binder
+        self.boundings = tuple(boundings(tree, binder))
+
+    def plan(self, indices: ByPath) -> Plan | None:
+        """Return what indices are asked for it, None when none helps."""
+        from lanceref.query.routing import route
+
+        return route(self._tree, self._binder, indices)
 
 
 class ArrowFilter:
@@ -75,6 +103,10 @@ class ArrowFilter:
         mask = np.zeros(batch.num_rows, np.bool_)
         mask[kept.to_numpy()] = True
         return mask
+
+    def plan(self, indices: ByPath) -> Plan | None:
+        """Return nothing: no index is asked for an Arrow expression."""
+        return None
 
 
 ROW = "__row"
@@ -103,7 +135,6 @@ def bind_filter(given: object, schema: pa.Schema) -> Filter:
     from lanceref.query.bound import apply  # the parser is slow to import
     from lanceref.query.dialect import parse_expression
     from lanceref.query.expression import Binder, is_match
-    from lanceref.query.pruning import boundings
 
     tree, binder = parse_expression(given), Binder(schema)
     bound = binder.bind(tree)
@@ -111,4 +142,4 @@ def bind_filter(given: object, schema: pa.Schema) -> Filter:
         bound = apply(pc.is_valid, bound, type_=pa.bool_())
     if not pa.types.is_boolean(bound.type):
         raise QueryRefused(f"The filter {given} does not return a boolean")
-    return SqlFilter(bound, schema, tuple(boundings(tree, binder)))
+    return SqlFilter(tree, binder, bound, schema)

@@ -25,9 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Live rows of a fragment that may be asked for: ascending ranges of positions, half open."""
+    """Live rows of a fragment that may be asked for.
 
-    ranges: tuple[tuple[int, int], ...]
+    Ascending ranges of positions, half open, or else single positions.
+    """
+
+    ranges: tuple[tuple[int, int], ...] = ()
+    positions: NDArray[np.int64] | None = None
     exact: bool = False
 
     @staticmethod
@@ -39,6 +43,10 @@ class Candidates:
 class RowSource(Protocol):
     """Says where the rows of a filter may be."""
 
+    @property
+    def explained(self) -> str:
+        """What is asked, as a step of a plan; nothing when it is a part of reading."""
+
     def candidates(self, rows: FragmentRows) -> Candidates | None:
         """Return the candidates of a fragment, None when nothing is known of it."""
 
@@ -48,6 +56,11 @@ class BatchStatistics:
     """Skips the batches of 0.1 files whose bounds rule every row out."""
 
     bounded: tuple[tuple[Bounding, Field], ...]
+
+    @property
+    def explained(self) -> str:
+        """Nothing: statistics are read with the data."""
+        return ""
 
     def candidates(self, rows: FragmentRows) -> Candidates | None:
         """Return the rows of the batches that are left, None without statistics."""

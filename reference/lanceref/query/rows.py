@@ -56,9 +56,17 @@ class Condition:
     projection: Projection
     sources: tuple[RowSource, ...] = ()
 
+    @property
+    def asked(self) -> list[str]:
+        """What indices are asked, one step a line."""
+        return [text for text in (source.explained for source in self.sources) if text]
+
     def passed(self, rows: FragmentRows, early: Sequence[Field] = ()) -> Iterator[Passed]:
         """Yield the live rows of a fragment that pass; the `early` columns are read on the way."""
         chosen = candidates(self.sources, rows)
+        if chosen.positions is not None:
+            yield from self._among(rows, chosen.positions, early, exact=chosen.exact)
+            return
         own = self.projection.fields
         fields = (*own, *(field for field in early if field not in own))
         system = () if chosen.exact else self.projection.system
@@ -77,6 +85,24 @@ class Condition:
                         held = [whole(array).filter(pa.array(mask)) for array in held]
                     yield Passed(rows, positions, fields, tuple(held))
 
+    def _among(
+        self, rows: FragmentRows, positions: Positions, early: Sequence[Field], *, exact: bool
+    ) -> Iterator[Passed]:
+        """Yield the rows at single positions that pass; all of them do if these are exact."""
+        own = self.projection.fields
+        fields = (*own, *(field for field in early if field not in own))
+        for start in range(0, len(positions), RUN_ROWS):
+            part = positions[start : start + RUN_ROWS]
+            if exact:
+                yield Passed(rows, part, (), ())
+                continue
+            arrays = _late(rows, part, fields)
+            asked = [*arrays[: len(own)], *rows.take(part, (), self.projection.system)]
+            mask = self.filter.mask(self.projection.batch(len(part), asked))
+            if mask.any():
+                held = tuple(whole(array).filter(pa.array(mask)) for array in arrays)
+                yield Passed(rows, part[mask], fields, held)
+
     def positions(self, rows: FragmentRows) -> Positions:
         """Return the live rows of a fragment that pass, ascending."""
         return np.concatenate(
@@ -84,14 +110,22 @@ class Condition:
         )
 
 
-def condition(snapshot: Snapshot, given: object, *, use_stats: bool = True) -> Condition:
+def condition(
+    snapshot: Snapshot, given: object, *, use_stats: bool = True, use_indices: bool = True
+) -> Condition:
     """Bind a filter, SQL or an Arrow expression, to a table. Raises QueryRefused, TypeError."""
     schema = snapshot.schema(BlobHandling.DESCRIPTIONS)
     system = [pa.field(name, pa.uint64()) for name in SYSTEM_COLUMNS]
     found = bind_filter(given, pa.schema([*schema.arrow, *system]))
     bounded = bounded_fields(found.boundings, snapshot.manifest.schema) if use_stats else ()
-    sources = (BatchStatistics(bounded),) if bounded else ()
-    return Condition(found, take_projection(schema, found.paths), sources)
+    sources: list[RowSource] = []
+    if use_indices and snapshot.manifest.indices:
+        from lanceref.query.questions import IndexSource  # without indices nobody needs it
+
+        plan = found.plan(snapshot.indices.by_path)
+        sources += [] if plan is None else [IndexSource(plan)]
+    sources += [BatchStatistics(bounded)] if bounded else []
+    return Condition(found, take_projection(schema, found.paths), tuple(sources))
 
 
 def chosen_rows(

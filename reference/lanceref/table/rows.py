@@ -103,6 +103,14 @@ class FragmentRows:
             return positions
         return positions + np.searchsorted(self._live_before, positions, "right")
 
+    def positions(self, offsets: Offsets) -> Offsets:
+        """Return the positions of the rows at ascending `offsets`; deleted ones are left out."""
+        before = np.searchsorted(self.deleted, offsets, "right")
+        if not len(self.deleted):
+            return offsets
+        live = self.deleted[np.maximum(before - 1, 0)] != offsets
+        return np.asarray((offsets - before)[live], np.int64)
+
     def scan(
         self,
         fields: Sequence[Field],

@@ -1,0 +1,153 @@
+"""Index segments of a table, built and rewritten: files below `_indices`, and their entry.
+
+Nothing is part of the table before a commit names the entry.
+
+Clauses: L.index.segment.entry, L.index.segment.dataset-version
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
+
+from lanceref.errors import NotFound, OperationRefused
+from lanceref.file.schema import Field, LanceSchema, project
+from lanceref.file.versions import version_named
+from lanceref.index.index_file import version_for
+from lanceref.index.indices import Index, paths_of
+from lanceref.index.kind import Built, Kind, Parameters
+from lanceref.index.row_set import Keys
+from lanceref.index.segment import Segment
+from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.training import Training
+from lanceref.proto import table_pb2
+from lanceref.snapshot import Snapshot
+from lanceref.table.lineage import ROW_ID
+from lanceref.table.rows import FragmentRows
+from lanceref.txn.index_entries import set_covered
+
+Mask = NDArray[np.bool_]
+
+
+def indexed_field(schema: LanceSchema, column: str) -> tuple[Field, int]:
+    """Return a column pruned to its indexed part, and the id of that. Raises NotFound."""
+    for field_id, path in paths_of(schema).items():
+        if path == column or path.lower() == column.lower():
+            (field,) = project(schema, [path])
+            return field, field_id
+    raise NotFound(f"{column} not found in schema")
+
+
+def build_segment(
+    snapshot: Snapshot,
+    kind: Kind,
+    column: str,
+    parameters: Parameters,
+    fragments: Sequence[FragmentRows],
+    name: str,
+    segment_uuid: uuid.UUID | None = None,
+) -> table_pb2.IndexMetadata:
+    """Write a segment over fragments and return its entry. Raises OperationRefused."""
+    field, field_id = indexed_field(snapshot.manifest.schema, column)
+    if not kind.accepts(field):
+        raise OperationRefused(f"{kind.name} cannot index {column}, a {field.arrow.type}")
+    with _writer(snapshot, segment_uuid) as writer:
+        built = kind.build(training_of(snapshot, kind, field, fragments), writer, parameters)
+    return new_entry(snapshot, writer, built, name, field_id, fragments)
+
+
+def training_of(
+    snapshot: Snapshot, kind: Kind, field: Field, fragments: Sequence[FragmentRows]
+) -> Training:
+    """Return the rows of fragments for an index to be built over."""
+    stable = snapshot.stable_row_ids
+    by_address = not stable or kind.by_address(kind.version, stable)
+    return Training(field, fragments, stable, by_address)
+
+
+def _writer(snapshot: Snapshot, segment_uuid: uuid.UUID | None = None) -> SegmentWriter:
+    version = version_for(version_named(snapshot.manifest.storage_version))
+    return SegmentWriter(snapshot.store, version, segment_uuid)
+
+
+def new_entry(
+    snapshot: Snapshot,
+    writer: SegmentWriter,
+    built: Built,
+    name: str,
+    field_id: int,
+    fragments: Sequence[FragmentRows],
+) -> table_pb2.IndexMetadata:
+    """Return the entry of a segment that has been written over fragments."""
+    entry = table_pb2.IndexMetadata(
+        fields=[field_id],
+        name=name,
+        dataset_version=snapshot.manifest.version,
+        index_version=built.version,
+        created_at=time.time_ns() // 1_000_000,
+        files=writer.files,
+    )
+    entry.uuid.uuid = writer.uuid.bytes
+    set_covered(entry, [rows.fragment.id for rows in fragments])
+    entry.index_details.type_url = f"/{built.details.DESCRIPTOR.full_name}"
+    entry.index_details.value = built.details.SerializeToString(deterministic=True)
+    return entry
+
+
+def rewrite_segments(
+    snapshot: Snapshot,
+    index: Index,
+    segments: Sequence[Segment],
+    added: Sequence[FragmentRows],
+) -> table_pb2.IndexMetadata:
+    """Write segments of an index, with rows of fragments that none covers, as one segment.
+
+    Entries of fragments that are gone, or no longer covered, are left out. Raises OperationRefused.
+    """
+    path = paths_of(snapshot.manifest.schema)[index.field_id]
+    (field,) = project(snapshot.manifest.schema, [path])
+    live = {rows.fragment.id: rows for rows in snapshot.fragments}
+    if index.kind.rewrite is None:
+        raise OperationRefused(f"segments of {index.kind.name} cannot be merged")
+    covered = [BitMap(one.covers) & BitMap(live) for one in segments]
+    keys = [
+        _current(index, one, [live[number] for number in bitmap])
+        for one, bitmap in zip(segments, covered, strict=True)
+    ]
+    with _writer(snapshot) as writer:
+        training = training_of(snapshot, index.kind, field, added)
+        pairs = list(zip(segments, keys, strict=True))
+        built = index.kind.rewrite(pairs, training, writer)
+    union = BitMap().union(*covered) | BitMap([rows.fragment.id for rows in added])
+    entry = new_entry(
+        snapshot, writer, built, index.name, index.field_id, [live[number] for number in union]
+    )
+    entry.dataset_version = min(one.entry.dataset_version for one in segments)
+    return entry
+
+
+def _current(
+    index: Index, segment: Segment, fragments: Collection[FragmentRows]
+) -> Callable[[Keys], tuple[Mask, Keys]]:
+    """Return what says which keys of a segment are of rows in fragments that it covers."""
+    if index.open(segment).by_address:
+        numbers = np.array([rows.fragment.id for rows in fragments], np.uint64)
+
+        def by_address(keys: Keys) -> tuple[Mask, Keys]:
+            kept = np.isin(keys >> np.uint64(32), numbers)
+            return kept, keys[kept]
+
+        return by_address
+    ids = [rows.take(np.arange(rows.num_rows), (), (ROW_ID,))[0].to_numpy() for rows in fragments]
+    alive = np.concatenate([np.empty(0, np.uint64), *ids])
+
+    def by_id(keys: Keys) -> tuple[Mask, Keys]:
+        kept = np.isin(keys, alive)
+        return kept, keys[kept]
+
+    return by_id

@@ -1,0 +1,1 @@
+"""Indices: what a table keeps beside its rows so that few of them have to be looked at."""

@@ -1,0 +1,176 @@
+"""Index files: columns, metadata and buffers in the container of data files.
+
+Every file of an index is a data file of 2.0 or later. Its schema's metadata holds parameters as
+text; what is no column lies in global buffers from 1 on. A file is read in parts: what is opened is
+only its end.
+
+Clauses: L.index.files.version, L.index.files.column, L.index.files.metadata, L.index.files.buffer,
+L.index.files.size
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+from google.protobuf.message import Message
+from numpy.typing import NDArray
+
+from lanceref.context import Context
+from lanceref.cursor import Cursor
+from lanceref.errors import FormatError
+from lanceref.file.column_reader import ColumnReader
+from lanceref.file.data_file import open_file
+from lanceref.file.file_writer import FileWriter
+from lanceref.file.schema_write import schema_of
+from lanceref.file.versions import V2_0, FileVersion
+from lanceref.file.writer import page_policy
+from lanceref.storage import Source, Store
+from lanceref.wire import parse_message
+
+M = TypeVar("M", bound=Message)
+
+
+class IndexFile:
+    """An opened file of an index; `size_bytes` is what the manifest says of it, None: nothing."""
+
+    def __init__(self, source: Source, ctx: Context, size_bytes: int | None = None) -> None:
+        self.ctx = ctx
+        self.place = ctx.at(0, source.size)
+        if size_bytes is not None and size_bytes != source.size:
+            ctx.refuse(
+                FormatError(
+                    "L.index.files.size",
+                    self.place,
+                    found=f"{source.size} bytes",
+                    wanted=f"{size_bytes}, as the manifest says",
+                )
+            )
+        self._file = open_file(source, ctx)
+        self._fields = {field.name: field for field in self._file.descriptor.schema.fields}
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of the file."""
+        return self._file.num_rows
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Metadata of the schema."""
+        return self._file.descriptor.schema.metadata
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self._fields)
+
+    def text(self, key: str) -> str:
+        """Return an entry of the metadata. Raises FormatError when it is missing."""
+        if key not in self.metadata:
+            raise FormatError(
+                "L.index.files.metadata",
+                self.place,
+                found=f"no {key!r} among {sorted(self.metadata)}",
+                wanted="an entry",
+            )
+        return self.metadata[key]
+
+    def number(self, key: str) -> int:
+        """Return an entry of the metadata as a number. Raises FormatError for another."""
+        text = self.text(key)
+        if not (text.isascii() and text.isdigit() and len(text) <= 20):
+            raise FormatError(
+                "L.index.files.metadata",
+                self.place,
+                found=f"{key!r} = {text[:40]!r}",
+                wanted="a decimal number",
+            )
+        return int(text)
+
+    def column_type(self, name: str) -> pa.DataType:
+        """Return the Arrow type of a column. Raises FormatError when there is none."""
+        return self._column(name, None).type
+
+    def read(
+        self, name: str, type_: pa.DataType | None = None, start: int = 0, end: int | None = None
+    ) -> pa.Array:
+        """Return rows of a column. Raises FormatError when it is missing or of another type."""
+        column = self._column(name, type_)
+        if end is not None and end - start < self.num_rows:
+            return column.take(np.arange(start, end))
+        parts = list(column.scan(start, self.num_rows))
+        return pa.concat_arrays(parts) if parts else pa.array([], column.type)
+
+    def take(
+        self, name: str, rows: NDArray[np.int64], type_: pa.DataType | None = None
+    ) -> pa.Array:
+        """Return rows of a column, at ascending places."""
+        return self._column(name, type_).take(rows)
+
+    def _column(self, name: str, type_: pa.DataType | None) -> ColumnReader:
+        field = self._fields.get(name)
+        found = None if field is None else self._file.open_field(field)
+        if found is None or (type_ is not None and not found.type.equals(type_)):
+            raise FormatError(
+                "L.index.files.column",
+                self.place,
+                found=f"columns {self.names}" if found is None else f"{name!r} of {found.type}",
+                wanted=f"a column {name!r}" + ("" if type_ is None else f" of {type_}"),
+            )
+        return found
+
+    def buffer(self, number: int) -> Cursor:
+        """Return the bytes of a global buffer. Raises FormatError when there is none."""
+        buffers = self._file.global_buffers
+        if not 1 <= number < len(buffers):
+            raise FormatError(
+                "L.index.files.buffer",
+                self.place,
+                found=f"global buffer {number} of {len(buffers)}",
+                wanted="a buffer of the file",
+            )
+        return self._file.bytes.cursor(
+            buffers[number], f"global buffer {number}", "L.index.files.buffer"
+        )
+
+    def message(self, number: int, kind: type[M]) -> M:
+        """Return a global buffer as a message. Raises BadProto."""
+        return parse_message(self.buffer(number), kind, "global buffer", "L.index.files.buffer")
+
+
+def version_for(storage_version: FileVersion) -> FileVersion:
+    """Return the version of index files by that of the table's data files."""
+    return max(storage_version, V2_0)  # L.index.files.version
+
+
+def write_index_file(
+    store: Store,
+    path: str,
+    schema: pa.Schema,
+    version: FileVersion,
+    batches: Iterable[pa.RecordBatch],
+    metadata: Mapping[str, str],
+    buffers: Sequence[bytes] = (),
+) -> int:
+    """Write a file and return its size in bytes; `buffers` are the global ones from 1 on.
+
+    On any error nothing is left.
+    """
+    stored = schema_of(schema)
+    sink = store.create(path)
+    with ExitStack() as undo:
+        undo.callback(sink.abort)
+        writer = FileWriter(sink, stored, version, page_policy(len(stored.fields)))
+        for batch in batches:
+            writer.write_batch(batch)
+        for buffer in buffers:
+            writer.add_global_buffer(buffer)
+        for key, text in metadata.items():
+            writer.add_schema_metadata(key, text)
+        writer.finish()
+        undo.pop_all()
+    sink.close()
+    return sink.position

@@ -1,0 +1,158 @@
+"""Indices of a version: the segments of each, opened when they are first asked.
+
+An entry of a type that is not known, or too new, is passed over: its rows are scanned. So is one
+without details, which old writers left out.
+
+Clauses: L.index.details.url, L.index.details.unknown, L.index.details.version,
+L.index.segment.coverage
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.context import Context
+from lanceref.file.schema import LanceSchema
+from lanceref.index.kind import Found, Kind, ScalarIndex
+from lanceref.index.kinds import BY_DETAILS
+from lanceref.index.predicate import Predicate
+from lanceref.index.row_set import RowSet
+from lanceref.index.segment import Segment
+from lanceref.proto import table_pb2
+from lanceref.table.bases import Bases
+from lanceref.table.flags import STABLE_ROW_IDS
+from lanceref.table.lineage import ROW_ID
+from lanceref.table.manifest import Manifest
+from lanceref.table.rows import FragmentRows
+
+Positions = NDArray[np.int64]
+Entries = Sequence[table_pb2.IndexMetadata]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A segment with its files open, and what it has found so far."""
+
+    segment: Segment
+    index: ScalarIndex
+    by_address: bool
+    _found: dict[Predicate, Found] = field(default_factory=dict)
+
+    def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions:
+        """Return the live rows of a fragment, ascending, for which the predicate may be true."""
+        if predicate not in self._found:
+            self._found[predicate] = self.index.search(predicate)
+        found = self._found[predicate]
+        if isinstance(found, RowSet) and not self.by_address:
+            (ids,) = rows.take(np.arange(rows.num_rows), (), (ROW_ID,))
+            return found.among(ids.to_numpy())
+        return rows.positions(found.offsets(rows.fragment.id, rows.columns.stated_rows))
+
+
+@dataclass
+class Index:
+    """A logical index over one field: all segments of a name."""
+
+    name: str
+    kind: Kind
+    field_id: int
+    segments: tuple[Segment, ...]
+
+    @cached_property
+    def _opened(self) -> dict[str, Opened]:
+        return {}
+
+    def open(self, segment: Segment) -> Opened:
+        """Return a segment with its files open."""
+        if segment.uuid not in self._opened:
+            version = segment.entry.index_version
+            by_address = self.kind.by_address(version, segment.stable_row_ids)
+            self._opened[segment.uuid] = Opened(segment, self.kind.open(segment), by_address)
+        return self._opened[segment.uuid]
+
+    def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
+        """Return the live rows of a fragment for which the predicate may be true, ascending.
+
+        None when no segment covers the fragment.
+        """
+        for segment in self.segments:  # L.index.segment.coverage
+            if rows.fragment.id in segment.covers:
+                return self.open(segment).positions(predicate, rows)
+        return None
+
+
+def type_name(entry: table_pb2.IndexMetadata) -> str:
+    """Return the name of the details message of an entry, empty without details."""
+    return entry.index_details.type_url.rpartition("/")[2]
+
+
+def kind_of(entry: table_pb2.IndexMetadata) -> Kind | None:
+    """Return the type of an entry, None for one that is to be passed over."""
+    kind = BY_DETAILS.get(type_name(entry).lower())  # L.index.details.url
+    if kind is None or entry.index_version > kind.version:  # L.index.details.unknown, -version
+        return None
+    return kind
+
+
+class Indices:
+    """The indices of a version."""
+
+    def __init__(
+        self, manifest: Manifest, bases: Bases, ctx: Context, entries: Entries | None = None
+    ) -> None:
+        self._manifest, self._bases, self._ctx = manifest, bases, ctx
+        stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)
+        self.segments = tuple(
+            Segment(entry, bases, ctx, manifest.place, stable)
+            for entry in (manifest.indices if entries is None else entries)
+        )
+
+    def of(self, entries: Entries) -> Indices:
+        """Return segments that no version names yet as if this one did."""
+        return Indices(self._manifest, self._bases, self._ctx, entries)
+
+    @cached_property
+    def known(self) -> tuple[Index, ...]:
+        """Every logical index that can be asked."""
+        return tuple(self._known())
+
+    def _known(self) -> Iterator[Index]:
+        by_name: dict[str, list[Segment]] = {}
+        for segment in self.segments:
+            by_name.setdefault(segment.entry.name, []).append(segment)
+        for name, segments in by_name.items():
+            kinds = {id(kind_of(one.entry)): kind_of(one.entry) for one in segments}
+            fields = {tuple(one.entry.fields) for one in segments}
+            (kind, *others) = kinds.values()
+            if kind is not None and not others and len(fields) == 1 and len(min(fields)) == 1:
+                yield Index(name, kind, min(fields)[0], tuple(segments))
+
+    @cached_property
+    def by_path(self) -> dict[str, list[Index]]:
+        """The indices of each column, by its name, `a.b` for a part of one."""
+        paths = paths_of(self._manifest.schema)
+        found: dict[str, list[Index]] = {}
+        for index in self.known:
+            if index.field_id in paths:
+                found.setdefault(paths[index.field_id], []).append(index)
+        return found
+
+
+def paths_of(schema: LanceSchema) -> dict[int, str]:
+    """Return the name of each field below structs only, `a.b`, by its id."""
+    found: dict[int, str] = {}
+    level = [("", one) for one in schema.fields]
+    while level:
+        found |= {one.id: f"{above}{one.name}" for above, one in level}
+        level = [
+            (f"{above}{one.name}.", child)
+            for above, one in level
+            if one.logical_type == "struct"
+            for child in one.children
+        ]
+    return found

@@ -1,0 +1,109 @@
+"""Index types: what an index of a type is asked, how one is opened, built and rewritten.
+
+Each type is a value of `Kind` in a module of its own; who uses indices knows no type by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from google.protobuf.message import Message
+from numpy.typing import NDArray
+
+from lanceref.file.schema import Field
+from lanceref.index.predicate import Predicate
+from lanceref.index.row_set import Keys, RowSet
+from lanceref.index.segment import Segment
+from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.training import Training
+
+Parameters: TypeAlias = Mapping[str, object]
+"""What the caller says of an index to be built, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Rows of runs: of each the fragment, the first row offset and the number of rows, int64."""
+
+    fragments: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
+        """Return the row offsets below `num_rows` of a fragment that lie in a run, ascending."""
+        mask = np.zeros(num_rows, np.bool_)
+        for number in np.flatnonzero(self.fragments == fragment_id).tolist():
+            start = int(self.starts[number])
+            mask[start : start + int(self.lengths[number])] = True
+        return np.flatnonzero(mask)
+
+
+Found: TypeAlias = RowSet | Spans
+"""Rows that a segment has found."""
+
+
+class ScalarIndex(Protocol):
+    """An opened segment."""
+
+    def search(self, predicate: Predicate) -> Found:
+        """Return the rows for which a predicate is true, or may be if the type is not exact."""
+
+    def statistics(self) -> dict[str, object]:
+        """Return what users are told about the segment."""
+
+
+Moved: TypeAlias = Callable[[Keys], tuple[NDArray[np.bool_], Keys]]
+"""Says of the keys of a segment which are left, and returns these as they are now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What the entry of a new segment says of its type."""
+
+    details: Message
+    version: int
+
+
+Open: TypeAlias = Callable[[Segment], ScalarIndex]
+Build: TypeAlias = Callable[[Training, SegmentWriter, Parameters], Built]
+Rewrite: TypeAlias = Callable[[Sequence[tuple[Segment, Moved]], Training, SegmentWriter], Built]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A type of index.
+
+    `shown` is its name in lists, `details` the full name of its details message, `version` the
+    highest it can read. `exact` and `inexact` are the predicates it answers: by the rows, or by
+    rows that have to be looked at. Keys are addresses from `address_version` on even where rows
+    have stable ids, never where it is None. `accepts` says whether a column can be indexed,
+    `rewrite_on_move` whether a compaction that moves rows writes a segment anew.
+    """
+
+    name: str
+    shown: str
+    details: str
+    version: int
+    exact: tuple[type[Predicate], ...]
+    inexact: tuple[type[Predicate], ...]
+    accepts: Callable[[Field], bool]
+    open: Open
+    build: Build
+    rewrite: Rewrite | None = None
+    address_version: int | None = None
+    rewrite_on_move: bool = True
+
+    def answers(self, predicate: Predicate) -> bool | None:
+        """Return whether a predicate is answered exactly, None when it is not at all."""
+        if isinstance(predicate, self.exact):
+            return True
+        return False if isinstance(predicate, self.inexact) else None
+
+    def by_address(self, version: int, stable_row_ids: bool) -> bool:
+        """Return whether the keys of a segment are addresses."""
+        if not stable_row_ids:
+            return True
+        return self.address_version is not None and version >= self.address_version

@@ -1,0 +1,16 @@
+"""The types of scalar indices, by the names that users and manifests give them."""
+
+from __future__ import annotations
+
+from lanceref.index.scalar.bitmap import BITMAP
+from lanceref.index.scalar.btree import BTREE
+from lanceref.index.scalar.label_list import LABEL_LIST
+
+KINDS = (BTREE, BITMAP, LABEL_LIST)
+"""Every type that is there."""
+
+BY_NAME = {kind.name: kind for kind in KINDS}
+"""Type by its name."""
+
+BY_DETAILS = {kind.details.lower(): kind for kind in KINDS}
+"""Type by the name of its details message, in lower case."""

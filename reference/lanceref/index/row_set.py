@@ -1,0 +1,130 @@
+"""Row sets: the rows that an index has found, by row address or row id; RowAddrTreeMap as bytes.
+
+The upper 32 bits of an address are the fragment. A set names single rows, and in some files whole
+fragments.
+
+Layout (little-endian): u32 number of fragments; of each, ascending, u32 fragment, u32 size, and so
+many bytes of a Roaring bitmap of 32-bit row offsets; size 0: every row of the fragment.
+
+Clauses: L.index.rows.count, L.index.rows.order, L.index.rows.bitmap, L.index.rows.end
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
+
+from lanceref.cursor import Cursor
+from lanceref.errors import FormatError
+from lanceref.table.roaring import parse_bitmap
+
+Keys = NDArray[np.uint64]
+"""Row addresses or row ids."""
+
+ENTRY_BYTES = 8
+SHIFT = np.uint64(32)
+LOW = np.uint64(0xFFFFFFFF)
+NO_KEYS = np.empty(0, np.uint64)
+
+_ENTRY = struct.Struct("<II")
+
+
+@dataclass(frozen=True, slots=True)
+class RowSet:
+    """`keys` are ascending and differ; the rows of `whole` fragments belong to it too."""
+
+    keys: Keys = field(default_factory=lambda: NO_KEYS)
+    whole: frozenset[int] = frozenset()
+
+    def among(self, keys: Keys) -> NDArray[np.int64]:
+        """Return the places in `keys`, ascending or not, of those that are in the set."""
+        found = np.isin(keys, self.keys)
+        for fragment in self.whole:
+            found |= keys >> SHIFT == fragment
+        return np.flatnonzero(found)
+
+    def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
+        """Return the row offsets below `num_rows` of a fragment whose addresses are in the set."""
+        if fragment_id in self.whole:
+            return np.arange(num_rows)
+        base = np.uint64(fragment_id) << SHIFT
+        ends = np.array([base, base + np.uint64(num_rows)], np.uint64)
+        first, end = np.searchsorted(self.keys, ends)
+        return (self.keys[first:end] & LOW).astype(np.int64)
+
+
+def row_set(keys: Keys) -> RowSet:
+    """Return the set of keys in any order, which may repeat."""
+    return RowSet(np.unique(keys))
+
+
+def union(sets: Sequence[RowSet]) -> RowSet:
+    """Return the rows that are in any of some sets."""
+    keys = [one.keys for one in sets]
+    whole = frozenset[int]().union(*(one.whole for one in sets))
+    return RowSet(np.unique(np.concatenate([NO_KEYS, *keys])), whole)
+
+
+def intersection(sets: Sequence[RowSet]) -> RowSet:
+    """Return the rows that are in each of some sets, at least one."""
+    first, *rest = sets
+    for other in rest:
+        own = np.isin(first.keys >> SHIFT, sorted(other.whole))
+        own[other.among(first.keys)] = True
+        foreign = np.isin(other.keys >> SHIFT, sorted(first.whole))
+        first = union(
+            [RowSet(first.keys[own], first.whole & other.whole), RowSet(other.keys[foreign])]
+        )
+    return first
+
+
+def parse_row_set(cursor: Cursor) -> RowSet:
+    """Parse the set that fills `cursor`. Raises FormatError."""
+    count = cursor.u32("number of fragments", "L.index.rows.count")
+    cursor.require(count * ENTRY_BYTES, f"{count} fragments", "L.index.rows.count")
+    keys: list[Keys] = [NO_KEYS]
+    whole: set[int] = set()
+    last = -1
+    for _ in range(count):
+        start = cursor.offset
+        fragment = cursor.u32("fragment", "L.index.rows.order")
+        if fragment <= last:
+            raise FormatError(
+                "L.index.rows.order",
+                cursor.ctx.at(start, ENTRY_BYTES),
+                found=f"fragment {fragment} behind {last}",
+                wanted="rising fragments",
+            )
+        last = fragment
+        size = cursor.u32("size of the bitmap", "L.index.rows.bitmap")
+        if size:
+            offsets = parse_bitmap(cursor.window(size, "bitmap", "L.index.rows.bitmap"))
+            keys.append(offsets.astype(np.uint64) | np.uint64(fragment) << SHIFT)
+        else:
+            whole.add(fragment)
+    if cursor.remaining:
+        raise FormatError(
+            "L.index.rows.end",
+            cursor.ctx.at(cursor.offset, cursor.remaining),
+            found=f"{cursor.remaining} bytes behind the last fragment",
+            wanted="none",
+        )
+    return RowSet(np.concatenate(keys), frozenset(whole))
+
+
+def encode_row_set(rows: RowSet) -> bytes:
+    """Return a set as bytes, bitmaps without run containers."""
+    parts = dict.fromkeys(rows.whole, b"")
+    fragments = rows.keys >> SHIFT
+    starts = np.flatnonzero(np.diff(fragments, prepend=fragments[:1] + np.uint64(1)))
+    for part in np.split(rows.keys, starts[1:]):
+        if len(part) and int(part[0] >> SHIFT) not in rows.whole:
+            bitmap = BitMap((part & LOW).astype(np.uint32), optimize=False)
+            parts[int(part[0] >> SHIFT)] = bitmap.serialize()
+    entries = (_ENTRY.pack(fragment, len(data)) + data for fragment, data in sorted(parts.items()))
+    return struct.pack("<I", len(parts)) + b"".join(entries)

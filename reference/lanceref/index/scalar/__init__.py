@@ -1,0 +1,1 @@
+"""Scalar indices: one module for each type."""

@@ -1,0 +1,188 @@
+"""BTREE: all values in order, cut into pages, and the bounds of every page.
+
+A search reads the bounds once, and then only pages whose bounds let something be found.
+
+Layout: `page_data.lance`: values (nullable), ids uint64, sorted by value, nulls first; row r is in
+page r // batch_size. `page_lookup.lance`: of each page min and max (first and last value),
+null_count u32, page_idx u32; metadata batch_size (4096 where it is missing or no number).
+
+Clauses: L.index.btree.columns, L.index.btree.order, L.index.btree.pages, L.index.btree.batch-size
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from lanceref.errors import FormatError, OperationRefused
+from lanceref.index.index_file import IndexFile
+from lanceref.index.kind import Built, Kind, Moved, Parameters
+from lanceref.index.ordering import has_order, sorted_order
+from lanceref.index.predicate import (
+    Among,
+    IsNull,
+    OnValues,
+    Predicate,
+    StartsWith,
+    Within,
+    holds,
+    may_hold,
+)
+from lanceref.index.row_set import Keys, RowSet, row_set
+from lanceref.index.segment import Segment
+from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.training import Training, trained
+from lanceref.proto import index_details_pb2
+
+DATA = "page_data.lance"
+LOOKUP = "page_lookup.lance"
+PAGE_ROWS = 4096
+"""Rows of a page unless the index says otherwise."""
+
+BY_ADDRESS = 1
+"""Version from which on the keys are addresses even where rows have stable ids."""
+
+
+class BTree:
+    """An opened segment: the bounds of its pages are in memory."""
+
+    def __init__(self, segment: Segment) -> None:
+        self._segment = segment
+        lookup = segment.file(LOOKUP)
+        self._type = lookup.column_type("min")
+        self._least = lookup.read("min")
+        self._greatest = lookup.read("max", self._type)
+        self._null_counts = lookup.read("null_count", pa.uint32()).to_numpy()
+        self._pages = lookup.read("page_idx", pa.uint32()).to_numpy().astype(np.int64)
+        self._page_rows = page_rows(lookup)
+
+    def search(self, predicate: Predicate) -> RowSet:
+        """Return the rows for which a predicate on values is true. Raises FormatError."""
+        assert isinstance(predicate, OnValues)
+        found = []
+        for values, keys in self._read(self._pages[self._possible(predicate)]):
+            found.append(keys[holds(predicate, values)])
+        return row_set(np.concatenate([np.empty(0, np.uint64), *found]))
+
+    def _possible(self, predicate: OnValues) -> NDArray[np.bool_]:
+        """Return for each page whether it may have a row that is wanted."""
+        if isinstance(predicate, IsNull):
+            return np.asarray(self._null_counts > 0)
+        valid = np.asarray(pc.is_valid(self._greatest).to_numpy(zero_copy_only=False), np.bool_)
+        return valid & may_hold(predicate, self._least, self._greatest)
+
+    def _read(self, pages: NDArray[np.int64]) -> Iterator[tuple[pa.Array, Keys]]:
+        """Yield values and keys of pages, neighbours together."""
+        data = self._segment.file(DATA)
+        for run in np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1):
+            if not len(run):
+                continue
+            start, end = int(run[0]) * self._page_rows, (int(run[-1]) + 1) * self._page_rows
+            if start >= data.num_rows:
+                raise FormatError(
+                    "L.index.btree.pages",
+                    data.place,
+                    found=f"page {int(run[0])} of {data.num_rows} rows",
+                    wanted=f"pages of {self._page_rows} rows",
+                )
+            end = min(end, data.num_rows)
+            values = data.read("values", self._type, start, end)
+            yield values, data.read("ids", pa.uint64(), start, end).to_numpy()
+
+    def statistics(self) -> dict[str, object]:
+        """Return the bounds of the index as text, and the number of its pages."""
+        ends = [*self._least[:1].to_pylist(), *self._greatest[-1:].to_pylist()] or ["", ""]
+        least, greatest = ("NULL" if one is None else f"{one}" for one in ends)
+        return {"min": least, "max": greatest, "num_pages": len(self._pages)}
+
+
+def page_rows(lookup: IndexFile) -> int:
+    """Return the rows of a page; what is missing or no number is the default."""
+    text = lookup.metadata.get("batch_size", "")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+    return number or PAGE_ROWS  # L.index.btree.batch-size
+
+
+def write_btree(values: pa.Array, keys: Keys, rows: int, writer: SegmentWriter) -> None:
+    """Write both files over values in any order, in pages of so many rows."""
+    order = sorted_order(values)
+    values, keys = values.take(pa.array(order)), keys[order]
+    data = pa.schema(
+        [pa.field("values", values.type), pa.field("ids", pa.uint64(), nullable=False)]
+    )
+    writer.write_file(DATA, data, [pa.record_batch([values, pa.array(keys)], schema=data)])
+    starts = np.arange(0, len(values), rows)
+    ends = np.minimum(starts + rows, len(values))
+    nulls = np.clip(values.null_count - starts, 0, ends - starts)  # they come first
+    lookup = pa.schema(
+        [
+            pa.field("min", values.type),
+            pa.field("max", values.type),
+            pa.field("null_count", pa.uint32(), nullable=False),
+            pa.field("page_idx", pa.uint32(), nullable=False),
+        ]
+    )
+    columns = [
+        values.take(pa.array(starts)),
+        values.take(pa.array(ends - 1)),
+        pa.array(nulls.astype(np.uint32)),
+        pa.array(np.arange(len(starts), dtype=np.uint32)),
+    ]
+    metadata = {"batch_size": f"{rows}", "range_partitioned": "false"}
+    writer.write_file(LOOKUP, lookup, [pa.record_batch(columns, schema=lookup)], metadata)
+
+
+def read_entries(segment: Segment) -> tuple[pa.Array, Keys]:
+    """Return all values and keys of a segment."""
+    data = segment.file(DATA)
+    return data.read("values"), data.read("ids", pa.uint64()).to_numpy()
+
+
+def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
+    """Build over rows; `zone_size` is the rows of a page. Raises OperationRefused."""
+    rows = parameters.get("zone_size", PAGE_ROWS)
+    if not isinstance(rows, int) or rows <= 0:
+        raise OperationRefused(f"zone_size must be a positive number, got {rows!r}")
+    write_btree(*trained(training), rows, writer)
+    return _built(training)
+
+
+def _built(training: Training) -> Built:
+    version = BY_ADDRESS if training.stable_row_ids else 0
+    return Built(index_details_pb2.BTreeIndexDetails(), version)
+
+
+def rewrite(
+    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
+) -> Built:
+    """Write what is left of segments, and new rows, as one segment."""
+    values, keys = [], []
+    for segment, moved in segments:
+        own, before = read_entries(segment)
+        kept, after = moved(before)
+        values.append(own.filter(pa.array(kept)))
+        keys.append(after)
+    own, after = trained(training)
+    rows = page_rows(segments[0][0].file(LOOKUP))
+    write_btree(pa.concat_arrays([*values, own]), np.concatenate([*keys, after]), rows, writer)
+    return _built(training)
+
+
+BTREE = Kind(
+    name="BTREE",
+    shown="BTree",
+    details="lance.table.BTreeIndexDetails",
+    version=BY_ADDRESS,
+    exact=(IsNull, Among, Within, StartsWith),
+    inexact=(),
+    accepts=has_order,
+    open=BTree,
+    build=build,
+    rewrite=rewrite,
+    address_version=BY_ADDRESS,
+)
+"""The index type."""

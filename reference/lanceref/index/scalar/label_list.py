@@ -1,0 +1,122 @@
+"""LABEL_LIST: of every label the set of rows whose list holds it.
+
+Layout: as BITMAP, the keys being the items of the lists; an item that is null is a key too. The
+metadata lance:label_list_nulls names the global buffer with the rows whose list itself is null, a
+RowAddrTreeMap. Empty lists appear nowhere. Version 0 has no such buffer.
+
+Clauses: L.index.label-list.nulls, L.index.bitmap.columns, L.index.bitmap.order
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lanceref.file.schema import Field
+from lanceref.index.kind import Built, Kind, Moved, Parameters
+from lanceref.index.predicate import Among, HasLabels, IsNull, Predicate
+from lanceref.index.row_set import (
+    Keys,
+    RowSet,
+    encode_row_set,
+    intersection,
+    parse_row_set,
+    row_set,
+    union,
+)
+from lanceref.index.scalar.bitmap import LOOKUP, Bitmap, entries, write_bitmaps
+from lanceref.index.segment import Segment
+from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.training import Training, leaf, trained
+from lanceref.proto import index_details_pb2
+
+NULLS = "lance:label_list_nulls"
+WITH_NULLS = 1
+"""Version from which on rows whose list is null are kept."""
+
+
+class LabelList:
+    """An opened segment: its labels are in memory."""
+
+    def __init__(self, segment: Segment) -> None:
+        self._segment = segment
+        self._bitmap = Bitmap(segment)
+
+    def search(self, predicate: Predicate) -> RowSet:
+        """Return the rows whose list holds labels, or is null. Raises FormatError."""
+        if isinstance(predicate, IsNull):
+            return null_lists(self._segment)
+        assert isinstance(predicate, HasLabels)
+        found = [self._bitmap.search(Among((label,))) for label in predicate.labels]
+        return intersection(found) if predicate.every else union(found)
+
+    def statistics(self) -> dict[str, object]:
+        """Return the number of labels."""
+        return self._bitmap.statistics()
+
+
+def null_lists(segment: Segment) -> RowSet:
+    """Return the rows whose list is null; a segment of version 0 knows none. Raises FormatError."""
+    if segment.entry.index_version < WITH_NULLS:
+        return RowSet()
+    file = segment.file(LOOKUP)
+    return parse_row_set(file.buffer(file.number(NULLS)))  # L.index.label-list.nulls
+
+
+def flattened(values: pa.Array, keys: Keys) -> tuple[pa.Array, Keys, Keys]:
+    """Return the items of lists, the keys of their rows, and the keys of lists that are null."""
+    nulls = np.asarray(values.is_null().to_numpy(zero_copy_only=False), np.bool_)
+    lengths = np.asarray(pc.fill_null(pc.list_value_length(values), 0).to_numpy(), np.int64)
+    return values.flatten(), np.repeat(keys, lengths), keys[nulls]
+
+
+def write_labels(items: pa.Array, keys: Keys, nulls: Keys, writer: SegmentWriter) -> Built:
+    """Write the sets of items, and the rows whose list is null."""
+    write_bitmaps(items, keys, writer, {NULLS: "1"}, [encode_row_set(row_set(nulls))])
+    return Built(index_details_pb2.LabelListIndexDetails(), WITH_NULLS)
+
+
+def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
+    """Build over rows."""
+    return write_labels(*flattened(*trained(training)), writer)
+
+
+def rewrite(
+    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
+) -> Built:
+    """Write what is left of segments, and new rows, as one segment."""
+    items, keys, nulls = flattened(*trained(training))
+    parts, rows, empty = [items], [keys], [nulls]
+    for segment, moved in segments:
+        own, before = entries(segment)
+        kept, after = moved(before)
+        parts.append(own.filter(pa.array(kept)))
+        rows.append(after)
+        empty.append(moved(null_lists(segment).keys)[1])
+    return write_labels(
+        pa.concat_arrays(parts), np.concatenate(rows), np.concatenate(empty), writer
+    )
+
+
+def is_list(field: Field) -> bool:
+    """Return whether a column holds lists of values that can be compared."""
+    type_ = leaf(field).arrow.type
+    return bool(pa.types.is_list(type_) or pa.types.is_large_list(type_))
+
+
+LABEL_LIST = Kind(
+    name="LABEL_LIST",
+    shown="LabelList",
+    details="lance.table.LabelListIndexDetails",
+    version=WITH_NULLS,
+    exact=(HasLabels, IsNull),
+    inexact=(),
+    accepts=is_list,
+    open=LabelList,
+    build=build,
+    rewrite=rewrite,
+)
+"""The index type."""

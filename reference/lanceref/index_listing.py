@@ -1,0 +1,114 @@
+"""Index listing: what a dataset says of its indices (face).
+
+Has the names of pylance's `LanceDataset`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from uuid import UUID
+
+from pyroaring import BitMap
+
+from lanceref.errors import IndexMissing
+from lanceref.index.indices import kind_of, paths_of, type_name
+from lanceref.indices import IndexDescription, IndexSegmentDescription
+from lanceref.opened import OpenTable
+from lanceref.proto import table_pb2
+from lanceref.txn.index_entries import SYSTEM_INDICES, covered
+
+
+class IndexListing(OpenTable):
+    """What a dataset says of its indices."""
+
+    def list_indices(self) -> list[dict[str, object]]:
+        """Return every segment: name, type, uuid, fields, version, fragments."""
+        return [
+            {
+                "name": entry.name,
+                "type": _shown(entry),
+                "uuid": str(UUID(bytes=entry.uuid.uuid)),
+                "fields": self._paths(entry),
+                "version": entry.dataset_version,
+                "fragment_ids": covered(entry) or BitMap(),
+                "base_id": entry.base_id if entry.HasField("base_id") else None,
+            }
+            for entry in self._snapshot.manifest.indices
+        ]
+
+    def describe_indices(self) -> list[IndexDescription]:
+        """Return every index with its segments, by name; those of the system are left out."""
+        return [self._described(name, entries) for name, entries in self._by_name()]
+
+    def index_statistics(self, index_name: str) -> dict[str, object]:
+        """Return what an index covers, and numbers of each segment. Raises IndexMissing."""
+        found = dict(self._by_name()).get(index_name)
+        index = next((one for one in self._snapshot.indices.known if one.name == index_name), None)
+        if found is None or index is None:
+            raise IndexMissing(f'Index "{index_name}" not found')
+        fragments = {rows.fragment.id: rows.num_rows for rows in self._snapshot.fragments}
+        bitmaps = [(covered(entry) or BitMap()) & BitMap(fragments) for entry in found]
+        rows = [sum(fragments[number] for number in bitmap) for bitmap in bitmaps]
+        covered_fragments = BitMap().union(*bitmaps)
+        segments = [index.open(segment).index.statistics() for segment in index.segments]
+        return {
+            "index_type": _shown(found[0]),
+            "name": index_name,
+            "num_indices": len(found),
+            "num_segments": len(found),
+            "indices": segments,
+            "segments": segments,
+            "num_indexed_fragments": len(covered_fragments),
+            "num_indexed_rows": sum(rows),
+            "num_unindexed_fragments": len(fragments) - len(covered_fragments),
+            "num_unindexed_rows": sum(fragments.values()) - sum(rows),
+            "num_indexed_rows_per_delta": rows,
+            "updated_at_timestamp_ms": max(entry.created_at for entry in found),
+        }
+
+    def _by_name(self) -> Iterator[tuple[str, Sequence[table_pb2.IndexMetadata]]]:
+        entries = [one for one in self._snapshot.manifest.indices if one.name not in SYSTEM_INDICES]
+        for name in sorted({entry.name for entry in entries}):
+            yield name, [entry for entry in entries if entry.name == name]
+
+    def _paths(self, entry: table_pb2.IndexMetadata) -> list[str]:
+        paths = paths_of(self._snapshot.manifest.schema)
+        return [paths[one] for one in entry.fields if one in paths]
+
+    def _described(self, name: str, entries: Sequence[table_pb2.IndexMetadata]) -> IndexDescription:
+        live = {rows.fragment.id: rows.num_rows for rows in self._snapshot.fragments}
+        union = BitMap().union(*(covered(entry) or BitMap() for entry in entries))
+        segments = [_segment(entry) for entry in entries]
+        sizes = [one.size_bytes for one in segments if one.size_bytes is not None]
+        return IndexDescription(
+            name=name,
+            type_url=entries[0].index_details.type_url,
+            index_type=_shown(entries[0]),
+            num_rows_indexed=sum(live.get(number, 0) for number in union),
+            fields=list(entries[0].fields),
+            field_names=self._paths(entries[0]),
+            segments=segments,
+            details={},
+            total_size_bytes=sum(sizes) if len(sizes) == len(segments) else None,
+        )
+
+
+def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:
+    created = datetime.fromtimestamp(entry.created_at / 1000, UTC) if entry.created_at else None
+    return IndexSegmentDescription(
+        uuid=str(UUID(bytes=entry.uuid.uuid)),
+        dataset_version_at_last_update=entry.dataset_version,
+        fragment_ids=covered(entry) or BitMap(),
+        index_version=entry.index_version,
+        created_at=created,
+        size_bytes=sum(file.size_bytes for file in entry.files) if entry.files else None,
+        base_id=entry.base_id if entry.HasField("base_id") else None,
+        covering_fields=list(entry.covering_fields),
+    )
+
+
+def _shown(entry: table_pb2.IndexMetadata) -> str:
+    """Return the name of an index type as lists have it."""
+    kind = kind_of(entry)
+    return type_name(entry).rpartition(".")[2] or "Unknown" if kind is None else kind.shown

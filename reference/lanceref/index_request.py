@@ -1,0 +1,93 @@
+"""Index requests: what a caller wants to have indexed, checked as pylance checks it (face)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from lanceref.edit.index_build import indexed_field
+from lanceref.errors import NotFound
+from lanceref.file.schema import Field, LanceSchema
+from lanceref.index.kind import Kind
+from lanceref.index.kinds import BY_NAME
+from lanceref.index.ordering import has_order
+from lanceref.index.training import leaf
+from lanceref.indices import IndexConfig
+
+ALIASES = {"FTS": "INVERTED", "LABELLIST": "LABEL_LIST"}
+"""Other names of types."""
+
+BY_KEYWORD = (
+    "BTREE",
+    "BITMAP",
+    "NGRAM",
+    "ZONEMAP",
+    "LABEL_LIST",
+    "INVERTED",
+    "FTS",
+    "BLOOMFILTER",
+    "RTREE",
+    "MINHASHLSH",
+)
+"""Names that may be given as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRequest:
+    """A type of index over a column, and its parameters."""
+
+    kind: Kind
+    column: str
+    parameters: Mapping[str, object]
+
+
+def index_request(
+    schema: LanceSchema,
+    column: str | Sequence[str],
+    index_type: str | IndexConfig,
+    parameters: Mapping[str, object],
+) -> IndexRequest:
+    """Check a request. Raises KeyError, TypeError, NotImplementedError."""
+    if not isinstance(column, str):
+        if len(column) > 1:
+            raise NotImplementedError("Scalar indices currently only support a single column")
+        (column,) = column
+    if isinstance(index_type, IndexConfig):
+        name, parameters = index_type.index_type.upper(), index_type.parameters
+    elif isinstance(index_type, str):
+        name = index_type.upper()
+        if name not in BY_KEYWORD:
+            raise NotImplementedError(
+                'Only "BTREE", "BITMAP", "NGRAM", "ZONEMAP", "LABEL_LIST", "INVERTED", '
+                '"BLOOMFILTER", "RTREE" or "MINHASHLSH" are supported for scalar columns.  '
+                f"Received {name}"
+            )
+    else:
+        raise TypeError("index_type must be str or IndexConfig")
+    kind = BY_NAME.get(ALIASES.get(name, name))
+    if kind is None:
+        raise NotImplementedError(f"there is no index type {name}")
+    try:
+        field, _ = indexed_field(schema, column)
+    except NotFound as error:
+        raise KeyError(f"{column} not found in schema") from error
+    _check(name, column, field)
+    return IndexRequest(kind, column, parameters)
+
+
+def _check(name: str, column: str, field: Field) -> None:
+    """Raise TypeError for a column that an index type cannot have."""
+    type_ = leaf(field).arrow.type
+    is_list = pa.types.is_list(type_) or pa.types.is_large_list(type_)
+    if name in ("BTREE", "BITMAP") and not has_order(field):
+        raise TypeError(
+            f"BTREE/BITMAP index column {column} must be int, float, bool, str, large_str, "
+            "binary, large_binary, decimal, fixed-size-binary, or temporal"
+        )
+    if name == "LABEL_LIST" and not is_list:
+        raise TypeError(f"LABEL_LIST index column {column} must be a list or large list")
+    is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
+    if name == "NGRAM" and not is_text:
+        raise TypeError(f"NGRAM index column {column} must be a string")

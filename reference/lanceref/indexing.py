@@ -1,0 +1,203 @@
+"""Indexing: the indices of a dataset, made, listed and dropped (face).
+
+Has the names of pylance's `LanceDataset`. A segment is built first and committed then; several
+processes may build segments over fragments of their own and one of them commit all.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pyroaring import BitMap
+
+from lanceref.edit.index_build import build_segment, rewrite_segments
+from lanceref.errors import IndexNotFound, IndexRefused
+from lanceref.index.indices import paths_of, type_name
+from lanceref.index_request import index_request
+from lanceref.opened import OpenTable
+from lanceref.proto import table_pb2
+from lanceref.table.rows import FragmentRows
+from lanceref.transactions import index_message, index_of
+from lanceref.txn.index_entries import covered
+from lanceref.txn.making import Staged
+
+if TYPE_CHECKING:
+    from lanceref.dataset import LanceDataset
+    from lanceref.indices import IndexConfig
+    from lanceref.operation import Index
+
+Entries = Sequence[table_pb2.IndexMetadata]
+
+
+class Indexing(OpenTable):
+    """The indices of a dataset."""
+
+    @property
+    def has_index(self) -> bool:
+        """Whether the version has an index of any type."""
+        return bool(self._snapshot.manifest.indices)
+
+    def create_scalar_index(
+        self,
+        column: str,
+        index_type: str | IndexConfig,
+        name: str | None = None,
+        *,
+        replace: bool = True,
+        train: bool = True,
+        fragment_ids: list[int] | None = None,
+        index_uuid: str | None = None,
+        progress_callback: Callable[[object], None] | None = None,
+        **kwargs: object,
+    ) -> None:
+        """Build an index over a column and commit it; `kwargs` are parameters of the type.
+
+        Without `train` the index is empty and covers nothing. An index of the same name is
+        replaced. Raises IndexRefused, KeyError, TypeError, ValueError, CommitConflict.
+        """
+        snapshot = self._snapshot
+        request = index_request(snapshot.manifest.schema, column, index_type, kwargs)
+        if fragment_ids is not None:
+            raise ValueError(
+                f"{request.kind.name} distributed indexing uses create_index_uncommitted(..., "
+                f'index_type="{request.kind.name}", fragment_ids=...)'
+            )
+        name = self._free_name(request.column, request.kind.details) if name is None else name
+        before = self._replaceable(name, request.column, replace=replace)
+        entry = build_segment(
+            snapshot,
+            request.kind,
+            request.column,
+            request.parameters,
+            snapshot.fragments if train else (),
+            name,
+            None if index_uuid is None else uuid.UUID(index_uuid),
+        )
+        self._commit_segments([entry], before)
+
+    def _free_name(self, column: str, details: str) -> str:
+        """Return the name of a new index that has not been given one."""
+        taken = {entry.name: type_name(entry) for entry in self._snapshot.manifest.indices}
+        base = name = f"{column}_idx"
+        number = 1
+        while name in taken and taken[name].lower() != details.lower():
+            number += 1
+            name = f"{base}_{number}"
+        return name
+
+    def _replaceable(self, name: str, column: str, *, replace: bool) -> Entries:
+        """Return the segments that a new index takes the place of. Raises IndexRefused."""
+        before = [entry for entry in self._snapshot.manifest.indices if entry.name == name]
+        paths = paths_of(self._snapshot.manifest.schema)
+        own = [field for field, path in paths.items() if path.lower() == column.lower()]
+        if any(list(entry.fields) != own for entry in before):
+            raise IndexRefused(
+                f"Index name '{name}' already exists with different fields, "
+                "please specify a different name"
+            )
+        if before and not replace:
+            raise IndexRefused(
+                f"Index name '{name}' already exists, please specify a different name or use "
+                "replace=True"
+            )
+        return before
+
+    def _commit_segments(self, new: Entries, removed: Entries) -> None:
+        transaction = self._new_transaction()
+        transaction.create_index.new_indices.extend(new)
+        transaction.create_index.removed_indices.extend(removed)
+        self._commit(Staged(transaction))
+
+    def create_index_uncommitted(
+        self,
+        column: str | list[str],
+        index_type: str | IndexConfig,
+        name: str | None = None,
+        *,
+        train: bool = True,
+        fragment_ids: list[int] | None = None,
+        index_uuid: str | None = None,
+        **kwargs: object,
+    ) -> Index:
+        """Build a segment over some fragments and return it, uncommitted.
+
+        Raises ValueError without fragments.
+        """
+        if fragment_ids is None:
+            raise ValueError(
+                "create_index_uncommitted requires fragment_ids for distributed index build"
+            )
+        request = index_request(self._snapshot.manifest.schema, column, index_type, kwargs)
+        fragments = self._fragments(fragment_ids) if train else ()
+        entry = build_segment(
+            self._snapshot,
+            request.kind,
+            request.column,
+            request.parameters,
+            fragments,
+            f"{request.column}_idx" if name is None else name,
+            None if index_uuid is None else uuid.UUID(index_uuid),
+        )
+        return index_of(entry)
+
+    def _fragments(self, ids: Sequence[int]) -> list[FragmentRows]:
+        by_id = {rows.fragment.id: rows for rows in self._snapshot.fragments}
+        missing = set(ids) - by_id.keys()
+        if missing:
+            raise ValueError(f"fragments {sorted(missing)} are not in version {self.version}")
+        return [by_id[number] for number in sorted(set(ids))]
+
+    def merge_existing_index_segments(self, segments: list[Index]) -> Index:
+        """Write uncommitted segments as one, which covers what all of them do.
+
+        Raises IndexRefused for segments of several types or of overlapping coverage.
+        """
+        entries = [index_message(one) for one in segments]
+        _check_disjoint(entries)
+        for entry in entries:
+            entry.name = entries[0].name
+        known = self._snapshot.indices.of(entries).known
+        if len(known) != 1:
+            raise IndexRefused("the segments are not of one known index type")
+        return index_of(rewrite_segments(self._snapshot, known[0], known[0].segments, ()))
+
+    def commit_existing_index_segments(
+        self, index_name: str, column: str, segments: list[Index]
+    ) -> LanceDataset:
+        """Commit segments as one index; those of the name that they cover again are replaced."""
+        entries = [index_message(one) for one in segments]
+        _check_disjoint(entries)
+        for entry in entries:
+            entry.name = index_name
+        given = BitMap().union(*(covered(entry) or BitMap() for entry in entries))
+        before = self._replaceable(index_name, column, replace=True)
+        removed = [one for one in before if (covered(one) or BitMap()) & given]
+        self._commit_segments(entries, removed)
+        return self  # type: ignore[return-value]
+
+    def drop_index(self, name: str) -> None:
+        """Take an index out of the table; its files stay until a cleanup. Raises IndexNotFound."""
+        removed = [entry for entry in self._snapshot.manifest.indices if entry.name == name]
+        if not removed:
+            raise IndexNotFound(f"Lance index not found: name={name}")
+        self._commit_segments([], removed)
+
+    def prewarm_index(self, name: str, **kwargs: object) -> None:
+        """Open the files of an index. Raises IndexNotFound."""
+        for index in self._snapshot.indices.known:
+            if index.name == name:
+                for segment in index.segments:
+                    index.open(segment)
+                return
+        raise IndexNotFound(f"Lance index not found: name={name}")
+
+
+def _check_disjoint(entries: Entries) -> None:
+    """Raise IndexRefused for segments that cover a fragment twice."""
+    bitmaps = [covered(entry) or BitMap() for entry in entries]
+    if not entries:
+        raise IndexRefused("at least one segment is needed")
+    if sum(map(len, bitmaps)) != len(BitMap().union(*bitmaps)):
+        raise IndexRefused("overlapping fragment coverage in segment set")

@@ -1,0 +1,56 @@
+"""Descriptions of indices, and how one is configured (face).
+
+Has the names of pylance's `lance.indices`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from pyroaring import BitMap
+
+
+@dataclass(frozen=True)
+class IndexConfig:
+    """A type of index by name, and its parameters."""
+
+    index_type: str
+    parameters: dict[str, object] = field(default_factory=dict)
+
+
+class IndexFileVersion(StrEnum):
+    """Versions of vector index files."""
+
+    LEGACY = "Legacy"
+    V3 = "V3"
+
+
+@dataclass(frozen=True)
+class IndexSegmentDescription:
+    """One segment of an index."""
+
+    uuid: str
+    dataset_version_at_last_update: int
+    fragment_ids: BitMap
+    index_version: int
+    created_at: datetime | None
+    size_bytes: int | None
+    base_id: int | None
+    covering_fields: list[int]
+
+
+@dataclass(frozen=True)
+class IndexDescription:
+    """An index with all its segments."""
+
+    name: str
+    type_url: str
+    index_type: str
+    num_rows_indexed: int
+    fields: list[int]
+    field_names: list[str]
+    segments: list[IndexSegmentDescription]
+    details: dict[str, object]
+    total_size_bytes: int | None

@@ -1,0 +1,77 @@
+"""Files of an index."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from lanceref.context import Context
+from lanceref.errors import DataRefused, FormatError
+from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2
+from lanceref.index.index_file import IndexFile, version_for, write_index_file
+from lanceref.storage import LocalStore
+
+SCHEMA = pa.schema([pa.field("n", pa.uint32(), nullable=False)])
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A file of ten rows with metadata and two buffers."""
+    store = LocalStore(tmp_path)
+    batch = pa.record_batch([pa.array(range(10), pa.uint32())], schema=SCHEMA)
+    size = write_index_file(
+        store, "f.lance", SCHEMA, V2_1, [batch], {"k": "12", "t": "x"}, [b"one", b"two"]
+    )
+    return store, size
+
+
+def opened(written, size=None) -> IndexFile:
+    """Open the file."""
+    return IndexFile(written[0].open("f.lance"), Context("f.lance"), size)
+
+
+def test_what_was_written_is_read(written):
+    """Rows, some of them, metadata, buffers."""
+    file = opened(written, written[1])
+    assert file.read("n", pa.uint32(), 2, 4).to_pylist() == [2, 3]
+    assert file.take("n", np.array([1, 9])).to_pylist() == [1, 9]
+    assert (file.number("k"), file.text("t"), file.num_rows) == (12, "x", 10)
+    assert bytes(file.buffer(2).take(3, "two", "L.index.files.buffer")) == b"two"
+
+
+@pytest.mark.parametrize(
+    ("ask", "clause"),
+    [
+        (lambda file: file.read("m"), "L.index.files.column"),
+        (lambda file: file.read("n", pa.int32()), "L.index.files.column"),
+        (lambda file: file.text("q"), "L.index.files.metadata"),
+        (lambda file: file.number("t"), "L.index.files.metadata"),
+        (lambda file: file.buffer(0), "L.index.files.buffer"),
+        (lambda file: file.buffer(3), "L.index.files.buffer"),
+    ],
+)
+def test_what_is_missing_is_an_error(written, ask, clause):
+    """Each by its clause."""
+    with pytest.raises(FormatError) as caught:
+        ask(opened(written))
+    assert caught.value.clause == clause
+
+
+def test_another_size_than_stated_is_an_error(written):
+    """The manifest knows it."""
+    with pytest.raises(FormatError) as caught:
+        opened(written, written[1] + 1)
+    assert caught.value.clause == "L.index.files.size"
+
+
+def test_nothing_is_left_of_a_file_that_failed(written):
+    """A batch of another type stops it."""
+    store = written[0]
+    with pytest.raises(DataRefused):
+        write_index_file(store, "g.lance", SCHEMA, V2_1, [pa.record_batch({"n": ["x"]})], {})
+    assert not store.exists("g.lance")
+
+
+def test_versions_follow_the_data():
+    """2.0 is the first there is."""
+    assert [version_for(one) for one in (V0_1, V2_0, V2_2)] == [V2_0, V2_0, V2_2]

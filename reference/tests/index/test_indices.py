@@ -1,0 +1,88 @@
+"""The indices of a version."""
+
+from __future__ import annotations
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref.index.indices import paths_of
+from lanceref.txn.making import Staged
+
+from .tables import asked, ids, write
+
+TABLE = pa.table({"i": range(100), "a": [{"b": n % 7} for n in range(100)]})
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """A table with an index on each column."""
+    written = write(TABLE, tmp_path, max_rows_per_file=60)
+    written.create_scalar_index("i", "BTREE")
+    written.create_scalar_index("a.b", "BITMAP")
+    return written
+
+
+def changed(dataset, change) -> lanceref.LanceDataset:
+    """Commit other entries in place of those there are."""
+    entries = [
+        type(one).FromString(one.SerializeToString()) for one in dataset._snapshot.manifest.indices
+    ]
+    transaction = dataset._new_transaction()
+    transaction.create_index.removed_indices.extend(entries)
+    for entry in entries:
+        entry.uuid.uuid = entry.uuid.uuid
+        change(entry)
+    transaction.create_index.new_indices.extend(entries)
+    dataset._commit(Staged(transaction))
+    return lanceref.dataset(dataset.uri)
+
+
+def test_indices_are_found_by_the_path_of_their_field(dataset):
+    """Parts of structs have a dot."""
+    assert set(dataset._snapshot.indices.by_path) == {"i", "a.b"}
+    assert ids(dataset, "a.b = 3") == ids(dataset, "a.b = 3", use_scalar_index=False)
+
+
+def test_paths_end_at_lists(tmp_path):
+    """Only structs have parts."""
+    items = pa.list_(pa.struct([("c", pa.int8())]))
+    schema = lanceref.write_dataset(
+        pa.table({"a": pa.array([{"b": [{"c": 1}]}], pa.struct([("b", items)]))}), tmp_path / "p"
+    ).lance_schema
+    assert set(paths_of(schema).values()) == {"a", "a.b"}
+
+
+def test_type_urls_are_compared_without_case(dataset):
+    """Upper case is the same type."""
+
+    def shout(entry):
+        entry.index_details.type_url = entry.index_details.type_url.upper()
+
+    assert asked(changed(dataset, shout), "i = 5")
+
+
+def unknown_type(entry):
+    """Name a type that nobody knows."""
+    entry.index_details.type_url = "/lance.table.OtherIndexDetails"
+
+
+def newer_version(entry):
+    """Name a version that nobody knows."""
+    entry.index_version = 99
+
+
+@pytest.mark.parametrize("change", [unknown_type, newer_version])
+def test_what_is_not_known_is_scanned(dataset, change):
+    """Same rows, and no index is asked."""
+    other = changed(dataset, change)
+    assert not asked(other, "i = 5")
+    assert ids(other, "i = 5") == [5]
+
+
+def test_fragments_that_are_not_covered_are_scanned(dataset):
+    """Rows added later are found as well, those of a fragment that is gone are not."""
+    lanceref.write_dataset(TABLE.slice(5, 1), dataset.uri, mode="append")
+    other = lanceref.dataset(dataset.uri)
+    assert ids(other, "i = 5") == [5, 2 << 32]
+    other.delete("i < 60")
+    assert ids(other, "i = 5 or i = 70") == [1 << 32 | 10]

@@ -1,0 +1,84 @@
+"""Plans of questions to indices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+from lanceref.index.predicate import Contains, IsNull
+from lanceref.query.questions import Either, Every, IndexSource, Known, Question
+
+ROWS = SimpleNamespace(num_rows=4)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A plan that knows some rows."""
+
+    known: Known | None
+    exact: bool = True
+
+    def ask(self, rows):
+        """Return what it knows."""
+        return self.known
+
+
+def knows(*rows: int, exact: bool = True) -> Fixed:
+    """Return a plan that knows rows."""
+    mask = np.zeros(4, np.bool_)
+    mask[list(rows)] = True
+    return Fixed(Known(mask, exact), exact)
+
+
+NOTHING = Fixed(None)
+
+
+def found(plan) -> tuple[list[int], bool] | None:
+    """Return rows, and whether they are exact."""
+    known = plan.ask(ROWS)
+    return None if known is None else (np.flatnonzero(known.mask).tolist(), known.exact)
+
+
+def test_and_keeps_what_both_know():
+    """One that knows nothing leaves the others, inexactly."""
+    assert found(Every((knows(0, 1), knows(1, 2)), True)) == ([1], True)
+    assert found(Every((knows(0, 1), NOTHING), True)) == ([0, 1], False)
+    assert found(Every((knows(0, 1), knows(1, exact=False)), True)) == ([1], False)
+    assert found(Every((knows(0, 1),), False)) == ([0, 1], False)
+    assert found(Every((NOTHING,), True)) is None
+
+
+def test_or_needs_every_part():
+    """One that knows nothing makes all rows possible."""
+    assert found(Either((knows(0), knows(2)))) == ([0, 2], True)
+    assert found(Either((knows(0), knows(2, exact=False)))) == ([0, 2], False)
+    assert found(Either((knows(0), NOTHING))) is None
+
+
+class Asked:
+    """An index whose rows are fixed: row 1 for what is asked, row 3 is null."""
+
+    name = "c_idx"
+    kind = SimpleNamespace(shown="Fixed")
+
+    def positions(self, predicate, rows):
+        """Return them."""
+        return np.array([3] if isinstance(predicate, IsNull) else [1])
+
+
+def test_what_is_denied_leaves_nulls_out():
+    """NOT is neither true for the rows found nor for those that are null."""
+    assert found(Question(Asked(), Contains("x"), True)) == ([1], True)
+    assert found(Question(Asked(), Contains("x"), True, True)) == ([0, 2], True)
+    assert found(Question(Asked(), IsNull(), True, True)) == ([0, 1, 2], True)
+
+
+def test_a_source_has_positions():
+    """None where nothing is known; the plan is told in its step."""
+    candidates = IndexSource(knows(1, 3)).candidates(ROWS)
+    assert (candidates.positions.tolist(), candidates.exact) == ([1, 3], True)
+    assert IndexSource(NOTHING).candidates(ROWS) is None
+    question = Question(Asked(), Contains("x"), True, True)
+    text = IndexSource(question).explained
+    assert text == "ScalarIndexQuery: query=NOT([contains(c, 'x')]@c_idx(Fixed))"

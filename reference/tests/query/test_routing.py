@@ -1,0 +1,113 @@
+"""Which indices a filter is asked of."""
+
+from __future__ import annotations
+
+import lanceref
+import pyarrow as pa
+import pytest
+
+TABLE = pa.table(
+    {
+        "i": pa.array([1, 2, 3, None], pa.int32()),
+        "f": pa.array([0.1, 1.0, 2.0, None], pa.float32()),
+        "s": ["a", "ab", "b", None],
+        "b": [True, False, None, True],
+        "a": [{"b": 1}, {"b": 2}, None, {"b": None}],
+        "l": [["x"], ["y"], None, []],
+        "plain": [1, 2, 3, 4],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    """A table with an index on each column but one."""
+    path = tmp_path_factory.mktemp("routing") / "t"
+    written = lanceref.write_dataset(TABLE, path)
+    for name in ("i", "f", "s", "a.b"):
+        written.create_scalar_index(name, "BTREE")
+    written.create_scalar_index("b", "BITMAP")
+    written.create_scalar_index("l", "LABEL_LIST")
+    return lanceref.dataset(path)
+
+
+def plan(dataset, condition: str) -> str:
+    """Return what is asked of indices, nothing when none is."""
+    _, _, found = dataset.scanner(filter=condition).explain_plan().partition("query=")
+    return found.strip()
+
+
+ROUTED = {
+    "i = 3": "[i = 3]@i_idx(BTree)",
+    "3 < i": "[i > 3]@i_idx(BTree)",
+    "i != 3": "NOT([i = 3]@i_idx(BTree))",
+    "not (i = 3)": "NOT([i = 3]@i_idx(BTree))",
+    "i in (1, 2)": "[i IN [1,2]]@i_idx(BTree)",
+    "i between 1 and 2": "[i >= 1 && i <= 2]@i_idx(BTree)",
+    "i is not null": "NOT([i IS NULL]@i_idx(BTree))",
+    "a.b = 1": "[a.b = 1]@a.b_idx(BTree)",
+    "b": "[b = True]@b_idx(Bitmap)",
+    "not b": "NOT([b = True]@b_idx(Bitmap))",
+    "b is true": "[b = True]@b_idx(Bitmap)",
+    "s like 'a%'": "[starts_with(s, a)]@s_idx(BTree)",
+    "s like 'a_%b'": "[starts_with(s, a)]@s_idx(BTree)",
+    "array_has(l, 'x')": "[array_has_any(l, [x])]@l_idx(LabelList)",
+    "i = 1 and plain = 1": "[i = 1]@i_idx(BTree)",
+    "i = 1 and s = 'a'": "AND([i = 1]@i_idx(BTree),[s = a]@s_idx(BTree))",
+    "not (i = 1 and s = 'a')": "OR(NOT([i = 1]@i_idx(BTree)),NOT([s = a]@s_idx(BTree)))",
+    "not (i = 1 or plain = 1)": "NOT([i = 1]@i_idx(BTree))",
+}
+"""Filters and what is asked."""
+
+SCANNED = (
+    "plain = 1",
+    "i = 1 or plain = 1",
+    "i + 0 = 1",
+    "i = plain",
+    "i = null",
+    "i in (1, null)",
+    "b is not true",
+    "s like '%a'",
+    "s ilike 'a%'",
+    "not (s like 'a_%b')",
+    "lower(s) = 'a'",
+    "array_has_any(l, [])",
+    "not (f = 0.1)",
+)
+"""Filters that no index answers."""
+
+
+@pytest.mark.parametrize("condition", ROUTED)
+def test_what_is_asked(dataset, condition):
+    """Conditions on a column and literals, joined in any way."""
+    assert plan(dataset, condition) == ROUTED[condition]
+
+
+@pytest.mark.parametrize("condition", SCANNED)
+def test_what_is_not_asked(dataset, condition):
+    """Whatever is more than a column and literals, and OR with such."""
+    assert plan(dataset, condition) == ""
+
+
+@pytest.mark.parametrize("condition", [*ROUTED, *SCANNED])
+def test_rows_are_the_same_with_and_without(dataset, condition):
+    """An index changes nothing but the way."""
+    found = dataset.to_table(filter=condition)
+    assert found == dataset.to_table(filter=condition, use_scalar_index=False)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("condition", [*ROUTED, *SCANNED])
+def test_rows_are_those_of_the_oracle(dataset, condition):
+    """With its own use of the same files."""
+    import lance
+
+    assert dataset.to_table(filter=condition) == lance.dataset(str(dataset.uri)).to_table(
+        filter=condition
+    )
+
+
+def test_an_index_can_be_left_alone(dataset):
+    """`use_scalar_index=False` asks none."""
+    scanner = dataset.scanner(filter="i = 1", use_scalar_index=False)
+    assert "ScalarIndexQuery" not in scanner.explain_plan()
