@@ -20,6 +20,8 @@ from lanceref.edit.compaction import (
     plan_compaction,
     write_group,
 )
+from lanceref.edit.index_move import rewrite_moved
+from lanceref.edit.index_update import UpdateRules, update_indices
 from lanceref.edit.new_rows import MAX_BYTES_PER_FILE
 from lanceref.errors import DataRefused
 from lanceref.file.versions import version_named
@@ -238,6 +240,30 @@ class DatasetOptimizer:
             raise TypeError(f"compact_files() got an unexpected keyword argument {min(unknown)!r}")
         return Compaction.execute(self._table, options)
 
+    def optimize_indices(
+        self,
+        index_names: Sequence[str] | None = None,
+        num_indices_to_merge: int | None = None,
+        retrain: bool = False,
+        **kwargs: object,
+    ) -> None:
+        """Bring indices up to date: rows that no segment covers are taken in.
+
+        The last `num_indices_to_merge` segments (1) of each index are written anew with them; 0
+        writes a segment of its own. `retrain` builds from the rows. Raises CommitConflict.
+        """
+        table = self._table
+        names = None if index_names is None else frozenset(index_names)
+        rules = UpdateRules(names, num_indices_to_merge, retrain)
+        updates = list(update_indices(table._snapshot, rules))
+        if not updates:
+            return
+        transaction = new_transaction(table.version)
+        for entry, removed in updates:
+            transaction.create_index.new_indices.append(entry)
+            transaction.create_index.removed_indices.extend(removed)
+        table._commit(Staged(transaction))
+
     def enable_auto_cleanup(self, auto_cleanup_config: AutoCleanupConfig, **kwargs: object) -> None:
         """Let old versions go as the table grows."""
         age = f"{auto_cleanup_config['older_than_seconds']}s"
@@ -266,9 +292,14 @@ def _committed(
     for number, fragment in enumerate(new):
         fragment.id = reserved.max_fragment_id - len(new) + 1 + number
     transaction = new_transaction(read)
+    snapshot = dataset.at_version(read)
+    by_id = {rows.fragment.id: rows for rows in snapshot.fragments}
+    groups = []
     for result, held in zip(rewrites, messages, strict=True):
         old = [one.to_message() for one in result.original_fragments]
         transaction.rewrite.groups.add(old_fragments=old, new_fragments=held)
+        groups.append(([by_id[one.id] for one in old], held))
+    transaction.rewrite.rewritten_indices.extend(rewrite_moved(snapshot, groups, draft))
     dataset._commit(Staged(transaction, draft=draft))
     return sum((result.metrics for result in rewrites), CompactionMetrics())
 

@@ -56,7 +56,7 @@ def build_segment(
     field, field_id = indexed_field(snapshot.manifest.schema, column)
     if not kind.accepts(field):
         raise OperationRefused(f"{kind.name} cannot index {column}, a {field.arrow.type}")
-    with _writer(snapshot, segment_uuid) as writer:
+    with segment_writer(snapshot, segment_uuid) as writer:
         built = kind.build(training_of(snapshot, kind, field, fragments), writer, parameters)
     return new_entry(snapshot, writer, built, name, field_id, fragments)
 
@@ -70,7 +70,8 @@ def training_of(
     return Training(field, fragments, stable, by_address)
 
 
-def _writer(snapshot: Snapshot, segment_uuid: uuid.UUID | None = None) -> SegmentWriter:
+def segment_writer(snapshot: Snapshot, segment_uuid: uuid.UUID | None = None) -> SegmentWriter:
+    """Return a writer of a new segment, in the version of the table's files."""
     version = version_for(version_named(snapshot.manifest.storage_version))
     return SegmentWriter(snapshot.store, version, segment_uuid)
 
@@ -104,22 +105,26 @@ def rewrite_segments(
     index: Index,
     segments: Sequence[Segment],
     added: Sequence[FragmentRows],
+    *,
+    anew: bool = False,
 ) -> table_pb2.IndexMetadata:
     """Write segments of an index, with rows of fragments that none covers, as one segment.
 
-    Entries of fragments that are gone, or no longer covered, are left out. Raises OperationRefused.
+    Entries of fragments that are gone, or no longer covered, are left out; `anew` leaves all of
+    them out, and only what is added counts. Raises OperationRefused.
     """
     path = paths_of(snapshot.manifest.schema)[index.field_id]
     (field,) = project(snapshot.manifest.schema, [path])
     live = {rows.fragment.id: rows for rows in snapshot.fragments}
     if index.kind.rewrite is None:
         raise OperationRefused(f"segments of {index.kind.name} cannot be merged")
-    covered = [BitMap(one.covers) & BitMap(live) for one in segments]
+    alive = BitMap() if anew else BitMap(live)
+    covered = [BitMap(one.covers) & alive for one in segments]
     keys = [
         _current(index, one, [live[number] for number in bitmap])
         for one, bitmap in zip(segments, covered, strict=True)
     ]
-    with _writer(snapshot) as writer:
+    with segment_writer(snapshot) as writer:
         training = training_of(snapshot, index.kind, field, added)
         pairs = list(zip(segments, keys, strict=True))
         built = index.kind.rewrite(pairs, training, writer)

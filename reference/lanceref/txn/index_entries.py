@@ -95,12 +95,27 @@ def widen_bitmaps(
             set_covered(index, bitmap | BitMap(added))
 
 
-def move_bitmaps(making: Making, groups: Sequence[tuple[list[int], list[int]]]) -> None:
-    """Put new fragments in place of old ones in every entry. Raises OperationRefused."""
+BY_ADDRESS = ("zonemapindexdetails", "bloomfilterindexdetails", "fmindexdetails")
+"""Types of indices that keep addresses even where rows have stable ids."""
+
+
+def move_bitmaps(
+    making: Making, groups: Sequence[tuple[list[int], list[int]]], rewritten: Collection[bytes]
+) -> None:
+    """Put new fragments in place of old ones where rows keep their ids. Raises OperationRefused.
+
+    An index by address that is not among those `rewritten` (uuids) loses the old ones only.
+    """
+    gone = BitMap([number for old, _ in groups for number in old])
     for index in making.indices:
         bitmap = covered(index)
-        if bitmap is not None:
-            set_covered(index, moved(bitmap, groups))
+        if bitmap is None or index.uuid.uuid in rewritten:
+            continue
+        type_name = index.index_details.type_url.rpartition(".")[2].lower()
+        by_address = type_name in BY_ADDRESS or (
+            type_name == "btreeindexdetails" and index.index_version > 0
+        )
+        set_covered(index, bitmap - gone if by_address else moved(bitmap, groups))
 
 
 def moved(bitmap: BitMap, groups: Sequence[tuple[list[int], list[int]]]) -> BitMap:

@@ -41,9 +41,8 @@ def rewrite(making: Making) -> None:
         making.replace_fragments([*kept, *new])
         groups.append((old, [one.id for one in new]))
     if making.stable:
-        move_bitmaps(making, groups)
-    else:
-        swap_rewritten(making, given.rewritten_indices, groups)
+        move_bitmaps(making, groups, {one.old_id.uuid for one in given.rewritten_indices})
+    swap_rewritten(making, given.rewritten_indices, groups)
     reuse = making.staged.reuse_index
     if reuse is not None:
         others = [one for one in making.indices if one.name != REUSE_INDEX]

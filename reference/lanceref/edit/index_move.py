@@ -1,0 +1,104 @@
+"""Indices of moved rows: what a compaction makes of the segments over its fragments.
+
+Rows keep their order: the live rows of the old fragments of a group, one after the other, are the
+rows of its new ones. A segment by row address that can be written anew is; others are left as they
+are and cover nothing any more.
+
+Clauses: L.txn.op.rewrite-index
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
+
+from lanceref.edit.index_build import segment_writer, training_of
+from lanceref.file.schema import project
+from lanceref.index.indices import Index, paths_of
+from lanceref.index.row_set import Keys
+from lanceref.index.segment import Segment
+from lanceref.proto import table_pb2
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.snapshot import Snapshot
+from lanceref.table.draft import Draft
+from lanceref.table.fragments import ADDRESS_LIMIT
+from lanceref.table.rows import FragmentRows
+
+Group = tuple[Sequence[FragmentRows], Sequence[table_pb2.DataFragment]]
+"""Old fragments, and the new ones that hold their rows, ids included."""
+
+
+class MovedRows:
+    """Where the rows of rewritten fragments are now, by row address."""
+
+    def __init__(self, groups: Sequence[Group]) -> None:
+        pairs = [(_old(old), _new(new)) for old, new in groups]
+        before = np.concatenate([np.empty(0, np.uint64), *(one for one, _ in pairs)])
+        after = np.concatenate([np.empty(0, np.uint64), *(other for _, other in pairs)])
+        order = np.argsort(before)
+        self._before, self._after = before[order], after[order]
+        ids = [rows.fragment.id for old, _ in groups for rows in old]
+        self._fragments = np.array(ids, np.uint64)
+
+    def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
+        """Return which keys are left, and where these are; keys of other fragments stay."""
+        moved = np.isin(keys // np.uint64(ADDRESS_LIMIT), self._fragments)
+        if not len(self._before):
+            return ~moved, keys[~moved]
+        at = np.minimum(np.searchsorted(self._before, keys), len(self._before) - 1)
+        kept = ~moved | (self._before[at] == keys)
+        return kept, np.where(moved, self._after[at], keys)[kept]
+
+
+def _old(fragments: Sequence[FragmentRows]) -> Keys:
+    """Return the addresses of the live rows of fragments, in their order."""
+    parts = [
+        rows.offsets(np.arange(rows.num_rows)).astype(np.uint64)
+        + np.uint64(rows.fragment.id * ADDRESS_LIMIT)
+        for rows in fragments
+    ]
+    return np.concatenate(parts)
+
+
+def _new(fragments: Sequence[table_pb2.DataFragment]) -> Keys:
+    """Return the addresses of all rows of fragments, in their order."""
+    parts = [
+        np.arange(one.physical_rows, dtype=np.uint64) + np.uint64(one.id * ADDRESS_LIMIT)
+        for one in fragments
+    ]
+    return np.concatenate([np.empty(0, np.uint64), *parts])
+
+
+def rewrite_moved(
+    snapshot: Snapshot, groups: Sequence[Group], draft: Draft
+) -> Iterator[Transaction.Rewrite.RewrittenIndex]:
+    """Write the segments over rewritten fragments anew, one by one. Raises FormatError."""
+    gone = BitMap([rows.fragment.id for old, _ in groups for rows in old])
+    moved = MovedRows(groups)
+    for index in snapshot.indices.known:
+        for segment in index.segments:
+            opened = index.open(segment) if segment.covers & gone else None
+            if opened is not None and opened.by_address and index.kind.rewrite_on_move:
+                yield _rewritten(snapshot, index, segment, moved, draft)
+
+
+def _rewritten(
+    snapshot: Snapshot, index: Index, segment: Segment, moved: MovedRows, draft: Draft
+) -> Transaction.Rewrite.RewrittenIndex:
+    assert index.kind.rewrite is not None
+    schema = snapshot.manifest.schema
+    (field,) = project(schema, [paths_of(schema)[index.field_id]])
+    with segment_writer(snapshot) as writer:
+        nothing = training_of(snapshot, index.kind, field, ())
+        built = index.kind.rewrite([(segment, moved)], nothing, writer)
+    draft.add(*((snapshot.store, f"{writer.folder}/{file.path}") for file in writer.files))
+    found = Transaction.Rewrite.RewrittenIndex(
+        new_index_version=built.version, new_index_files=writer.files
+    )
+    found.old_id.uuid, found.new_id.uuid = segment.entry.uuid.uuid, writer.uuid.bytes
+    found.new_index_details.type_url = f"/{built.details.DESCRIPTOR.full_name}"
+    found.new_index_details.value = built.details.SerializeToString(deterministic=True)
+    return found

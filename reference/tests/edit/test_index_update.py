@@ -1,0 +1,110 @@
+"""Indices brought up to date."""
+
+from __future__ import annotations
+
+import lanceref
+import pyarrow as pa
+import pytest
+
+TABLE = pa.table({"i": range(30), "s": [f"w{n % 5}" for n in range(30)], "l": [["a"]] * 30})
+KINDS = {"i": "BTREE", "s": "BITMAP", "l": "LABEL_LIST"}
+
+
+def indexed(dataset):
+    """Build an index on each column, and add rows that none covers."""
+    for column, kind in KINDS.items():
+        dataset.create_scalar_index(column, kind)
+    dataset.insert(TABLE.slice(0, 5))
+    return dataset
+
+
+@pytest.fixture(params=[False, True])
+def dataset(request, tmp_path):
+    """A table with and without stable row ids."""
+    return indexed(
+        lanceref.write_dataset(
+            TABLE, tmp_path / "t", max_rows_per_file=10, enable_stable_row_ids=request.param
+        )
+    )
+
+
+def segments(dataset) -> dict[str, list[list[int]]]:
+    """Return the fragments of each segment of each index."""
+    found: dict[str, list[list[int]]] = {}
+    for one in dataset.list_indices():
+        found.setdefault(one["name"], []).append(sorted(one["fragment_ids"]))
+    return {name: sorted(held) for name, held in sorted(found.items())}
+
+
+def assert_found(dataset) -> None:
+    """With and without indices the same rows."""
+    opened = lanceref.dataset(dataset.uri)
+    for condition in ("i = 3", "i > 20", "s = 'w3'", "array_has(l, 'a')", "not array_has(l, 'a')"):
+        found = opened.to_table(filter=condition)
+        assert found == opened.to_table(filter=condition, use_scalar_index=False)
+
+
+def test_new_rows_are_taken_into_the_last_segment(dataset):
+    """One segment, which covers everything; a second time nothing is to be done."""
+    dataset.optimize.optimize_indices()
+    assert segments(dataset) == {f"{name}_idx": [[0, 1, 2, 3]] for name in sorted(KINDS)}
+    assert_found(dataset)
+    before = dataset.version
+    dataset.optimize.optimize_indices()
+    assert dataset.version == before
+
+
+def test_a_segment_of_its_own_and_all_of_them_as_one(dataset):
+    """0 merges none, a high number all."""
+    dataset.optimize.optimize_indices(num_indices_to_merge=0)
+    assert segments(dataset)["i_idx"] == [[0, 1, 2], [3]]
+    assert_found(dataset)
+    dataset.optimize.optimize_indices(index_names=["i_idx"], num_indices_to_merge=9)
+    assert segments(dataset)["i_idx"] == [[0, 1, 2, 3]]
+    assert segments(dataset)["s_idx"] == [[0, 1, 2], [3]]
+    assert_found(dataset)
+
+
+def test_built_from_the_rows(dataset):
+    """Whatever the segments hold."""
+    dataset.delete("i < 10")
+    dataset.optimize.optimize_indices(retrain=True)
+    assert segments(dataset)["i_idx"] == [[1, 2]]
+    assert dataset.index_statistics("i_idx")["indices"] == [
+        {"min": "10", "max": "29", "num_pages": 1}
+    ]
+    assert_found(dataset)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("stable", [False, True])
+def test_the_oracle_covers_the_same(tmp_path, stable):
+    """After every step of a history, and each finds the same in the files of the other."""
+    import lance
+
+    def steps(dataset):
+        indexed(dataset)
+        yield dataset.optimize.compact_files(target_rows_per_fragment=20)
+        yield dataset.optimize.optimize_indices()
+        dataset.insert(TABLE.slice(9, 7))
+        yield dataset.optimize.optimize_indices(num_indices_to_merge=0)
+        dataset.delete("i = 21")
+        dataset.update({"i": "i + 100"}, where="i = 22")
+        yield dataset.optimize.compact_files()
+        yield dataset.optimize.optimize_indices(num_indices_to_merge=10)
+
+    made = []
+    for library in (lance, lanceref):
+        path = str(tmp_path / library.__name__)
+        lance.write_dataset(TABLE, path, max_rows_per_file=10, enable_stable_row_ids=stable)
+        made.append(library.dataset(path))
+    theirs, own = made
+    for _ in zip(steps(theirs), steps(own), strict=True):
+        assert segments(own) == segments(theirs)
+        for condition in ("i in (3, 21, 22, 122)", "s = 'w3'", "array_has(l, 'a')"):
+            found = [
+                library.dataset(str(path.uri)).to_table(filter=condition).sort_by("i")["i"]
+                for library in (lance, lanceref)
+                for path in (theirs, own)
+            ]
+            assert all(one == found[0] for one in found)
