@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from lanceref.errors import QueryRefused
 from lanceref.query.casts import Datum
 from lanceref.query.comparison import equal
+from lanceref.query.json_functions import JSON_FUNCTIONS
 
 Function = Callable[..., Datum]
 
@@ -210,6 +211,7 @@ FUNCTIONS: dict[str, Function] = {
     "get_field": _get_field,
     "greatest": pc.max_element_wise,
     "isnan": _nan,
+    **JSON_FUNCTIONS,
     "least": pc.min_element_wise,
     "left": _left,
     "length": pc.utf8_length,
