@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from lanceref.operation import DatasetBasePath, LanceOperation, Transaction
     from lanceref.query.ordering import ColumnOrdering
     from lanceref.scanner import LanceScanner
+    from lanceref.schema import json_to_schema, schema_to_json
     from lanceref.udf import BatchUDF, batch_udf
     from lanceref.validate import validate
     from lanceref.write import write_dataset
@@ -61,6 +62,8 @@ __all__ = [
     "blob_field",
     "dataset",
     "explain",
+    "json_to_schema",
+    "schema_to_json",
     "validate",
     "write_dataset",
 ]
@@ -87,6 +90,8 @@ _HOMES = {
     "blob_field": "lanceref.blob",
     "dataset": "lanceref.dataset",
     "explain": "lanceref.explain",
+    "json_to_schema": "lanceref.schema",
+    "schema_to_json": "lanceref.schema",
     "validate": "lanceref.validate",
     "write_dataset": "lanceref.write",
 }

@@ -118,16 +118,15 @@ def _stage(target: Target, given: Transaction, stable_row_ids: bool) -> Staged:
             _refuse_dictionaries(schema)
         return Staged(message, schema, version, stable_row_ids)
     if isinstance(operation, LanceOperation.Project):
-        return Staged(message, _with_metadata(operation.schema, target))
+        return Staged(message, _with_metadata(lance_schema(operation.schema), target))
     return Staged(message)
 
 
 def _with_metadata(schema: LanceSchema, target: Target) -> LanceSchema:
     """Return a schema with metadata: that of the table unless it has its own."""
-    own = lance_schema(schema)
-    if own.metadata or target.base is None:
-        return own
-    return replace(own, metadata=target.base.schema.metadata)
+    if schema.metadata or target.base is None:
+        return schema
+    return replace(schema, metadata=target.base.schema.metadata)
 
 
 def _refuse_dictionaries(schema: LanceSchema) -> None:

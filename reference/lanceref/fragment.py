@@ -6,18 +6,20 @@ Has the names of pylance's `LanceFragment`, as far as they read.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
+import numpy as np
 import pyarrow as pa
 
+from lanceref.edit.adopted import adopt_whole
 from lanceref.edit.column_update import update_columns
 from lanceref.edit.columns import new_fields, write_columns
 from lanceref.edit.removal import remove
 from lanceref.edit.sources import ColumnSource, brought, computed, joined, mapped
-from lanceref.errors import DataRefused
-from lanceref.file.schema import LanceSchema
+from lanceref.errors import DataRefused, NotFound
+from lanceref.file import schema as core
 from lanceref.metadata import (
     DataFile,
     DeletionFile,
@@ -25,28 +27,38 @@ from lanceref.metadata import (
     RowDatasetVersionMeta,
     RowIdMeta,
 )
+from lanceref.opened import OpenTable
+from lanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress
 from lanceref.query.rows import condition
 from lanceref.query.taken import take_columns
-from lanceref.scan_arguments import Columns, ScanArguments, describe
+from lanceref.row_id_sequence import RowIdSequence
+from lanceref.scan_arguments import Columns, ScanArguments, describe, split_arguments
 from lanceref.scanner import LanceScanner
-from lanceref.snapshot import Snapshot, positions_of
+from lanceref.schema import LanceSchema
+from lanceref.snapshot import positions_of
 from lanceref.table.deletions import deletion_path
 from lanceref.table.draft import Draft
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
-from lanceref.table.rows import FragmentRows
+from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 from lanceref.udf import BatchUDF
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from lanceref.target import Destination
 
 __all__ = [
     "DataFile",
     "DeletionFile",
     "FragmentMetadata",
+    "FragmentSession",
+    "FragmentWriteProgress",
     "LanceFragment",
+    "NoopFragmentWriteProgress",
     "RowDatasetVersionMeta",
     "RowIdMeta",
+    "RowIdSequence",
     "write_fragments",
 ]
 
@@ -54,9 +66,33 @@ __all__ = [
 class LanceFragment:
     """One fragment of a dataset."""
 
-    def __init__(self, snapshot: Snapshot, rows: FragmentRows) -> None:
-        self._snapshot = snapshot
-        self._rows = rows
+    def __init__(self, dataset: OpenTable, fragment_id: int) -> None:
+        self._snapshot, self._dataset = dataset._snapshot, dataset
+        for rows in self._snapshot.fragments:
+            if rows.fragment.id == fragment_id:
+                self._rows = rows
+                return
+        raise NotFound(f"Fragment id does not exist: {fragment_id}")
+
+    @classmethod
+    def of(cls, dataset: OpenTable, rows: FragmentRows) -> Self:
+        """Return the fragment of rows of a table."""
+        made = cls.__new__(cls)
+        made._snapshot, made._dataset, made._rows = dataset._snapshot, dataset, rows
+        return made
+
+    def __repr__(self) -> str:
+        files = [file.path for file in self._rows.fragment.files]
+        return f"LanceFileFragment(id={self.fragment_id}, data_files={files})"
+
+    def __reduce__(self) -> tuple[type[LanceFragment], tuple[OpenTable, int]]:
+        return LanceFragment, (self._dataset, self.fragment_id)
+
+    @staticmethod
+    def create_from_file(filename: str, dataset: OpenTable, fragment_id: int) -> FragmentMetadata:
+        """Describe a data file as a fragment. Raises NotFound, AppendRefused."""
+        found = adopt_whole(dataset._snapshot, filename)
+        return FragmentMetadata(fragment_id, [DataFile.from_message(found.entry)], found.num_rows)
 
     @staticmethod
     def create(
@@ -161,7 +197,37 @@ class LanceFragment:
         """Return the first live rows."""
         return self.to_table(limit=num_rows)
 
-    def take(self, indices: Sequence[int], columns: Columns = None) -> pa.Table:
+    def to_pandas(
+        self, columns: Columns = None, blob_mode: str = "lazy", **arguments: object
+    ) -> pd.DataFrame:
+        """Return the live rows as a data frame; arguments that no scan has are those of pyarrow."""
+        scan, others = split_arguments(arguments)
+        scanner = self.scanner(columns=columns, **scan)  # type: ignore[arg-type]
+        return scanner.to_pandas(blob_mode, **others)
+
+    @property
+    def physical_schema(self) -> pa.Schema:
+        """Raise NotImplementedError: a fragment has no schema of its own."""
+        raise NotImplementedError("Not implemented yet for LanceFragment")
+
+    @property
+    def partition_expression(self) -> pa.Schema:
+        """Raise NotImplementedError: fragments are no partitions."""
+        raise NotImplementedError("Not implemented yet for LanceFragment")
+
+    def open_session(
+        self, columns: Columns = None, with_row_address: bool | None = None
+    ) -> FragmentSession:
+        """Return what takes rows of the same columns again and again."""
+        return FragmentSession(self, columns, bool(with_row_address))
+
+    def validate(self) -> None:
+        """Read what the manifest says of the files and deletions. Raises FormatError."""
+        for file in self._rows.fragment.files:
+            self._rows.columns.open(file)
+        _ = self._rows.deleted
+
+    def take(self, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:
         """Return live rows by their position in the fragment. Raises RowNotFound."""
         alone = replace(self._snapshot, fragments=(self._rows,))
         return take_columns(alone, positions_of(indices, self.count_rows()), columns)
@@ -175,6 +241,26 @@ class LanceFragment:
         if removal.removed:
             return None
         return FragmentMetadata.from_message(removal.updated[0])
+
+    def delete_rows(self, offsets: Iterable[int]) -> FragmentMetadata | None:
+        """Take out rows by their offsets, deleted ones counted; None when none is left.
+
+        Raises OverflowError for a negative one, DataRefused for one behind the last.
+        """
+        given = np.unique(np.array(list(offsets), np.int64))
+        if len(given) and given[0] < 0:
+            raise OverflowError("out of range integral type conversion attempted")
+        if len(given) and given[-1] >= self.physical_rows:
+            raise DataRefused(
+                f"delete_rows offset {given[-1]} is out of range for fragment {self.fragment_id} "
+                f"with {self.physical_rows} rows"
+            )
+        live = np.setdiff1d(np.arange(self.physical_rows), self._rows.deleted)
+        positions = np.flatnonzero(np.isin(live, given))
+        if not len(positions):
+            return self.metadata
+        removal = remove(self._snapshot, [(self._rows, positions)])
+        return None if removal.removed else FragmentMetadata.from_message(removal.updated[0])
 
     def merge_columns(
         self,
@@ -211,12 +297,12 @@ class LanceFragment:
 
     def _with(self, source: ColumnSource) -> tuple[FragmentMetadata, LanceSchema]:
         fields = new_fields(self._snapshot, source.schema)
-        new, rows = LanceSchema(fields), [self._rows]
+        new, rows = core.LanceSchema(fields), [self._rows]
         with Draft() as draft:
             (made,) = write_columns(self._snapshot, new, source.rows_of, draft, rows)
         schema = self._snapshot.manifest.schema
         grown = replace(schema, fields=(*schema.fields, *fields))
-        return FragmentMetadata.from_message(made), grown
+        return FragmentMetadata.from_message(made), LanceSchema(grown)
 
     def update_columns(
         self,
@@ -239,6 +325,22 @@ class LanceFragment:
         if with_offsets:
             return metadata, made.fields, made.offsets
         return metadata, made.fields
+
+
+class FragmentSession:
+    """Takes rows of the same columns of a fragment."""
+
+    def __init__(self, fragment: LanceFragment, columns: Columns, with_address: bool) -> None:
+        self._fragment = fragment
+        self._columns: Columns = fragment.schema.names if columns is None else columns
+        if with_address and isinstance(self._columns, Mapping):
+            self._columns = {**self._columns, ROW_ADDRESS: ROW_ADDRESS}
+        elif with_address:
+            self._columns = [*self._columns, ROW_ADDRESS]
+
+    def take(self, indices: Sequence[int] | pa.Array) -> pa.Table:
+        """Return live rows by their position in the fragment. Raises RowNotFound."""
+        return self._fragment.take(indices, self._columns)
 
 
 def write_fragments(

@@ -7,13 +7,17 @@ and `RowDatasetVersionMeta`.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import cast
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, cast
 
 from lanceref.errors import Place
 from lanceref.proto import table_pb2
 from lanceref.table.deletions import deletion_path
+
+if TYPE_CHECKING:
+    from lanceref.opened import OpenTable
 
 _NOWHERE = Place("metadata", 0, 0)
 
@@ -24,21 +28,88 @@ _DELETION_TYPES = {
 _DELETION_NAMES = {value: name for name, value in _DELETION_TYPES.items()}
 
 
-@dataclass(slots=True)
+class _Path(str):
+    """A path that may be called, as it once was a method."""
+
+    def __call__(self) -> str:
+        warnings.warn(
+            "DataFile.path() is deprecated, use DataFile.path instead",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return str(self)
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
+@dataclass(init=False, repr=False)
 class DataFile:
     """A data file of a fragment as the manifest lists it; `size` in bytes, None when unknown."""
 
-    path: str
+    _path: str
     fields: list[int]
-    column_indices: list[int] = field(default_factory=list)
-    file_major_version: int = 0
-    file_minor_version: int = 0
-    file_size_bytes: int | None = None
-    base_id: int | None = None
+    column_indices: list[int]
+    file_major_version: int
+    file_minor_version: int
+    file_size_bytes: int | None
+    base_id: int | None
+
+    def __init__(
+        self,
+        path: str,
+        fields: list[int],
+        column_indices: list[int] | None = None,
+        file_major_version: int = 0,
+        file_minor_version: int = 0,
+        file_size_bytes: int | None = None,
+        base_id: int | None = None,
+    ) -> None:
+        self._path = str(path)
+        self.fields = fields
+        self.column_indices = column_indices or []
+        self.file_major_version = file_major_version
+        self.file_minor_version = file_minor_version
+        self.file_size_bytes = file_size_bytes
+        self.base_id = base_id
+
+    @property
+    def path(self) -> str:
+        """Path below the data folder."""
+        return _Path(self._path)
+
+    def __repr__(self) -> str:
+        return (
+            f"DataFile(path='{self._path}', fields={self.fields}, "
+            f"column_indices={self.column_indices}, "
+            f"file_major_version={self.file_major_version}, "
+            f"file_minor_version={self.file_minor_version}, "
+            f"file_size_bytes={self.file_size_bytes})"
+        )
 
     def field_ids(self) -> list[int]:
-        """Ids of the fields the file holds."""
+        """Return the ids of the fields the file holds."""
+        warnings.warn(
+            "DataFile.field_ids is deprecated, use DataFile.fields instead",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         return self.fields
+
+    def asdict(self) -> dict[str, object]:
+        """Return what `json.dumps` takes."""
+        held = asdict(self)
+        return {"path": held.pop("_path"), **held}
+
+    @classmethod
+    def create(cls, dataset: OpenTable, path: str, *, base_id: int | None = None) -> DataFile:
+        """Describe a file below the data folder of a table, or below a base.
+
+        Raises NotFound, AppendRefused for a column that is none of the table.
+        """
+        from lanceref.edit.adopted import adopt
+
+        return cls.from_message(adopt(dataset._snapshot, path, base_id).entry)
 
     @classmethod
     def from_message(cls, entry: table_pb2.DataFile) -> DataFile:
@@ -55,11 +126,11 @@ class DataFile:
 
     def to_message(self) -> table_pb2.DataFile:
         """Return the message."""
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        return table_pb2.DataFile(**given)
+        given = {name: value for name, value in self.asdict().items() if value is not None}
+        return table_pb2.DataFile(**given)  # type: ignore[arg-type]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class DeletionFile:
     """The deletion file of a fragment; `file_type` is `array` or `bitmap`."""
 
@@ -68,6 +139,18 @@ class DeletionFile:
     file_type: str
     num_deleted_rows: int
     base_id: int | None = None
+
+    def __repr__(self) -> str:
+        return f"DeletionFile(type='{self.file_type}', num_deleted_rows={self.num_deleted_rows})"
+
+    def json(self) -> str:
+        """Return the JSON text."""
+        return json.dumps(self.asdict())
+
+    @classmethod
+    def from_json(cls, json_data: str) -> DeletionFile:
+        """Return the file of a JSON text."""
+        return cls(**json.loads(json_data))
 
     def asdict(self) -> dict[str, object]:
         """Return what `json.dumps` takes."""
@@ -107,6 +190,15 @@ class RowIdMeta:
     def asdict(self) -> dict[str, object]:
         """Return what `json.dumps` takes."""
         return {"Inline": list(self.inline)} if self.inline is not None else {"Column": None}
+
+    def json(self) -> str:
+        """Return the JSON text."""
+        return json.dumps(self.asdict())
+
+    @staticmethod
+    def from_json(text: str) -> RowIdMeta:
+        """Return the ids of a JSON text."""
+        return RowIdMeta.from_dict(json.loads(text))
 
     @staticmethod
     def from_dict(held: Mapping[str, object]) -> RowIdMeta:
@@ -164,6 +256,15 @@ class FragmentMetadata:
         """Rows that are not deleted."""
         return self.physical_rows - self.num_deletions
 
+    def data_files(self) -> list[DataFile]:
+        """Return the data files."""
+        warnings.warn(
+            "FragmentMetadata.data_files is deprecated. Use .files instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.files
+
     @classmethod
     def from_message(cls, message: table_pb2.DataFragment) -> FragmentMetadata:
         """Return what a manifest or transaction lists."""
@@ -197,7 +298,7 @@ class FragmentMetadata:
         versions = {name: getattr(self, name) for name in _VERSION_ARMS}
         return {
             "id": self.id,
-            "files": [asdict(one) for one in self.files],
+            "files": [one.asdict() for one in self.files],
             "overlays": [],
             "physical_rows": self.physical_rows,
             "deletion_file": None if self.deletion_file is None else self.deletion_file.asdict(),

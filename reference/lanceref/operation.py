@@ -13,8 +13,8 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from lanceref.file.schema import LanceSchema
 from lanceref.metadata import DataFile, FragmentMetadata
+from lanceref.schema import LanceSchema
 
 
 @dataclass(slots=True)

@@ -7,11 +7,12 @@ from uuid import UUID
 
 from lanceref.context import Context
 from lanceref.errors import FormatError, LanceError, NotYet
-from lanceref.file.schema import LanceSchema, parse_schema
+from lanceref.file.schema import parse_schema
 from lanceref.metadata import DataFile, FragmentMetadata
 from lanceref.operation import DatasetBasePath, LanceOperation, Transaction
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.proto import transaction_pb2 as pb
+from lanceref.schema import LanceSchema
 from lanceref.transactions import index_of
 
 Op = LanceOperation
@@ -46,7 +47,7 @@ def _fragments(listed: Iterable[table_pb2.DataFragment]) -> list[FragmentMetadat
 
 def _schema(fields: Iterable[file_pb2.Field], metadata: dict[str, bytes]) -> LanceSchema:
     ctx = Context("transaction")
-    return parse_schema(fields, metadata, ctx, ctx.at(0))
+    return LanceSchema(parse_schema(fields, metadata, ctx, ctx.at(0)))
 
 
 def _overwrite(held: pb.Transaction.Overwrite) -> Op.Overwrite:

@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import pyarrow as pa
 
+from lanceref.bitmap import Bitmap
 from lanceref.blob import DEFAULT_BLOB_BUFFER_SIZE, BlobFile, checked_buffer_size
 from lanceref.errors import InvalidTable, NotYet
-from lanceref.file.schema import LanceSchema
 from lanceref.fragment import LanceFragment
 from lanceref.opened import OpenTable
 from lanceref.query.row_ids import positions_of_ids
 from lanceref.query.taken import take_columns
-from lanceref.scan_arguments import Columns, ScanArguments, describe
+from lanceref.scan_arguments import Columns, ScanArguments, describe, split_arguments
 from lanceref.scanner import LanceScanner
+from lanceref.schema import LanceSchema
 from lanceref.snapshot import positions_of
 from lanceref.storage import IOStats
 from lanceref.take_blobs import check_buffer, locate_blobs, read_ranges
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Reading(OpenTable):
@@ -39,7 +44,7 @@ class Reading(OpenTable):
     @property
     def lance_schema(self) -> LanceSchema:
         """Schema of the table with field ids."""
-        return self._snapshot.manifest.schema
+        return LanceSchema(self._snapshot.manifest.schema)
 
     @property
     def has_stable_row_ids(self) -> bool:
@@ -49,7 +54,7 @@ class Reading(OpenTable):
     @property
     def max_field_id(self) -> int:
         """Highest id of a field of the schema, -1 without any."""
-        return max((field.id for field in self.lance_schema.flat()), default=-1)
+        return max((field.id for field in self._snapshot.manifest.schema.flat()), default=-1)
 
     @property
     def data_storage_version(self) -> str:
@@ -63,14 +68,19 @@ class Reading(OpenTable):
         """Return every fragment. Raises ValueError for a filter: pylance has none here."""
         if filter is not None:
             raise ValueError("get_fragments() does not support filter yet")
-        return [LanceFragment(self._snapshot, rows) for rows in self._snapshot.fragments]
+        return [LanceFragment.of(self, one) for one in self._snapshot.fragments]
 
     def get_fragment(self, fragment_id: int) -> LanceFragment | None:
         """Return a fragment by id, None when there is none."""
-        for fragment in self.get_fragments():
-            if fragment.fragment_id == fragment_id:
-                return fragment
+        for one in self._snapshot.fragments:
+            if one.fragment.id == fragment_id:
+                return LanceFragment.of(self, one)
         return None
+
+    @property
+    def fragment_ids(self) -> Bitmap:
+        """Ids of the fragments."""
+        return Bitmap(one.fragment.id for one in self._snapshot.fragments)
 
     @property
     def fragments(self) -> list[LanceFragment]:
@@ -130,6 +140,13 @@ class Reading(OpenTable):
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows in batches."""
         return self.scanner(columns, filter, limit, offset, **arguments).to_batches()
+
+    def to_pandas(
+        self, columns: Columns = None, blob_mode: str = "lazy", **arguments: object
+    ) -> pd.DataFrame:
+        """Return the rows as a data frame; arguments that no scan has are those of pyarrow."""
+        scan, others = split_arguments(arguments)
+        return self.scanner(columns, **scan).to_pandas(blob_mode, **others)  # type: ignore[arg-type]
 
     def head(self, num_rows: int, **kwargs: object) -> pa.Table:
         """Return the first rows; `kwargs` as in `scanner`."""
@@ -225,6 +242,10 @@ class Reading(OpenTable):
         """
         check_buffer(io_buffer_size)
         return read_ranges(self._snapshot, blob_column, requests, selector)
+
+    def io_stats_snapshot(self) -> IOStats:
+        """Return requests and bytes so far."""
+        return replace(self._snapshot.store.stats)
 
     def io_stats_incremental(self) -> IOStats:
         """Return requests and bytes since the last call."""

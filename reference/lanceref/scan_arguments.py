@@ -73,6 +73,13 @@ NOT_YET = (
 """Arguments that need what this implementation does not have yet."""
 
 
+def split_arguments(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
+    """Return the arguments that a scan has, and the others."""
+    known = {"filter", "limit", "offset", *ScanArguments.__annotations__}
+    scan = {name: value for name, value in given.items() if name in known}
+    return scan, {name: value for name, value in given.items() if name not in known}
+
+
 def describe(
     snapshot: Snapshot,
     fragments: Sequence[FragmentRows],

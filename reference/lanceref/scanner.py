@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,10 @@ from lanceref.query.ordering import ColumnOrdering, ordered
 from lanceref.query.rows import Condition, chosen_rows, read_passed
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import ROW_OFFSET, FragmentRows
+from lanceref.table.rows import ROW_ADDRESS, ROW_OFFSET, FragmentRows
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEFAULT_BATCH_SIZE = 8192
 """Rows of a batch when the caller does not say."""
@@ -122,6 +126,24 @@ class LanceScanner:
     def to_table(self) -> pa.Table:
         """Return all rows."""
         return pa.Table.from_batches(self.to_batches(), schema=self.projected_schema)
+
+    def to_pandas(self, blob_mode: str = "lazy", **kwargs: object) -> pd.DataFrame:
+        """Return all rows as a data frame; `kwargs` are those of pyarrow.
+
+        Blobs at the top are files (`lazy`), `bytes` or `descriptions`. Raises ValueError.
+        """
+        from lanceref.data_frame import data_frame
+
+        return data_frame(self, blob_mode, kwargs)
+
+    def with_addresses(self) -> LanceScanner:
+        """Return a scan of the same rows and columns, and of the row addresses."""
+        held = self._projection
+        if ROW_ADDRESS in held.storage.names:
+            return self
+        schema = self._snapshot.schema(BlobHandling.DESCRIPTIONS)
+        projection = scan_projection(schema, [*held.storage.names, ROW_ADDRESS])
+        return LanceScanner(self._snapshot, self._fragments, projection, self._options)
 
     def head(self, num_rows: int) -> pa.Table:
         """Return the first rows."""

@@ -18,6 +18,7 @@ from lanceref.metadata import FragmentMetadata
 from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
 from lanceref.proto import table_pb2
 from lanceref.proto import transaction_pb2 as pb
+from lanceref.schema import LanceSchema as PublicSchema
 from lanceref.table.data_files import with_dictionaries
 from lanceref.txn.index_entries import covered, set_covered
 
@@ -30,8 +31,10 @@ _MODES = {
 }
 
 
-def lance_schema(schema: LanceSchema | pa.Schema) -> LanceSchema:
+def lance_schema(schema: PublicSchema | LanceSchema | pa.Schema) -> LanceSchema:
     """Return a schema with field ids; an Arrow schema gets them from 0 on."""
+    if isinstance(schema, PublicSchema):
+        return schema._schema
     return schema if isinstance(schema, LanceSchema) else with_dictionaries(schema_of(schema))
 
 

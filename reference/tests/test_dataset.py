@@ -97,7 +97,7 @@ def test_the_fragments_are_the_same(state, both):
         for file, own in zip(theirs.data_files(), mine.data_files(), strict=True):
             assert (file.path, list(file.fields), list(file.column_indices)) == (
                 own.path,
-                own.field_ids(),
+                own.fields,
                 own.column_indices,
             )
             assert (file.file_size_bytes, file.base_id) == (own.file_size_bytes, own.base_id)

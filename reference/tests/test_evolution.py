@@ -81,7 +81,7 @@ def test_columns_are_altered(tmp_path):
 
     assert pa.int8() == made.schema.field("aa").type
     assert [0, 2, 3, 4, 5, 6, 7, 8, 9] == column(made, "aa")
-    assert [5, 1, 2, 3, 4] == [field.id for field in made.lance_schema.flat()]
+    assert [5, 1, 2, 3, 4] == [field.id for field in made._snapshot.manifest.schema.flat()]
     for wrong in (
         {"path": "zz", "name": "q"},
         {"path": "aa", "name": "b"},

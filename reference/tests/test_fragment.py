@@ -46,7 +46,7 @@ def test_a_fragment_says_what_the_manifest_says(pair):
     assert [None, "_deletions/6-1-5.bin"] == [first.deletion_file(), second.deletion_file()]
     assert ("worked.lance", [0], [0], 2, 0, 348, None) == (
         file.path,
-        file.field_ids(),
+        file.fields,
         file.column_indices,
         file.file_major_version,
         file.file_minor_version,
@@ -85,9 +85,61 @@ def test_a_fragment_is_changed_for_a_later_commit(tmp_path):
     assert 2 == first.delete("a = 2").num_deletions
     assert second.delete("a > 0") is None
     grown, schema = first.merge_columns({"d": "a + 1"})
-    assert ([5], 5) == (grown.files[-1].fields, schema.fields[-1].id)
+    assert ([5], 5) == (grown.files[-1].fields, schema.fields()[-1].id())
     assert [5] == first.merge_columns(pa.table({"d": range(4)}))[0].files[-1].fields
     assert [5] == second.merge(pa.table({"a": [7], "d": ["x"]}), "a")[0].files[-1].fields
     function = lambda batch: pa.record_batch({"d": batch["a"]})  # noqa: E731
     assert [5] == first.merge_columns(function, ["a"])[0].files[-1].fields
     assert (2, ["a", "b", "s"]) == (made.version, lanceref.dataset(tmp_path).schema.names)
+
+
+def test_rows_are_deleted_by_their_offsets(tmp_path):
+    """Deleted ones are counted, and may be given again; a fragment without rows is none."""
+    made = lanceref.write_dataset(pa.table({"a": range(5)}), tmp_path)
+    made.delete("a = 1")
+    (fragment,) = made.get_fragments()
+    assert 2 == fragment.delete_rows([1, 3, 3]).num_deletions
+    assert fragment.metadata == fragment.delete_rows([1])
+    assert fragment.delete_rows(range(5)) is None
+    with pytest.raises(ValueError, match="offset 5 is out of range"):
+        fragment.delete_rows([5])
+    with pytest.raises(OverflowError):
+        fragment.delete_rows([-1])
+
+
+def test_a_fragment_is_opened_by_its_id(tmp_path):
+    """It knows its files; another id is none."""
+    made = lanceref.write_dataset(pa.table({"a": range(5), "b": range(5)}), tmp_path)
+    fragment = lanceref.LanceFragment(made, 0)
+    name = fragment.data_files()[0].path
+    assert f"LanceFileFragment(id=0, data_files=['{name}'])" == repr(fragment)
+    assert [0] == list(made.fragment_ids)
+    fragment.validate()
+    with pytest.raises(ValueError, match="does not exist: 7"):
+        lanceref.LanceFragment(made, 7)
+    for name in ("physical_schema", "partition_expression"):
+        with pytest.raises(NotImplementedError):
+            getattr(fragment, name)
+
+
+def test_a_session_takes_the_same_columns(tmp_path):
+    """With addresses if asked for."""
+    made = lanceref.write_dataset(pa.table({"a": range(5), "b": range(5)}), tmp_path)
+    fragment = made.get_fragments()[0]
+    session = fragment.open_session(["a"])
+    assert fragment.take([3, 1], ["a"]) == session.take([3, 1])
+    assert ["a", "b", "_rowaddr"] == fragment.open_session(None, True).take([1]).column_names
+    twice = fragment.open_session({"x": "a * 2"}, True).take(pa.array([2]))
+    assert {"x": [4], "_rowaddr": [2]} == twice.to_pydict()
+
+
+def test_old_names_warn(tmp_path):
+    """They still work."""
+    made = lanceref.write_dataset(pa.table({"a": range(5)}), tmp_path)
+    metadata = made.get_fragments()[0].metadata
+    with pytest.warns(DeprecationWarning):
+        (file,) = metadata.data_files()
+    with pytest.warns(DeprecationWarning):
+        assert file.path == file.path()
+    with pytest.warns(DeprecationWarning):
+        assert [0] == file.field_ids()

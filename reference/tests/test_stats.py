@@ -31,7 +31,7 @@ def test_bytes_belong_to_fields(tmp_path):
     """Those below a field are counted for themselves; a 0.1 table has none."""
     made = _made(lanceref, str(tmp_path / "2"))
     sizes = {one.id: one.bytes_on_disk for one in made.stats.data_stats().fields}
-    assert [field.id for field in made.lance_schema.flat()] == sorted(sizes)
+    assert [field.id for field in made._snapshot.manifest.schema.flat()] == sorted(sizes)
     assert 0 == sizes[1]
     assert min(sizes[0], sizes[2], sizes[3]) > 0
     old = lanceref.write_dataset(

@@ -5,17 +5,17 @@ from uuid import uuid4
 
 import pyarrow as pa
 import pytest
-from lanceref.file.schema_write import schema_of
 from lanceref.metadata import DataFile, FragmentMetadata
 from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
 from lanceref.read_transaction import from_message
+from lanceref.schema import LanceSchema
 from lanceref.transactions import base_messages, index_message, index_of, to_message
 
 from tests.test_metadata import FULL, PLAIN
 
 Op = LanceOperation
 ONE, TWO = FragmentMetadata.from_message(PLAIN), FragmentMetadata.from_message(FULL)
-SCHEMA = schema_of(pa.schema({"a": pa.int64(), "s": pa.struct({"x": pa.utf8()})}))
+SCHEMA = LanceSchema.from_pyarrow(pa.schema({"a": pa.int64(), "s": pa.struct({"x": pa.utf8()})}))
 SEGMENT = Index(
     uuid=str(uuid4()),
     name="i",

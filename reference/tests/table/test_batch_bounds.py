@@ -17,7 +17,7 @@ def test_bounds_of_each_batch(tmp_path):
         TABLE.drop_columns("l"), tmp_path, data_storage_version="0.1", max_rows_per_group=3
     )
     (rows,) = dataset._snapshot.fragments
-    fields = project(dataset.lance_schema, ["n", "s"])
+    fields = project(dataset._snapshot.manifest.schema, ["n", "s"])
     (_, n), (_, s) = batch_bounds(rows.columns, fields)
 
     assert [3, 3] == n.rows.to_pylist()
@@ -32,4 +32,4 @@ def test_other_files_have_none(tmp_path):
     dataset = write(TABLE, tmp_path)
     (rows,) = dataset._snapshot.fragments
 
-    assert [] == list(batch_bounds(rows.columns, dataset.lance_schema.fields))
+    assert [] == list(batch_bounds(rows.columns, dataset._snapshot.manifest.schema.fields))
