@@ -259,7 +259,8 @@ class LanceFragment:
         positions = np.flatnonzero(np.isin(live, given))
         if not len(positions):
             return self.metadata
-        removal = remove(self._snapshot, [(self._rows, positions)])
+        with Draft() as draft:
+            removal = remove(self._snapshot, [(self._rows, positions)], draft)
         return None if removal.removed else FragmentMetadata.from_message(removal.updated[0])
 
     def merge_columns(
