@@ -119,6 +119,8 @@ def _stage(target: Target, given: Transaction, stable_row_ids: bool) -> Staged:
         return Staged(message, schema, version, stable_row_ids)
     if isinstance(operation, LanceOperation.Project):
         return Staged(message, _with_metadata(lance_schema(operation.schema), target))
+    if isinstance(operation, LanceOperation.Merge):
+        return Staged(message, lance_schema(operation.schema))
     return Staged(message)
 
 

@@ -25,15 +25,17 @@ from lanceref.edit.reshaped import check_cast, dropped, edited, find_field, rena
 from lanceref.edit.sources import ColumnSource, brought, computed, joined, mapped
 from lanceref.errors import EvolutionRefused, SchemaRefused
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_write import field_message, schema_message, schema_of
+from lanceref.file.schema_write import field_message, schema_of
+from lanceref.file.versions import V0_1
 from lanceref.incoming import reader_of
 from lanceref.opened import OpenTable
 from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
+from lanceref.query.rows import condition
 from lanceref.table.draft import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
-from lanceref.txn.making import Staged
+from lanceref.txn.making import Staged, storage_version_of
 from lanceref.udf import BatchUDF
 
 
@@ -74,7 +76,7 @@ class Evolution(OpenTable):
                 function.cache.cleanup()
         else:
             values = reader_of(transforms, reader_schema).read_all()
-            self._add(brought(values, self._snapshot.fragments))
+            self._add(brought(self._snapshot, values, self._snapshot.fragments))
 
     def drop_columns(self, columns: Sequence[str]) -> None:
         """Drop columns, nested ones by path. Raises EvolutionRefused."""
@@ -82,7 +84,7 @@ class Evolution(OpenTable):
 
     def alter_columns(self, *alterations: AlterColumn) -> None:
         """Rename columns, let them be null or not, cast them. Raises EvolutionRefused."""
-        schema, casts = self._snapshot.manifest.schema, {}
+        schema, casts, tightened = self._snapshot.manifest.schema, {}, list[str]()
         for one in alterations:
             if not any(one.get(key) is not None for key in ("name", "nullable", "data_type")):
                 raise ValueError("At least one of name, nullable, or data_type must be specified")
@@ -93,10 +95,18 @@ class Evolution(OpenTable):
                 schema = edited(schema, field.id, renamed(name))
             if (nullable := one.get("nullable")) is not None:
                 schema = edited(schema, field.id, with_nullable(nullable))
+                if field.nullable and not nullable:
+                    tightened.append(one["path"])
             if (wanted := one.get("data_type")) is not None:
                 check_cast(one["path"], field.arrow.type, wanted)
                 casts[field.id] = wanted
         _check_names(schema)
+        self._check_no_nulls(tightened)
+        if casts and tightened:
+            raise EvolutionRefused(
+                "cannot make a column non-nullable and cast columns in the same call: apply the "
+                "changes in separate calls"
+            )
         if casts:
             self._cast(schema, casts)
         else:
@@ -115,6 +125,8 @@ class Evolution(OpenTable):
         self._add(joined(self._snapshot, right, left_on, key))
 
     def _add_nulls(self, fields: Sequence[pa.Field]) -> None:
+        if storage_version_of(self._snapshot.manifest.message) == V0_1:
+            raise EvolutionRefused("Cannot add all-null columns to legacy dataset version.")
         for field in fields:
             if not field.nullable:
                 raise EvolutionRefused(
@@ -123,6 +135,20 @@ class Evolution(OpenTable):
         made = new_fields(self._snapshot, pa.schema(fields))
         fragments = [rows.fragment.message for rows in self._snapshot.fragments]
         self._merge(self._grown(made), fragments, Draft())
+
+    def _may_be_null(self, schema: LanceSchema) -> bool:
+        """Whether a field that may not be null was already there, and might not before either."""
+        strict = {field.id for field in self._snapshot.manifest.schema.flat() if not field.nullable}
+        return strict.issuperset(field.id for field in schema.flat() if not field.nullable)
+
+    def _check_no_nulls(self, paths: Sequence[str]) -> None:
+        """Raise EvolutionRefused for a column that holds a null."""
+        for path in paths:
+            wanted = condition(self._snapshot, f"{path} IS NULL")
+            if any(len(wanted.positions(rows)) for rows in self._snapshot.fragments):
+                raise EvolutionRefused(
+                    f'Column "{path}" contains NULL values and cannot be made non-nullable'
+                )
 
     def _cast(self, schema: LanceSchema, casts: Mapping[int, pa.DataType]) -> None:
         """Write columns in other types, under new ids; the old ones leave the schema."""
@@ -168,10 +194,9 @@ class Evolution(OpenTable):
         self, schema: LanceSchema, fragments: Sequence[table_pb2.DataFragment], draft: Draft
     ) -> None:
         live = {field.id for field in schema.flat()}
-        transaction, written = self._new_transaction(), schema_message(schema)
-        transaction.merge.schema.extend(written.fields)
-        for key, value in written.metadata.items():
-            transaction.merge.schema_metadata[key] = value
+        transaction = self._new_transaction()
+        transaction.merge.schema.extend(field_message(field) for field in schema.flat())
+        transaction.merge.preserves_nullability = self._may_be_null(schema)
         for fragment in fragments:
             kept = table_pb2.DataFragment()
             kept.CopyFrom(fragment)
@@ -183,6 +208,7 @@ class Evolution(OpenTable):
 
     def _project(self, schema: LanceSchema) -> None:
         transaction = self._new_transaction()
+        transaction.project.preserves_nullability = self._may_be_null(schema)
         transaction.project.schema.extend(field_message(field) for field in schema.flat())
         self._commit(Staged(transaction, schema))
 

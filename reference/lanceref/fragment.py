@@ -281,7 +281,7 @@ class LanceFragment:
         from lanceref.incoming import reader_of
 
         values = reader_of(value_func, reader_schema).read_all()
-        return self._with(brought(values, [self._rows]))
+        return self._with(brought(self._snapshot, values, [self._rows]))
 
     def merge(
         self,

@@ -100,11 +100,9 @@ def _update(message: pb.Transaction, op: Op.Update) -> None:
 
 
 def _merge(message: pb.Transaction, op: Op.Merge) -> None:
-    made, schema = message.merge, schema_message(lance_schema(op.schema))
+    made = message.merge
     made.fragments.extend(_fragments(op.fragments))
-    made.schema.extend(schema.fields)
-    for key, value in schema.metadata.items():
-        made.schema_metadata[key] = value
+    made.schema.extend(field_message(one) for one in lance_schema(op.schema).flat())
     made.preserves_nullability = op.preserves_nullability
     made.SetInParent()
 

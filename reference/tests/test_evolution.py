@@ -141,3 +141,41 @@ def _listed(made):
             file.pop("file_size_bytes")
         fragment["deletion_file"] = fragment["deletion_file"] is not None
     return held
+
+
+def test_a_column_with_nulls_stays_nullable(tmp_path):
+    """And none becomes strict while others are cast."""
+    made = lanceref.write_dataset(pa.table({"a": [1, None], "b": [1, 2]}), tmp_path)
+    with pytest.raises(EvolutionRefused, match="contains NULL values"):
+        made.alter_columns({"path": "a", "nullable": False})
+    with pytest.raises(EvolutionRefused, match="same call"):
+        made.alter_columns({"path": "b", "nullable": False, "data_type": pa.int32()})
+
+    made.alter_columns({"path": "b", "nullable": False})
+    assert [True, False] == [field.nullable for field in made.schema]
+
+
+def test_operations_say_whether_nulls_are_still_allowed(tmp_path):
+    """L.txn.conflict.nullability: a strict column that is new, or was none before, is told."""
+    made = lanceref.write_dataset(pa.table({"a": [1], "b": [1]}), tmp_path)
+    made.update_schema_metadata({"k": "v"})
+    told = []
+    for step in (
+        lambda: made.add_columns({"c": "a + 1"}),
+        lambda: made.add_columns({"one": "1"}),
+        lambda: made.drop_columns(["c"]),
+        lambda: made.alter_columns({"path": "b", "nullable": False}),
+        lambda: made.alter_columns({"path": "b", "name": "d"}),
+    ):
+        step()
+        told.append(made.read_transaction(made.version).operation.preserves_nullability)
+
+    assert [True, False, True, False, True] == told
+    assert {"k": "v"} == made.schema_metadata
+
+
+def test_a_table_of_0_1_gets_no_columns_of_nulls(tmp_path):
+    """Its files would have to hold them."""
+    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path, data_storage_version="0.1")
+    with pytest.raises(EvolutionRefused, match="legacy"):
+        made.add_columns(pa.field("b", pa.int8()))

@@ -29,7 +29,7 @@ from lance_conformance import oracle
 STANDS, RETRY, NEVER, FAILED = ".", "R", "X", "E"
 """Verdicts: committed, again, never, another error."""
 
-KNOWN = {("Pr", "Ix"): "L.txn.rebase.index"}
+KNOWN = {(name, "Ix"): "L.txn.rebase.index" for name in ("Pr", "PrN")}
 """Pairs of (theirs, ours) that the reference refuses with a clause, and the oracle commits."""
 
 
@@ -191,7 +191,9 @@ def _on_columns(made: object, base: Path) -> dict[str, object]:
             updated_fragments=[updated], fields_modified=fields, update_mode="rewrite_columns"
         ),
         "Me": op.Merge([fragment for fragment, _ in merged], merged[0][1]),
+        "MeN": op.Merge([fragment for fragment, _ in merged], merged[0][1], True),
         "Pr": op.Project(narrow),
+        "PrN": op.Project(narrow, True),
         "R0c": replaced(0, "c", 2),
         "R1c": replaced(1, "c", 2),
         "R0b": replaced(0, "b", 1),

@@ -69,9 +69,15 @@ def update_columns(
     fragment = table_pb2.DataFragment()
     fragment.CopyFrom(rows.fragment.message)
     put_file(fragment, written.files[-1])
-    ids = [one.id for field in fields for one in field.flat()]
     live = np.setdiff1d(np.flatnonzero(np.asarray(hits)), rows.deleted)
-    return ColumnUpdate(fragment, ids, encode_bitmap(live))
+    return ColumnUpdate(fragment, _with_column(written.files[-1]), encode_bitmap(live))
+
+
+def _with_column(file: table_pb2.DataFile) -> list[int]:
+    """Return the ids of the fields that have a column in a file; in 0.1 all have."""
+    if not file.column_indices:
+        return list(file.fields)
+    return [one for one, index in zip(file.fields, file.column_indices, strict=True) if index >= 0]
 
 
 def _check(

@@ -50,10 +50,12 @@ def all_rows(
 
 
 def spread(rows: FragmentRows, values: pa.Array) -> pa.Array:
-    """Return values of the live rows with a null for each deleted one."""
-    places = np.full(rows.columns.physical_rows, -1, np.int64)
+    """Return values of the live rows, and the first of them, or null, for each deleted one."""
+    places = np.zeros(rows.columns.physical_rows, np.int64)
     places[rows.offsets(np.arange(len(values)))] = np.arange(len(values))
-    return values.take(pa.array(places, mask=places < 0))
+    if not len(values):
+        return pa.nulls(len(places), values.type)
+    return values.take(pa.array(places))
 
 
 def next_field_id(snapshot: Snapshot) -> int:

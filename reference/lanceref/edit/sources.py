@@ -15,11 +15,15 @@ import pyarrow as pa
 
 from lanceref.edit.columns import BATCH_ROWS, Batches, all_rows, spread
 from lanceref.errors import EvolutionRefused, QueryRefused
+from lanceref.file.versions import V0_1
 from lanceref.projection import Projection, scan_projection
 from lanceref.query.columns import bind_columns
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
+from lanceref.txn.making import storage_version_of
+
+types = pa.types
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +90,15 @@ def _first_row(snapshot: Snapshot, projection: Projection) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], schema=projection.schema)
 
 
-def brought(values: pa.Table, fragments: Sequence[FragmentRows]) -> ColumnSource:
+def brought(
+    snapshot: Snapshot, values: pa.Table, fragments: Sequence[FragmentRows]
+) -> ColumnSource:
     """Columns of a table that has a row for each live row of the fragments, in their order.
 
-    Raises EvolutionRefused for another number of rows.
+    Raises EvolutionRefused for another number of rows, and for a null that the file version cannot
+    hold.
     """
+    legacy = storage_version_of(snapshot.manifest.message) == V0_1
     live = sum(rows.num_rows for rows in fragments)
     if len(values) < live:
         raise EvolutionRefused(
@@ -104,34 +112,60 @@ def brought(values: pa.Table, fragments: Sequence[FragmentRows]) -> ColumnSource
     }
 
     def rows_of(rows: FragmentRows) -> Iterator[pa.RecordBatch]:
-        own = values.slice(starts[rows.fragment.id], rows.num_rows).combine_chunks()
-        arrays = [spread(rows, column.combine_chunks()) for column in own.columns]
-        yield pa.RecordBatch.from_arrays(arrays, names=own.schema.names)
+        own = values.slice(starts[rows.fragment.id], rows.num_rows)
+        yield _spread(rows, own, legacy=legacy)
 
-    return ColumnSource(_nullable(values.schema), rows_of)
+    return ColumnSource(values.schema, rows_of)
 
 
 def joined(snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str) -> ColumnSource:
     """Columns of the rows of a table with the same key, null where none has it.
 
-    Raises EvolutionRefused for a key that is not there.
+    Raises EvolutionRefused for a key that is not there, no rows, and for a null that the file
+    version cannot hold.
     """
+    if not len(right):
+        raise EvolutionRefused("HashJoiner: No data")
     if right_on not in right.schema.names:
         raise EvolutionRefused(f"Column {right_on} does not exist in the right side fragment")
     names = (*snapshot.manifest.schema.arrow.names, *SYSTEM_COLUMNS)
     if left_on not in names:
         raise EvolutionRefused(f"Column {left_on} does not exist in the left side fragment")
+    legacy = storage_version_of(snapshot.manifest.message) == V0_1
     values = right.drop_columns([right_on]).combine_chunks()
     places = {value: row for row, value in enumerate(right[right_on].to_pylist())}
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), [left_on])
 
     def rows_of(rows: FragmentRows) -> Batches:
-        for batch in all_rows(snapshot, rows, projection):
-            found = [places.get(value) for value in batch.column(0).to_pylist()]
-            yield from values.take(pa.array(found, pa.int64())).to_batches()
+        found: list[int | None] = []
+        for batch in snapshot.scan([rows], projection, BATCH_ROWS, 0, rows.num_rows):
+            found += [places.get(value) for value in batch.column(0).to_pylist()]
+        yield _spread(rows, values.take(pa.array(found, pa.int64())), legacy=legacy)
 
-    return ColumnSource(_nullable(values.schema), rows_of)
+    return ColumnSource(values.schema, rows_of)
 
 
-def _nullable(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([field.with_nullable(True) for field in schema])
+def _spread(rows: FragmentRows, values: pa.Table, *, legacy: bool) -> pa.RecordBatch:
+    """Return values of the live rows of a fragment for all. Raises EvolutionRefused."""
+    for name, column in zip(values.column_names, values.columns, strict=True):
+        if legacy and column.null_count and not _holds_nulls(column.type):
+            raise EvolutionRefused(
+                f"Column '{name}' has null values of type: {column.type}, but storing nulls for "
+                "this data type is not supported by the dataset's current Lance file format "
+                "version: V1. This can be caused by an explicit null in the new data."
+            )
+    arrays = [spread(rows, column.combine_chunks()) for column in values.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=values.column_names)
+
+
+def _holds_nulls(kind: pa.DataType) -> bool:
+    """Whether a null is a value of its own in files of 0.1."""
+    tests = (
+        types.is_string,
+        types.is_large_string,
+        types.is_binary,
+        types.is_list,
+        types.is_fixed_size_binary,
+        types.is_fixed_size_list,
+    )
+    return any(test(kind) for test in tests)

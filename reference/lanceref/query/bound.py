@@ -20,7 +20,7 @@ class Bound:
 
     `run` gives an array of a batch's rows or a scalar; `literal` is its value where it has no
     column; `columns` are the names of the columns it reads and `paths` the parts of them, `a.b`;
-    `is_column` says that it is one.
+    `is_column` says that it is one, and `nullable` that its value can be null.
     """
 
     type: pa.DataType
@@ -29,6 +29,7 @@ class Bound:
     columns: frozenset[str]
     literal: pa.Scalar | None = None
     is_column: bool = False
+    nullable: bool = True
 
     def evaluate(self, batch: pa.RecordBatch) -> pa.Array:
         """Return the value of each row of a batch. Raises QueryFailed."""
@@ -43,15 +44,20 @@ class Bound:
 
 def constant(value: pa.Scalar) -> Bound:
     """Return the expression that has one value."""
-    return Bound(value.type, lambda _: value, frozenset(), frozenset(), value)
+    none = frozenset[str]()
+    return Bound(value.type, lambda _: value, none, none, value, nullable=not value.is_valid)
 
 
 def apply(
-    function: Callable[..., Datum], *arguments: Bound, type_: pa.DataType | None = None
+    function: Callable[..., Datum],
+    *arguments: Bound,
+    type_: pa.DataType | None = None,
+    nullable: bool | None = None,
 ) -> Bound:
     """Return a function of arguments; where all are literals it is evaluated at once.
 
-    `type_` is the type of the result, found on no rows when it is not given. Raises QueryRefused.
+    `type_` is the type of the result, found on no rows when it is not given; unless `nullable` says
+    otherwise it can be null where an argument can. Raises QueryRefused.
     """
     columns = frozenset[str]().union(*(one.columns for one in arguments))
     paths = frozenset[str]().union(*(one.paths for one in arguments))
@@ -70,7 +76,9 @@ def apply(
         if isinstance(value, pa.Scalar) and not columns:
             return constant(value)
         type_ = value.type if type_ is None else type_
-    return Bound(type_, run, paths, columns)
+    if nullable is None:
+        nullable = any(one.nullable for one in arguments)
+    return Bound(type_, run, paths, columns, nullable=nullable)
 
 
 def as_type(bound: Bound, type_: pa.DataType) -> Bound:

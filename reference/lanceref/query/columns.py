@@ -1,7 +1,7 @@
 """Computed columns: expressions in SQL by the name they have in the result.
 
-A column that is only renamed keeps its type and whether it may be null; a literal is never null
-unless it is null itself.
+A column that is only renamed keeps its type and whether it may be null; what an operator makes may
+be null where one of its operands may, what a function makes always.
 """
 
 from __future__ import annotations
@@ -49,9 +49,6 @@ def bind_columns(given: Mapping[str, str], schema: pa.Schema) -> Computed:
     binder, bound, fields = Binder(schema), [], []
     for name, text in given.items():
         one = binder.bind(parse_expression(text))
-        nullable = one.literal is None or not one.literal.is_valid
-        if one.is_column and one.paths <= one.columns:
-            nullable = schema.field(next(iter(one.columns))).nullable
         bound.append(one)
-        fields.append(pa.field(name, one.type, nullable))
+        fields.append(pa.field(name, one.type, one.nullable))
     return Computed(tuple(bound), pa.schema(fields))

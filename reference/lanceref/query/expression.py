@@ -10,6 +10,7 @@ joins by AND and OR: it must be a value of the column's type. Everywhere else bo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -111,11 +112,19 @@ class Binder:
             valid = ", ".join(self._schema.names)
             raise QueryRefused(f"No field named {name}. Valid fields are {valid}.")
         found = name if name in self._schema.names else alike[0]
-        type_ = self._schema.field(found).type
+        field = self._schema.field(found)
+        type_ = field.type
         storage = type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
         plain = storage.value_type if pa.types.is_dictionary(storage) else storage
         own = frozenset({found})
-        return Bound(plain, lambda batch: _plain(batch.column(found)), own, own, is_column=True)
+        return Bound(
+            plain,
+            lambda batch: _plain(batch.column(found)),
+            own,
+            own,
+            is_column=True,
+            nullable=field.nullable,
+        )
 
     def _child(self, parent: Bound, name: str) -> Bound:
         type_ = parent.type
@@ -124,15 +133,17 @@ class Binder:
         names = [type_.field(number).name for number in range(type_.num_fields)]
         if name not in names:
             raise QueryRefused(f"Field {name} not found in struct")
+        field = type_.field(names.index(name))
         child = apply(  # by its name: what is read may have fewer fields
             lambda value: pc.struct_field(value, [name]),
             parent,
-            type_=type_.field(names.index(name)).type,
+            type_=field.type,
+            nullable=parent.nullable or field.nullable,
         )
         paths = child.paths
         if parent.is_column and "." not in name:
             paths = frozenset(f"{path}.{name}" for path in paths)
-        return Bound(child.type, child.run, paths, child.columns, is_column=parent.is_column)
+        return replace(child, paths=paths, is_column=parent.is_column)
 
     def _dot(self, tree: exp.Dot) -> Bound:
         return self._child(self._bind(tree.this), tree.expression.name)
@@ -216,11 +227,14 @@ class Binder:
     def _is(self, tree: exp.Is) -> Bound:
         bound = self._bind(tree.this)
         if isinstance(tree.expression, exp.Null):
-            result = apply(pc.is_null, bound, type_=pa.bool_())
+            result = apply(pc.is_null, bound, type_=pa.bool_(), nullable=False)
         elif isinstance(tree.expression, exp.Boolean):
             wanted, truths = pa.scalar(tree.expression.this), truth(bound, tree.this.sql)
             result = apply(
-                lambda value: pc.fill_null(pc.equal(value, wanted), False), truths, type_=pa.bool_()
+                lambda value: pc.fill_null(pc.equal(value, wanted), False),
+                truths,
+                type_=pa.bool_(),
+                nullable=False,
             )
         else:
             raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))
@@ -287,7 +301,9 @@ class Binder:
         function = FUNCTIONS.get(name)
         if function is None:
             raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))
-        return apply(function, *map(self._bind, tree.expressions))
+        arguments = [self._bind(one) for one in tree.expressions]
+        nullable = name != "coalesce" or all(one.nullable for one in arguments)
+        return apply(function, *arguments, nullable=nullable)
 
 
 def _conditions(tree: exp.Expr) -> Iterator[exp.Expr]:

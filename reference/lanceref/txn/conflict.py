@@ -7,7 +7,7 @@ by who knows them.
 
 Clauses: L.txn.conflict.append, L.txn.conflict.overwrite, L.txn.conflict.unknown,
 L.txn.conflict.replaced, L.txn.conflict.schema, L.txn.conflict.fragments, L.txn.conflict.settings,
-L.txn.conflict.index, L.txn.conflict.columns
+L.txn.conflict.index, L.txn.conflict.columns, L.txn.conflict.nullability
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ REPLACING = ("overwrite", "restore")
 RESHAPING = ("merge", "project")
 """Operations after which the schema is another one."""
 
+WRITING = ("append", "update", "data_replacement")
+"""Operations that write values."""
+
 SETTING = ("update_config", "update_bases")
 """Operations that touch neither rows nor columns."""
 
@@ -71,12 +74,12 @@ def verdict(ours: Transaction, theirs: Transaction | None) -> Verdict:
     if "update_mem_wal_state" in (own, other):
         return _mem_wal(own, other)
     if own == "append":
-        return RETRY if other in RESHAPING else STANDS
+        return RETRY if other in RESHAPING and not _keeps_nulls(theirs) else STANDS
     if own == "merge":
         return {"create_index": STANDS, "project": NEVER}.get(other, RETRY)
     if own == "project":
-        again = ("append", "merge", "project", "update", "data_replacement")
-        return RETRY if other in again else STANDS
+        again = other in RESHAPING or (other in WRITING and not _keeps_nulls(ours))
+        return RETRY if again else STANDS
     if own == "create_index":
         return _index(ours, theirs)
     return _rows(ours, theirs)
@@ -144,7 +147,7 @@ def _rows(ours: Transaction, theirs: Transaction) -> Verdict:
     if other == "merge":
         return RETRY
     if other == "project":
-        return STANDS if own in ("delete", "rewrite") else RETRY
+        return _over_project(ours, theirs)
     if other == "create_index":
         return RETRY if _disturbs(ours, theirs) else STANDS
     touched = fragments_of(ours) & fragments_of(theirs)
@@ -154,6 +157,22 @@ def _rows(ours: Transaction, theirs: Transaction) -> Verdict:
         if other == "delete":
             return NEVER if fragments_of(ours) & removed_fragments(theirs) else STANDS
     return RETRY if touched or may_insert_same(ours, theirs) else STANDS
+
+
+def _over_project(ours: Transaction, theirs: Transaction) -> Verdict:
+    """New values may be nulls, which the Project may forbid; a replaced column may be gone."""
+    own = operation_of(ours)
+    if own in ("delete", "rewrite"):
+        return STANDS
+    if not _keeps_nulls(theirs) or moves_fields(ours):
+        return RETRY
+    replaced = {field for _, field in field_columns(ours)} if own == "data_replacement" else set()
+    return STANDS if replaced.issubset(one.id for one in theirs.project.schema) else NEVER
+
+
+def _keeps_nulls(transaction: Transaction) -> bool:
+    """Whether a Merge or Project lets every column be null that could be before, or is new."""
+    return bool(getattr(transaction, operation_of(transaction)).preserves_nullability)
 
 
 def can_merge_deletions(ours: Transaction, theirs: Transaction) -> bool:

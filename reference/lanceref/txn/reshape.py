@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from lanceref.errors import OperationRefused
 from lanceref.file.schema import HIDDEN_IDS
+from lanceref.file.versions import FROM_WORDS, V0_1
 from lanceref.proto import table_pb2
 from lanceref.table.fragments import TOMBSTONE
 from lanceref.txn.index_entries import drop_dead
@@ -20,13 +21,13 @@ from lanceref.txn.row_lineage import set_updated
 
 def merge(making: Making) -> None:
     """Put the fragments and the schema of a Merge in place of the old ones."""
-    given = making.transaction.merge
+    given, staged = making.transaction.merge, making.staged
     making.replace_fragments(given.fragments)
-    del making.message.fields[:]
-    making.message.fields.extend(given.schema)
-    making.message.schema_metadata.clear()
-    for key, value in given.schema_metadata.items():
-        making.message.schema_metadata[key] = value
+    if staged.schema is not None:
+        making.set_schema(staged.schema)
+    else:
+        del making.message.fields[:]
+        making.message.fields.extend(given.schema)
     if making.stable:
         old = making.old_fragments()
         for fragment in making.message.fragments:
@@ -66,9 +67,20 @@ def replace_data(making: Making) -> None:
         new.CopyFrom(one.new_file)
         if not new.file_size_bytes and making.before is not None:
             new.file_size_bytes = making.past.file_size(making.before, new)
+        _check_place(fragment, new)
         put_file(fragment, new)
         if making.stable:
             set_updated(making, fragment, None)
+
+
+def _check_place(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
+    """Raise OperationRefused for a file of 0.1 that replaces no whole file."""
+    legacy = FROM_WORDS.get((new.file_major_version, new.file_minor_version)) == V0_1
+    if legacy and all(list(file.fields) != list(new.fields) for file in fragment.files):
+        raise OperationRefused(
+            "Expected to modify the fragment but no changes were made. This means the new data "
+            "files does not align with any exiting datafiles."
+        )
 
 
 def put_file(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:

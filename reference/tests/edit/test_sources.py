@@ -1,5 +1,6 @@
 """Where new columns come from."""
 
+import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.edit.sources import brought, computed, joined, mapped
@@ -34,14 +35,14 @@ def test_computed_and_mapped_columns_have_deleted_rows_too(snapshot):
 
 
 def test_rows_that_are_brought_are_those_that_live(snapshot):
-    """A deleted row has no value; too few or too many are refused."""
-    source = brought(pa.table({"n": range(9)}), snapshot.fragments)
+    """A deleted row has the first value; too few or too many are refused."""
+    source = brought(snapshot, pa.table({"n": range(9)}), snapshot.fragments)
 
-    assert [[0, None, 1, 2, 3], [4, 5, 6, 7, 8]] == _values(source, snapshot)
+    assert [[0, 0, 1, 2, 3], [4, 5, 6, 7, 8]] == _values(source, snapshot)
     with pytest.raises(EvolutionRefused, match="ended before"):
-        brought(pa.table({"n": range(8)}), snapshot.fragments)
+        brought(snapshot, pa.table({"n": range(8)}), snapshot.fragments)
     with pytest.raises(EvolutionRefused, match="more values"):
-        brought(pa.table({"n": range(10)}), snapshot.fragments)
+        brought(snapshot, pa.table({"n": range(10)}), snapshot.fragments)
 
 
 def test_rows_are_joined_by_a_key(snapshot):
@@ -54,3 +55,28 @@ def test_rows_are_joined_by_a_key(snapshot):
     for left_on, right_on in (("zz", "k"), ("a", "zz")):
         with pytest.raises(EvolutionRefused, match="zz"):
             joined(snapshot, right, left_on, right_on)
+    with pytest.raises(EvolutionRefused, match="No data"):
+        joined(snapshot, right.slice(0, 0), "a", "k")
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_nulls_that_a_file_cannot_hold_are_refused(tmp_path, legacy):
+    """0.1 has nulls of text, and none of numbers; a deleted row counts not."""
+    version = "0.1" if legacy else "2.1"
+    made = lanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path, data_storage_version=version)
+    text = pa.table({"a": [1], "v": ["x"]})
+    assert [["x", None]] == _values(joined(made._snapshot, text, "a", "a"), made._snapshot)
+
+    numbers = joined(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a")
+    brought_ones = brought(made._snapshot, pa.table({"v": [7, None]}), made._snapshot.fragments)
+    if legacy:
+        for source in (numbers, brought_ones):
+            with pytest.raises(EvolutionRefused, match="storing nulls"):
+                _values(source, made._snapshot)
+        made.delete("a = 2")
+        again = joined(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a")
+        assert [[7, 7]] == _values(again, made._snapshot)
+    else:
+        assert (
+            [[7, None]] == _values(numbers, made._snapshot) == _values(brought_ones, made._snapshot)
+        )

@@ -23,7 +23,7 @@ def test_expressions_by_name():
     wanted = pa.schema(
         [
             pa.field("c", pa.int8(), nullable=False),
-            pa.field("p", pa.int8()),
+            pa.field("p", pa.int8(), nullable=False),
             pa.field("one", pa.int64(), nullable=False),
             pa.field("a", pa.int8()),
             pa.field("no", pa.null()),

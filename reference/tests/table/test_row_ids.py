@@ -209,3 +209,30 @@ def test_damage_never_escapes(mask):
                 assert rows == len(_ids(bytes(data), rows))
             except LanceError as error:
                 assert error.clause.startswith("L.table.row-ids.")
+
+
+def _ranges(*ends):
+    segments = [pb.U64Segment(range={"start": start, "end": end}) for start, end in ends]
+    return pb.RowIdSequence(segments=segments).SerializeToString()
+
+
+def test_ids_come_by_segments_and_rising_ranges_are_one():
+    """Of ranges that fall each is a part of its own, and so is any other segment."""
+    rising = decode_row_ids(_ranges((3, 5), (8, 9)), 3, CTX, PLACE)
+    falling = decode_row_ids(_ranges((8, 9), (3, 5)), 3, CTX, PLACE)
+
+    assert [[3, 8]] == [part.tolist() for part in rising.parts(np.array([0, 2]))]
+    assert [[8], [4]] == [part.tolist() for part in falling.parts(np.array([0, 2]))]
+    assert [[], [3, 4]] == [part.tolist() for part in falling.parts(np.array([1, 2]))]
+
+
+def test_runs_keep_what_is_left_of_their_spans():
+    """Two runs of three rows, versions 7 and 8; rows 1 and 3 are asked for."""
+    runs = [
+        {"span": {"range": {"start": 10 * n, "end": 10 * n + 3}}, "version": 7 + n} for n in (0, 1)
+    ]
+    data = pb.RowDatasetVersionSequence(runs=runs).SerializeToString()
+    versions = decode_versions(data, 6, CTX, PLACE)
+
+    found = versions.runs(np.array([1, 3]))
+    assert [([1], 7), ([10], 8)] == [(one.span.tolist(), one.version) for one in found]

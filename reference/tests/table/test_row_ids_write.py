@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.context import Context
-from lanceref.table.row_ids import decode_row_ids, decode_versions, stored_count
+from lanceref.table.row_ids import Run, decode_row_ids, decode_versions, stored_count
 from lanceref.table.row_ids_write import (
     encode_id_parts,
     encode_ids,
     encode_row_ids,
     encode_runs,
     encode_segment,
+    encode_spans,
     encode_versions,
 )
 
@@ -104,3 +105,16 @@ def test_any_versions_come_back(versions):
     decoded = decode_versions(data, len(versions), CTX, PLACE)
 
     assert versions == decoded.at(np.arange(len(versions))).tolist()
+
+
+def test_runs_are_written_with_their_spans():
+    """One without rows is left out; how many rows have which version comes back."""
+    runs = [
+        Run(np.array(span, np.uint64), version)
+        for span, version in (([4, 5], 1), ([], 2), ([0, 2], 3))
+    ]
+    data = encode_spans(runs)
+
+    assert bytes.fromhex("0a0a0a060a04080410061001") == encode_spans(runs[:1])
+    held = decode_versions(data, 4, CTX, PLACE)
+    assert [1, 1, 3, 3] == held.at(np.arange(4)).tolist()

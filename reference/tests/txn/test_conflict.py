@@ -100,6 +100,34 @@ def test_every_pair_is_judged(theirs, ours, letter):
     assert LETTERS[letter] is verdict(second, first)
 
 
+NULLABLE = {
+    "MeN": {"merge": {"preserves_nullability": True}},
+    "PrN": {"project": {"preserves_nullability": True, "schema": versions.FIELDS[:2]}},
+}
+"""Operations after which every column may be null that might be before."""
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "letter"),
+    [
+        *((name, "PrN", ".") for name in ("Ap", "U0", "C0c", "R0c", "R0b", "D0", "W0")),
+        *(("MeN", name, letter) for name, letter in (("Ap", "."), ("U0", "R"), ("R0c", "R"))),
+        *(("PrN", name, ".") for name in ("Ap", "U0", "R0b", "D0", "Ix")),
+        ("PrN", "C0c", "R"),
+        ("PrN", "R0c", "X"),
+        *((name, "MeN", "R") for name in ("Ap", "U0", "D0", "R0c")),
+        ("PrN", "PrN", "R"),
+        ("PrN", "MeN", "X"),
+    ],
+)
+def test_columns_that_stay_nullable_stop_less(theirs, ours, letter):
+    """New rows and new values fit, but not into a column that is gone."""
+    known = {**OPERATIONS, **NULLABLE}
+    first, second = (versions.transaction(**known[name]) for name in (theirs, ours))
+
+    assert LETTERS[letter] is verdict(second, first)
+
+
 @pytest.mark.parametrize("theirs", [None, Transaction(read_version=1)])
 @pytest.mark.parametrize("ours", ["append", "overwrite", "delete", "update_config"])
 def test_what_nobody_can_tell_is_a_conflict(ours, theirs):

@@ -16,11 +16,10 @@ def test_a_merge_replaces_fragments_and_schema():
         versions.table(), versions.index("a", 0, [0], 1), versions.index("c", 2, [0], 2)
     )
     fragments = [manifests.fragment(n, versions.files(0, path=f"{n}")) for n in (0, 1)]
-    given = {"fragments": fragments, "schema": versions.FIELDS[:1], "schema_metadata": {"k": b"v"}}
+    given = {"fragments": fragments, "schema": versions.FIELDS[:1]}
     made = versions.after(before, merge=given)
 
     assert ["a"] == [field.name for field in made.schema.fields]
-    assert {"k": "v"} == made.schema.metadata
     assert {"a": [0]} == versions.covers(made)
 
 

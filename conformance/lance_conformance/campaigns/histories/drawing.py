@@ -8,7 +8,7 @@ from random import Random
 
 import pyarrow as pa
 
-from lance_conformance.campaigns.histories import rows_rules, settings_rules
+from lance_conformance.campaigns.histories import columns_rules, rows_rules, settings_rules
 from lance_conformance.campaigns.histories.lockstep import Line
 from lance_conformance.campaigns.histories.view import View, views
 
@@ -22,6 +22,15 @@ RULES: dict[Rule, int] = {
     rows_rules.update: 5,
     rows_rules.merge_insert: 6,
     rows_rules.compact: 4,
+    columns_rules.add_computed: 2,
+    columns_rules.add_nulls: 1,
+    columns_rules.add_read: 1,
+    columns_rules.add_mapped: 1,
+    columns_rules.merge: 1,
+    columns_rules.drop: 2,
+    columns_rules.alter: 3,
+    columns_rules.replace_data: 1,
+    columns_rules.update_columns: 1,
     settings_rules.config: 2,
     settings_rules.field_metadata: 1,
     settings_rules.restore: 2,

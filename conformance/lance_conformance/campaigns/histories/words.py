@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
+import lanceref
 import numpy as np
 import pyarrow as pa
 
 from lance_conformance.campaigns.histories.values import rows
 
-__all__ = ["aligned", "rows"]
+__all__ = ["aligned", "cleaned", "columns_updated", "detached", "replaced", "rows"]
+
+FILE_VERSIONS = {(0, 3): "2.0", (2, 0): "2.0", (2, 1): "2.1", (2, 2): "2.2", (2, 3): "2.3"}
+"""Names of file versions by what a manifest says of them."""
 
 
 def aligned(table: Any, key: str, source: pa.Table) -> pa.Table:
@@ -32,3 +37,84 @@ def aligned(table: Any, key: str, source: pa.Table) -> pa.Table:
 
 def _place(own: list[object], keys: list[object]) -> Callable[[int], int]:
     return lambda row: own.index(keys[row])
+
+
+def replaced(lance: Any, table: Any, name: str, number: int, seed: int) -> None:
+    """Put other values in place of a column of a fragment."""
+    fragment = table.get_fragment(number)
+    schema = pa.schema([table.schema.field(name)])
+    fields = _fields(table, name)
+    held = fragment.metadata.files[0]
+    version = held.file_major_version, held.file_minor_version
+    path = f"{uuid4().hex}.lance"
+    writer = lance.file.LanceFileWriter(
+        f"{_folder(table)}/data/{path}", schema, version=FILE_VERSIONS.get(version)
+    )
+    with writer:
+        writer.write_batch(rows(schema, seed, fragment.physical_rows))
+    columns = _columns(table.schema.field(name), every=version in ((0, 3), (2, 0)))
+    file = lance.fragment.DataFile(path, fields, columns, *version)
+    group = lance.LanceOperation.DataReplacementGroup(number, file)
+    operation = lance.LanceOperation.DataReplacement([group])
+    lance.LanceDataset.commit(table, operation, read_version=table.version)
+
+
+def columns_updated(
+    lance: Any, table: Any, key: str, name: str, number: int, seed: int
+) -> list[int]:
+    """Update a column of a fragment in place; return the ids of the fields that changed."""
+    fields = [table.schema.field(key), table.schema.field(name)]
+    source = rows(pa.schema(fields), seed, 30)
+    updated, modified = table.get_fragment(number).update_columns(source, left_on=key)
+    operation = lance.LanceOperation.Update(
+        updated_fragments=[updated], fields_modified=modified, update_mode="rewrite_columns"
+    )
+    lance.LanceDataset.commit(table, operation, read_version=table.version)
+    return list(modified)
+
+
+def detached(lance: Any, table: Any, predicate: str) -> object:
+    """Delete rows in a version that is on no line; return what it holds."""
+    updated = [fragment.delete(predicate) for fragment in table.get_fragments()]
+    gone = [n for n, one in zip((f.fragment_id for f in table.get_fragments()), updated) if not one]
+    kept = [one for one in updated if one is not None]
+    operation = lance.LanceOperation.Delete(kept, gone, predicate)
+    made = lance.LanceDataset.commit(table, operation, read_version=table.version, detached=True)
+    return {"rows": made.count_rows(), "detached": made.version >> 63}
+
+
+def cleaned(table: Any, **options: Any) -> dict[str, int]:
+    """Remove old versions; return how many of what went."""
+    stats = table.cleanup_old_versions(**options)
+    return {"versions": stats.old_versions, "files": stats.data_files_removed}
+
+
+def _fields(table: Any, name: str) -> list[int]:
+    """Return the ids of a column and all below it that have one of the file."""
+    (found,) = (
+        one
+        for one in lanceref.dataset(_folder(table))._snapshot.manifest.schema.fields
+        if one.name == name
+    )
+    return [one.id for one in found.flat()]
+
+
+def _columns(field: pa.Field, *, every: bool) -> list[int]:
+    """Return the column of a field and of all below it: -1 for none, unless `every` has one."""
+    found: list[int] = []
+    for one in _flat(field):
+        leaf = every or not pa.types.is_nested(one.type) or pa.types.is_fixed_size_list(one.type)
+        found.append(1 + max(found, default=-1) if leaf else -1)
+    return found
+
+
+def _flat(field: pa.Field) -> list[pa.Field]:
+    """Return a field and all below it that have an id of their own."""
+    if pa.types.is_fixed_size_list(field.type):
+        return [field]
+    below = [field.type.field(number) for number in range(field.type.num_fields)]
+    return [field, *(one for child in below for one in _flat(child))]
+
+
+def _folder(table: Any) -> str:
+    return str(table.uri)
