@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.arrays.bitmaps import joined
 from lanceref.arrays.compressed import Compressed
 from lanceref.arrays.page import Page
 from lanceref.arrays.rows import RowRanges
@@ -88,11 +89,7 @@ def gather(cuts: list[memoryview], rows: RowRanges, bits: int) -> NDArray[np.uin
     if bits != 1 or (len(cuts) == 1 and rows.bounds[0][0] % 8 == 0):
         return data
     bounds = np.array(rows.bounds, np.int64).reshape(-1, 2)
-    starts, counts = bounds[:, 0], bounds[:, 1] - bounds[:, 0]
-    sizes = np.array([len(cut) for cut in cuts], np.int64)
-    heads = 8 * (np.cumsum(sizes) - sizes) + starts % 8 - (np.cumsum(counts) - counts)
-    bits_at = np.repeat(heads, counts) + np.arange(counts.sum())
-    return np.packbits(np.unpackbits(data, bitorder="little")[bits_at], bitorder="little")
+    return joined(data, bounds[:, 0], bounds[:, 1] - bounds[:, 0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from lanceref.arrays.flat import slot_bits
 from lanceref.arrays.page import Page, PageArray, read
 from lanceref.arrays.paging import Paging, distinct, join, repeat, run_rows
 from lanceref.arrays.rows import RowRanges
+from lanceref.arrays.slots import has_slots, slots_of, take_slots
 from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import CorruptPage
 from lanceref.file.columns import ColumnMetadata
@@ -61,10 +62,13 @@ class ValueColumn:
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
         """Read the ranges that hold the rows, of all pages at once, and pick the rows."""
         unique, inverse = distinct(rows)
+        pages = [(*self._open(index), index, local) for index, local in self._paging.split(unique)]
+        taken = self._take_slots([(array, local) for _, array, _, local in pages])
+        if taken is not None:
+            return repeat(taken, inverse)
         wanted = []
         extents: list[Extent] = []
-        for index, local in self._paging.split(unique):
-            page, array = self._open(index)
+        for page, array, index, local in pages:
             ranges = self._paging.covering(index, local)
             plan = array.plan(ranges)
             wanted.append((page, array, local, ranges, len(plan)))
@@ -78,6 +82,17 @@ class ValueColumn:
                 decoded = whole(decoded).take(arrow(ranges.positions(local)))
             picked.append(self._checked(decoded, page))
         return repeat(join(picked, self.type, self._paging.column.place), inverse)
+
+    def _take_slots(self, pages: list[tuple[PageArray, NDArray[np.int64]]]) -> pa.Array | None:
+        """Return rows of pages; None unless those of every page can be read one by one."""
+        found = [slots_of(array) for array, _ in pages]
+        slots = [one for one in found if one is not None and has_slots(one[1])]
+        if not slots or len(slots) != len(pages) or self._file.ctx.spans is not None:
+            return None
+        counts = [len(local) for _, local in pages]
+        origins = np.repeat([origin for origin, _ in slots], counts)
+        rows = np.concatenate([local for _, local in pages])
+        return take_slots(self._file, origins, rows, slots[0][1], self.type, "L.file.pages.extent")
 
     def check(self) -> None:
         """Decode every page."""

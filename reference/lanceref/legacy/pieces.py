@@ -75,17 +75,15 @@ class Node(Protocol):
 
 def cut(batch_offsets: Numbers, rows: RowRanges) -> Pieces:
     """Return the pieces that ranges of a file's rows make."""
-    found = [_cut(batch_offsets, start, end) for start, end in rows.bounds]
-    empty = np.empty(0, np.int64)
-    parts = [np.concatenate([empty, *(one[i] for one in found)]) for i in range(3)]
-    return Pieces(*parts)
-
-
-def _cut(batch_offsets: Numbers, start: int, end: int) -> tuple[Numbers, Numbers, Numbers]:
-    first, last = np.searchsorted(batch_offsets, [start, end - 1], side="right") - 1
-    before, after = batch_offsets[first : last + 1], batch_offsets[first + 1 : last + 2]
-    starts, ends = np.maximum(before, start) - before, np.minimum(after, end) - before
-    return np.arange(first, last + 1), starts, ends
+    bounds = np.array(rows.bounds, np.int64).reshape(-1, 2)
+    first = np.searchsorted(batch_offsets, bounds[:, 0], side="right") - 1
+    last = np.searchsorted(batch_offsets, bounds[:, 1] - 1, side="right") - 1
+    touched = last - first + 1
+    owner = np.repeat(np.arange(len(bounds)), touched)
+    batches = first[owner] + np.arange(len(owner)) - (np.cumsum(touched) - touched)[owner]
+    before, after = batch_offsets[batches], batch_offsets[batches + 1]
+    starts, ends = np.maximum(before, bounds[owner, 0]), np.minimum(after, bounds[owner, 1])
+    return Pieces(batches, starts - before, ends - before)
 
 
 def gather(
@@ -112,10 +110,9 @@ def gather(
         return _aligned(np.frombuffer(file.cursor(extents[0], name, clause).data, np.uint8))
     for extent in extents:
         file.bound(extent, name, clause)
-    joined = np.empty(total, np.uint8)
-    view, at, read = joined.data, 0, file.source.read
-    for offset, size in extents:  # pages are small: what a cursor costs would count
-        part = read(offset, size)
+    # pages are small: what a cursor costs would count
+    parts = file.source.read_many([one[0] for one in extents], [one[1] for one in extents])
+    for (offset, size), part in zip(extents, parts, strict=True):
         if len(part) != size:
             raise Truncated(
                 clause,
@@ -123,9 +120,7 @@ def gather(
                 found=f"{len(part)} bytes",
                 wanted=f"{size} bytes of {name}",
             )
-        view[at : at + size] = part
-        at += size
-    return joined
+    return np.frombuffer(b"".join(parts), np.uint8)
 
 
 def _merged(offsets: Numbers, sizes: Numbers) -> list[Extent]:

@@ -20,6 +20,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.arrays.bitmaps import joined
+from lanceref.arrays.slots import fixed_array, has_slots, take_slots
 from lanceref.cursor import FileBytes
 from lanceref.legacy.page_table import Pages
 from lanceref.legacy.pieces import Numbers, Pieces, gather
@@ -74,34 +76,25 @@ class PlainNode:
         data = gather(self._file, offsets, sizes, ("values", CLAUSE, kind))
         num_rows = pieces.num_rows
         if self._bits == 1:
-            data = self._shifted(data, sizes, pieces)  # L.legacy.plain.bool
-        count = num_rows * self._items
-        # L.legacy.plain.nulls: there is no validity
-        leaf = pa.Array.from_buffers(self._leaf, count, [None, pa.py_buffer(data)])
-        return _wrapped(leaf, self.type, num_rows)
+            data = self._shifted(data, pieces)  # L.legacy.plain.bool
+        # L.legacy.plain.nulls, L.legacy.plain.fixed-size-list: there is no validity
+        return fixed_array(self.type, num_rows, data)
 
-    def _shifted(
-        self, data: NDArray[np.uint8], sizes: Numbers, pieces: Pieces
-    ) -> NDArray[np.uint8]:
+    def _shifted(self, data: NDArray[np.uint8], pieces: Pieces) -> NDArray[np.uint8]:
         """Move bitmaps together, so that the first bit of the first piece is bit 0."""
         starts, ends = pieces.starts * self._items, pieces.ends * self._items
         if not (starts % 8).any() and not (ends[:-1] % 8).any():
             return data
-        loose, at = [], 0
-        for start, end, size in zip(starts.tolist(), ends.tolist(), sizes.tolist(), strict=True):
-            bits = np.unpackbits(data[at : at + size], bitorder="little")
-            loose.append(bits[start % 8 : start % 8 + end - start])
-            at += size
-        return np.packbits(np.concatenate(loose), bitorder="little")
+        return joined(data, starts, ends - starts)
 
-
-def _wrapped(leaf: pa.Array, type_: pa.DataType, num_rows: int) -> pa.Array:
-    """Put fixed-size lists around the leaf values."""
-    if not pa.types.is_fixed_size_list(type_):
-        return leaf
-    # L.legacy.plain.fixed-size-list
-    inner = _wrapped(leaf, type_.value_type, num_rows * type_.list_size)
-    return pa.Array.from_buffers(type_, num_rows, [None], children=[inner])
+    def take(self, batches: Numbers, rows: Numbers) -> pa.Array | None:
+        """Return single rows of batches (n,); None when they cannot be read one by one."""
+        bits = self._bits * self._items
+        limit = self._file.ctx.limits.expanded(self._file.size)
+        if not has_slots(bits) or self._file.ctx.spans is not None or len(rows) * bits // 8 > limit:
+            return None
+        origins = self._pages.positions[batches]
+        return take_slots(self._file, origins, rows, bits, self.type, CLAUSE)
 
 
 def encode_plain(array: pa.Array) -> bytes | memoryview:
