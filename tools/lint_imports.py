@@ -45,7 +45,7 @@ FLOORS: dict[str, int] = {
     # 3: the file formats
     **dict.fromkeys(("file", "legacy", "arrays", "pages"), 3),
     # 4: table and transactions
-    **dict.fromkeys(("table", "txn"), 4),
+    **dict.fromkeys(("table", "txn", "manifests"), 4),
     # 5: indices
     **dict.fromkeys(("index", "build"), 5),
     # 6: query

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from lanceref.errors import CommitConflictError
-from lanceref.txn.commit import CommitLock
+from lanceref.storage import CommitLock
 
 __all__ = ["CommitConflictError", "CommitLock"]

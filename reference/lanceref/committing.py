@@ -16,9 +16,10 @@ from lanceref.file.versions import FROM_WORDS, V0_1, FileVersion, version_named
 from lanceref.metadata import FragmentMetadata
 from lanceref.operation import LanceOperation, Transaction
 from lanceref.proto import table_pb2
+from lanceref.storage import CommitLock, store_options
 from lanceref.target import Destination, Target, committed, open_target
 from lanceref.transactions import lance_schema, to_message
-from lanceref.txn.commit import RETRIES, CommitLock, CommitPolicy, commit
+from lanceref.txn.commit import RETRIES, CommitPolicy, commit
 from lanceref.txn.making import Staged, storage_version_of
 from lanceref.txn.transaction import MESSAGE_KEY
 
@@ -38,12 +39,14 @@ def commit_operation(
     operation: LanceOperation.BaseOperation | Transaction,
     read_version: int | None = None,
     commit_lock: CommitLock | None = None,
-    *,
+    storage_options: dict[str, str] | None = None,
     enable_v2_manifest_paths: bool | None = None,
     detached: bool | None = False,
     max_retries: int = RETRIES,
+    *,
     commit_message: str | None = None,
     enable_stable_row_ids: bool | None = None,
+    base_store_params: dict[str, dict[str, str]] | None = None,
 ) -> LanceDataset:
     """Commit an operation and return the new version.
 
@@ -51,9 +54,8 @@ def commit_operation(
     something else than an operation, NotFound without a table, DataRefused for an operation that
     does not fit it, and CommitConflict.
     """
-    target = open_target(base_uri)
-    if commit_lock is not None and not callable(commit_lock):
-        raise TypeError(f"commit_lock must be a function, got {type(commit_lock)}")
+    options = store_options(storage_options, base_store_params, commit_lock)
+    target = open_target(base_uri, options)
     if isinstance(operation, Transaction):
         if commit_message is not None:
             raise ValueError(

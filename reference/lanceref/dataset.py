@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanceref.cleanup import Cleanup
@@ -21,6 +20,7 @@ from lanceref.history import History
 from lanceref.index_listing import IndexListing
 from lanceref.indexing import Indexing
 from lanceref.limits import DEFAULT_LIMITS, Limits
+from lanceref.manifests.opening import open_table
 from lanceref.opened import root_of
 from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
 from lanceref.optimize import DatasetOptimizer
@@ -33,9 +33,10 @@ from lanceref.scanner_builder import ScannerBuilder
 from lanceref.settings import Settings
 from lanceref.snapshot import open_snapshot
 from lanceref.stats import LanceStats
-from lanceref.storage import Entry, open_store
+from lanceref.storage import CommitLock, Entry, name_of_uri, store_options
 from lanceref.table.naming import FOLDER as VERSIONS
 from lanceref.table.naming import parse_name
+from lanceref.table.refs import TREE, list_branches
 from lanceref.txn.transaction import MESSAGE_KEY
 
 if TYPE_CHECKING:
@@ -67,23 +68,28 @@ def dataset(
     version: int | str | None = None,
     asof: datetime | str | None = None,
     block_size: int | None = None,
+    commit_lock: CommitLock | None = None,
     index_cache_size: int | None = None,
+    storage_options: dict[str, str] | None = None,
     default_scan_options: ScanArguments | None = None,
     metadata_cache_size_bytes: int | None = None,
     index_cache_size_bytes: int | None = None,
     read_params: dict[str, object] | None = None,
     *,
+    base_store_params: dict[str, dict[str, str]] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> LanceDataset:
     """Open a table: its latest version, one by number or by tag, or the latest before a moment.
 
     `default_scan_options` are arguments of every scan that does not say otherwise; sizes of blocks
-    and caches, and `read_params`, are about how another implementation reads.
+    and caches, and `read_params`, are about how another implementation reads. `storage_options`
+    say how to reach an object store, `base_store_params` how to reach one by the URI of a base;
+    `commit_lock` is held around every commit to what is opened.
     Raises NotFound (a ValueError) when there is no table or no such version or tag, ValueError for
     a moment before the first version, and a `LanceError` when the manifest is broken.
     """
-    store = open_store(uri)
-    ctx = Context(Path(store.root).name, limits=limits)
+    store = open_table(uri, store_options(storage_options, base_store_params, commit_lock))
+    ctx = Context(name_of_uri(store.root), limits=limits)
     snapshot = open_snapshot(store, None if isinstance(version, str) else version, ctx)
     opened = LanceDataset(os.fspath(uri), snapshot, root_of(snapshot))
     opened._scan_options = default_scan_options or {}
@@ -121,15 +127,22 @@ class LanceDataset(
     """One version of a table."""
 
     @staticmethod
-    def drop(base_uri: str | os.PathLike[str], ignore_not_found: bool | None = None) -> None:
+    def drop(
+        base_uri: str | os.PathLike[str],
+        storage_options: dict[str, str] | None = None,
+        ignore_not_found: bool | None = None,
+    ) -> None:
         """Remove a table with all its files. Raises NotFound."""
-        store = open_store(base_uri)
+        store = open_table(base_uri, store_options(storage_options))
         if next(store.list(VERSIONS), None) is None:
             if ignore_not_found:
                 return
             raise NotFound(f"Dataset at path {store.root} was not found")
+        branches = list_branches(store, Context(name_of_uri(store.root)))
         for entry in sorted(store.walk(""), key=_when_dropped):
             store.delete(entry.path)
+        for branch in branches:
+            store.prune(f"{TREE}/{branch}")
         store.prune("")
 
     @property

@@ -283,6 +283,18 @@ class LimitExceeded(BytesError):
     kind = "limit"
 
 
+class StoreFailed(LanceError, OSError, ValueError):
+    """An object store, or one of manifests, did not do what it was asked for."""
+
+
+class Unconditional(StoreFailed):
+    """A store that cannot write an object on condition that there is none."""
+
+
+class ExtraMissing(LanceError, ImportError):
+    """A package that only an extra installs is needed."""
+
+
 class NotFound(LanceError, ValueError, LookupError):
     """A file, dataset, version, tag or column that does not exist."""
 

@@ -17,7 +17,7 @@ from lanceref.context import Context, Finding
 from lanceref.legacy.check import check_data_file
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.spans import Span, SpanRecorder, uncovered
-from lanceref.storage import LocalSource, Source, local_path
+from lanceref.storage import Source, open_source, store_options
 from lanceref.table.deletions import check_deletion_file
 from lanceref.table.manifest import check_manifest
 from lanceref.txn.transaction import check_transaction
@@ -58,9 +58,14 @@ def checker(path: str) -> Callable[[Source, Context], object]:
     return CHECKS.get(Path(path).suffix, check_data_file)
 
 
-def explain(path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS) -> Explanation:
+def explain(
+    path: str | os.PathLike[str],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    storage_options: dict[str, str] | None = None,
+) -> Explanation:
     """Parse one file with spans on. Raises NotFound; damage becomes findings and unowned bytes."""
-    source = LocalSource(local_path(path))
+    source = open_source(path, store_options(storage_options))
     return explain_source(source, limits=limits)
 
 

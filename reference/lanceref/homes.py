@@ -68,7 +68,7 @@ def homes_of(
         )
     if everywhere is not None:
         homes = [root] if everywhere else []
-        homes += [_home(base) for base in bases]
+        homes += [_home(target, base) for base in bases]
         if not homes:
             raise DataRefused(
                 "target_all_bases found no registered bases and include_primary is false. "
@@ -81,14 +81,15 @@ def homes_of(
 def _named(target: Target, bases: Bases, name: str) -> Home:
     for base in bases:
         if base.HasField("name") and base.name == name:
-            return _home(base)
+            return _home(target, base)
     for base in bases:
         if base.path == name:
-            return _home(base)
+            return _home(target, base)
     if name == target.uri:
         return Home(target.store)
     raise DataRefused(f"Base reference '{name}' not found in available bases")
 
 
-def _home(base: table_pb2.BasePath) -> Home:
-    return Home(open_store(base.path), FOLDER if base.is_dataset_root else "", base.id)
+def _home(target: Target, base: table_pb2.BasePath) -> Home:
+    store = open_store(base.path, target.store.options.of_base(base.id, base.path))
+    return Home(store, FOLDER if base.is_dataset_root else "", base.id)

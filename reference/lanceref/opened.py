@@ -6,12 +6,10 @@ this one, and the dataset is all of them.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lanceref.context import Context
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.snapshot import Snapshot, open_snapshot
-from lanceref.storage import Store, open_store
+from lanceref.storage import Store, above, name_of_uri
 from lanceref.table.refs import TREE
 from lanceref.txn.commit import CommitPolicy, commit
 from lanceref.txn.making import Staged
@@ -20,10 +18,9 @@ from lanceref.txn.transaction import new_transaction
 
 def root_of(snapshot: Snapshot) -> Store:
     """Return the store of the main branch: a branch is a table below it."""
-    below = f"/{TREE}/{snapshot.manifest.message.branch}"
-    if snapshot.manifest.message.branch and snapshot.store.root.endswith(below):
-        return open_store(snapshot.store.root.removesuffix(below))
-    return snapshot.store
+    store, branch = snapshot.store, snapshot.manifest.message.branch
+    root = above(store.root, f"{TREE}/{branch}") if branch else None
+    return store if root is None else store.at(root)
 
 
 class OpenTable:
@@ -47,7 +44,7 @@ class OpenTable:
     @property
     def _ctx(self) -> Context:
         """Names the table in errors."""
-        return Context(Path(self._root.root).name, limits=self._snapshot.ctx.limits)
+        return Context(name_of_uri(self._root.root), limits=self._snapshot.ctx.limits)
 
     def _new_transaction(self) -> Transaction:
         return new_transaction(self.version)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from lanceref.bitmap import Bitmap
 from lanceref.blob import DEFAULT_BLOB_BUFFER_SIZE, BlobFile, checked_buffer_size
+from lanceref.context import Finding
 from lanceref.errors import InvalidTable, NotYet
 from lanceref.fragment import LanceFragment
 from lanceref.opened import OpenTable
@@ -24,6 +25,7 @@ from lanceref.scanner import LanceScanner
 from lanceref.schema import LanceSchema
 from lanceref.snapshot import positions_of
 from lanceref.storage import IOStats
+from lanceref.table.check import check_dataset
 from lanceref.take_blobs import check_buffer, locate_blobs, read_ranges
 
 if TYPE_CHECKING:
@@ -192,10 +194,11 @@ class Reading(OpenTable):
 
     def validate(self) -> None:
         """Raise the first thing that is wrong with this version, as an OSError."""
-        from lanceref.validate import validate
-
-        for finding in validate(self._snapshot.store.root, version=self.version):
-            raise InvalidTable(f"{finding}")
+        findings: list[Finding] = []
+        ctx = replace(self._ctx, findings=findings)
+        check_dataset(self._snapshot.store, ctx, version=self.version, deep=False)
+        if findings:
+            raise InvalidTable(f"{findings[0]}")
 
     def take_blobs(
         self,

@@ -11,15 +11,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Self, TypeAlias, TypeVar
 from uuid import uuid4
 
 from lanceref.context import Context
 from lanceref.errors import NotFound, RefRefused, VersionNotFound
+from lanceref.manifests.opening import open_table
 from lanceref.opened import OpenTable, root_of
 from lanceref.snapshot import Snapshot, open_snapshot
-from lanceref.storage import Store, copy_object, open_store
+from lanceref.storage import Store, copy_object, joined, name_of_uri, store_options
 from lanceref.table.bases import DATA_FOLDER, Bases
 from lanceref.table.inventory import needed_by
 from lanceref.table.naming import FOLDER as VERSIONS
@@ -49,7 +49,7 @@ def tagged(store: Store, ctx: Context, tag: str) -> Tag:
 
 def branch_store(root: Store, branch: str | None) -> Store:
     """Return the store of a branch's table."""
-    return root if branch in (None, MAIN) else open_store(f"{root.root}/{TREE}/{branch}")
+    return root if branch in (None, MAIN) else root.at(joined(root.root, f"{TREE}/{branch}"))
 
 
 def open_reference(table: OpenTable, reference: VersionRef) -> Snapshot:
@@ -227,8 +227,17 @@ class References(OpenTable):
         found = open_reference(self, version)
         return type(self)(self.uri, found, self._root)
 
-    def create_branch(self, branch: str, reference: VersionRef = None) -> Self:
-        """Begin a branch at a version and return it. Raises RefRefused, NotFound."""
+    def create_branch(
+        self,
+        branch: str,
+        reference: VersionRef = None,
+        storage_options: dict[str, str] | None = None,
+    ) -> Self:
+        """Begin a branch at a version and return it. Raises RefRefused, NotFound.
+
+        It is reached as the table is; `storage_options` are those of the table again.
+        """
+        store_options(storage_options)
         check_branch_name(branch)
         if branch in self.branches.list():
             raise RefRefused(f"Ref conflict error: branch {branch} already exists")
@@ -254,23 +263,42 @@ class References(OpenTable):
         put_branch(self._root, branch, entry, new=True)
         return type(self)(store.root, open_snapshot(store, None, self._ctx), self._root)
 
-    def shallow_clone(self, target_path: str | os.PathLike[str], reference: VersionRef) -> Self:
+    def shallow_clone(
+        self,
+        target_path: str | os.PathLike[str],
+        reference: VersionRef,
+        storage_options: dict[str, str] | None = None,
+    ) -> Self:
         """Make a table whose rows lie here. Raises AlreadyExists, NotFound."""
         found = open_reference(self, reference)
         source = Source(found.manifest, found.store.root, None)
-        store = open_store(target_path)
+        store = self._open_target(target_path, storage_options)
         write_shallow(store, source)
         return self._cloned(target_path, store)
 
-    def deep_clone(self, target_path: str | os.PathLike[str], reference: VersionRef) -> Self:
+    def deep_clone(
+        self,
+        target_path: str | os.PathLike[str],
+        reference: VersionRef,
+        storage_options: dict[str, str] | None = None,
+    ) -> Self:
         """Make a table of copied files. Raises AlreadyExists, NotFound."""
         found = open_reference(self, reference)
-        store = open_store(target_path)
+        store = self._open_target(target_path, storage_options)
         _copy_files(found, store)
         write_deep(store, Source(found.manifest, found.store.root, None))
         return self._cloned(target_path, store)
 
+    def _open_target(
+        self, target_path: str | os.PathLike[str], storage_options: dict[str, str] | None
+    ) -> Store:
+        """Return the store of a new table, reached as this one unless options say how."""
+        own = self._snapshot.store.options
+        return open_table(
+            target_path, own if storage_options is None else store_options(storage_options)
+        )
+
     def _cloned(self, target_path: str | os.PathLike[str], store: Store) -> Self:
-        ctx = replace(self._ctx, file=Path(store.root).name)
+        ctx = replace(self._ctx, file=name_of_uri(store.root))
         snapshot = open_snapshot(store, None, ctx)
         return type(self)(os.fspath(target_path), snapshot, root_of(snapshot))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -19,9 +18,10 @@ from lanceref.errors import AlreadyExists, DataRefused, NotFound
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import FileVersion, version_named
+from lanceref.manifests.opening import open_table
 from lanceref.opened import root_of
 from lanceref.snapshot import open_snapshot
-from lanceref.storage import Store, open_store
+from lanceref.storage import NO_OPTIONS, Store, StoreOptions, name_of_uri
 from lanceref.table.appended import appended_schema
 from lanceref.table.blob_schema import declared_schema
 from lanceref.table.data_files import with_dictionaries
@@ -58,16 +58,19 @@ class Plan:
     table: LanceSchema
 
 
-def open_target(uri: Destination) -> Target:
-    """Look at what stands at a destination. Raises TypeError for something else."""
+def open_target(uri: Destination, options: StoreOptions = NO_OPTIONS) -> Target:
+    """Look at what stands at a destination. Raises TypeError for something else.
+
+    An opened table keeps the options it was opened with.
+    """
     if isinstance(uri, LanceDataset):
         snapshot = uri._snapshot
-        ctx = Context(Path(snapshot.store.root).name, limits=snapshot.ctx.limits)
+        ctx = Context(name_of_uri(snapshot.store.root), limits=snapshot.ctx.limits)
         return Target(uri.uri, snapshot.store, snapshot.manifest, ctx)
     if not isinstance(uri, str | os.PathLike):
         raise TypeError(f"dest must be a str, Path, or LanceDataset. Got {type(uri)}")
-    store = open_store(uri)
-    ctx = Context(Path(store.root).name)
+    store = open_table(uri, options)
+    ctx = Context(name_of_uri(store.root))
     try:
         base = open_snapshot(store, None, ctx).manifest
     except NotFound:

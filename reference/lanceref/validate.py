@@ -12,7 +12,16 @@ from pathlib import Path
 from lanceref.context import Context, Finding
 from lanceref.explain import checker
 from lanceref.limits import DEFAULT_LIMITS, Limits
-from lanceref.storage import LocalSource, local_path, open_store
+from lanceref.manifests.opening import open_table
+from lanceref.storage import (
+    StoreOptions,
+    is_local,
+    local_path,
+    name_of_uri,
+    open_source,
+    open_store,
+    store_options,
+)
 from lanceref.table.check import check_dataset
 
 
@@ -22,17 +31,24 @@ def validate(
     deep: bool = False,
     version: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    storage_options: dict[str, str] | None = None,
 ) -> list[Finding]:
     """Return the findings of a file, or of a dataset directory (latest or `version`).
 
     `deep` also decodes the data files of a dataset. Raises NotFound when nothing is at `path`.
     """
-    local = local_path(path)
+    options = store_options(storage_options)
     findings: list[Finding] = []
-    if Path(local).is_dir():
-        ctx = Context(Path(local).name, limits=limits, findings=findings)
-        check_dataset(open_store(local), ctx, version=version, deep=deep)
+    ctx = Context(name_of_uri(path), limits=limits, findings=findings)
+    if _is_table(path, options):
+        check_dataset(open_table(path, options), ctx, version=version, deep=deep)
     else:
-        name = Path(local).name
-        checker(name)(LocalSource(local), Context(name, limits=limits, findings=findings))
+        checker(ctx.file)(open_source(path, options), ctx)
     return findings
+
+
+def _is_table(path: str | os.PathLike[str], options: StoreOptions) -> bool:
+    """Whether a path is that of a folder, or a URI that of no object."""
+    if is_local(path):
+        return Path(local_path(path)).is_dir()
+    return not open_store(path, options).exists("")

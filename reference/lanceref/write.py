@@ -13,9 +13,10 @@ import pyarrow as pa
 from lanceref.auto_cleanup import AutoCleanupConfig, cleanup_config
 from lanceref.dataset import LanceDataset
 from lanceref.fragment import FragmentMetadata
+from lanceref.storage import CommitLock, store_options
 from lanceref.table.draft import Draft
-from lanceref.target import Destination, committed
-from lanceref.txn.commit import CommitLock, CommitPolicy, commit
+from lanceref.target import Destination, committed, open_target
+from lanceref.txn.commit import CommitPolicy, commit
 from lanceref.txn.making import Staged
 from lanceref.txn.transaction import MESSAGE_KEY, new_append, new_overwrite
 from lanceref.write_rows import FileArguments, Written, write_rows
@@ -45,10 +46,11 @@ def write_dataset(
     """
     if uri is None:
         raise ValueError("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
-    if commit_lock is not None and not callable(commit_lock):
-        raise TypeError(f"commit_lock must be a function, got {type(commit_lock)}")
+    options = store_options(
+        files.get("storage_options"), files.get("base_store_params"), commit_lock
+    )
     config = cleanup_config(auto_cleanup_options)
-    written = write_rows(data_obj, uri, schema, mode, **files)
+    written = write_rows(data_obj, open_target(uri, options), schema, mode, **files)
     properties = dict(transaction_properties or {})
     if commit_message is not None:
         properties[MESSAGE_KEY] = commit_message
@@ -89,5 +91,6 @@ def write_fragments(
     **files: Unpack[FileArguments],
 ) -> list[FragmentMetadata]:
     """Write rows as data files beside a table that only a commit makes part of it."""
-    written = write_rows(data, dataset_uri, schema, mode, **files)
+    options = store_options(files.get("storage_options"), files.get("base_store_params"))
+    written = write_rows(data, open_target(dataset_uri, options), schema, mode, **files)
     return [FragmentMetadata.from_message(fragment) for fragment in written.files.fragments]

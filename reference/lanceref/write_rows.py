@@ -21,10 +21,11 @@ from lanceref.homes import Bases, bases_of, homes_of
 from lanceref.incoming import reader_of
 from lanceref.operation import DatasetBasePath
 from lanceref.progress import FragmentWriteProgress, Reporter
+from lanceref.storage import store_options
 from lanceref.table.blob_rows import ExternalBlobs
 from lanceref.table.blobs_write import BlobPolicy
 from lanceref.table.data_files import FileLimits, NewFiles, write_files
-from lanceref.target import Destination, Plan, Target, open_target, plan_write
+from lanceref.target import Plan, Target, plan_write
 
 MAX_ROWS_PER_FILE = 1024 * 1024
 MAX_ROWS_PER_GROUP = 1024
@@ -71,7 +72,7 @@ class Written:
 
 def write_rows(
     data: object,
-    destination: Destination,
+    target: Target,
     schema: pa.Schema | None,
     mode: str,
     **arguments: Unpack[FileArguments],
@@ -80,10 +81,8 @@ def write_rows(
     unknown = arguments.keys() - FileArguments.__annotations__.keys()
     if unknown:
         raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
-    _check_options(arguments.get("storage_options"))
     version = _version(arguments)
     reader = reader_of(data, schema)
-    target = open_target(destination)
     plan = plan_write(target, reader.schema, mode, version)
     bases = bases_of(target, mode, arguments.get("initial_bases"))
     limits = file_limits(plan, bases, **arguments)
@@ -96,15 +95,6 @@ def write_rows(
     watcher = None if progress is None else Reporter(progress)
     files = write_files(homes, plan.rows, plan.version, reader, limits, known, watcher)
     return Written(target, plan, bases, files)
-
-
-def _check_options(storage_options: dict[str, str] | None) -> None:
-    """Refuse options that are no texts; local files need none."""
-    if storage_options is not None and not isinstance(storage_options, dict):
-        raise TypeError(f"{type(storage_options).__name__!r} object is not an instance of 'dict'")
-    for key, value in (storage_options or {}).items():
-        if not isinstance(key, str) or not isinstance(value, str):
-            raise TypeError(f"storage option {key!r}: {value!r} is not an instance of 'str'")
 
 
 def _version(arguments: FileArguments) -> str | None:
@@ -152,4 +142,5 @@ def blob_policy(bases: Bases, **arguments: Unpack[FileArguments]) -> BlobPolicy:
         )
     shared = arguments.get("blob_pack_file_size_threshold")
     unsigned(shared or 0)
-    return BlobPolicy(shared, ExternalBlobs(mode == "ingest", anywhere, tuple(bases)))
+    options = store_options(arguments.get("storage_options"))
+    return BlobPolicy(shared, ExternalBlobs(mode == "ingest", anywhere, tuple(bases), options))

@@ -72,6 +72,6 @@ def test_versions_are_named_the_old_way_too(tmp_path, legacy: bool, version: str
 
 def test_files_wait_for_a_commit(tmp_path) -> None:
     """There is no table yet."""
-    written = write_rows(TABLE, tmp_path, None, "append", max_rows_per_file=2)
+    written = write_rows(TABLE, open_target(tmp_path), None, "append", max_rows_per_file=2)
     assert [one.physical_rows for one in written.files.fragments] == [2, 1]
     assert not (tmp_path / "_versions").exists()

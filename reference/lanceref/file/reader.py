@@ -24,7 +24,7 @@ from lanceref.file.columns import PageMetadata
 from lanceref.file.data_file import DataFile, open_file
 from lanceref.file.schema import project
 from lanceref.limits import DEFAULT_LIMITS, Limits
-from lanceref.storage import LocalSource, Source, local_path
+from lanceref.storage import Source, open_source, store_options
 
 
 class ReaderResults:
@@ -112,7 +112,9 @@ class LanceFileReader:
         limits: Limits = DEFAULT_LIMITS,
         source: Source | None = None,
     ) -> None:
-        opened_from = source if source is not None else LocalSource(local_path(path))
+        opened_from = (
+            source if source is not None else open_source(path, store_options(storage_options))
+        )
         self._file: DataFile = open_file(
             opened_from, Context(Path(opened_from.path).name, limits=limits)
         )

@@ -1,12 +1,11 @@
 """File session: the data files below one folder, under the name pylance has for it.
 
-A thin face over local files: paths are relative to the folder of the session and stay inside it.
+A thin face over a store: paths are relative to the folder of the session and stay inside it.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +13,19 @@ from pathlib import Path
 import pyarrow as pa
 
 from lanceref.arguments import unsigned
+from lanceref.errors import NotFound
 from lanceref.file.reader import LanceFileReader
 from lanceref.file.writer import LanceFileWriter
-from lanceref.storage import local_path
+from lanceref.storage import (
+    LocalSource,
+    LocalStore,
+    Source,
+    copy_object,
+    is_local,
+    joined,
+    open_store,
+    store_options,
+)
 
 
 @dataclass
@@ -33,21 +42,23 @@ class LanceFileSession:
     def __init__(
         self, base_path: str | os.PathLike[str], storage_options: dict[str, str] | None = None
     ) -> None:
-        self._base = Path(local_path(base_path))
+        self._local = is_local(base_path)
+        self._options = storage_options
+        self._store = open_store(base_path, store_options(storage_options))
 
-    def _at(self, path: str | None) -> Path:
-        """Return the place of a path. Raises OSError for one that leaves the folder."""
+    def _at(self, path: str | None) -> str:
+        """Return a path below the folder. Raises OSError for one that leaves it."""
         parts = [part for part in (path or "").split("/") if part]
         if ".." in parts:
             raise OSError(f"{path!r} is outside of the session")
-        return self._base.joinpath(*parts)
+        return "/".join(parts)
 
-    def _relative(self, found: Path) -> str:
-        return found.relative_to(self._base).as_posix()
+    def _uri(self, path: str) -> str:
+        return joined(self._store.root, self._at(path))
 
     def open_reader(self, path: str, columns: Sequence[str] | None = None) -> LanceFileReader:
         """Open a file for reading."""
-        return LanceFileReader(self._at(path), columns=columns)
+        return LanceFileReader(self._uri(path), self._options, columns)
 
     def open_writer(
         self,
@@ -61,54 +72,66 @@ class LanceFileSession:
     ) -> LanceFileWriter:
         """Begin a file; arguments as of `LanceFileWriter`."""
         return LanceFileWriter(
-            self._at(path),
+            self._uri(path),
             schema,
             data_cache_bytes=data_cache_bytes,
             version=version,
+            storage_options=self._options,
             keep_original_array=keep_original_array,
             max_page_bytes=max_page_bytes,
         )
 
     def contains(self, path: str) -> bool:
         """Whether a file stands at a path."""
-        return self._at(path).is_file()
+        return self._store.exists(self._at(path))
 
     def list(self, path: str | None = None) -> list[str]:
         """Return all files below a path, in any order."""
-        return [self._relative(one) for one in self._at(path).rglob("*") if one.is_file()]
+        return [entry.path for entry in self._store.walk(self._at(path))]
 
     def list_with_delimiter(self, path: str | None = None) -> ListResult:
         """Return what lies directly below a path; nothing where there is none."""
         folder = self._at(path)
-        found = sorted(folder.iterdir()) if folder.is_dir() else []
-        return ListResult(
-            [self._relative(one) for one in found if one.is_dir()],
-            [self._relative(one) for one in found if one.is_file()],
-        )
+        depth = len(folder) + 1 if folder else 0
+        folders, files = set(), []
+        for found in self.list(folder):
+            first, mark, _ = found[depth:].partition("/")
+            if mark:
+                folders.add(found[:depth] + first)
+            else:
+                files.append(found)
+        return ListResult(sorted(folders), sorted(files))
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:
-        """Read a range of a file. Raises OSError for one that is not there as a whole."""
+        """Read a range of a file.
+
+        Raises OSError for a local one that is not there as a whole; of an object what is there.
+        """
         unsigned(offset), unsigned(length)
-        with self._at(path).open("rb") as file:
-            file.seek(offset)
-            data = file.read(length)
-        if len(data) < length:
+        data = bytes(self._open(path).read(offset, length))
+        if self._local and len(data) < length:
             raise OSError(f"{path}: failed to fill whole buffer")
         return data
 
+    def _open(self, path: str) -> Source:
+        try:
+            return self._store.open(self._at(path))
+        except NotFound as error:
+            raise FileNotFoundError(str(error)) from error
+
     def delete_file(self, path: str) -> None:
-        """Remove a file."""
-        self._at(path).unlink()
+        """Remove a file; one that is missing is an OSError, but in an object store."""
+        if self._local:
+            self._open(path).close()
+        self._store.delete(self._at(path))
 
     def upload_file(self, local_path: str | os.PathLike[str], remote_path: str) -> None:
         """Copy a file into the session's folder."""
-        target = self._at(remote_path)
-        with Path(local_path).open("rb") as source:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("wb") as out:
-                shutil.copyfileobj(source, out)
+        if not Path(local_path).is_file():
+            raise FileNotFoundError(f"{local_path}: no such file")
+        copy_object(LocalSource(os.fspath(local_path)), self._store, self._at(remote_path))
 
     def download_file(self, remote_path: str, local_path: str | os.PathLike[str]) -> None:
         """Copy a file out of the session's folder."""
-        with self._at(remote_path).open("rb") as source, Path(local_path).open("wb") as out:
-            shutil.copyfileobj(source, out)
+        target = Path(local_path).absolute()
+        copy_object(self._open(remote_path), LocalStore(target.parent), target.name)

@@ -18,7 +18,7 @@ from lanceref.file.file_writer import FileWriter
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V0_1, V2_0, V2_2, version_named
-from lanceref.storage import LocalSink, local_path
+from lanceref.storage import Sink, create_sink, store_options
 
 CACHE_BYTES = 8 << 20
 """Arrow bytes that each top-level field queues before a page is written."""
@@ -74,8 +74,9 @@ class LanceFileWriter:
             raise NotStorable("0.1 files are written by write_dataset only")
         if max_page_bytes == 0:
             raise DataRefused("max_page_bytes must be greater than 0, got 0")
+        self._options = store_options(storage_options)
         self._path, self._caches = path, (data_cache_bytes, max_page_bytes)
-        self._sink: LocalSink | None = None
+        self._sink: Sink | None = None
         self._writer: FileWriter | None = None
         self.closed = False
         self.size_bytes: int | None = None
@@ -89,7 +90,7 @@ class LanceFileWriter:
         if self._version == V2_0 and any(map(_has_views, schema.types)):
             raise DataRefused("2.0 files have no views of strings")
         policy = page_policy(len(stored.fields), *self._caches)
-        self._sink = LocalSink(local_path(self._path))
+        self._sink = create_sink(self._path, self._options)
         with ExitStack() as undo:
             undo.callback(self._sink.abort)
             self._writer = FileWriter(self._sink, described_schema(stored), self._version, policy)

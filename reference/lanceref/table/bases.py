@@ -12,7 +12,7 @@ Clauses: L.table.base.unique, L.table.base.resolves, L.table.base.folder, L.tabl
 from __future__ import annotations
 
 from lanceref.errors import FormatError, NotFound
-from lanceref.storage import Source, Store, open_store
+from lanceref.storage import Source, Store, StoreOptions, open_store
 from lanceref.table.manifest import Manifest
 
 DATA_FOLDER = "data"
@@ -34,6 +34,11 @@ class Bases:
                 found=f"bases {[base.id for base in paths][:8]}",
                 wanted="ids of their own",
             )
+
+    @property
+    def options(self) -> StoreOptions:
+        """How the table is reached."""
+        return self._store.options
 
     def data_path(self, path: str, base_id: int | None) -> str:
         """Return where a data file lies below its base."""
@@ -69,6 +74,7 @@ class Bases:
             raise FormatError(
                 "L.table.base.resolves", self._place, found=f"base {base_id}", wanted="a known base"
             )
-        other = open_store(self._bases[base_id].path)
+        path = self._bases[base_id].path
+        other = open_store(path, self._store.options.of_base(base_id, path))
         other.stats = self._store.stats
         return other

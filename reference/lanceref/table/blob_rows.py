@@ -17,7 +17,7 @@ import pyarrow as pa
 from lanceref.errors import DataRefused, NotFound
 from lanceref.file.descriptors import EXTERNAL, Descriptor
 from lanceref.proto import table_pb2
-from lanceref.storage import LocalSource, local_path
+from lanceref.storage import NO_OPTIONS, Source, StoreOptions, open_source
 
 PART_BYTES = 8 << 20
 """Bytes of an object that are held at a time while it is copied."""
@@ -29,7 +29,7 @@ class Payload:
 
     size: int
     data: memoryview | None = None
-    source: LocalSource | None = None
+    source: Source | None = None
     position: int = 0
 
     def parts(self) -> Iterator[memoryview]:
@@ -48,11 +48,15 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class ExternalBlobs:
-    """What becomes of URIs: taken into the table, or kept, below `bases` or wherever they are."""
+    """What becomes of URIs: taken into the table, or kept, below `bases` or wherever they are.
+
+    `options` say how to reach what is taken.
+    """
 
     ingest: bool = False
     anywhere: bool = False
     bases: tuple[table_pb2.BasePath, ...] = ()
+    options: StoreOptions = NO_OPTIONS
 
 
 NOWHERE = ExternalBlobs()
@@ -110,7 +114,7 @@ def _external(
     uri: str, position: int | None, size: int | None, external: ExternalBlobs
 ) -> Payload | Descriptor:
     if external.ingest:
-        return _ingested(uri, position, size)
+        return _ingested(uri, position, size, external.options)
     for base in external.bases:
         below = _below(uri, base)
         if below is not None:
@@ -129,9 +133,9 @@ def _external(
     return Descriptor(EXTERNAL, position or 0, size or 0, 0, uri)
 
 
-def _ingested(uri: str, position: int | None, size: int | None) -> Payload:
+def _ingested(uri: str, position: int | None, size: int | None, options: StoreOptions) -> Payload:
     try:
-        source = LocalSource(local_path(uri))
+        source = open_source(uri, options)
     except (NotFound, OSError) as error:
         raise DataRefused(f"Not found: {uri}") from error
     return Payload(source.size if size is None else size, source=source, position=position or 0)

@@ -30,7 +30,7 @@ from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import FormatError, LimitExceeded, NotFound, UnknownEncoding
 from lanceref.file.descriptors import DEDICATED, EXTERNAL, INLINE, PACKED
 from lanceref.file.payloads import DESCRIPTOR
-from lanceref.storage import LocalSource, Source, local_path
+from lanceref.storage import Source, open_source
 from lanceref.table.bases import Bases
 from lanceref.table.fragments import FileOfFragment
 
@@ -122,7 +122,11 @@ class BlobFiles:
 
     def _external(self, base: int, uri: str) -> Source:
         try:
-            return self._bases.open_relative(uri, base) if base else LocalSource(local_path(uri))
+            return (
+                self._bases.open_relative(uri, base)
+                if base
+                else open_source(uri, self._bases.options)
+            )
         except (NotFound, ValueError, OSError) as error:
             raise FormatError(
                 "L.blob.external", self._place, found=f"{error}", wanted=f"the object {uri!r:.200}"

@@ -76,7 +76,12 @@ def name_of(version: int, scheme: Scheme) -> VersionName:
 
 
 def write_hint(store: Store, version: int) -> None:
-    """Note the latest version; a hint that cannot be written is left as it was."""
+    """Note the latest version, unless a listing tells it as fast.
+
+    A hint that cannot be written is left as it was.
+    """
+    if store.lists_in_order:
+        return
     with suppress(OSError):
         store.put(f"{FOLDER}/{HINT}", b'{"version":%d}' % version)
 

@@ -1,8 +1,9 @@
 """Faults: a store that ends or fails at a step of one's choice.
 
 A step is a call that changes what a store holds: create, close, put, put_if_absent, rename, delete,
-prune; reading is none. All stores that are opened inside `faulty` count in one row, so that a
-campaign runs something once to learn its steps, and then once for every step to end there:
+prune, and of a manifest store to put or to forget a record; reading is none. All stores that are
+opened inside `faulty` count in one row, so that a campaign runs something once to learn its steps,
+and then once for every step to end there:
 
     with faulty(Fault()) as fault:
         write_dataset(table, uri)
@@ -16,7 +17,6 @@ several calls of the operating system; `watch_calls` makes a step of each of tho
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import sys
@@ -25,7 +25,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from lanceref.storage import Entry, IOStats, Sink, Source, Store, wrapped_stores
+from lanceref.errors import StoreFailed
+from lanceref.manifests.opening import wrapped_manifests
+from lanceref.manifests.record import ManifestStore, Record
+from lanceref.storage import Entry, IOStats, Sink, Source, Store, StoreOptions, wrapped_stores
 
 T = TypeVar("T")
 
@@ -42,7 +45,7 @@ class Fault:
     """What happens at step `at` (from 1; 0: never), before the step is done or `after` it.
 
     "crash" ends the process as far as its stores can tell: no later step is done either. "kill"
-    ends it in earnest. "error" is an OSError at this step alone.
+    ends it in earnest. "error" is a StoreFailed, an OSError, at this step alone.
     """
 
     at: int = 0
@@ -56,7 +59,7 @@ class Fault:
         return self.how == "crash" and 0 < self.at <= len(self.steps)
 
     def step(self, name: str, act: Callable[[], T]) -> T:
-        """Do a step and return what it returns. Raises Crash or OSError when it is the one."""
+        """Do a step and return what it returns. Raises Crash or StoreFailed when it is the one."""
         if self.dead:
             raise Crash(f"after step {self.at}, {self.steps[-1]}")
         self.steps.append(name)
@@ -67,7 +70,7 @@ class Fault:
         if self.how == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         if self.how == "error":
-            raise OSError(errno.EIO, f"step {self.at}, {name}: failed on purpose")
+            raise StoreFailed(f"step {self.at}, {name}: failed on purpose")
         raise Crash(f"step {self.at}, {name}")
 
 
@@ -109,6 +112,20 @@ class FaultyStore:
     def root(self) -> str:
         """Root of the store."""
         return self.inner.root
+
+    @property
+    def options(self) -> StoreOptions:
+        """What the store was opened with."""
+        return self.inner.options
+
+    @property
+    def lists_in_order(self) -> bool:
+        """As the store does."""
+        return self.inner.lists_in_order
+
+    def at(self, root: str) -> FaultyStore:
+        """Return a store of another root that counts in the same row."""
+        return FaultyStore(self.inner.at(root), self.fault)
 
     @property
     def stats(self) -> IOStats:
@@ -163,10 +180,42 @@ class FaultyStore:
         self.fault.step(f"prune {prefix}", lambda: self.inner.prune(prefix))
 
 
+class FaultyManifests:
+    """A manifest store whose records are steps of a `Fault`."""
+
+    def __init__(self, inner: ManifestStore, fault: Fault) -> None:
+        self._inner, self._fault = inner, fault
+
+    def get(self, key: str, version: int) -> Record | None:
+        """Return the record of a version."""
+        return self._inner.get(key, version)
+
+    def latest(self, key: str) -> Record | None:
+        """Return the record of the greatest version."""
+        return self._inner.latest(key)
+
+    def put_if_absent(self, key: str, record: Record) -> bool:
+        """Put a record if its version has none: a step."""
+        return self._fault.step(
+            f"record_if_absent {record.path}", lambda: self._inner.put_if_absent(key, record)
+        )
+
+    def put_if_present(self, key: str, record: Record) -> bool:
+        """Put a record if its version has one: a step."""
+        return self._fault.step(
+            f"record_if_present {record.path}", lambda: self._inner.put_if_present(key, record)
+        )
+
+    def forget(self, key: str) -> None:
+        """Remove all records of a table: a step."""
+        self._fault.step(f"forget {key}", lambda: self._inner.forget(key))
+
+
 @contextmanager
 def faulty(fault: Fault) -> Iterator[Fault]:
     """Count the steps of all stores that are opened inside, and fail where `fault` says."""
-    with wrapped_stores(lambda store: FaultyStore(store, fault)):
+    stores = wrapped_stores(lambda store: FaultyStore(store, fault))
+    with stores, wrapped_manifests(lambda manifests: FaultyManifests(manifests, fault)):
         yield fault
 
 

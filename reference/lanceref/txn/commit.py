@@ -5,23 +5,28 @@ creates it has committed. Who loses looks at what was committed meanwhile and tr
 that. What fails before removes its files; where nobody can say whether the manifest was created,
 its name is looked at, and the files stay.
 
-Clauses: L.txn.commit.exclusive, L.txn.commit.order, L.txn.commit.own, L.txn.file.name,
-L.txn.inline.same, L.txn.inline.wins, L.table.naming.one-scheme, L.table.naming.version,
-L.table.naming.detached
+Clauses: L.txn.commit.exclusive, L.txn.commit.order, L.txn.commit.own, L.txn.store.conditional,
+L.txn.file.name, L.txn.inline.same, L.txn.inline.wins, L.table.naming.one-scheme,
+L.table.naming.version, L.table.naming.detached
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from lanceref.context import Context
-from lanceref.errors import AlreadyExists, CommitConflict, NotFound, RetriesExhausted
+from lanceref.errors import (
+    AlreadyExists,
+    CommitConflict,
+    NotFound,
+    RetriesExhausted,
+    Unconditional,
+)
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.storage import Store
+from lanceref.storage import CommitLock, Store
 from lanceref.table.flags import check_writable
 from lanceref.table.manifest import Manifest
 from lanceref.table.naming import (
@@ -46,9 +51,6 @@ RETRIES = 20
 
 PAUSE_SECONDS = 0.02
 """Longest pause before the first new try; it doubles with each, up to a hundredfold."""
-
-CommitLock = Callable[[int], AbstractContextManager[None]]
-"""Makes the holder the only one to commit a version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,10 @@ def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Contex
             written = write_transaction(store, fitting.transaction, staged.draft)
         theirs = 1 if before is None else before.version + 1
         name = name_of(theirs, policy.scheme if not names else names[-1].scheme)
-        with nullcontext() if policy.lock is None else policy.lock(theirs):
+        lock = policy.lock or store.options.commit_lock
+        with nullcontext() if lock is None else lock(theirs):
             files = staged.draft.hand_over()
-            if _put(store, name, data, fitting.transaction, ctx):
+            if _put(store, name, data, fitting.transaction, ctx, lock):
                 write_hint(store, theirs)
                 return theirs
             staged.draft.add(*files)
@@ -98,14 +101,21 @@ def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Contex
     raise RetriesExhausted(ours, theirs, policy.retries)
 
 
-def _put(store: Store, name: VersionName, data: bytes, ours: Transaction, ctx: Context) -> bool:
+def _put(
+    store: Store,
+    name: VersionName,
+    data: bytes,
+    ours: Transaction,
+    ctx: Context,
+    lock: CommitLock | None,
+) -> bool:
     """Create a manifest; False when it is another's. Raises OSError when there is none.
 
     The answer to a request that was done may have got lost, and a second try then finds the name
     taken: by us.
     """
     try:
-        if store.put_if_absent(name.path, data):
+        if _create(store, name.path, data, lock):
             return True
     except OSError:
         if not _is_ours(store, name, ours, ctx):
@@ -121,6 +131,22 @@ def _is_ours(store: Store, name: VersionName, ours: Transaction, ctx: Context) -
     except NotFound:
         return False
     return made.message.transaction_file == transaction_name(ours)
+
+
+def _create(store: Store, path: str, data: bytes, lock: CommitLock | None) -> bool:
+    """Write an object if none stands there. Return False when one does.
+
+    Where the store cannot decide, who holds the lock does. Raises Unconditional without either.
+    """
+    try:
+        return store.put_if_absent(path, data)
+    except Unconditional:
+        if lock is None:
+            raise
+    absent = not store.exists(path)
+    if absent:
+        store.put(path, data)
+    return absent
 
 
 def _commit_detached(store: Store, staged: Staged, past: StoredPast, ctx: Context) -> int:

@@ -21,7 +21,7 @@ def _bases(tmp_path):
             base_paths=[
                 {"id": 0, "path": str(other), "is_dataset_root": True},
                 {"id": 3, "path": f"file://{other}"},
-                {"id": 4, "path": "s3://bucket/x"},
+                {"id": 4, "path": "nowhere://bucket/x"},
             ],
             reader_feature_flags=16,
             writer_feature_flags=16,

@@ -84,7 +84,7 @@ def test_a_descriptor_of_the_first_kind_lies_in_the_data_file(tmp_path: Path) ->
         ((2, 0, 10, 2, ""), OutOfRange, "L.blob.range"),
         ((1, 0, 1, 4, ""), FormatError, "L.blob.sidecar"),
         ((3, 0, 0, 0, "file:///no/such/object"), FormatError, "L.blob.external"),
-        ((3, 0, 0, 0, "s3://bucket/key"), FormatError, "L.blob.external"),
+        ((3, 0, 0, 0, "nowhere://bucket/key"), FormatError, "L.blob.external"),
         ((3, 0, 0, 0, "nul\0inside"), FormatError, "L.blob.external"),
         ((3, 0, 0, 9, "object"), FormatError, "L.blob.external"),
         ((3, 0, 0, 0, ""), FormatError, "L.blob.external"),

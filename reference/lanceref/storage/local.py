@@ -1,9 +1,7 @@
-"""Storage: where bytes come from and go to.
+"""Local store: a directory of the local file system.
 
-A `Store` holds objects under paths; a `Source` is one object opened for positioned reads. Local
-files are the built-in backend (`pread`: a truncated file gives a short read, never a signal);
-object stores fit behind the same two protocols. Every read is counted, so that a test can prove
-what was read.
+Files are read with `pread`: a truncated one gives a short read, never a signal. What is written
+stands under a temporary name until it is whole.
 """
 
 from __future__ import annotations
@@ -12,17 +10,16 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from itertools import repeat
 from pathlib import Path
-from typing import Protocol
-from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
 from lanceref.errors import NotFound
+from lanceref.storage.options import NO_OPTIONS, StoreOptions
+from lanceref.storage.protocol import Entry, IOStats
 
 SINK_BUFFER_BYTES = 1 << 20
 """Bytes that a sink gathers before it writes them."""
@@ -30,112 +27,6 @@ SINK_BUFFER_BYTES = 1 << 20
 SMALL_BYTES = 1 << 18
 """Requests up to this size are made one after the other without looking at each: none of a file
 comes in two pieces."""
-
-COPY_BYTES = 8 << 20
-"""Bytes that a copy holds at once."""
-
-
-@dataclass(slots=True)
-class IOStats:
-    """Requests and bytes since the counter was made or last reset."""
-
-    read_iops: int = 0
-    read_bytes: int = 0
-    write_iops: int = 0
-    written_bytes: int = 0
-
-    def incremental(self) -> IOStats:
-        """Return what was counted since the last call, and start again from zero."""
-        seen = IOStats(self.read_iops, self.read_bytes, self.write_iops, self.written_bytes)
-        self.read_iops = self.read_bytes = self.write_iops = self.written_bytes = 0
-        return seen
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An object of a store: `modified` in seconds since 1970."""
-
-    path: str
-    size: int
-    modified: float
-
-
-class Source(Protocol):
-    """One object opened for positioned reads."""
-
-    @property
-    def path(self) -> str:
-        """The name used in errors."""
-
-    @property
-    def size(self) -> int:
-        """Size in bytes."""
-
-    def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`; shorter only at the end of the object."""
-
-    def read_many(self, offsets: Sequence[int], sizes: Sequence[int]) -> list[memoryview]:
-        """Make as many requests as there are offsets: what `read` returns for each."""
-
-    def close(self) -> None:
-        """Release what the source holds."""
-
-
-class Sink(Protocol):
-    """One object that is being written from its start to its end."""
-
-    @property
-    def position(self) -> int:
-        """Bytes written so far."""
-
-    def write(self, data: bytes | memoryview) -> None:
-        """Append bytes."""
-
-    def close(self) -> None:
-        """Make the object visible."""
-
-    def abort(self) -> None:
-        """Leave no object behind."""
-
-
-class Store(Protocol):
-    """Objects under paths relative to one root."""
-
-    stats: IOStats
-
-    @property
-    def root(self) -> str:
-        """The path or URI that all paths are relative to."""
-
-    def open(self, path: str) -> Source:
-        """Open an object for reading. Raises NotFound."""
-
-    def create(self, path: str) -> Sink:
-        """Begin an object; it is there once the sink is closed."""
-
-    def list(self, prefix: str) -> Iterator[str]:
-        """Yield the names of the objects directly below `prefix`."""
-
-    def walk(self, prefix: str) -> Iterator[Entry]:
-        """Yield the objects below `prefix` at any depth; all for an empty one."""
-
-    def exists(self, path: str) -> bool:
-        """Whether an object stands at `path`."""
-
-    def put(self, path: str, data: bytes) -> None:
-        """Write an object in one step, replacing what was there."""
-
-    def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Write an object only if none is there; atomic. Return False when one is."""
-
-    def rename(self, path: str, to: str) -> None:
-        """Give an object another path. Raises NotFound."""
-
-    def delete(self, path: str) -> None:
-        """Remove an object; a missing one is not an error."""
-
-    def prune(self, prefix: str) -> None:
-        """Remove folders below `prefix` that are empty, in a store that has folders."""
 
 
 class LocalSource:
@@ -229,36 +120,18 @@ class LocalSink:
             self._whole = True
 
 
-class BytesSource:
-    """Bytes in memory, read like a file."""
-
-    def __init__(self, data: bytes | memoryview, path: str = "<bytes>") -> None:
-        self._data = memoryview(data)
-        self.path = path
-        self.size = len(self._data)
-        self.stats = IOStats()
-
-    def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`."""
-        self.stats.read_iops += 1
-        part = self._data[max(0, offset) : max(0, offset) + max(0, size)]
-        self.stats.read_bytes += len(part)
-        return part
-
-    def read_many(self, offsets: Sequence[int], sizes: Sequence[int]) -> list[memoryview]:
-        """Return up to `sizes` bytes from each of the `offsets`."""
-        return [self.read(offset, size) for offset, size in zip(offsets, sizes, strict=True)]
-
-    def close(self) -> None:
-        """Do nothing: memory needs no release."""
-
-
 class LocalStore:
     """A directory of the local file system."""
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
-        self.root = os.fspath(root)
+    lists_in_order = False
+
+    def __init__(self, root: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS) -> None:
+        self.root, self.options = os.fspath(root), options
         self.stats = IOStats()
+
+    def at(self, root: str) -> LocalStore:
+        """Return the store of another directory."""
+        return LocalStore(root, self.options)
 
     def _at(self, path: str) -> Path:
         return Path(self.root, path)
@@ -354,47 +227,3 @@ class LocalStore:
         self.stats.write_iops += 1
         self.stats.written_bytes += len(data)
         return staged
-
-
-def copy_object(source: Source, store: Store, path: str) -> None:
-    """Copy an object into a store."""
-    sink = store.create(path)
-    try:
-        for offset in range(0, source.size, COPY_BYTES):
-            sink.write(source.read(offset, COPY_BYTES))
-        sink.close()
-    finally:
-        sink.abort()
-
-
-def local_path(uri: str | os.PathLike[str]) -> str:
-    """Return the absolute path of a path or `file://` URI. Raises NotFound for another scheme."""
-    text = os.fspath(uri)
-    parts = urlsplit(text)
-    if parts.scheme == "file":
-        return unquote(parts.path)
-    if "://" in text:
-        raise NotFound(f"{text}: no backend for scheme {parts.scheme!r}")
-    return str(Path(text).expanduser().absolute())
-
-
-_wraps: list[Callable[[Store], Store]] = []
-"""What is put around every store that is opened, the first innermost."""
-
-
-@contextmanager
-def wrapped_stores(wrap: Callable[[Store], Store]) -> Iterator[None]:
-    """Put `wrap` around every store that is opened until the context ends."""
-    _wraps.append(wrap)
-    try:
-        yield
-    finally:
-        _wraps.remove(wrap)
-
-
-def open_store(uri: str | os.PathLike[str]) -> Store:
-    """Return the store of a dataset's root."""
-    store: Store = LocalStore(local_path(uri))
-    for wrap in _wraps:
-        store = wrap(store)
-    return store

@@ -1,4 +1,4 @@
-"""Storage: local files and memory behind one interface."""
+"""Local store: files of a folder."""
 
 import pytest
 from lanceref.errors import NotFound
@@ -7,8 +7,6 @@ from lanceref.storage import (
     BytesSource,
     LocalSource,
     LocalStore,
-    copy_object,
-    local_path,
 )
 
 
@@ -85,13 +83,6 @@ def test_put_replaces_and_delete_forgives(tmp_path):
     assert store.exists("x") is False
 
 
-def test_file_uris_are_local_paths():
-    """`file://` URIs are decoded; other schemes have no backend here."""
-    assert "/a b/c" == local_path("file:///a%20b/c")
-    with pytest.raises(NotFound):
-        local_path("gopher://x/y")
-
-
 def test_an_object_is_put_whole_or_not_at_all(tmp_path):
     """A folder in its place makes it fail, and no temporary file stays."""
     store = LocalStore(tmp_path)
@@ -138,26 +129,3 @@ def test_a_store_is_walked_and_pruned(tmp_path):
     assert (tmp_path / "a" / "b").is_dir()
     store.prune("a")
     assert ["two"] == [one.name for one in (tmp_path / "a").iterdir()]
-
-
-def test_an_object_is_renamed_and_copied(tmp_path):
-    """A missing one cannot be; a copy that fails leaves nothing."""
-    store = LocalStore(tmp_path)
-    store.put("one", b"12")
-    store.rename("one", "two")
-    copy_object(store.open("two"), store, "deep/three")
-
-    assert b"12" == bytes(store.open("deep/three").read(0, 9))
-    with pytest.raises(NotFound):
-        store.rename("one", "four")
-
-    class Broken:
-        size = 5
-
-        def read(self, offset, size):
-            raise OSError("broken")
-
-    with pytest.raises(OSError, match="broken"):
-        copy_object(Broken(), store, "five")
-    assert not store.exists("five")
-    assert ["deep", "two"] == sorted(one.name for one in tmp_path.iterdir())

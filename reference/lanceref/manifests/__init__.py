@@ -1,0 +1,1 @@
+"""External manifest stores: who commits a version, decided outside of the object store."""

@@ -1,0 +1,211 @@
+"""Object store: a prefix of a bucket, reached through `obstore`.
+
+Reads are ranges; many of one object go out together. An object larger than a part is written in
+parts and stands once all are there. Writing an object only where none stands is one conditional
+request: the store decides who was first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from lanceref.errors import ExtraMissing, NotFound, StoreFailed, Unconditional
+from lanceref.storage.clients import client_of
+from lanceref.storage.options import StoreOptions
+from lanceref.storage.protocol import Entry, IOStats
+from lanceref.storage.uri import parse_uri
+
+try:
+    import obstore
+    from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, NotSupportedError
+except ImportError as error:
+    raise ExtraMissing(
+        "object stores need the package obstore: pip install 'lance-conformance[objectstore]'"
+    ) from error
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore as Client
+
+PART_BYTES = 10 << 20
+"""Bytes of a part of an upload: ten thousand of them, the most there may be, are 97 GiB."""
+
+PARTS_AT_ONCE = 4
+"""Parts of one object that are under way together."""
+
+
+@contextmanager
+def _refusals(path: str) -> Iterator[None]:
+    """Raise what the store refuses as errors of ours: NotFound, StoreFailed."""
+    try:
+        yield
+    except (NotFoundError, FileNotFoundError) as error:
+        raise NotFound(f"Not found: {path}") from error
+    except (BaseError, OSError, NotImplementedError) as error:
+        told = str(error).partition("\n\nDebug source")[0]
+        raise StoreFailed(f"{path}: {told}") from error
+
+
+class ObjectSource:
+    """An object read in ranges."""
+
+    def __init__(self, client: Client, path: str, stats: IOStats) -> None:
+        self._client, self.path, self.stats = client, path, stats
+        with _refusals(path):
+            self.size: int = obstore.head(client, path)["size"]
+        stats.read_iops += 1
+
+    def read(self, offset: int, size: int) -> memoryview:
+        """Return up to `size` bytes from `offset`; shorter only at the end of the object."""
+        return self.read_many([offset], [size])[0]
+
+    def read_many(self, offsets: Sequence[int], sizes: Sequence[int]) -> list[memoryview]:
+        """Return up to `sizes` bytes from each of the `offsets`."""
+        spans = [
+            (offset, min(offset + size, self.size))
+            for offset, size in zip(offsets, sizes, strict=True)
+        ]
+        wanted = [(start, end) for start, end in spans if start < end]
+        with _refusals(self.path):
+            if len(wanted) == 1:
+                ((start, end),) = wanted
+                parts = [obstore.get_range(self._client, self.path, start=start, end=end)]
+            elif wanted:
+                starts, ends = map(list, zip(*wanted, strict=True))
+                parts = obstore.get_ranges(self._client, self.path, starts=starts, ends=ends)
+            else:
+                parts = []
+        self.stats.read_iops += len(parts)
+        self.stats.read_bytes += sum(map(len, parts))
+        found = iter(parts)
+        return [memoryview(next(found) if start < end else b"") for start, end in spans]
+
+    def close(self) -> None:
+        """Do nothing: an object needs no release."""
+
+
+class ObjectSink:
+    """An object that is uploaded; it stands once the sink is closed."""
+
+    def __init__(self, client: Client, path: str, stats: IOStats) -> None:
+        self._path, self.stats = path, stats
+        self._out = obstore.open_writer(
+            client, path, buffer_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE
+        )
+        self._open = True
+        self.position = 0
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Append bytes."""
+        with _refusals(self._path):
+            self._out.write(memoryview(data).cast("B"))
+        self.position += len(data)
+
+    def close(self) -> None:
+        """Make the object visible; a second call does nothing."""
+        if self._open:
+            self._open = False
+            with _refusals(self._path):
+                self._out.close()
+            self.stats.write_iops += 1
+            self.stats.written_bytes += self.position
+
+    def abort(self) -> None:
+        """Leave the object unfinished: the store drops parts that were never put together."""
+        self._open = False
+
+
+class ObjectStore:
+    """A prefix of an object store."""
+
+    def __init__(self, root: str, options: StoreOptions) -> None:
+        self.root, self.options = root, options
+        self._location = location = parse_uri(root)
+        self._client: Client = client_of(location, options)
+        self.lists_in_order = not location.authority.endswith("--x-s3")
+        self.stats = IOStats()
+
+    def at(self, root: str) -> ObjectStore:
+        """Return the store of another prefix; one in the same bucket shares the client."""
+        other = ObjectStore(root, self.options)
+        ours, theirs = self._location, other._location
+        if (ours.scheme, ours.authority) == (theirs.scheme, theirs.authority):
+            other._client = self._client
+        return other
+
+    def _at(self, path: str) -> str:
+        return "/".join(part for part in (self._location.path, path.strip("/")) if part)
+
+    def open(self, path: str) -> ObjectSource:
+        """Open an object for reading. Raises NotFound."""
+        return ObjectSource(self._client, self._at(path), self.stats)
+
+    def create(self, path: str) -> ObjectSink:
+        """Begin an object."""
+        return ObjectSink(self._client, self._at(path), self.stats)
+
+    def list(self, prefix: str) -> Iterator[str]:
+        """Yield the names of the objects directly below `prefix`, sorted."""
+        self.stats.read_iops += 1
+        below = self._at(prefix)
+        with _refusals(below):
+            found = obstore.list_with_delimiter(self._client, below or None)["objects"]
+        yield from sorted(one["path"].rpartition("/")[2] for one in found)
+
+    def walk(self, prefix: str) -> Iterator[Entry]:
+        """Yield the objects below `prefix`, by path."""
+        self.stats.read_iops += 1
+        below, own = self._at(prefix), self._location.path
+        with _refusals(below):
+            found = [one for part in obstore.list(self._client, below or None) for one in part]
+        for one in sorted(found, key=lambda one: one["path"]):
+            path = one["path"].removeprefix(f"{own}/") if own else one["path"]
+            yield Entry(path, one["size"], one["last_modified"].timestamp())
+
+    def exists(self, path: str) -> bool:
+        """Whether an object stands at `path`."""
+        self.stats.read_iops += 1
+        try:
+            with _refusals(path):
+                obstore.head(self._client, self._at(path))
+        except NotFound:
+            return False
+        return True
+
+    def put(self, path: str, data: bytes) -> None:
+        """Write an object, replacing what was there."""
+        with _refusals(path):
+            obstore.put(self._client, self._at(path), data)
+        self._wrote(data)
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """Write an object only if none is there, in one conditional request."""
+        try:
+            with _refusals(path):
+                obstore.put(self._client, self._at(path), data, mode="create")
+        except StoreFailed as error:
+            if isinstance(error.__cause__, AlreadyExistsError):
+                return False
+            if isinstance(error.__cause__, NotSupportedError | NotImplementedError):
+                raise Unconditional(str(error)) from error
+            raise
+        self._wrote(data)
+        return True
+
+    def rename(self, path: str, to: str) -> None:
+        """Give an object another path: a copy, then a removal. Raises NotFound."""
+        with _refusals(path):
+            obstore.rename(self._client, self._at(path), self._at(to))
+
+    def delete(self, path: str) -> None:
+        """Remove an object; a missing one is not an error."""
+        with suppress(NotFound), _refusals(path):
+            obstore.delete(self._client, self._at(path))
+
+    def prune(self, prefix: str) -> None:
+        """Do nothing: there are no folders."""
+
+    def _wrote(self, data: bytes) -> None:
+        self.stats.write_iops += 1
+        self.stats.written_bytes += len(data)

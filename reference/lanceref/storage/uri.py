@@ -1,0 +1,78 @@
+"""URI of a store: a local path, or scheme, authority, path and query.
+
+A query (`?ddbTableName=...`) belongs to the whole table: paths below it go in front of it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from lanceref.errors import NotFound
+
+LOCAL = frozenset({"file", "file-object-store", "file+uring"})
+"""Schemes of the local file system."""
+
+OBJECT = frozenset({"s3", "s3+ddb", "gs", "az", "abfss", "memory", "shared-memory"})
+"""Schemes of object stores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """The parts of a URI; `path` has no slash at either end."""
+
+    scheme: str
+    authority: str
+    path: str
+    query: str
+
+
+def parse_uri(uri: str) -> Location:
+    """Return the parts of the URI of an object store. Raises NotFound for another scheme."""
+    parts = urlsplit(uri)
+    if parts.scheme not in OBJECT:
+        known = ", ".join(sorted(LOCAL | OBJECT))
+        raise NotFound(
+            f"No object store provider found for scheme: {parts.scheme!r}\nValid schemes: {known}"
+        )
+    return Location(parts.scheme, parts.netloc, unquote(parts.path).strip("/"), parts.query)
+
+
+def is_local(uri: str | os.PathLike[str]) -> bool:
+    """Whether a URI names a place of the local file system."""
+    text = os.fspath(uri)
+    return "://" not in text or urlsplit(text).scheme in LOCAL
+
+
+def local_path(uri: str | os.PathLike[str]) -> str:
+    """Return the absolute path of a path or `file://` URI. Raises NotFound for another scheme."""
+    text = os.fspath(uri)
+    if "://" not in text:
+        return str(Path(text).expanduser().absolute())
+    if not is_local(text):
+        raise NotFound(f"{text}: not a place of the local file system")
+    return unquote(urlsplit(text).path)
+
+
+def joined(root: str, below: str) -> str:
+    """Return the path or URI of what lies below a root."""
+    if "://" not in root:
+        return f"{root}/{below}"
+    head, mark, query = root.partition("?")
+    return f"{head.rstrip('/')}/{below}{mark}{query}"
+
+
+def above(root: str, below: str) -> str | None:
+    """Return what `joined` made a root from; None when the root does not end in `below`."""
+    head, mark, query = root.partition("?") if "://" in root else (root, "", "")
+    if not head.endswith(f"/{below}"):
+        return None
+    return f"{head.removesuffix(f'/{below}')}{mark}{query}"
+
+
+def name_of_uri(uri: str | os.PathLike[str]) -> str:
+    """Return the last name of a path or URI: what errors call it."""
+    text = os.fspath(uri)
+    return Path(local_path(text) if is_local(text) else text.partition("?")[0]).name

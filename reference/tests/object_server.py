@@ -1,0 +1,103 @@
+"""A server of S3 and DynamoDB on this machine, for tests."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import uuid4
+
+import boto3
+from moto.server import ThreadedMotoServer
+
+BUCKET = "bucket"
+TABLE = "manifests"
+
+
+class ObjectServer:
+    """The server: `options` reach it, `s3` and `dynamodb` look behind the scenes."""
+
+    def __init__(self, endpoint: str) -> None:
+        keys = {"aws_access_key_id": "key", "aws_secret_access_key": "secret"}
+        self.options = {
+            **keys,
+            "aws_endpoint": endpoint,
+            "dynamodb_endpoint": endpoint,
+            "aws_region": "us-east-1",
+            "allow_http": "true",
+            "client_max_retries": "2",
+        }
+        kwargs = {**keys, "endpoint_url": endpoint, "region_name": "us-east-1"}
+        self.s3 = boto3.client("s3", **kwargs)
+        self.dynamodb = boto3.client("dynamodb", **kwargs)
+        self.s3.create_bucket(Bucket=BUCKET)
+        self.make_table(TABLE, "base_uri", "version")
+
+    def make_table(self, name: str, hash_key: str, range_key: str) -> None:
+        """Make a DynamoDB table with two keys, a string and a number."""
+        keys = ((hash_key, "HASH", "S"), (range_key, "RANGE", "N"))
+        self.dynamodb.create_table(
+            TableName=name,
+            KeySchema=[{"AttributeName": key, "KeyType": kind} for key, kind, _ in keys],
+            AttributeDefinitions=[
+                {"AttributeName": key, "AttributeType": kind} for key, _, kind in keys
+            ],
+            BillingMode="PAY_PER_REQUEST",
+        )
+
+    def uri(self, scheme: str = "s3") -> str:
+        """Return the URI of a new table."""
+        query = f"?ddbTableName={TABLE}" if scheme == "s3+ddb" else ""
+        return f"{scheme}://{BUCKET}/{uuid4().hex}/table{query}"
+
+    def keys(self, uri: str) -> list[str]:
+        """Return the paths of the objects below a URI."""
+        root = prefix_of(uri) + "/"
+        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET, Prefix=root)
+        return [one["Key"].removeprefix(root) for page in pages for one in page.get("Contents", [])]
+
+    def rows(self, uri: str) -> dict[int, str]:
+        """Return the recorded paths of a table by version."""
+        items = self.items(uri)
+        return {int(item["version"]["N"]): item["path"]["S"] for item in items}
+
+    def items(self, uri: str) -> list[dict[str, dict[str, str]]]:
+        """Return the items of a table."""
+        told = self.dynamodb.query(
+            TableName=TABLE,
+            KeyConditionExpression="base_uri = :key",
+            ExpressionAttributeValues={":key": {"S": prefix_of(uri)}},
+        )
+        return told["Items"]
+
+    def change(self, uri: str, version: int, **attributes: dict[str, str] | None) -> None:
+        """Change attributes of an item; None removes one."""
+        (item,) = [item for item in self.items(uri) if item["version"]["N"] == str(version)]
+        for name, value in attributes.items():
+            item[name] = value
+            if value is None:
+                del item[name]
+        self.dynamodb.put_item(TableName=TABLE, Item=item)
+
+    def remove(self, uri: str, version: int) -> None:
+        """Remove an item."""
+        key = {"base_uri": {"S": prefix_of(uri)}, "version": {"N": str(version)}}
+        self.dynamodb.delete_item(TableName=TABLE, Key=key)
+
+
+def prefix_of(uri: str) -> str:
+    """Return where in the bucket a URI points to."""
+    return uri.partition(f"{BUCKET}/")[2].partition("?")[0]
+
+
+@contextmanager
+def running() -> Iterator[ObjectServer]:
+    """Run a server on a free port."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    try:
+        yield ObjectServer(f"http://{host}:{port}")
+    finally:
+        server.stop()
