@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lanceref.cleanup import Cleanup
 from lanceref.context import Context
 from lanceref.edits import Edits
-from lanceref.errors import NotFound
+from lanceref.errors import TableNotFound
 from lanceref.evolution import Evolution
 from lanceref.history import History
 from lanceref.index_listing import IndexListing
@@ -137,7 +137,7 @@ class LanceDataset(
         if next(store.list(VERSIONS), None) is None:
             if ignore_not_found:
                 return
-            raise NotFound(f"Dataset at path {store.root} was not found")
+            raise TableNotFound(f"Dataset at path {store.root} was not found")
         branches = list_branches(store, Context(name_of_uri(store.root)))
         for entry in sorted(store.walk(""), key=_when_dropped):
             store.delete(entry.path)

@@ -151,7 +151,7 @@ class CommitConflictError(LanceError, OSError):
     stage: Stage = "commit"
 
     def __init__(self, message: str = "", retryable: bool = True) -> None:
-        super().__init__(message)
+        super().__init__(message or type(self).__name__)
         self.retryable = retryable
 
 
@@ -303,6 +303,10 @@ class NotFound(LanceError, ValueError, LookupError):
 
 class ColumnNotFound(NotFound, RuntimeError):
     """A blob column that does not exist: pylance raises `RuntimeError` here."""
+
+
+class TableNotFound(NotFound, OSError):
+    """A table that is to be dropped and is not there."""
 
 
 class VersionNotFound(NotFound, OSError):

@@ -12,7 +12,6 @@ from typing import TypedDict
 
 import pyarrow as pa
 
-from lanceref.edit.changed import as_column
 from lanceref.edit.columns import (
     Batches,
     all_rows,
@@ -21,7 +20,15 @@ from lanceref.edit.columns import (
     numbered_fields,
     write_columns,
 )
-from lanceref.edit.reshaped import check_cast, dropped, edited, find_field, renamed, with_nullable
+from lanceref.edit.reshaped import (
+    cast_values,
+    check_cast,
+    dropped,
+    edited,
+    find_field,
+    renamed,
+    with_nullable,
+)
 from lanceref.edit.sources import ColumnSource, brought, computed, joined, mapped
 from lanceref.errors import EvolutionRefused, SchemaRefused
 from lanceref.file.schema import Field, LanceSchema
@@ -31,6 +38,7 @@ from lanceref.incoming import reader_of
 from lanceref.opened import OpenTable
 from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
+from lanceref.query.columns import only_nulls
 from lanceref.query.rows import condition
 from lanceref.table.draft import Draft
 from lanceref.table.logical import BlobHandling
@@ -68,7 +76,11 @@ class Evolution(OpenTable):
         if isinstance(transforms, pa.Schema | list):
             self._add_nulls(list(transforms))
         elif isinstance(transforms, Mapping):
-            self._add(computed(self._snapshot, transforms))
+            source = computed(self._snapshot, transforms)
+            if only_nulls(transforms.values()):
+                self._add_nulls(list(source.schema))
+            else:
+                self._add(source)
         elif callable(transforms):
             function = transforms if isinstance(transforms, BatchUDF) else BatchUDF(transforms)
             self._add(mapped(self._snapshot, function, read_columns, batch_size))
@@ -86,6 +98,10 @@ class Evolution(OpenTable):
         """Rename columns, let them be null or not, cast them. Raises EvolutionRefused."""
         schema, casts, tightened = self._snapshot.manifest.schema, {}, list[str]()
         for one in alterations:
+            for key in one.keys() - AlterColumn.__annotations__.keys():
+                raise ValueError(
+                    f"Unknown key: {key}. Valid keys are name, nullable, and data_type."
+                )
             if not any(one.get(key) is not None for key in ("name", "nullable", "data_type")):
                 raise ValueError("At least one of name, nullable, or data_type must be specified")
             field = find_field(self._snapshot.manifest.schema, one["path"])
@@ -168,7 +184,7 @@ class Evolution(OpenTable):
         def rows_of(rows: FragmentRows) -> Batches:
             for batch in all_rows(self._snapshot, rows, projection):
                 pairs = zip(batch.columns, new.values(), strict=True)
-                arrays = [as_column(column, field.arrow.type) for column, field in pairs]
+                arrays = [cast_values(column, field.arrow.type) for column, field in pairs]
                 yield pa.RecordBatch.from_arrays(arrays, names=[f.name for f in new.values()])
 
         fields = tuple(new.get(field.id, field) for field in schema.fields)

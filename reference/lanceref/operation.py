@@ -7,6 +7,7 @@ written anywhere first; an operation lists them and becomes part of a table by o
 from __future__ import annotations
 
 import uuid as uuids
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -124,6 +125,13 @@ class LanceOperation:
 
         def __post_init__(self) -> None:
             _check(self.fragments)
+            if isinstance(self.schema, pa.Schema):
+                warnings.warn(
+                    "Passing a pyarrow.Schema to Merge is deprecated. Please use a LanceSchema "
+                    "instead.",
+                    DeprecationWarning,
+                    stacklevel=3,
+                )
 
     @dataclass
     class Restore(BaseOperation):

@@ -88,7 +88,9 @@ def take_projection(schema: LanceSchema, columns: Sequence[str] | None) -> Proje
     tops = [field.name for field in fields]
     chosen = tuple(dict.fromkeys(name for name in names if name in SYSTEM_COLUMNS))
     known = {*tops, *chosen}
-    order = dict.fromkeys(name if name in known else name.partition(".")[0] for name in names)
+    order = [name if name in known else name.partition(".")[0] for name in names]
+    first = {name: number for number, name in reversed(list(enumerate(order)))}
+    order = [name for number, name in enumerate(order) if name in chosen or first[name] == number]
     read = [*tops, *chosen]
     arrow = [*(field.arrow for field in fields), *(pa.field(name, pa.uint64()) for name in chosen)]
     origins = tuple(Origin(read.index(name)) for name in order)

@@ -20,7 +20,13 @@ from lanceref.fragment import LanceFragment
 from lanceref.opened import OpenTable
 from lanceref.query.row_ids import positions_of_ids
 from lanceref.query.taken import take_columns
-from lanceref.scan_arguments import Columns, ScanArguments, describe, split_arguments
+from lanceref.scan_arguments import (
+    SYSTEM_OPTIONS,
+    Columns,
+    ScanArguments,
+    describe,
+    split_arguments,
+)
 from lanceref.scanner import LanceScanner
 from lanceref.schema import LanceSchema
 from lanceref.snapshot import positions_of
@@ -40,8 +46,13 @@ class Reading(OpenTable):
 
     @property
     def schema(self) -> pa.Schema:
-        """Arrow schema of the table."""
-        return self._snapshot.arrow_schema
+        """Arrow schema of the table, and the system columns that every scan returns."""
+        given = self._scan_options
+        names = [name for option, name in SYSTEM_OPTIONS if given.get(option)]
+        own = self._snapshot.arrow_schema
+        if not names:
+            return own
+        return pa.schema([*own, *(pa.field(name, pa.uint64()) for name in names)], own.metadata)
 
     @property
     def lance_schema(self) -> LanceSchema:

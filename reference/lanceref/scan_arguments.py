@@ -6,7 +6,7 @@ Names, defaults and errors are pylance's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import pyarrow as pa
 
@@ -24,6 +24,9 @@ from lanceref.table.rows import ROW_ADDRESS, SYSTEM_COLUMNS, FragmentRows
 
 Columns = Sequence[str] | Mapping[str, str] | None
 """Columns by name, expressions by the name of the result, or None for all columns."""
+
+
+SystemOption = Literal["with_row_id", "with_row_address"]
 
 
 class ScanArguments(TypedDict, total=False):
@@ -59,6 +62,12 @@ class ScanArguments(TypedDict, total=False):
     use_scalar_index: bool | None
     disable_scoring_autoprojection: bool | None
 
+
+SYSTEM_OPTIONS: tuple[tuple[SystemOption, str], ...] = (
+    ("with_row_id", ROW_ID),
+    ("with_row_address", ROW_ADDRESS),
+)
+"""Arguments that ask for system columns, and their names."""
 
 NOT_YET = (
     "nearest",
@@ -102,8 +111,7 @@ def describe(
         by_id = {rows.fragment.id: rows for rows in snapshot.fragments}
         fragments = [by_id[rows.fragment.id] for rows in fragments]
     schema = snapshot.schema(BlobHandling.of(arguments.get("blob_handling")))
-    wanted = (("with_row_id", ROW_ID), ("with_row_address", ROW_ADDRESS))
-    system = [name for argument, name in wanted if arguments.get(argument)]
+    system = [name for argument, name in SYSTEM_OPTIONS if arguments.get(argument)]
     projection, computed = _projection(schema, columns, system)
     knowing = {
         "use_stats": arguments.get("use_stats") is not False,

@@ -7,6 +7,8 @@ first too: they are read with the positions of the rows, which are then taken in
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -21,6 +23,7 @@ from lanceref.projection import Projection, scan_projection
 from lanceref.query.batches import recut
 from lanceref.query.columns import Computed
 from lanceref.query.ordering import ColumnOrdering, ordered
+from lanceref.query.plan import candidates
 from lanceref.query.rows import Condition, chosen_rows, read_passed
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
@@ -30,7 +33,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DEFAULT_BATCH_SIZE = 8192
-"""Rows of a batch when the caller does not say."""
+"""Rows of a batch when neither the caller nor the environment says."""
+
+SIZE_VARIABLE = "LANCE_DEFAULT_BATCH_SIZE"
+"""Variable of the environment that says how many rows a batch has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,7 @@ class LanceScanner:
 
     @property
     def _size(self) -> int:
-        return self._options.batch_size or DEFAULT_BATCH_SIZE
+        return self._options.batch_size or int(os.environ.get(SIZE_VARIABLE, DEFAULT_BATCH_SIZE))
 
     def _in_order(self, projection: Projection, *, whole: bool = False) -> Iterator[pa.RecordBatch]:
         """Yield the rows asked for; `whole` is before limit and offset."""
@@ -170,12 +176,12 @@ class LanceScanner:
         `verbose` names the columns that are read late.
         """
         options = self._options
-        names = ", ".join(field.name for field in self._projection.fields)
-        reads = f"LanceRead: projection=[{names}], num_fragments={len(self._fragments)}"
-        steps = [reads]
+        steps = [self._read_step()]
         if options.condition is not None:
             own = ", ".join(options.condition.filter.paths)
-            steps = [f"Filter: columns=[{own}]", *([reads] if verbose else [])]
+            steps.insert(0, f"Filter: columns=[{own}]")
+            if verbose and (late := self._late()):
+                steps.insert(0, f"Take: columns=({', '.join(late)})")
             steps += options.condition.asked
         if options.order_by:
             keys = ", ".join(one.column_name for one in options.order_by)
@@ -184,6 +190,52 @@ class LanceScanner:
             steps.insert(0, f"Limit: skip={options.offset or 0}, fetch={options.limit}")
         steps.insert(0, f"Projection: [{', '.join(self.projected_schema.names)}]")
         return "\n".join(f"{'  ' * depth}{step}" for depth, step in enumerate(steps)) + "\n"
+
+    def analyze_plan(self, count_rows: bool = False) -> str:
+        """Run the scan, or count its rows, and return the plan with what was read for it."""
+        counter, before = self._snapshot.store.stats, replace(self._snapshot.store.stats)
+        start = time.perf_counter()
+        if count_rows:
+            rows = self.count_rows()
+        else:
+            rows = sum(batch.num_rows for batch in self.to_batches())
+        metrics = (
+            f"metrics=[output_rows={rows}, rows_scanned={self._looked_at()}, "
+            f"bytes_read={counter.read_bytes - before.read_bytes}, "
+            f"iops={counter.read_iops - before.read_iops}, "
+            f"requests={counter.read_iops - before.read_iops}]"
+        )
+        plan = self.explain_plan().replace(self._read_step(), f"{self._read_step()}, {metrics}")
+        elapsed = f"{(time.perf_counter() - start) * 1e3:.3f}ms"
+        return f"AnalyzeExec verbose=true, elapsed={elapsed}\n{plan}"
+
+    def _read_step(self) -> str:
+        """Describe what is read of every fragment."""
+        condition, fields = self._options.condition, self._projection.fields
+        if condition is not None:
+            fields = (*condition.projection.fields, *self._options.early)
+        names = ", ".join(dict.fromkeys(field.name for field in fields))
+        return f"LanceRead: projection=[{names}], num_fragments={len(self._fragments)}"
+
+    def _late(self) -> list[str]:
+        """Return the columns that are read only for rows that pass."""
+        condition, options = self._options.condition, self._options
+        early = [] if condition is None else [*condition.projection.fields, *options.early]
+        names = {field.name for field in early}
+        return [field.name for field in self._projection.fields if field.name not in names]
+
+    def _looked_at(self) -> int:
+        """Return how many rows are held against the filter, or read without one."""
+        condition = self._options.condition
+        if condition is None:
+            return self._live_rows()
+        chosen = (candidates(condition.sources, rows) for rows in self._fragments)
+        return sum(
+            sum(end - start for start, end in one.ranges)
+            if one.positions is None
+            else len(one.positions)
+            for one in chosen
+        )
 
     def _live_rows(self) -> int:
         return sum(fragment.num_rows for fragment in self._fragments)

@@ -38,8 +38,9 @@ class LanceField:
         """Return the fields right below this one."""
         return [LanceField(child) for child in self._field.children]
 
+    @property
     def metadata(self) -> dict[str, str]:
-        """Return the metadata."""
+        """The metadata."""
         return dict(self._field.metadata)
 
     def to_arrow(self) -> pa.Field:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from lanceref.file.data_file import DataFile
-from lanceref.opened import OpenTable
+from lanceref.index_listing import IndexListing
 from lanceref.table.fragments import NO_COLUMN
 from lanceref.table.rows import FragmentRows
 
@@ -40,7 +40,8 @@ class DatasetStats(TypedDict):
 class LanceStats:
     """Statistics of one version of a table."""
 
-    def __init__(self, table: OpenTable) -> None:
+    def __init__(self, table: IndexListing) -> None:
+        self._table = table
         self._snapshot = table._snapshot
 
     def dataset_stats(self, max_rows_per_group: int = 1024) -> DatasetStats:
@@ -52,6 +53,10 @@ class LanceStats:
             num_fragments=len(fragments),
             num_small_files=len(small),
         )
+
+    def index_stats(self, index_name: str) -> dict[str, object]:
+        """Return the statistics of an index. Raises NotFound."""
+        return self._table.index_statistics(index_name)
 
     def data_stats(self) -> DataStatistics:
         """Return the bytes of the pages of each field; those of 0.1 files are not counted."""

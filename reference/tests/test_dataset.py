@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import timedelta
 from pathlib import Path
 
 import lanceref
 import pyarrow as pa
 import pytest
+from lanceref import LanceDataset, dataset, write_dataset
+from lanceref.commit import CommitConflictError
 from lanceref.errors import NotFound, RowNotFound
 
 from .table.states import STATES, rows
@@ -285,3 +288,37 @@ def test_a_table_is_dropped(tmp_path):
     lanceref.LanceDataset.drop(tmp_path / "t", ignore_not_found=True)
     with pytest.raises(NotFound):
         lanceref.LanceDataset.drop(tmp_path / "t")
+
+
+def test_what_every_scan_returns_is_in_the_schema(tmp_path):
+    """Row ids and addresses, if the defaults say so."""
+    write_dataset(pa.table({"a": [1]}), tmp_path)
+    for option, name in (("with_row_id", "_rowid"), ("with_row_address", "_rowaddr")):
+        made = dataset(tmp_path, default_scan_options={option: True})
+        assert ["a", name] == made.schema.names == made.to_table().column_names
+
+
+def test_a_lock_is_held_by_every_commit(tmp_path):
+    """What it raises is what the commit raises; there is no new version."""
+    write_dataset(pa.table({"a": [1]}), tmp_path)
+    held = []
+
+    @contextlib.contextmanager
+    def lock(version):
+        held.append(version)
+        if len(held) > 1:
+            raise CommitConflictError
+        yield
+
+    made = dataset(tmp_path, commit_lock=lock)
+    made.update_config({"k": "v"})
+    with pytest.raises(CommitConflictError, match="CommitConflictError"):
+        made.update_config({"k": "w"})
+    assert 2 == held[0] == dataset(tmp_path).version
+
+
+def test_a_table_that_is_not_there_is_not_dropped(tmp_path):
+    """As an OSError, unless that is fine."""
+    with pytest.raises(OSError, match="was not found"):
+        LanceDataset.drop(tmp_path / "t")
+    LanceDataset.drop(tmp_path / "t", ignore_not_found=True)

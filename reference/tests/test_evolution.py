@@ -179,3 +179,27 @@ def test_a_table_of_0_1_gets_no_columns_of_nulls(tmp_path):
     made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path, data_storage_version="0.1")
     with pytest.raises(EvolutionRefused, match="legacy"):
         made.add_columns(pa.field("b", pa.int8()))
+
+
+def test_columns_of_nulls_need_no_file(tmp_path):
+    """Where every expression is a null of a type; the oracle does so too."""
+    made = lanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
+    made.add_columns({"b": "CAST(NULL AS INT)", "c": "cast(null as string)"})
+    assert 1 == len(made.get_fragments()[0].data_files())
+    assert pa.schema({"a": "int64", "b": "int32", "c": "string"}) == made.schema
+    made.add_columns({"d": "CAST(NULL AS INT) + 1"})
+    assert 2 == len(made.get_fragments()[0].data_files())
+    assert {"a": 1, "b": None, "c": None, "d": None} == made.to_table().to_pylist()[0]
+
+
+def test_a_value_that_does_not_fit_is_named(tmp_path):
+    """And the types of a cast that is none, and keys that are none."""
+    made = lanceref.write_dataset(pa.table({"a": [1, 1024]}), tmp_path)
+    with pytest.raises(EvolutionRefused, match="Can't cast value 1024 to type Int8"):
+        made.alter_columns({"path": "a", "data_type": pa.int8()})
+    with pytest.raises(EvolutionRefused, match='column "a" from Int64 to Utf8'):
+        made.alter_columns({"path": "a", "data_type": pa.string()})
+    with pytest.raises(ValueError, match="Unknown key: foo"):
+        made.alter_columns({"path": "a", "foo": 1})
+    made.alter_columns({"path": "a", "data_type": pa.uint16()})
+    assert pa.uint16() == made.schema.field("a").type

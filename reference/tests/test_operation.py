@@ -1,5 +1,6 @@
 """Operations as plain values."""
 
+import pyarrow as pa
 import pytest
 from lanceref.metadata import FragmentMetadata
 from lanceref.operation import LanceOperation, Transaction
@@ -38,3 +39,9 @@ def test_a_transaction_has_a_uuid_of_its_own():
     append = LanceOperation.Append([ONE])
 
     assert Transaction(1, append).uuid != Transaction(1, append).uuid
+
+
+def test_an_arrow_schema_of_a_merge_is_deprecated():
+    """It still works."""
+    with pytest.deprecated_call():
+        LanceOperation.Merge([], pa.schema({"a": "int8"}))

@@ -296,3 +296,11 @@ def test_scans_have_defaults(tmp_path):
     assert "_rowid" in made.to_table().schema.names
     assert "_rowid" not in made.to_table(with_row_id=False).schema.names
     assert "_rowid" not in lanceref.dataset(tmp_path).to_table().schema.names
+
+
+def test_a_system_column_is_taken_as_often_as_asked(tmp_path):
+    """A column of the table once."""
+    made = lanceref.write_dataset(pa.table({"a": range(4)}), tmp_path)
+    taken = made.take([1, 2], columns=["a", "_rowid", "a", "_rowid"])
+    assert ["a", "_rowid", "_rowid"] == taken.column_names
+    assert [1, 2] == taken.column(2).to_pylist()

@@ -1,5 +1,7 @@
 """Scanner: which rows in which batches, without the oracle."""
 
+import re
+
 import lanceref
 import pyarrow as pa
 import pyroaring
@@ -116,7 +118,7 @@ def test_what_a_scan_does_can_be_read(dataset):
     scanner = dataset.scanner(["a"], "_rowid > 3", limit=2, order_by=["a"], with_row_id=True)
     steps = [line.strip().split(":")[0] for line in scanner.explain_plan(verbose=True).splitlines()]
 
-    assert ["Projection", "Limit", "Sort", "Filter", "LanceRead"] == steps
+    assert ["Projection", "Limit", "Sort", "Take", "Filter", "LanceRead"] == steps
 
 
 def test_counting_knows_no_limit(dataset):
@@ -124,3 +126,24 @@ def test_counting_knows_no_limit(dataset):
     for scan in ({"limit": 1}, {"offset": 0}):
         with pytest.raises(ValueError, match="aggregate"):
             dataset.scanner(**scan).count_rows()
+
+
+def test_a_plan_can_be_run_and_measured(tmp_path):
+    """Rows of the result, rows that were looked at, requests and bytes."""
+    made = lanceref.write_dataset(pa.table({"a": range(100), "b": range(100)}), tmp_path)
+    plan = made.scanner(["b"], filter="a < 50").analyze_plan()
+    assert re.search(
+        r"^ +LanceRead: projection=\[a\].*output_rows=50.*rows_scanned=100", plan, re.M
+    )
+    assert re.search(r"bytes_read=[1-9]\d*, iops=[1-9]\d*, requests=[1-9]", plan)
+    assert "Take: columns=(b)" in made.scanner(["b"], filter="a < 50").explain_plan(True)
+    assert "output_rows=100" in made.scanner().analyze_plan()
+    assert "output_rows=50," in made.scanner(filter="a < 50").analyze_plan(count_rows=True)
+
+
+def test_the_environment_says_how_long_batches_are(tmp_path, monkeypatch):
+    """Unless the caller does."""
+    made = lanceref.write_dataset(pa.table({"a": range(100)}), tmp_path)
+    monkeypatch.setenv("LANCE_DEFAULT_BATCH_SIZE", "30")
+    assert [30, 30, 30, 10] == [one.num_rows for one in made.to_batches()]
+    assert [50, 50] == [one.num_rows for one in made.to_batches(batch_size=50)]

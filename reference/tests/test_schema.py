@@ -54,7 +54,7 @@ def test_keys_are_in_their_order():
     assert ["k", "a"] == [one.name() for one in schema.unenforced_primary_key()]
     assert [2, 1] == [schema.field(n).unenforced_primary_key_position() for n in "ak"]
     assert ["c"] == [one.name() for one in schema.unenforced_clustering_key()]
-    assert {"lance-schema:unenforced-clustering-key:position": "3"} == schema.field("c").metadata()
+    assert {"lance-schema:unenforced-clustering-key:position": "3"} == schema.field("c").metadata
     marked = pa.field("a", pa.int8(), False, {"lance-schema:unenforced-primary-key": "true"})
     (key,) = LanceSchema.from_pyarrow(pa.schema([marked])).unenforced_primary_key()
     assert key.unenforced_primary_key_position() is None

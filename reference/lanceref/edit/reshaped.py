@@ -11,6 +11,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from lanceref.arrowtypes import arrow_type
+from lanceref.edit.changed import as_column
 from lanceref.errors import EvolutionRefused, Place
 from lanceref.file.schema import Field, LanceSchema
 
@@ -78,7 +79,32 @@ def check_cast(path: str, held: pa.DataType, wanted: pa.DataType) -> None:
     kinds = (types.is_integer, types.is_floating, _is_text, _is_bytes, types.is_decimal)
     nested = types.is_nested(held) and types.is_nested(wanted) and _same_shape(held, wanted)
     if not nested and not any(kind(held) and kind(wanted) for kind in kinds) and held != wanted:
-        raise EvolutionRefused(f'Cannot cast column "{path}" from {held} to {wanted}')
+        raise EvolutionRefused(
+            f'Cannot cast column "{path}" from {type_name(held)} to {type_name(wanted)}'
+        )
+
+
+def cast_values(values: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Return values in another type. Raises EvolutionRefused for the first that does not fit."""
+    try:
+        return as_column(values, wanted)
+    except pa.ArrowInvalid as error:
+        for one in values:
+            try:
+                as_column(pa.array([one], values.type), wanted)
+            except pa.ArrowInvalid:
+                text = f"Can't cast value {one} to type {type_name(wanted)}"
+                raise EvolutionRefused(f"Cast error: {text}") from error
+        raise
+
+
+def type_name(type_: pa.DataType) -> str:
+    """Return the name that errors give a type."""
+    known = {"string": "Utf8", "large_string": "LargeUtf8", "float": "Float32", "double": "Float64"}
+    text = str(type_)
+    if text.startswith("uint"):
+        return f"UInt{text.removeprefix('uint')}"
+    return known.get(text) or f"{text[:1].upper()}{text[1:]}"
 
 
 def _same_shape(held: pa.DataType, wanted: pa.DataType) -> bool:

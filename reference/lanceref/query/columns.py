@@ -6,7 +6,7 @@ be null where one of its operands may, what a function makes always.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,3 +52,13 @@ def bind_columns(given: Mapping[str, str], schema: pa.Schema) -> Computed:
         bound.append(one)
         fields.append(pa.field(name, one.type, one.nullable))
     return Computed(tuple(bound), pa.schema(fields))
+
+
+def only_nulls(texts: Iterable[str]) -> bool:
+    """Whether all expressions are nulls of a type, as in `CAST(NULL AS INT)`."""
+    from sqlglot import exp  # the parser is slow to import
+
+    from lanceref.query.dialect import parse_expression
+
+    trees = [parse_expression(text) for text in texts]
+    return all(isinstance(one, exp.Cast) and isinstance(one.this, exp.Null) for one in trees)
