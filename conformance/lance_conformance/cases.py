@@ -73,6 +73,11 @@ class Case:
         return self.kind in NEGATIVE_KINDS
 
     @property
+    def has_steps(self) -> bool:
+        """Whether versions are made of the input before anything is read."""
+        return "steps" in self.manifest["input"]
+
+    @property
     def is_active(self) -> bool:
         """Whether the case counts: neither a draft nor withdrawn."""
         return bool(self.manifest.get("status", "active") == "active")

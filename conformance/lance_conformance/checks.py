@@ -67,6 +67,12 @@ class Check:
     expect: Expectation
 
 
+FLAG_WORDS = {"reader_flags": "reader_known", "writer_flags": "writer_known"}
+"""The word of flags a case is about, and the mask in `hello` that says which are known."""
+
+KNOWN_FLAGS = 1 | 2 | 8 | 16 | 32 | 128 | 256 | 1024 | 2048 | 16384
+"""The flags of released versions, which count as known when `hello` says nothing."""
+
 _SPECIFIC = frozenset({"columns", "filter", "limit", "offset", "ranges", "rows", "with"})
 """Arguments that make a case one particular read: it is not varied further."""
 
@@ -76,7 +82,7 @@ READING = frozenset({"file.read", "dataset.read", "dataset.take"})
 
 def expand(case: Case, claims: Claims) -> list[Check]:
     """Return the checks of a case that an adapter claims to be able to answer."""
-    expected = _alternative(case, claims)
+    expected = alternative(case, claims)
     op = main_operation(case)
     args = dict(case.manifest["input"].get("args", {}))
     if "reject" in expected:
@@ -85,7 +91,7 @@ def expand(case: Case, claims: Claims) -> list[Check]:
     elif "survive" in expected:
         checks = [Check("full", op, args, Survives())]
     elif "table" in expected:
-        checks = [*_reads(case, claims, Check("full", op, args, _table(case, expected["table"])))]
+        checks = [*_reads(case, claims, Check("full", op, args, expected_table(case, expected["table"])))]
     else:
         checks = []
     if "findings" in expected:
@@ -103,16 +109,22 @@ def _validation(expect: Reports) -> Check:
     return Check("validate", "validate", {"deep": True}, expect)
 
 
-def _alternative(case: Case, claims: Claims) -> dict[str, Any]:
+def alternative(case: Case, claims: Claims) -> dict[str, Any]:
     """Return the expectation that the declared choice asks for; undeclared: the first."""
     expectations: list[dict[str, Any]] = case.manifest["expect"]
+    word = next((name for name in FLAG_WORDS if name in case.requires), None)
+    if word is not None:
+        mask = int(claims.hello.get("flags", {}).get(FLAG_WORDS[word], KNOWN_FLAGS))
+        known = "unknown" if int(case.requires[word]) & ~mask else "known"
+        return next(one for one in expectations if one.get("choice") == known)
     choices = claims.hello.get("choices", {})
     declared = {choices[clause] for clause in case.clauses if clause in choices}
     chosen = [expected for expected in expectations if expected.get("choice") in declared]
     return (chosen or expectations)[0]
 
 
-def _table(case: Case, expected: Mapping[str, Any]) -> HoldsTable:
+def expected_table(case: Case, expected: Mapping[str, Any]) -> HoldsTable:
+    """Return the table that an expectation names."""
     with pa.memory_map(str(case.folder / expected["path"])) as source:
         table = pa.ipc.open_file(source).read_all()
     order = expected.get("order", "storage")

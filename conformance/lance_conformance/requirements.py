@@ -6,7 +6,7 @@ is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from lance_conformance.cases import Case
 from lance_conformance.session import Claims
@@ -27,6 +27,9 @@ def missing(case: Case, claims: Claims) -> str | None:
     requires, op = case.requires, main_operation(case)
     if op not in claims.capabilities:
         return f"operation {op}"
+    undone = next((what for what in _steps(case) if not _claimed(what, claims)), None)
+    if undone is not None:
+        return f"operation {' '.join(undone)}"
     capability = claims.capabilities[op]
     version = requires.get("file_version")
     versions = capability.get("versions")
@@ -45,6 +48,25 @@ def missing(case: Case, claims: Claims) -> str | None:
     ) and not capability.get("filter"):
         return "filters"
     return None
+
+
+def _steps(case: Case) -> Iterator[tuple[str, ...]]:
+    """Yield the operation of each step, with the kind of commit or change it is."""
+    for step in case.manifest["input"].get("steps", ()):
+        args = step.get("args", {})
+        if step["op"] == "mutate":
+            yield step["op"], args["verb"]
+        else:
+            yield step["op"], *args.get("operation", {})
+
+
+def _claimed(what: tuple[str, ...], claims: Claims) -> bool:
+    """Whether an operation is claimed, and the kind of it where the claim lists kinds."""
+    capability = claims.capabilities.get(what[0])
+    if capability is None:
+        return False
+    listed = capability.get("operations", capability.get("verbs"))
+    return not isinstance(listed, list) or set(what[1:]) <= set(listed)
 
 
 def contradicts(case: Case, feature: str) -> bool:

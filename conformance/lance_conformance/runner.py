@@ -11,13 +11,14 @@ import hashlib
 import queue
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from lance_conformance.acting import act
 from lance_conformance.cases import Case
-from lance_conformance.checks import READING, Check, expand
+from lance_conformance.checks import READING, Check, alternative, expand
 from lance_conformance.judge import Verdict, judge
 from lance_conformance.outcomes import DEATHS, GOOD, Outcome, worst
 from lance_conformance.requirements import missing
@@ -83,6 +84,8 @@ class Worker:
         lacking = missing(case, claims)
         if lacking is not None:
             return CaseResult(case, Outcome.UNSUPPORTED, (), f"not claimed: {lacking}")
+        if case.has_steps:
+            return _conclude(case, claims, self._act(case, claims))
         results: list[CheckResult] = []
         for check in expand(case, claims):
             results.append(self._check(case, check))
@@ -90,10 +93,38 @@ class Worker:
                 break
         return _conclude(case, claims, results)
 
-    def _check(self, case: Case, check: Check) -> CheckResult:
+    def _act(self, case: Case, claims: Claims) -> list[CheckResult]:
+        """Take the steps of a case: its first actor is this session, each other one its own."""
+        folder = self._folder()
+        given = copy_input(case.input_root, folder)
+        sessions: dict[str, Session] = {}
+
+        def ask(actor: str, op: str, fields: Mapping[str, object]) -> Answer:
+            if actor not in sessions:
+                new = self.session.another(f"actor{len(sessions)}") if sessions else self.session
+                sessions[actor] = new
+            return sessions[actor].ask(op, fields, case.limits)
+
+        try:
+            return [
+                self._result(acted.name, acted.verdict, acted.answer, 0.0)
+                for acted in act(case, alternative(case, claims), given, ask)
+            ]
+        finally:
+            for session in sessions.values():
+                if session is not self.session:
+                    session.close()
+            shutil.rmtree(folder)
+
+    def _folder(self) -> Path:
+        """Make a fresh folder, whose name says nothing."""
         self._num_requests += 1
         folder = self.session.scratch / str(self._num_requests)
         folder.mkdir(parents=True)
+        return folder
+
+    def _check(self, case: Case, check: Check) -> CheckResult:
+        folder = self._folder()
         given = copy_input(case.input_root, folder)
         before = _digest(given)
         out = folder / "out.arrow"
@@ -108,10 +139,13 @@ class Worker:
         if changed and worst((verdict.outcome, Outcome.INPUT_MODIFIED)) != verdict.outcome:
             verdict = Verdict(Outcome.INPUT_MODIFIED, "the copy of the input is not what it was")
         shutil.rmtree(folder)
+        return self._result(check.name, verdict, answer, seconds)
+
+    def _result(self, name: str, verdict: Verdict, answer: Answer, seconds: float) -> CheckResult:
         reject = dict((answer.response or {}).get("reject", {}))
         detail, stderr = self._clean(verdict.detail), self._clean(answer.stderr)
         reject = {key: self._clean(str(value)) for key, value in reject.items()}
-        return CheckResult(check.name, verdict.outcome, detail, stderr, reject, seconds)
+        return CheckResult(name, verdict.outcome, detail, stderr, reject, seconds)
 
     def _verdict(self, case: Case, check: Check, answer: Answer, out: Path) -> Verdict:
         if answer.response is None:
@@ -181,7 +215,12 @@ def _next(waiting: queue.SimpleQueue[Case]) -> Case | None:
 
 
 def copy_input(source: Path, folder: Path) -> Path:
-    """Copy the input of a case below `folder` under a neutral name; return the copy."""
+    """Copy the input of a case below `folder` under a neutral name; return the copy.
+
+    A table that is still to be made has a place and no folder.
+    """
+    if not source.exists():
+        return folder / "table.lance"
     if source.is_dir():
         return Path(shutil.copytree(source, folder / "table.lance"))
     return Path(shutil.copyfile(source, folder / "input.lance"))

@@ -74,6 +74,10 @@ class Session:
         self.scratch = scratch
         self.starts = 0
 
+    def another(self, name: str) -> Session:
+        """Return a session of its own with the same command, its scratch below this one's."""
+        return Session(self._command, self.scratch / name, self._listener)
+
     def claims(self) -> Claims:
         """Start the adapter if it does not run, and return what it claims."""
         self._start()

@@ -22,6 +22,13 @@ _WITH = {"_rowid": "with_row_id", "_rowaddr": "with_row_address"}
 def operations(open_file: Callable[..., Any], dataset: Callable[..., Any]) -> dict[str, Operation]:
     """Return the reading operations over a file reader class and a `dataset` function."""
 
+    def opened_for(request: Message) -> Any:
+        """Open what a request names: a version, a tag, a branch, or the latest version."""
+        version = int(request["version"]) if "version" in request else None
+        if "branch" in request:
+            return dataset(request["uri"]).checkout_version((request["branch"], version))
+        return dataset(request["uri"], version=request.get("tag", version))
+
     def file_read(request: Message) -> Message:
         reader = open_file(request["path"], columns=request.get("columns"))
         if "ranges" in request:
@@ -43,15 +50,18 @@ def operations(open_file: Callable[..., Any], dataset: Callable[..., Any]) -> di
         }
 
     def dataset_read(request: Message) -> Message:
-        opened = dataset(request["uri"], version=_version(request))
+        opened = opened_for(request)
         table = opened.to_table(**_scan_arguments(request))
         return {**write_table(request["out"], table), "version": str(opened.version)}
 
     def dataset_take(request: Message) -> Message:
-        opened = dataset(request["uri"], version=_version(request))
-        offsets = [int(row) for row in request["offsets"]]
-        table = opened.take(offsets, columns=request.get("columns"))
-        table = _with_blobs(opened, table, offsets)
+        opened, columns = opened_for(request), request.get("columns")
+        if "offsets" in request:
+            offsets = [int(row) for row in request["offsets"]]
+            table = _with_blobs(opened, opened.take(offsets, columns=columns), offsets)
+        else:
+            named = request.get("rowids") or request["rowaddrs"]
+            table = opened._take_rows([int(row) for row in named], columns=columns)
         return {**write_table(request["out"], table), "version": str(opened.version)}
 
     def dataset_versions(request: Message) -> Message:
@@ -62,12 +72,20 @@ def operations(open_file: Callable[..., Any], dataset: Callable[..., Any]) -> di
             "latest": str(opened.version),
         }
 
+    def dataset_describe(request: Message) -> Message:
+        opened = opened_for(request)
+        return {
+            "config": dict(opened.config()),
+            "fragments": [_fragment(one.metadata) for one in opened.get_fragments()],
+        }
+
     return {
         "file.read": file_read,
         "file.inspect": file_inspect,
         "dataset.read": dataset_read,
         "dataset.take": dataset_take,
         "dataset.versions": dataset_versions,
+        "dataset.describe": dataset_describe,
     }
 
 
@@ -90,6 +108,17 @@ def capabilities(file_versions: list[str], table_versions: list[str], *, filters
         },
         "dataset.take": {"versions": table_versions},
         "dataset.versions": {},
+        "dataset.describe": {},
+    }
+
+
+def _fragment(held: Any) -> Message:
+    files = [{"path": f.path, "fields": f.fields, "columns": f.column_indices} for f in held.files]
+    return {
+        "id": held.id,
+        "physical_rows": str(held.physical_rows),
+        "deleted": str(held.num_deletions),
+        "files": files,
     }
 
 
@@ -121,10 +150,3 @@ def _scan_arguments(request: Message) -> Message:
         if name in request:
             arguments[name] = int(request[name])
     return arguments
-
-
-def _version(request: Message) -> int | str | None:
-    tag: str | None = request.get("tag")
-    if tag is not None:
-        return tag
-    return int(request["version"]) if "version" in request else None

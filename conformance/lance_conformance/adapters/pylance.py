@@ -7,6 +7,7 @@ being with the first panic, and as an ordinary exception whose text mentions one
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,12 +15,14 @@ import lance
 import pyarrow as pa
 from lance.file import LanceFileReader
 
-from lance_conformance.adapters import face
+from lance_conformance.adapters import face, writing
 from lance_conformance.adapters.skeleton import Adapter, Message, load_kinds, serve
+from lance_conformance.adapters.twin import twin
 
 VERSIONS = ["2.0", "2.1", "2.2", "2.3"]
 
 _ORDINARY = (OSError, ValueError, RuntimeError, LookupError, TypeError, pa.ArrowException)
+_PLACES = [import_module(f"lance{name}") for name in ("", ".dataset", ".fragment", ".schema")]
 _PANIC_CLASS = "PanicException"
 _PANIC_TEXT = re.compile(r"panicked|JoinError::Panic|\bpanic\b", re.IGNORECASE)
 _KINDS = load_kinds(Path(__file__).with_name("pylance.kinds.toml"))
@@ -36,7 +39,10 @@ def hello() -> Message:
             "homepage": "https://lancedb.github.io/lance/",
             "issues": "https://github.com/lance-format/lance/issues",
         },
-        "capabilities": face.capabilities(VERSIONS, ["0.1", *VERSIONS], filters=True),
+        "capabilities": {
+            **face.capabilities(VERSIONS, ["0.1", *VERSIONS], filters=True),
+            **writing.capabilities(lance, VERSIONS, writing.VERBS),
+        },
         "profiles": ["format", "robust", "unstable"],
     }
 
@@ -59,7 +65,11 @@ def refuse(error: BaseException) -> Message:
 
 def main() -> None:
     """Serve until the runner says good-bye."""
-    serve(Adapter(hello(), face.operations(LanceFileReader, lance.dataset), refusals, refuse))
+    operations = {
+        **face.operations(LanceFileReader, lance.dataset),
+        **writing.operations(lance, lambda operation: twin(_PLACES, operation)),
+    }
+    serve(Adapter(hello(), operations, refusals, refuse))
 
 
 if __name__ == "__main__":

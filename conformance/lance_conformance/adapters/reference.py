@@ -6,16 +6,20 @@ mapping of messages to kinds beside this adapter.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import lanceref
 from lanceref.errors import LanceError
 from lanceref.file import LanceFileReader
+from lanceref.table.flags import READABLE
 from lanceref.validate import validate
 
 from lance_conformance import __version__
-from lance_conformance.adapters import face
-from lance_conformance.adapters.skeleton import Adapter, Message, serve
+from lance_conformance.adapters import face, writing
+from lance_conformance.adapters.skeleton import Adapter, Message, answer, serve
 
 VERSIONS = ["2.0", "2.1", "2.2", "2.3"]
+VERBS = [verb for verb in writing.VERBS if verb != "create_index"]
 
 
 def hello() -> Message:
@@ -24,9 +28,11 @@ def hello() -> Message:
         "protocol": 1,
         "implementation": {"name": "lanceref", "version": __version__, "language": "python"},
         "capabilities": {
-            **face.capabilities(VERSIONS, VERSIONS, filters=False),
+            **face.capabilities(VERSIONS, VERSIONS, filters=True),
+            **writing.capabilities(lanceref, VERSIONS, VERBS),
             "validate": {},
         },
+        "flags": {"reader_known": str(READABLE), "writer_known": str(READABLE)},
         "profiles": ["format", "robust", "unstable"],
     }
 
@@ -56,10 +62,24 @@ def refuse(error: BaseException) -> Message:
     return {"reject": {"stage": stage, "kind": kind, "message": str(error)}}
 
 
+def adapter() -> Adapter:
+    """Return all of it."""
+    operations = {
+        **face.operations(LanceFileReader, lanceref.dataset),
+        **writing.operations(lanceref, lambda operation: operation),
+        "validate": check,
+    }
+    return Adapter(hello(), operations, lambda: (LanceError,), refuse)
+
+
+def in_process(op: str, fields: Mapping[str, object]) -> Message:
+    """Return the response to a request without a process between."""
+    return answer(adapter(), {"op": op, **fields})
+
+
 def main() -> None:
     """Serve until the runner says good-bye."""
-    operations = {**face.operations(LanceFileReader, lanceref.dataset), "validate": check}
-    serve(Adapter(hello(), operations, lambda: (LanceError,), refuse))
+    serve(adapter())
 
 
 if __name__ == "__main__":

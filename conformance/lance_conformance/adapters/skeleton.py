@@ -18,6 +18,10 @@ Operation = Callable[[Message], Message]
 """Takes a request, returns the `ok` body; refuses by raising."""
 
 
+class NotClaimed(Exception):
+    """What is asked is not supported; the text names the feature."""
+
+
 @dataclass(frozen=True, slots=True)
 class Adapter:
     """What an adapter is made of.
@@ -39,12 +43,13 @@ def serve(adapter: Adapter) -> None:
         request = json.loads(line)
         if request["op"] == "bye":
             return
-        response = {"id": request["id"], **_answer(adapter, request)}
+        response = {"id": request["id"], **answer(adapter, request)}
         sys.stdout.write(json.dumps(response) + "\n")
         sys.stdout.flush()
 
 
-def _answer(adapter: Adapter, request: Message) -> Message:
+def answer(adapter: Adapter, request: Message) -> Message:
+    """Return the response to one request, without its id."""
     if request["op"] == "hello":
         return {"ok": adapter.hello}
     operation = adapter.operations.get(request["op"])
@@ -52,6 +57,8 @@ def _answer(adapter: Adapter, request: Message) -> Message:
         return {"unsupported": {"feature": request["op"]}}
     try:
         return {"ok": operation(request)}
+    except NotClaimed as error:
+        return {"unsupported": {"feature": str(error)}}
     except adapter.refusals() as error:
         return adapter.refuse(error)
 

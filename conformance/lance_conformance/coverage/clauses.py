@@ -8,10 +8,6 @@ from dataclasses import dataclass
 from lance_conformance.cases import Case
 from lance_conformance.register import Clause
 
-LINT = "lint"
-"""Kind of the cases that read well and that `validate` reports."""
-
-
 @dataclass(slots=True)
 class Pairs:
     """Cases of one clause."""
@@ -24,10 +20,9 @@ def count(clauses: Mapping[str, Clause], cases: Iterable[Case]) -> dict[str, Pai
     """Return the cases of every MUST that can be tested, by clause id."""
     counted = (clause for clause in clauses.values() if clause.is_must and not clause.untestable)
     pairs = {clause.id: Pairs() for clause in counted}
-    for case in cases:
-        for clause in case.clauses:
-            if case.is_active and clause in pairs:
-                broken = case.is_negative or case.kind == LINT
-                pairs[clause].negative += broken
-                pairs[clause].positive += not broken
+    for case in (case for case in cases if case.is_active):
+        for named in case.manifest["clauses"]:
+            if named["id"] in pairs and named["role"] != "context":
+                pairs[named["id"]].negative += named["role"] == "negative"
+                pairs[named["id"]].positive += named["role"] == "positive"
     return pairs

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from lanceref.explain import explain_source
@@ -13,7 +14,7 @@ from lanceref.storage import BytesSource
 
 from lance_conformance import __version__, suite
 from lance_conformance.recipes.change import Patch, apply
-from lance_conformance.recipes.model import DATA, DATASET, Negative, Positive, Recipe
+from lance_conformance.recipes.model import DATA, DATASET, Acting, Negative, Positive, Recipe
 
 EXPECT = "expect.arrow"
 """Name of the expected table, an Arrow IPC file."""
@@ -33,6 +34,8 @@ def build(recipes: Iterable[Recipe], kept: Mapping[str, list[str]], out: Path) -
             continue
         if isinstance(recipe, Positive):
             _build_positive(recipe, kept[recipe.id], folder)
+        elif isinstance(recipe, Acting):
+            _build_acting(recipe, folder)
         else:
             _build_negative(recipe, out)
         written.append(recipe.id)
@@ -54,12 +57,7 @@ def _build_positive(recipe: Positive, clauses: list[str], folder: Path) -> None:
     _write_files(folder, made.files)
     expect: dict[str, object] = {}
     if made.table is not None:
-        _write_table(folder / EXPECT, made.table)
-        expect["table"] = {
-            "path": EXPECT,
-            "sha256": _sha256((folder / EXPECT).read_bytes()),
-            "order": "storage",
-        }
+        expect["table"] = _table(folder, made.table)
     if recipe.facts:
         expect["facts"] = dict(recipe.facts)
     case = _header(recipe.id, recipe.title, recipe.kind)
@@ -112,6 +110,34 @@ def _build_negative(recipe: Negative, out: Path) -> None:
     _write_case(folder, case, files)
 
 
+def _build_acting(recipe: Acting, folder: Path) -> None:
+    plan = recipe.make()
+    folder.mkdir(parents=True)
+    _write_files(folder, plan.files)
+    for name, table in plan.inputs.items():
+        _write_table(folder / name, table)
+    case = _header(recipe.id, recipe.title, recipe.kind)
+    kept = [{"id": clause, "role": "positive"} for clause in recipe.clauses]
+    case["clauses"] = kept + [{"id": clause, "role": "negative"} for clause in recipe.broken]
+    case["requires"] = {"op": plan.steps[-1].op, "features": list(recipe.features)}
+    case["provenance"] = {"made_by": "reference", "version": __version__, "recipe": recipe.id}
+    case["input"] = {**_input(plan.files), "args": dict(plan.read)}
+    case["input"]["steps"] = [
+        {"actor": step.actor, "op": step.op, "args": dict(step.args)} for step in plan.steps
+    ]
+    expect: dict[str, object] = {"race": {"allowed": list(recipe.allowed)}}
+    if plan.manifest:
+        expect["manifest"] = dict(plan.manifest)
+    if plan.table is not None:
+        expect["table"] = _table(folder, plan.table)
+    case["expect"] = [expect]
+    if recipe.writer_flags is not None:
+        case["requires"]["writer_flags"] = str(recipe.writer_flags)
+        held_back = {"choice": "unknown", "race": {"allowed": ["refused", "conflict"]}}
+        case["expect"] = [{"choice": "known", **expect}, held_back]
+    _write_case(folder, case, plan.files)
+
+
 def read_files(folder: Path, case: Mapping[str, dict[str, object]]) -> dict[str, bytes]:
     """Return the input files of a case by the names its manifest gives them."""
     given = case["input"]
@@ -134,7 +160,14 @@ def _write_table(path: Path, table: pa.Table) -> None:
         writer.write_table(table.combine_chunks())
 
 
-def _header(case_id: str, title: str, kind: str) -> dict[str, object]:
+def _table(folder: Path, table: pa.Table) -> dict[str, object]:
+    """Write an expected table and return what the manifest says of it."""
+    _write_table(folder / EXPECT, table)
+    digest = _sha256((folder / EXPECT).read_bytes())
+    return {"path": EXPECT, "sha256": digest, "order": "storage"}
+
+
+def _header(case_id: str, title: str, kind: str) -> dict[str, Any]:
     return {"schema": 1, "id": case_id, "title": title, "kind": kind}
 
 

@@ -114,5 +114,49 @@ class Negative:
     encodings: tuple[str, ...] = ()
 
 
-Recipe = Positive | Negative
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One request of a writer."""
+
+    op: str
+    args: Mapping[str, object]
+    actor: str = "a"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The table writers find, what they do, and what it must hold afterwards.
+
+    `read` are arguments of the reading at the end, `manifest` facts of the latest manifest (None:
+    absent), `inputs` tables that steps name by file names.
+    """
+
+    files: Mapping[str, bytes]
+    steps: tuple[Step, ...]
+    table: pa.Table | None
+    read: Mapping[str, object] = field(default_factory=dict)
+    manifest: Mapping[str, object] = field(default_factory=dict)
+    inputs: Mapping[str, pa.Table] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """A case whose steps make versions; `allowed` is what may become of the last one.
+
+    It keeps `clauses`, and shows a writer held back from breaking `broken`. `writer_flags` are
+    those of a table that who knows them may write, and nobody else.
+    """
+
+    id: str
+    title: str
+    clauses: tuple[str, ...]
+    make: Callable[[], Plan]
+    allowed: tuple[str, ...] = ("committed",)
+    broken: tuple[str, ...] = ()
+    kind: str = "commit-race"
+    features: tuple[str, ...] = ()
+    writer_flags: int | None = None
+
+
+Recipe = Positive | Negative | Acting
 """One case to be."""

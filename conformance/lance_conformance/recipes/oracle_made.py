@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from lance_conformance.oracle import lance, lance_file
 from lance_conformance.recipes.model import DATA, Made
+from lance_conformance.recipes.staging import files_below
 
 PREFIX = "lance-encoding:"
 """What the encoding knobs in field metadata start with."""
@@ -64,11 +65,7 @@ def dataset(
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder, "table.lance")
             table = steps(str(root))
-            files = {
-                path.relative_to(root).as_posix(): path.read_bytes()
-                for path in sorted(root.rglob("*"))
-                if path.is_file()
-            }
+            files = files_below(root)
             return Made({name: data for name, data in files.items() if keep(name)}, table)
 
     return make

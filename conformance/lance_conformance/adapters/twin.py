@@ -1,0 +1,47 @@
+"""Twins: an operation of the reference as the same operation of pylance.
+
+The two have classes of the same names and fields; only a fragment and a schema are carried over in
+the forms both can read: JSON and field messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_write import field_message
+from lanceref.metadata import FragmentMetadata
+
+
+def twin(places: Sequence[Any], value: object) -> Any:
+    """Return the object that says what `value` says, of the classes found in the modules `places`.
+
+    Raises LookupError for a class that none of them has.
+    """
+    if isinstance(value, FragmentMetadata):
+        return _class(places, "FragmentMetadata").from_json(json.dumps(value.to_json()))
+    if isinstance(value, LanceSchema):
+        messages = [field_message(one).SerializeToString() for one in value.flat()]
+        return _class(places, "LanceSchema")._from_protos(json.dumps(value.metadata), *messages)
+    if is_dataclass(value):
+        held = {one.name: twin(places, getattr(value, one.name)) for one in fields(value)}
+        return _class(places, type(value).__qualname__)(**held)
+    if isinstance(value, list | set):
+        return type(value)(twin(places, one) for one in value)
+    if isinstance(value, dict):
+        return {key: twin(places, one) for key, one in value.items()}
+    return value
+
+
+def _class(places: Sequence[Any], name: str) -> Any:
+    """Return a class by its name, which may lie in another class."""
+    outer, _, inner = name.rpartition(".")
+    if outer:
+        return getattr(_class(places, outer), inner)
+    for place in places:
+        if hasattr(place, inner):
+            return getattr(place, inner)
+    raise LookupError(f"no class {name}")

@@ -1,0 +1,128 @@
+"""The operations that make a version, of an implementation that has pylance's names.
+
+Both adapters run this code over their own module, as they do with what reads. A transaction comes
+as the JSON form of its protobuf arm (field names kept, bytes in base64, 64-bit integers as text).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+from google.protobuf import json_format
+from lanceref.operation import LanceOperation
+from lanceref.proto import transaction_pb2
+from lanceref.read_transaction import from_message
+
+from lance_conformance.adapters.skeleton import Message, NotClaimed, Operation
+
+WRITES = ("write.dataset", "commit.apply", "mutate")
+"""Operations that change the table they are given."""
+
+_ARMS = {
+    arm.message_type.name: arm.name
+    for arm in transaction_pb2.Transaction.DESCRIPTOR.oneofs_by_name["operation"].fields
+    if hasattr(LanceOperation, arm.message_type.name)
+}
+"""Operations the reference has a class for: name of the message, name of the arm."""
+
+Translate = Callable[[object], Any]
+"""Turns an operation of the reference into one of the implementation."""
+
+
+def operations(module: Any, translate: Translate) -> dict[str, Operation]:
+    """Return the writing operations over a module with the names of pylance."""
+
+    def write_dataset(request: Message) -> Message:
+        options = dict(request.get("options", {}))
+        if "version" in request:
+            options["data_storage_version"] = request["version"]
+        made = module.write_dataset(
+            read_table(request["input"]), request["uri"], mode=request["mode"], **options
+        )
+        return {"version": str(made.version)}
+
+    def commit_apply(request: Message) -> Message:
+        made = module.LanceDataset.commit(
+            request["uri"],
+            translate(operation_from(request["operation"])),
+            read_version=int(request["read_version"]),
+            max_retries=request.get("retries", 20),
+        )
+        return {"version": str(made.version)}
+
+    def mutate(request: Message) -> Message:
+        opened = module.dataset(request["uri"])
+        changed = _VERBS[request["verb"]](opened, request.get("args", {}))
+        return {"version": str((opened if changed is None else changed).version)}
+
+    return {"write.dataset": write_dataset, "commit.apply": commit_apply, "mutate": mutate}
+
+
+def capabilities(module: Any, versions: list[str], verbs: list[str]) -> Message:
+    """Return the claims that go with `operations`: every operation that has a class."""
+    return {
+        "write.dataset": {"versions": versions, "modes": ["create", "append", "overwrite"]},
+        "commit.apply": {
+            "operations": [name for name in _ARMS if hasattr(module.LanceOperation, name)]
+        },
+        "mutate": {"verbs": verbs},
+    }
+
+
+def operation_from(told: Message) -> object:
+    """Return the operation of `{"Append": {...}}`. Raises NotClaimed for one without a class."""
+    ((name, held),) = told.items()
+    if name not in _ARMS:
+        raise NotClaimed(f"operation {name}")
+    message = transaction_pb2.Transaction()
+    json_format.ParseDict({_ARMS[name]: held}, message)
+    return from_message(message).operation
+
+
+def read_table(path: str) -> pa.Table:
+    """Read an Arrow IPC file."""
+    with pa.OSFile(path) as source:
+        return pa.ipc.open_file(source).read_all()
+
+
+def _merge_insert(opened: Any, args: Message) -> None:
+    builder = opened.merge_insert(args["on"])
+    if args.get("when_matched") == "update_all":
+        builder = builder.when_matched_update_all()
+    if args.get("when_not_matched") == "insert_all":
+        builder = builder.when_not_matched_insert_all()
+    if args.get("when_not_matched_by_source") == "delete":
+        builder = builder.when_not_matched_by_source_delete()
+    builder.execute(read_table(args["input"]))
+
+
+def _compact(opened: Any, args: Message) -> Any:
+    opened.optimize.compact_files(**args)
+    opened.checkout_latest()
+
+
+def _cleanup(opened: Any, args: Message) -> None:
+    opened.cleanup_old_versions(timedelta(0), **args)
+
+
+def _create_index(opened: Any, args: Message) -> None:
+    opened.create_scalar_index(args["column"], args["type"], name=args.get("name"))
+    opened.checkout_latest()
+
+
+_VERBS: dict[str, Callable[[Any, Message], Any]] = {
+    "delete": lambda opened, args: opened.delete(args["predicate"]) and None,
+    "update": lambda opened, args: opened.update(args["updates"], args.get("where")) and None,
+    "merge_insert": _merge_insert,
+    "compact": _compact,
+    "add_columns": lambda opened, args: opened.add_columns(args["expressions"]),
+    "drop_columns": lambda opened, args: opened.drop_columns(args["columns"]),
+    "create_index": _create_index,
+    "cleanup": _cleanup,
+}
+
+VERBS = list(_VERBS)
+"""Every verb of `mutate`."""

@@ -1,0 +1,51 @@
+"""Left behind: the manifest a commit made, as facts that a case can name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from google.protobuf import json_format
+from lanceref.context import Context
+from lanceref.storage import open_store
+from lanceref.table.manifest import open_manifest
+from lanceref.table.naming import find_version
+
+
+def manifest_facts(root: Path) -> dict[str, Any]:
+    """Return the JSON form of the latest manifest, its indices and transaction among its fields.
+
+    Raises LanceError.
+    """
+    store = open_store(str(root))
+    name = find_version(store, Context(root.name), None)
+    manifest = open_manifest(store.open(name.path), Context(name.name))
+    facts = _json(manifest.message)
+    facts["indices"] = [_json(index) for index in manifest.indices]
+    if manifest.transaction is not None:
+        facts["transaction"] = _json(manifest.transaction)
+    return facts
+
+
+def _json(message: Any) -> dict[str, Any]:
+    told: dict[str, Any] = json_format.MessageToDict(
+        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
+    return told
+
+
+def contradiction(expected: object, found: object, where: str) -> str | None:
+    """Return where facts differ from the expected ones; null stands for what must be absent."""
+    if isinstance(expected, Mapping):
+        if not isinstance(found, Mapping):
+            return f"{where}: expected {dict(expected)}, found {found}"
+        told = (contradiction(v, found.get(k), f"{where}.{k}") for k, v in expected.items())
+        return next((text for text in told if text is not None), None)
+    if isinstance(expected, list) and isinstance(found, list):
+        if len(expected) != len(found):
+            return f"{where}: expected {len(expected)} items, found {len(found)}"
+        pairs = enumerate(zip(expected, found, strict=True))
+        told = (contradiction(e, f, f"{where}[{i}]") for i, (e, f) in pairs)
+        return next((text for text in told if text is not None), None)
+    return None if expected == found else f"{where}: expected {expected}, found {found}"

@@ -1,0 +1,87 @@
+"""Staging: plans of commits, as operations that were written anywhere and wait to be committed.
+
+The oracle makes the table; the reference stages the operation, whose files then lie in the table's
+folder in no version. The operation travels as the JSON form of its message.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+from google.protobuf import json_format
+from lanceref.operation import LanceOperation, Transaction
+from lanceref.transactions import to_message
+
+from lance_conformance.recipes.change import apply
+from lance_conformance.recipes.model import Change, Plan, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Operations to commit in turn, each with the version its writer has read."""
+
+    operations: tuple[tuple[LanceOperation.BaseOperation, int], ...]
+    table: pa.Table | None
+    manifest: Mapping[str, object] = field(default_factory=dict)
+    read: Mapping[str, object] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+    actors: str = "aa"
+
+
+def staged(build: Callable[[str], Staged]) -> Callable[[], Plan]:
+    """Return a maker of a plan of commits: `build` makes the table at a URI and stages them."""
+
+    def make() -> Plan:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder, "table.lance")
+            held = build(str(root))
+            files = files_below(root)
+        for change in held.changes:
+            files, _ = apply(change, files)
+        named = zip(held.operations, held.actors, strict=False)
+        steps = tuple(commit(operation, read, actor) for (operation, read), actor in named)
+        return Plan(files, steps, held.table, held.read, held.manifest)
+
+    return make
+
+
+def commit(operation: LanceOperation.BaseOperation, read_version: int, actor: str = "a") -> Step:
+    """Return the step that commits an operation."""
+    message = to_message(Transaction(read_version, operation))
+    arm = getattr(message, message.WhichOneof("operation") or "")
+    told = json_format.MessageToDict(arm, preserving_proto_field_name=True)
+    held = {arm.DESCRIPTOR.name: told}
+    args = {"read_version": str(read_version), "operation": held, "retries": 3}
+    return Step("commit.apply", args, actor)
+
+
+def acted(
+    build: Callable[[str], pa.Table],
+    *steps: Step,
+    inputs: Mapping[str, pa.Table] | None = None,
+    read: Mapping[str, object] | None = None,
+    manifest: Mapping[str, object] | None = None,
+) -> Callable[[], Plan]:
+    """Return a maker of a plan: `build` makes the table, `steps` are taken on it.
+
+    `build` returns what the table must hold in the end.
+    """
+
+    def make() -> Plan:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder, "table.lance")
+            table = build(str(root))
+            files = files_below(root)
+        return Plan(files, steps, table, read or {}, manifest or {}, inputs or {})
+
+    return make
+
+
+def files_below(root: Path) -> dict[str, bytes]:
+    """Return the files below a folder by their relative paths."""
+    paths = sorted(path for path in root.rglob("*") if path.is_file())
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
