@@ -15,8 +15,9 @@ import hashlib
 import json
 import re
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,17 @@ import lanceref
 import pyarrow as pa
 from findings import Finding, conclude
 from lance_conformance import suite
+from lance_conformance.acting import act
+from lance_conformance.adapters.reference import in_process
+from lance_conformance.cases import load_case
 from lance_conformance.compare import first_difference
+from lance_conformance.outcomes import Outcome
 from lance_conformance.recipes.build import hexmap, read_files
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.model import DATA, DATASET, Negative
 from lance_conformance.recipes.tables import RECIPES
+from lance_conformance.runner import copy_input
+from lance_conformance.session import Answer
 from lanceref.errors import LanceError
 from lanceref.explain import explain_source
 from lanceref.file import LanceFileReader
@@ -116,6 +123,9 @@ def check_patch(folder: str, case: Case, cases: dict[str, Case]) -> Iterator[str
 
 def check_verdict(folder: str, case: Case) -> Iterator[str]:
     """Yield what the reference answers otherwise than expected."""
+    if "steps" in case["input"]:
+        yield from check_steps(folder)
+        return
     expected, kind = case["expect"][0], case["kind"]
     path = FIXTURES / folder / case["input"].get("path", DATASET)
     is_file = "path" in case["input"]
@@ -139,6 +149,20 @@ def check_verdict(folder: str, case: Case) -> Iterator[str]:
         yield f"validate reports {sorted(found)}, not {expected['findings']}"
     if kind != "lint" and found:
         yield f"validate reports {sorted(found)} on a positive"
+
+
+def check_steps(folder: str) -> Iterator[str]:
+    """Take the steps of a case with the reference and yield what is not as expected."""
+    case = load_case(FIXTURES / folder / "case.json", FIXTURES)
+    with tempfile.TemporaryDirectory() as scratch:
+        given = copy_input(case.input_root, Path(scratch))
+        for acted in act(case, case.manifest["expect"][0], given, _ask):
+            if acted.verdict.outcome != Outcome.PASS:
+                yield f"{acted.name}: {acted.verdict.detail}"
+
+
+def _ask(actor: str, op: str, fields: Mapping[str, object]) -> Answer:
+    return Answer(in_process(op, fields))
 
 
 def _check_refusal(error: LanceError, case: Case) -> Iterator[str]:

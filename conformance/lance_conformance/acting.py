@@ -39,13 +39,17 @@ Ask = Callable[[str, str, Mapping[str, object]], Answer]
 """Sends one request: actor, operation, fields."""
 
 
+NO_ANSWER = Answer(None)
+"""Stands where nothing was asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Acted:
     """One request, its answer and the verdict on it."""
 
     name: str
     verdict: Verdict
-    answer: Answer = Answer(None)
+    answer: Answer = NO_ANSWER
 
 
 def act(case: Case, expected: Mapping[str, Any], given: Path, ask: Ask) -> Iterator[Acted]:
@@ -94,15 +98,20 @@ def outcome(
 
 
 def _fields(case: Case, step: Mapping[str, Any], given: Path) -> dict[str, object]:
-    """Return the request: the inputs it names are copied beside the table, under neutral names."""
-    fields: dict[str, Any] = {"uri": str(given), **step.get("args", {})}
-    for holder in (fields, fields.get("args", {})):
-        if "input" in holder:
-            copy = given.parent / f"input{len(list(given.parent.iterdir()))}.arrow"
-            shutil.copyfile(case.folder / holder["input"], copy)
-            holder = holder if holder is fields else fields.setdefault("args", dict(holder))
-            holder["input"] = str(copy)
-    return fields
+    """Return the request of a step."""
+    fields = {"uri": str(given), **step.get("args", {})}
+    if "args" in fields:
+        fields["args"] = _with_input(case, fields["args"], given)
+    return _with_input(case, fields, given)
+
+
+def _with_input(case: Case, named: Mapping[str, Any], given: Path) -> dict[str, Any]:
+    """Copy the input that is named beside the table, under a neutral name."""
+    if "input" not in named:
+        return dict(named)
+    copy = given.parent / f"input{len(list(given.parent.iterdir()))}.arrow"
+    shutil.copyfile(case.folder / named["input"], copy)
+    return {**named, "input": str(copy)}
 
 
 def _told(case: Case, op: str, answer: Answer) -> Verdict:

@@ -91,7 +91,9 @@ def expand(case: Case, claims: Claims) -> list[Check]:
     elif "survive" in expected:
         checks = [Check("full", op, args, Survives())]
     elif "table" in expected:
-        checks = [*_reads(case, claims, Check("full", op, args, expected_table(case, expected["table"])))]
+        checks = [
+            *_reads(case, claims, Check("full", op, args, expected_table(case, expected["table"])))
+        ]
     else:
         checks = []
     if "findings" in expected:

@@ -8,13 +8,14 @@ from typing import Any
 
 from google.protobuf import json_format
 from lanceref.context import Context
+from lanceref.proto import table_pb2
 from lanceref.storage import open_store
 from lanceref.table.manifest import open_manifest
 from lanceref.table.naming import find_version
 
 
 def manifest_facts(root: Path) -> dict[str, Any]:
-    """Return the JSON form of the latest manifest, its indices and transaction among its fields.
+    """Return the JSON form of the latest manifest, with its indices and what its transaction was.
 
     Raises LanceError.
     """
@@ -22,10 +23,20 @@ def manifest_facts(root: Path) -> dict[str, Any]:
     name = find_version(store, Context(root.name), None)
     manifest = open_manifest(store.open(name.path), Context(name.name))
     facts = _json(manifest.message)
-    facts["indices"] = [_json(index) for index in manifest.indices]
+    facts["indices"] = [_index(index) for index in manifest.indices]
     if manifest.transaction is not None:
-        facts["transaction"] = _json(manifest.transaction)
+        name = manifest.transaction.WhichOneof("operation")
+        read = str(manifest.transaction.read_version)
+        facts["transaction"] = {"operation": name, "read_version": read}
     return facts
+
+
+def _index(entry: table_pb2.IndexMetadata) -> dict[str, Any]:
+    """Return the facts of an index; of its details only the type, whose message may be unknown."""
+    copy = table_pb2.IndexMetadata()
+    copy.CopyFrom(entry)
+    copy.ClearField("index_details")
+    return {**_json(copy), "index_details": entry.index_details.type_url}
 
 
 def _json(message: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from lance_conformance import cases
 from lance_conformance.cases import Case, CaseError
-from lance_conformance.checks import HasFacts, HoldsTable, Refuses, Reports, Survives, expand
+from lance_conformance.checks import HasFacts, HoldsTable, Refuses, Reports, Survives, alternative, expand
 from lance_conformance.session import Claims
 
 MakeClaims = Callable[..., Claims]
@@ -105,3 +105,24 @@ def test_expected_table_is_the_file(reading: Case, claims: MakeClaims) -> None:
 
     assert isinstance(expect, HoldsTable)
     assert expect.table.schema == pa.schema([("a", pa.int64()), ("b", pa.string())])
+
+
+@pytest.mark.parametrize(
+    ("mask", "bits", "choice"),
+    [("12", "8", "known"), ("12", "10", "unknown"), (None, "8", "known"), (None, "4096", "unknown")],
+)
+def test_known_flags_choose_the_expectation(
+    make_case: Callable[..., Case],
+    claims: MakeClaims,
+    mask: str | None,
+    bits: str,
+    choice: str,
+) -> None:
+    """The declared mask, or else that of released versions, says whether all bits are known."""
+    expect = [{"choice": "known"}, {"choice": "unknown"}]
+    case = make_case(requires={"writer_flags": bits}, expect=expect)
+    claimed = claims(mutate={})
+    if mask is not None:
+        claimed.hello["flags"] = {"writer_known": mask}
+
+    assert choice == alternative(case, claimed)["choice"]

@@ -70,3 +70,23 @@ def test_taking_back_what_was_claimed(make_case: MakeCase) -> None:
     assert all(contradicts(case, feature) for feature in ("file.read", "2.0", "map"))
     assert not contradicts(case, "pages with 7 layers")
     assert not contradicts(make_case(requires={}), "")
+
+
+@pytest.mark.parametrize(
+    ("step", "lacking"),
+    [
+        ({"op": "commit.apply", "args": {"operation": {"Append": {}}}}, None),
+        ({"op": "commit.apply", "args": {"operation": {"Merge": {}}}}, "commit.apply Merge"),
+        ({"op": "mutate", "args": {"verb": "delete"}}, None),
+        ({"op": "mutate", "args": {"verb": "compact"}}, "mutate compact"),
+        ({"op": "write.dataset", "args": {"mode": "create"}}, "write.dataset"),
+    ],
+)
+def test_every_step_is_claimed(
+    make_case: MakeCase, claims: MakeClaims, step: dict[str, object], lacking: str | None
+) -> None:
+    """Its operation, and the kind of commit or change where the claim lists them."""
+    case = make_case(requires={"op": "mutate"}, input={"uri": "dataset", "steps": [step]})
+    claimed = claims(commit__apply={"operations": ["Append"]}, mutate={"verbs": ["delete"]})
+
+    assert (lacking and f"operation {lacking}") == missing(case, claimed)

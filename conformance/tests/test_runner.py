@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from lance_conformance import cases, runner
 from lance_conformance.cases import Case
+from lance_conformance.judging import REFERENCE
 from lance_conformance.outcomes import Outcome
+from lance_conformance.recipes.build import build
+from lance_conformance.recipes.tables import RECIPES
 from lance_conformance.runner import Worker
 from lance_conformance.session import AdapterUnusable, Session
 
@@ -179,3 +182,19 @@ def test_two_runs_tell_the_same(toy_suite: Path, tmp_path: Path, fake) -> None:
         )
 
         assert first == second
+
+
+def test_each_actor_of_a_case_is_a_process_of_its_own(tmp_path: Path) -> None:
+    """Two writers append after one version; both commits stand, and the frozen input too."""
+    root = tmp_path / "cases"
+    build([RECIPES["txn/any/rows/two-appends"]], {}, root)
+    (case,) = cases.load(root)
+    before = (case.folder / "case.json").read_bytes()
+    session = Session(REFERENCE, tmp_path / "scratch")
+    result = Worker(session).run(case)
+
+    assert Outcome.PASS == result.outcome, result.detail
+    assert ["step 1", "step 2", "self", "reference", "manifest"] == [c.name for c in result.checks]
+    assert (tmp_path / "scratch" / "actor1").is_dir()
+    assert session.close()
+    assert before == (case.folder / "case.json").read_bytes()

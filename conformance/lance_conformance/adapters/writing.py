@@ -24,7 +24,7 @@ WRITES = ("write.dataset", "commit.apply", "mutate")
 _ARMS = {
     arm.message_type.name: arm.name
     for arm in transaction_pb2.Transaction.DESCRIPTOR.oneofs_by_name["operation"].fields
-    if hasattr(LanceOperation, arm.message_type.name)
+    if arm.message_type is not None and hasattr(LanceOperation, arm.message_type.name)
 }
 """Operations the reference has a class for: name of the message, name of the arm."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lance_conformance.cases import Case
 from lance_conformance.register import Clause
 
+
 @dataclass(slots=True)
 class Pairs:
     """Cases of one clause."""

@@ -7,9 +7,9 @@ from lance_conformance.coverage.clauses import count
 from lance_conformance.register import Clause
 
 
-def _case(kind: str, *clauses: str) -> Case:
-    named = [{"id": clause, "role": "tests"} for clause in clauses]
-    return Case(Path(), {"id": kind, "kind": kind, "clauses": named})
+def _case(role: str, *clauses: str) -> Case:
+    named = [{"id": clause, "role": role} for clause in clauses]
+    return Case(Path(), {"id": role, "kind": "commit-race", "clauses": named})
 
 
 def _clause(name: str, level: str = "MUST", untestable: str = "") -> Clause:
@@ -19,10 +19,11 @@ def _clause(name: str, level: str = "MUST", untestable: str = "") -> Clause:
     )  # fmt: skip
 
 
-def test_each_kind_counts_on_its_side():
-    """A file to read keeps its clauses; one to refuse and one to report break them."""
+def test_each_role_counts_on_its_side():
+    """A case keeps clauses or breaks them, as it says; those it only touches do not count."""
     clauses = {"L.a": _clause("L.a"), "L.b": _clause("L.b")}
-    cases = [_case("read-file", "L.a", "L.b"), _case("negative-file", "L.a"), _case("lint", "L.a")]
+    broken = [_case("negative", "L.a"), _case("negative", "L.a"), _case("context", "L.b")]
+    cases = [_case("positive", "L.a", "L.b"), *broken]
     pairs = count(clauses, cases)
 
     assert (1, 2) == (pairs["L.a"].positive, pairs["L.a"].negative)
@@ -36,4 +37,4 @@ def test_only_what_can_be_tested_counts():
         "L.b": _clause("L.b", untestable="because"),
     }
 
-    assert {} == count(clauses, [_case("read-file", "L.a", "L.b")])
+    assert {} == count(clauses, [_case("positive", "L.a", "L.b")])

@@ -32,6 +32,7 @@ from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.naming import find_version
 from lanceref.table.refs import list_branches, list_tags
 from lanceref.table.rows import FragmentRows
+from lanceref.txn.succession import check_succession
 from lanceref.txn.transaction import FOLDER as TRANSACTIONS
 from lanceref.txn.transaction import check_name, open_transaction
 
@@ -54,6 +55,8 @@ def check_dataset(store: Store, ctx: Context, *, version: int | None, deep: bool
         for fragment in manifest.fragments:
             _check_fragment(fragment, manifest.schema, bases, ctx, live)
         _check_transaction(store, manifest, ctx)
+        if deep:
+            check_succession(store, manifest, ctx)
     with ctx.piece():
         list_branches(store, ctx)
     with ctx.piece():

@@ -11,7 +11,8 @@ Clauses: L.table.fragments.ids, L.table.fragments.order, L.table.fragments.max-i
 L.table.fragments.address, L.table.deletions.count, L.table.datafile.lookup,
 L.table.datafile.missing-field, L.table.datafile.tombstone, L.table.datafile.field-id,
 L.table.datafile.once, L.table.datafile.indices, L.table.datafile.version,
-L.table.datafile.no-field, L.table.datafile.path, L.table.base.resolves
+L.table.datafile.no-field, L.table.datafile.all-replaced, L.table.datafile.path,
+L.table.base.resolves
 
 Divergences: D.table.data-file-fields-leaves
 """
@@ -210,9 +211,10 @@ def _check_base(base_id: int, bases: set[int], ctx: Context, place: Place) -> No
 
 
 def _lint_useless(entry: table_pb2.DataFile, number: int, ctx: Context, place: Place) -> None:
+    replaced = set(entry.fields) == {TOMBSTONE}
     if not set(entry.fields) & set(HIDDEN_IDS):
         ctx.lint(
-            "L.table.datafile.no-field",
+            "L.table.datafile.all-replaced" if replaced else "L.table.datafile.no-field",
             place,
             found=f"{entry.path} in fragment {number} with fields {list(entry.fields)[:8]}",
             wanted="a file with a field of the schema",

@@ -14,15 +14,23 @@ from lanceref.file.schema import HIDDEN_IDS
 from lanceref.file.versions import FROM_WORDS, V0_1
 from lanceref.proto import table_pb2
 from lanceref.table.fragments import TOMBSTONE
-from lanceref.txn.index_entries import drop_dead
+from lanceref.txn.index_entries import drop_dead, take_from_bitmaps
 from lanceref.txn.making import Making
 from lanceref.txn.row_lineage import set_updated
 
 
 def merge(making: Making) -> None:
-    """Put the fragments and the schema of a Merge in place of the old ones."""
+    """Put the fragments and the schema of a Merge in place of the old ones.
+
+    Raises OperationRefused when it leaves a fragment out.
+    """
     given, staged = making.transaction.merge, making.staged
+    missing = making.old_fragments().keys() - {one.id for one in given.fragments}
+    if missing:  # L.txn.op.merge
+        raise OperationRefused(f"Merge leaves out fragments {sorted(missing)}")
     making.replace_fragments(given.fragments)
+    for fragment in given.fragments:
+        making.note_id(fragment.id)
     if staged.schema is not None:
         making.set_schema(staged.schema)
     else:
@@ -69,6 +77,7 @@ def replace_data(making: Making) -> None:
             new.file_size_bytes = making.past.file_size(making.before, new)
         _check_place(fragment, new)
         put_file(fragment, new)
+        take_from_bitmaps(making, new.fields, [fragment.id])
         if making.stable:
             set_updated(making, fragment, None)
 

@@ -69,6 +69,35 @@ def test_data_that_fits_nowhere_is_refused(targets):
         versions.after(versions.table(), data_replacement={"replacements": replacements})
 
 
+def test_replaced_data_is_no_longer_indexed():
+    """An index over b loses fragment 0, one over a keeps it."""
+    before = versions.indexed(
+        versions.table(), versions.index("on_a", 0, [0, 1], 1), versions.index("on_b", 1, [0, 1], 2)
+    )
+    new = {**versions.files(1, path="n.lance"), "file_size_bytes": 7}
+    given = {"replacements": [{"fragment_id": 0, "new_file": new}]}
+    made = versions.after(before, data_replacement=given)
+
+    assert {"on_a": [0, 1], "on_b": [1]} == versions.covers(made)
+
+
+def test_a_merge_that_leaves_a_fragment_out_is_refused():
+    """Its rows would be lost."""
+    fragments = [manifests.fragment(0, versions.files(0))]
+    with pytest.raises(OperationRefused, match=r"fragments \[1\]"):
+        versions.after(versions.table(), merge={"fragments": fragments, "schema": versions.FIELDS})
+
+
+def test_a_merge_raises_the_highest_fragment():
+    """A fragment that comes with it counts."""
+    fragments = [manifests.fragment(n, versions.files(0, path=f"{n}")) for n in (0, 1, 7)]
+    made = versions.after(
+        versions.table(), merge={"fragments": fragments, "schema": versions.FIELDS[:1]}
+    )
+
+    assert 7 == made.message.max_fragment_id
+
+
 def test_replaced_data_updates_all_rows():
     """With stable row ids: fragment 0 is of version 2 now."""
     new = {**versions.files(0, 1, 2, path="n.lance"), "file_size_bytes": 7}

@@ -5,6 +5,10 @@ from __future__ import annotations
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.tables import (
     blobs,
+    commits_columns,
+    commits_misfits,
+    commits_races,
+    commits_rows,
     containers,
     datasets,
     datasets_marks,
@@ -33,6 +37,7 @@ from lance_conformance.recipes.tables import (
     files_widths,
     files_widths_blocks,
     json,
+    successions,
 )
 
 ALL: tuple[Recipe, ...] = (
@@ -56,6 +61,11 @@ ALL: tuple[Recipe, ...] = (
     *datasets_marks.POSITIVES,
     *json.POSITIVES,
     *blobs.POSITIVES,
+    *successions.POSITIVES,
+    *commits_rows.CASES,
+    *commits_columns.CASES,
+    *commits_races.CASES,
+    *commits_misfits.CASES,
     *faults_0_1.NEGATIVES,
     *faults_container.NEGATIVES,
     *faults_pages.NEGATIVES,
@@ -67,6 +77,7 @@ ALL: tuple[Recipe, ...] = (
     *faults_table.NEGATIVES,
     *json.NEGATIVES,
     *blobs.NEGATIVES,
+    *successions.NEGATIVES,
 )
 """Every recipe."""
 

@@ -37,7 +37,7 @@ def base(uri: str, *, stable: bool = False) -> list[LanceFragment]:
 
 
 def new(uri: str, table: pa.Table, mode: str = "append") -> list[FragmentMetadata]:
-    """Write a fragment that no version has yet; with mode `overwrite` its fields have ids of 0 on."""
+    """Write a fragment that no version has yet; mode `overwrite` numbers its fields anew."""
     return list(write_fragments(table, uri, mode=mode, data_storage_version="2.1"))
 
 
@@ -63,13 +63,15 @@ def case(
     )
 
 
-def _append(uri: str) -> Staged:
+def append(uri: str) -> Staged:
+    """Append two rows."""
     base(uri)
     facts = {"version": "3", "max_fragment_id": 2, "config": {"kept": "1"}}
     return Staged(((Op.Append(new(uri, rows(6, 8))), 2),), rows(0, 8), facts)
 
 
-def _append_stable(uri: str) -> Staged:
+def append_stable(uri: str) -> Staged:
+    """Append two rows to a table with stable row ids."""
     base(uri, stable=True)
     columns = ["a", *VERSIONS]
     table = pa.table({"a": pa.array(range(8)), **{name: pa.array([1] * 6 + [3] * 2, pa.uint64())
@@ -85,7 +87,8 @@ def _first(uri: str) -> Staged:
     return Staged(((operation, 0),), rows(0, 2), facts)
 
 
-def _overwrite(uri: str) -> Staged:
+def overwrite(uri: str) -> Staged:
+    """Put two rows of one column in place of all."""
     base(uri, stable=True)
     fragments = new(uri, rows(20, 22).select(["b"]), "overwrite")
     facts = {"config": {"kept": "1"}, "max_fragment_id": 2, "next_row_id": "8", "indices": [],
@@ -94,7 +97,8 @@ def _overwrite(uri: str) -> Staged:
     return Staged(((operation, 2),), rows(20, 22).select(["b"]), facts)
 
 
-def _delete(uri: str) -> Staged:
+def delete(uri: str) -> Staged:
+    """Delete one row of the first fragment."""
     first, _ = base(uri)
     left = first.delete("a = 1")
     assert left is not None
@@ -120,7 +124,8 @@ def _delete_fragment(uri: str) -> Staged:
     return Staged(((Op.Delete([], [0], "a < 3"), 2),), rows(3, 6), facts)
 
 
-def _update(uri: str) -> Staged:
+def update(uri: str) -> Staged:
+    """Move one row to a new fragment."""
     first, _ = base(uri)
     left = first.delete("a = 1")
     assert left is not None
@@ -132,7 +137,7 @@ def _update(uri: str) -> Staged:
     return Staged(((operation, 2),), table, {"max_fragment_id": 2})
 
 
-def _update_stable(uri: str) -> Staged:
+def update_stable(uri: str) -> Staged:
     """Move row 1 under its id to a fragment that also holds a new row."""
     first, _ = base(uri, stable=True)
     left = first.delete("a = 1")
@@ -154,10 +159,10 @@ def _update_stable(uri: str) -> Staged:
     return Staged(((operation, 2),), pa.table(arrays), {"next_row_id": "7"}, read)
 
 
-def _update_columns(uri: str) -> Staged:
+def update_columns(uri: str) -> Staged:
     """Give a fragment another `b`; the rows have stable ids, so that their versions are kept."""
     first, _ = base(uri, stable=True)
-    changed, fields = first.update_columns(pa.table({"a": [0, 1, 2], "b": [7, 8, 9]}), "a")
+    changed, fields, *_ = first.update_columns(pa.table({"a": [0, 1, 2], "b": [7, 8, 9]}), "a")
     operation = Op.Update(
         updated_fragments=[changed], fields_modified=fields, update_mode="rewrite_columns",
         updated_fragment_offsets={0: pyroaring.BitMap([0, 1, 2]).serialize()},
@@ -170,7 +175,7 @@ def _update_columns(uri: str) -> Staged:
     return Staged(((operation, 2),), table, facts, {"columns": ["a", "b", *VERSIONS]})
 
 
-def _rewrite(uri: str) -> Staged:
+def rewrite(uri: str) -> Staged:
     """Put one fragment in place of both, without the row that was deleted."""
     base(uri)
     lanceref.dataset(uri).delete("a = 4")
@@ -182,7 +187,8 @@ def _rewrite(uri: str) -> Staged:
     return Staged(((operation, 3),), table, facts)
 
 
-def _reserve(uri: str) -> Staged:
+def reserve(uri: str) -> Staged:
+    """Reserve five fragment ids."""
     base(uri)
     return Staged(((Op.ReserveFragments(5), 2),), rows(0, 6), {"max_fragment_id": 6})
 
@@ -192,7 +198,7 @@ def _reserved_first(uri: str) -> Staged:
     return Staged(((Op.ReserveFragments(2), 1),), rows(0, 0), {"max_fragment_id": 1})
 
 
-def _restore(uri: str) -> Staged:
+def restore(uri: str) -> Staged:
     """Go back from rows under higher ids, a config key and another schema."""
     base(uri, stable=True)
     write(rows(6, 9).select(["a"]), uri, mode="overwrite").update_config({"more": "1"})  # type: ignore[attr-defined]
@@ -202,7 +208,7 @@ def _restore(uri: str) -> Staged:
     return Staged(((Op.Restore(2), 4),), rows(0, 6), facts)
 
 
-def _sticky(uri: str) -> Staged:
+def sticky(uri: str) -> Staged:
     """Append to a table that once had files of two versions."""
     base(uri)
     write(rows(6, 7), uri, mode="append", data_storage_version="2.2")
@@ -229,36 +235,36 @@ def _two_appends(uri: str) -> Staged:
 
 
 CASES: tuple[Acting, ...] = (
-    case("rows/append", "an Append takes the next fragment id", _append,
+    case("rows/append", "an Append takes the next fragment id", append,
          ("L.table.fragments.ids", "L.table.naming.version")),
     case("rows/append-stable", "appended rows get ids and versions by the commit",
-         _append_stable, ("L.table.row-versions.new",)),
+         append_stable, ("L.table.row-versions.new",)),
     case("rows/two-appends", "two writers append after one version: both stand",
          _two_appends, ("L.txn.conflict.append",), allowed=("rebased",)),
     case("rows/first", "an Overwrite where there is no table makes version 1", _first,
          ("L.table.naming.v2",)),
     case("rows/overwrite", "an Overwrite keeps config and what was given out",
-         _overwrite, ("L.txn.op.overwrite",)),
-    case("rows/delete", "a Delete of one row", _delete, ("L.txn.op.delete",)),
+         overwrite, ("L.txn.op.overwrite",)),
+    case("rows/delete", "a Delete of one row", delete, ("L.txn.op.delete",)),
     case("rows/delete-more", "a Delete in a fragment that has a deletion file", _delete_more,
          ("L.txn.op.delete",)),
     case("rows/delete-fragment", "a Delete of a whole fragment", _delete_fragment,
          ("L.txn.op.delete",)),
-    case("rows/update", "an Update moves a row to a new fragment", _update,
+    case("rows/update", "an Update moves a row to a new fragment", update,
          ("L.txn.op.update",)),
     case("rows/update-stable", "a moved row keeps its id, a new one beside it gets the next",
-         _update_stable, ("L.table.row-versions.moved",)),
+         update_stable, ("L.table.row-versions.moved",)),
     case("rows/update-columns", "an Update of a column leaves the rows where they are",
-         _update_columns, ("L.txn.op.update", "L.table.row-versions.updated")),
-    case("rows/rewrite", "a Rewrite of two fragments to one", _rewrite, ("L.txn.op.rewrite",)),
-    case("rows/reserve", "a ReserveFragments raises the highest id", _reserve,
+         update_columns, ("L.txn.op.update", "L.table.row-versions.updated")),
+    case("rows/rewrite", "a Rewrite of two fragments to one", rewrite, ("L.txn.op.rewrite",)),
+    case("rows/reserve", "a ReserveFragments raises the highest id", reserve,
          ("L.txn.op.reserve",)),
     case("rows/reserve-first", "a ReserveFragments in a table without any fragment",
          _reserved_first, ("L.txn.op.reserve",)),
-    case("rows/restore", "a Restore lowers neither fragment ids nor row ids", _restore,
+    case("rows/restore", "a Restore lowers neither fragment ids nor row ids", restore,
          ("L.txn.op.restore",)),
     case("rows/sticky", "the flag of mixed versions stays when its files are gone",
-         _sticky, ("L.table.flags.sticky",)),
+         sticky, ("L.table.flags.sticky",)),
     case("rows/sticky-restore", "the flag of mixed versions stays over a Restore",
          _restore_sticky, ("L.table.flags.sticky",)),
 )  # fmt: skip

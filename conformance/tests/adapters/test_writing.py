@@ -1,0 +1,111 @@
+"""Tests of the operations that make versions, over the reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lance_conformance.adapters import reference, writing
+from lance_conformance.adapters.skeleton import NotClaimed
+from lance_conformance.protocol import check_request, check_response
+from lance_conformance.recipes.staging import commit
+from lanceref.fragment import write_fragments
+from lanceref.operation import LanceOperation
+
+
+def _ask(op: str, **fields: object) -> dict[str, Any]:
+    """Ask the reference; both messages keep to the schema."""
+    assert [] == check_request({"id": 1, "op": op, **fields})
+    response = reference.in_process(op, fields)
+    assert [] == check_response(op, {"id": 1, **response})
+    return response
+
+
+def _rows(path: Path, *values: int) -> str:
+    table = pa.table({"a": pa.array(values, pa.int64()), "b": pa.array(values, pa.int64())})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    return str(path)
+
+
+def test_tables_are_written_in_every_mode(tmp_path: Path) -> None:
+    """Create, append, overwrite: versions 1, 2, 3; a second create is refused."""
+    uri, rows = str(tmp_path / "t"), _rows(tmp_path / "in.arrow", 1, 2)
+    for version, mode in enumerate(("create", "append", "overwrite"), 1):
+        answer = _ask("write.dataset", uri=uri, input=rows, mode=mode, version="2.1", options={})
+        assert {"ok": {"version": str(version)}} == answer
+
+    assert "reject" in _ask("write.dataset", uri=uri, input=rows, mode="create")
+
+
+@pytest.mark.parametrize(
+    ("verb", "args", "wanted"),
+    [
+        ("delete", {"predicate": "a = 1"}, [2, 3]),
+        ("update", {"updates": {"a": "a + 10"}, "where": "a = 1"}, [2, 3, 11]),
+        ("add_columns", {"expressions": {"c": "a + 1"}}, [1, 2, 3]),
+        ("drop_columns", {"columns": ["b"]}, [1, 2, 3]),
+        ("compact", {"target_rows_per_fragment": 10}, [1, 2, 3]),
+        ("cleanup", {}, [1, 2, 3]),
+    ],
+)
+def test_every_verb_changes_the_table(
+    verb: str, args: dict[str, object], wanted: list[int], tmp_path: Path
+) -> None:
+    """The answer is the version there is afterwards."""
+    made = lanceref.write_dataset(
+        pa.table({"a": [1, 2, 3], "b": [1, 2, 3]}), tmp_path, max_rows_per_file=2
+    )
+    answer = _ask("mutate", uri=str(tmp_path), verb=verb, args=args)
+    latest = lanceref.dataset(tmp_path)
+
+    assert {"ok": {"version": str(latest.version)}} == answer
+    assert wanted == latest.to_table()["a"].to_pylist()
+    assert (verb == "cleanup") == (latest.version == made.version)
+
+
+def test_rows_are_merged_in(tmp_path: Path) -> None:
+    """Matched rows are updated, others inserted, and with a delete nothing else stays."""
+    lanceref.write_dataset(pa.table({"a": [1, 2], "b": [0, 0]}), tmp_path / "t")
+    args = {
+        "on": ["a"],
+        "input": _rows(tmp_path / "in.arrow", 2, 3),
+        "when_matched": "update_all",
+        "when_not_matched": "insert_all",
+        "when_not_matched_by_source": "delete",
+    }
+    assert "ok" in _ask("mutate", uri=str(tmp_path / "t"), verb="merge_insert", args=args)
+    held = lanceref.dataset(tmp_path / "t").to_table().to_pydict()
+
+    assert {(2, 2), (3, 3)} == set(zip(held["a"], held["b"], strict=True))
+
+
+def test_an_operation_travels_as_json(tmp_path: Path) -> None:
+    """What a recipe stages is what the adapter commits."""
+    lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    staged = LanceOperation.Append(write_fragments(pa.table({"a": [2]}), tmp_path, mode="append"))
+    step = commit(staged, 1)
+
+    assert {"ok": {"version": "2"}} == _ask(step.op, uri=str(tmp_path), **step.args)
+    assert [1, 2] == lanceref.dataset(tmp_path).to_table()["a"].to_pylist()
+
+
+def test_an_operation_without_a_class_is_not_claimed() -> None:
+    """Neither one of the future, nor one that pylance has no class for."""
+    for name in ("Sort", "UpdateMemWalState"):
+        assert name not in reference.hello()["capabilities"]["commit.apply"]["operations"]
+        with pytest.raises(NotClaimed):
+            writing.operation_from({name: {}})
+
+
+def test_a_table_is_described(tmp_path: Path) -> None:
+    """Fragments with their files, and the config."""
+    made = lanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
+    made.delete("a = 1")
+    body = _ask("dataset.describe", uri=str(tmp_path))["ok"]
+
+    assert ("2", "1") == tuple(body["fragments"][0][key] for key in ("physical_rows", "deleted"))
+    assert [0] == body["fragments"][0]["files"][0]["fields"]
