@@ -9,7 +9,15 @@ import pyarrow as pa
 import pytest
 from lance_conformance import cases
 from lance_conformance.cases import Case, CaseError
-from lance_conformance.checks import HasFacts, HoldsTable, Refuses, Reports, Survives, alternative, expand
+from lance_conformance.checks import (
+    HasFacts,
+    HoldsTable,
+    Refuses,
+    Reports,
+    Survives,
+    alternative,
+    expand,
+)
 from lance_conformance.session import Claims
 
 MakeClaims = Callable[..., Claims]
@@ -109,7 +117,12 @@ def test_expected_table_is_the_file(reading: Case, claims: MakeClaims) -> None:
 
 @pytest.mark.parametrize(
     ("mask", "bits", "choice"),
-    [("12", "8", "known"), ("12", "10", "unknown"), (None, "8", "known"), (None, "4096", "unknown")],
+    [
+        ("12", "8", "known"),
+        ("12", "10", "unknown"),
+        (None, "8", "known"),
+        (None, "4096", "unknown"),
+    ],
 )
 def test_known_flags_choose_the_expectation(
     make_case: Callable[..., Case],

@@ -21,14 +21,10 @@ _WITH = {"_rowid": "with_row_id", "_rowaddr": "with_row_address"}
 
 def operations(open_file: Callable[..., Any], dataset: Callable[..., Any]) -> dict[str, Operation]:
     """Return the reading operations over a file reader class and a `dataset` function."""
+    return {**_on_files(open_file), **_on_datasets(dataset)}
 
-    def opened_for(request: Message) -> Any:
-        """Open what a request names: a version, a tag, a branch, or the latest version."""
-        version = int(request["version"]) if "version" in request else None
-        if "branch" in request:
-            return dataset(request["uri"]).checkout_version((request["branch"], version))
-        return dataset(request["uri"], version=request.get("tag", version))
 
+def _on_files(open_file: Callable[..., Any]) -> dict[str, Operation]:
     def file_read(request: Message) -> Message:
         reader = open_file(request["path"], columns=request.get("columns"))
         if "ranges" in request:
@@ -48,6 +44,17 @@ def operations(open_file: Callable[..., Any], dataset: Callable[..., Any]) -> di
             "num_rows": str(metadata.num_rows),
             "global_buffers": len(metadata.global_buffers),
         }
+
+    return {"file.read": file_read, "file.inspect": file_inspect}
+
+
+def _on_datasets(dataset: Callable[..., Any]) -> dict[str, Operation]:
+    def opened_for(request: Message) -> Any:
+        """Open what a request names: a version, a tag, a branch, or the latest version."""
+        version = int(request["version"]) if "version" in request else None
+        if "branch" in request:
+            return dataset(request["uri"]).checkout_version((request["branch"], version))
+        return dataset(request["uri"], version=request.get("tag", version))
 
     def dataset_read(request: Message) -> Message:
         opened = opened_for(request)
@@ -80,8 +87,6 @@ def operations(open_file: Callable[..., Any], dataset: Callable[..., Any]) -> di
         }
 
     return {
-        "file.read": file_read,
-        "file.inspect": file_inspect,
         "dataset.read": dataset_read,
         "dataset.take": dataset_take,
         "dataset.versions": dataset_versions,
