@@ -83,14 +83,18 @@ def versions(root: Path) -> list[int]:
 def outcome(
     response: Message, fields: Mapping[str, object], before: list[int], after: list[int]
 ) -> str:
-    """Return what became of a step: by its response, and by the versions before and after it."""
+    """Return what became of a step: by its response, and by the versions before and after it.
+
+    A cleanup takes old versions away and makes none.
+    """
+    made = after[-1:] != before[-1:]
     if "reject" in response:
         refusal = response["reject"]
-        if after != before:
+        if made:
             return COMMITTED
         conflict = refusal["stage"] == "commit" or refusal.get("kind") == "conflict"
         return CONFLICT if conflict else REFUSED
-    if after == before:
+    if not made:
         return NOOP
     read = fields.get("read_version")
     expected = int(str(read)) + 1 if read is not None else (before or [0])[-1] + 1

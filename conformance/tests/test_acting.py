@@ -26,6 +26,7 @@ REFUSAL = {"reject": {"stage": "metadata", "message": ""}}
         (OK, [1, 2, 3], "committed"),
         (OK, [1, 2, 3, 4], "rebased"),
         (OK, [1, 2], "noop"),
+        (OK, [2], "noop"),
         (CONFLICT, [1, 2], "conflict"),
         (REFUSAL, [1, 2], "refused"),
         (REFUSAL, [1, 2, 3], "committed"),

@@ -6,6 +6,7 @@ from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.tables import (
     blobs,
     commits_columns,
+    commits_flags,
     commits_misfits,
     commits_races,
     commits_rows,
@@ -38,6 +39,7 @@ from lance_conformance.recipes.tables import (
     files_widths_blocks,
     json,
     successions,
+    writes,
 )
 
 ALL: tuple[Recipe, ...] = (
@@ -66,6 +68,8 @@ ALL: tuple[Recipe, ...] = (
     *commits_columns.CASES,
     *commits_races.CASES,
     *commits_misfits.CASES,
+    *commits_flags.CASES,
+    *writes.CASES,
     *faults_0_1.NEGATIVES,
     *faults_container.NEGATIVES,
     *faults_pages.NEGATIVES,
