@@ -19,7 +19,6 @@ from lance_conformance.adapters import face, writing
 from lance_conformance.adapters.skeleton import Adapter, Message, answer, serve
 
 VERSIONS = ["2.0", "2.1", "2.2", "2.3"]
-VERBS = [verb for verb in writing.VERBS if verb != "create_index"]
 
 
 def hello() -> Message:
@@ -29,7 +28,7 @@ def hello() -> Message:
         "implementation": {"name": "lanceref", "version": __version__, "language": "python"},
         "capabilities": {
             **face.capabilities(VERSIONS, VERSIONS, filters=True),
-            **writing.capabilities(lanceref, VERSIONS, VERBS),
+            **writing.capabilities(lanceref, VERSIONS, writing.VERBS),
             "validate": {},
         },
         "flags": {"reader_known": str(READABLE), "writer_known": str(READABLE)},

@@ -14,6 +14,8 @@ from typing import Any
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import field_message
 from lanceref.metadata import FragmentMetadata
+from lanceref.schema import LanceSchema as PublicSchema
+from lanceref.transactions import lance_schema
 
 
 def twin(places: Sequence[Any], value: object) -> Any:
@@ -23,12 +25,15 @@ def twin(places: Sequence[Any], value: object) -> Any:
     """
     if isinstance(value, FragmentMetadata):
         return _class(places, "FragmentMetadata").from_json(json.dumps(value.to_json()))
-    if isinstance(value, LanceSchema):
-        messages = [field_message(one).SerializeToString() for one in value.flat()]
-        return _class(places, "LanceSchema")._from_protos(json.dumps(value.metadata), *messages)
+    if isinstance(value, LanceSchema | PublicSchema):
+        held = lance_schema(value)
+        messages = [field_message(one).SerializeToString() for one in held.flat()]
+        return _class(places, "LanceSchema")._from_protos(json.dumps(held.metadata), *messages)
     if is_dataclass(value):
-        held = {one.name: twin(places, getattr(value, one.name)) for one in fields(value)}
-        return _class(places, type(value).__qualname__)(**held)
+        given = {
+            one.name.lstrip("_"): twin(places, getattr(value, one.name)) for one in fields(value)
+        }
+        return _class(places, type(value).__qualname__)(**given)
     if isinstance(value, list | set):
         return type(value)(twin(places, one) for one in value)
     if isinstance(value, dict):

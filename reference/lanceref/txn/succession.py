@@ -99,11 +99,13 @@ def check_succession(store: Store, after: Manifest, ctx: Context) -> None:
 
 
 def _staged(transaction: Transaction, after: Manifest) -> Staged:
-    """Return the transaction with what an Overwrite does not say of itself."""
-    if not transaction.HasField("overwrite"):
+    """Return the transaction with what it does not say of itself: metadata, the storage version."""
+    name = transaction.WhichOneof("operation")
+    if name not in ("overwrite", "merge", "project"):
         return Staged(transaction)
-    given, ctx = transaction.overwrite, Context("transaction")
-    schema = parse_schema(given.schema, dict(given.schema_metadata), ctx, ctx.at(0))
+    ctx = Context("transaction")
+    fields = getattr(transaction, name).schema
+    schema = parse_schema(fields, dict(after.message.schema_metadata), ctx, ctx.at(0))
     return Staged(transaction, schema, storage_version_of(after.message))
 
 

@@ -13,6 +13,8 @@ from lanceref.file.schema import LanceSchema
 from lanceref.metadata import DataFile
 from lanceref.operation import DatasetBasePath, Index
 from lanceref.operation import LanceOperation as Op
+from lanceref.schema import LanceSchema as PublicSchema
+from lanceref.transactions import lance_schema
 
 from lance_conformance.recipes.model import Acting
 from lance_conformance.recipes.staging import Staged
@@ -29,6 +31,13 @@ def column_file(uri: str, name: str, values: list[int], field: int, slug: str) -
     with LanceFileWriter(f"{uri}/data/{path}", schema, version="2.1") as writer:
         writer.write_batch(pa.table({name: pa.array(values, pa.int64())}))
     return DataFile(path, [field], [0], 2, 1)
+
+
+def only(uri: str, name: str, version: int | None = None) -> PublicSchema:
+    """Return the schema of a table with one field left."""
+    schema = lance_schema(lanceref.dataset(uri, version=version).lance_schema)
+    left = tuple(field for field in schema.fields if field.name == name)
+    return PublicSchema(LanceSchema(left))
 
 
 def replacement(uri: str, fragment: int, name: str, values: list[int], field: int) -> Any:
@@ -57,7 +66,7 @@ def project(uri: str) -> Staged:
     base(uri)
     made = lanceref.dataset(uri)
     made.add_columns({"c": "a + 1"})
-    narrow = LanceSchema(lanceref.dataset(uri).lance_schema.fields[1:2])
+    narrow = only(uri, "b")
     facts = {"fields": [{"name": "b", "id": 1}], "fragments": [{"files": [{"fields": [0, 1]}]}] * 2}
     return Staged(((Op.Project(narrow), 3),), rows(0, 6).select(["b"]), facts)
 
@@ -116,7 +125,7 @@ def _index_goes(uri: str) -> Staged:
     base(uri)
     both = Op.CreateIndex([index(1, "i", 0, {0, 1}), index(2, "k", 1, {0, 1})], [])
     lanceref.LanceDataset.commit(uri, both, read_version=2)
-    narrow = LanceSchema(lanceref.dataset(uri).lance_schema.fields[:1])
+    narrow = only(uri, "a")
     table = rows(0, 6).select(["a"])
     return Staged(((Op.Project(narrow), 3),), table, {"indices": [{"name": "i"}]})
 

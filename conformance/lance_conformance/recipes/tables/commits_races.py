@@ -12,12 +12,11 @@ from typing import Any
 import lanceref
 import pyarrow as pa
 from google.protobuf.message import Message
-from lanceref.file.schema import LanceSchema
 from lanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.model import Acting, MessageEdit, Remove
 from lance_conformance.recipes.staging import Staged
-from lance_conformance.recipes.tables.commits_columns import index, replacement
+from lance_conformance.recipes.tables.commits_columns import index, only, replacement
 from lance_conformance.recipes.tables.commits_rows import base, case, new, rows
 
 LATEST = "_versions/18446744073709551612.manifest"
@@ -80,7 +79,7 @@ def _merge(uri: str) -> Any:
 
 
 def _project(uri: str) -> Any:
-    return Op.Project(LanceSchema(lanceref.dataset(uri, version=2).lance_schema.fields[:1]))
+    return Op.Project(only(uri, "a", 2))
 
 
 def _replace(number: int, name: str) -> Stage:
