@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from lanceref.cleanup import Cleanup
 from lanceref.context import Context
+from lanceref.delta import Compared, DatasetDelta
 from lanceref.edits import Edits
 from lanceref.errors import TableNotFound
 from lanceref.evolution import Evolution
-from lanceref.history import History
 from lanceref.index_listing import IndexListing
 from lanceref.indexing import Indexing
 from lanceref.limits import DEFAULT_LIMITS, Limits
@@ -25,7 +25,6 @@ from lanceref.opened import root_of
 from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
 from lanceref.optimize import DatasetOptimizer
 from lanceref.query.ordering import ColumnOrdering
-from lanceref.reading import Reading
 from lanceref.references import Branches, References, Tags
 from lanceref.scan_arguments import ScanArguments
 from lanceref.scanner import LanceScanner
@@ -50,6 +49,7 @@ __all__ = [
     "Branches",
     "ColumnOrdering",
     "DatasetBasePath",
+    "DatasetDelta",
     "DatasetOptimizer",
     "Index",
     "IndexFile",
@@ -122,7 +122,7 @@ def _moment(asof: datetime | str) -> datetime:
 
 
 class LanceDataset(
-    Cleanup, Edits, Evolution, History, Indexing, IndexListing, Reading, References, Settings
+    Cleanup, Compared, Edits, Evolution, Indexing, IndexListing, References, Settings
 ):
     """One version of a table."""
 

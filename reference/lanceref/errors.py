@@ -229,6 +229,12 @@ class EvolutionRefused(LanceError, OSError, ValueError):
     kind = "schema"
 
 
+class DeltaRefused(LanceError, ValueError):
+    """Versions that cannot be compared as asked."""
+
+    kind = "other"
+
+
 class InvalidTable(LanceError, OSError):
     """A table that breaks a clause, found when it was asked whether it does."""
 
