@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from lanceref.index.kind import Kind
 from lanceref.index.scalar.bitmap import BITMAP
+from lanceref.index.scalar.bloomfilter import BLOOMFILTER
 from lanceref.index.scalar.btree import BTREE
 from lanceref.index.scalar.label_list import LABEL_LIST
+from lanceref.index.scalar.zonemap import ZONEMAP
 
-KINDS = (BTREE, BITMAP, LABEL_LIST)
+KINDS: tuple[Kind, ...] = (BTREE, BITMAP, LABEL_LIST, ZONEMAP, BLOOMFILTER)
 """Every type that is there."""
 
 BY_NAME = {kind.name: kind for kind in KINDS}

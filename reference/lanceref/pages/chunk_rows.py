@@ -57,8 +57,9 @@ class ChunkRows:
         """Return rows from `start` on, each a fixed number of entries, and where they end."""
         table, layers = self.table, self.decoder.layers
         scale = layers.scale
-        first, last = self._slot_chunks(np.array([start * scale, (start + 1) * scale - 1])).tolist()
-        chunks = slice(first, max(self._run_end(first), last + 1))
+        ends = np.array([start * scale, (start + 1) * scale - 1, end * scale - 1])
+        first, last, wanted = self._slot_chunks(ends).tolist()
+        chunks = slice(first, max(min(self._run_end(first), wanted + 1), last + 1))
         rows = min(end, int(table.value_ends[chunks.stop - 1]) // scale) - start
         decoded = self._decode_near(table.part(chunks))
         skipped = start * scale - int(table.value_ends[first] - table.counts[first])

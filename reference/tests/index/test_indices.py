@@ -48,7 +48,7 @@ def test_paths_end_at_lists(tmp_path):
     items = pa.list_(pa.struct([("c", pa.int8())]))
     schema = lanceref.write_dataset(
         pa.table({"a": pa.array([{"b": [{"c": 1}]}], pa.struct([("b", items)]))}), tmp_path / "p"
-    ).lance_schema
+    )._snapshot.manifest.schema
     assert set(paths_of(schema).values()) == {"a", "a.b"}
 
 

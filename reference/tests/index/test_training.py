@@ -13,7 +13,7 @@ TABLE = pa.table({"a": [{"b": 1, "c": 1}, None, {"b": None, "c": 2}, {"b": 4, "c
 
 def training(dataset, by_address=True) -> Training:
     """Return the rows of `a.b`."""
-    field, _ = indexed_field(dataset.lance_schema, "a.b")
+    field, _ = indexed_field(dataset._snapshot.manifest.schema, "a.b")
     return Training(field, dataset._snapshot.fragments, False, by_address)
 
 
@@ -46,6 +46,6 @@ def test_keys_are_ids_where_the_index_can_use_them(tmp_path):
 def test_no_fragments_are_no_rows(tmp_path):
     """The type is still known."""
     dataset = write(TABLE, tmp_path)
-    field, _ = indexed_field(dataset.lance_schema, "a.b")
+    field, _ = indexed_field(dataset._snapshot.manifest.schema, "a.b")
     values, keys = trained(Training(field, ()))
     assert (values.type, len(values), len(keys)) == (pa.int64(), 0, 0)

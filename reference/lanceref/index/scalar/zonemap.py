@@ -1,0 +1,229 @@
+"""ZONEMAP: the bounds of every zone of rows.
+
+It rules zones out; the rows of the others have to be looked at. What is null is known exactly.
+
+Layout: `zonemap.lance`: min and max (nullable; null: unknown), null_count and nan_count u32, then
+the columns of zones. Metadata rows_per_zone. Bounds do not count NaN, but where there is one `max`
+is NaN.
+
+Clauses: L.index.zonemap.bounds, L.index.zones.order, L.index.zones.nulls
+
+Divergences: D.index.zonemap-negative-nan
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from lanceref.errors import OperationRefused
+from lanceref.file.schema import Field
+from lanceref.index import zones
+from lanceref.index.kind import Built, Found, Kind, Moved, Parameters, Spans
+from lanceref.index.ordering import sort_keys
+from lanceref.index.predicate import (
+    Among,
+    IsNull,
+    OnValues,
+    Predicate,
+    StartsWith,
+    Within,
+    may_hold,
+)
+from lanceref.index.row_set import Keys
+from lanceref.index.segment import Segment
+from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.training import Training
+from lanceref.proto import index_details_pb2
+
+FILE = "zonemap.lance"
+ZONE_ROWS = 8192
+"""Rows of a zone unless the index says otherwise."""
+
+SEED_BYTES = 8
+"""Widest values whose bounds are not kept in data files too."""
+
+
+class ZoneMap:
+    """An opened segment: the bounds of its zones are in memory."""
+
+    def __init__(self, segment: Segment) -> None:
+        self._file = segment.file(FILE)
+        self._type = self._file.column_type("min")
+        self._least = self._file.read("min")
+        self._greatest = self._file.read("max", self._type)
+        self._nans = self._file.read("nan_count", pa.uint32()).to_numpy() > 0
+        nulls = self._file.read("null_count", pa.uint32()).to_numpy()
+        self._spans = zones.read_spans(self._file)
+        self._valid = nulls < self._spans.lengths
+
+    def search(self, predicate: Predicate) -> Found:
+        """Return the zones where a predicate may be true, or the rows that are null."""
+        if isinstance(predicate, IsNull):
+            return zones.read_nulls(self._file)
+        assert isinstance(predicate, OnValues)
+        possible = self._valid & self._possible(predicate)
+        spans = self._spans
+        return Spans(spans.fragments[possible], spans.starts[possible], spans.lengths[possible])
+
+    def _possible(self, predicate: OnValues) -> NDArray[np.bool_]:
+        """Return for each zone whether its bounds allow a value; NaN may be of either sign."""
+        found = may_hold(predicate, self._least, self._greatest)
+        if isinstance(predicate, Within) or (
+            isinstance(predicate, Among) and any(map(_is_nan, predicate.values))
+        ):
+            found = found | self._nans
+        return np.asarray(found, np.bool_)
+
+    def statistics(self) -> dict[str, object]:
+        """Return the number of zones."""
+        return {"num_zones": len(self._least)}
+
+
+def _is_nan(value: pa.Scalar) -> bool:
+    return bool(value.as_py() != value.as_py())
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is kept of a zone: arrays of one value, counts, and where it lies."""
+
+    least: pa.Array
+    greatest: pa.Array
+    nulls: int
+    nans: int
+    place: tuple[int, int, int]
+
+
+def bounds_of(zone: zones.Zone) -> Bounds:
+    """Return the bounds of the values of a zone."""
+    values, type_ = zone.values, zone.values.type
+    place = (zone.fragment_id, zone.start, zone.length)
+    unknown = pa.nulls(1, type_)
+    if not _is_bounded(type_):
+        return Bounds(unknown, unknown, values.null_count, 0, place)
+    nans = np.zeros(len(values), np.bool_)
+    if pa.types.is_floating(type_):
+        held = values.to_numpy(zero_copy_only=False)
+        nans = np.isnan(held) & np.asarray(values.is_valid().to_numpy(zero_copy_only=False))
+    own = values.filter(pa.array(~nans)).drop_null()
+    order = pc.array_sort_indices(sort_keys(own))
+    least = own.take(order[:1]) if len(own) else unknown
+    greatest = own.take(order[-1:]) if len(own) else unknown
+    if nans.any():
+        greatest = pa.array(np.array([np.nan], type_.to_pandas_dtype()), type_)
+    return Bounds(least, greatest, values.null_count, int(nans.sum()), place)
+
+
+def _is_bounded(type_: pa.DataType) -> bool:
+    """Return whether bounds of values of a type are kept."""
+    is_apart = pa.types.is_fixed_size_binary(type_) and not pa.types.is_decimal(type_)
+    return not (is_apart or pa.types.is_nested(type_) or pa.types.is_dictionary(type_))
+
+
+def _write(
+    found: Sequence[Bounds],
+    nulls: Sequence[Keys],
+    type_: pa.DataType,
+    rows: int,
+    writer: SegmentWriter,
+) -> Built:
+    schema = pa.schema(
+        [
+            pa.field("min", type_),
+            pa.field("max", type_),
+            pa.field("null_count", pa.uint32(), nullable=False),
+            pa.field("nan_count", pa.uint32(), nullable=False),
+            *zones.FIELDS,
+        ]
+    )
+    none = pa.array([], type_)
+    columns = [
+        pa.concat_arrays([none, *(one.least for one in found)]),
+        pa.concat_arrays([none, *(one.greatest for one in found)]),
+        pa.array([one.nulls for one in found], pa.uint32()),
+        pa.array([one.nans for one in found], pa.uint32()),
+        *zones.columns_of([one.place for one in found]),
+    ]
+    metadata = {"rows_per_zone": f"{rows}", zones.NULLS: f"{zones.NULL_BUFFER}"}
+    batch = pa.record_batch(columns, schema=schema)
+    writer.write_file(FILE, schema, [batch], metadata, [zones.encode_nulls(nulls)])
+    details = index_details_pb2.ZoneMapIndexDetails(
+        rows_per_zone=rows, use_seeds=_has_seeds(type_), has_null_bitmap=True
+    )
+    return Built(details, 0)
+
+
+def _has_seeds(type_: pa.DataType) -> bool:
+    """Return whether data files keep the bounds of their rows as well."""
+    try:
+        return bool(type_.byte_width > SEED_BYTES and _is_bounded(type_))
+    except ValueError:  # bool, and what has no fixed width
+        return not (pa.types.is_boolean(type_) or pa.types.is_null(type_))
+
+
+def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
+    """Build over rows; `rows_per_zone` live rows are a zone. Raises OperationRefused."""
+    rows = parameters.get("rows_per_zone", ZONE_ROWS)
+    if not isinstance(rows, int) or rows <= 0:
+        raise OperationRefused(f"rows_per_zone must be a positive number, got {rows!r}")
+    cut = [(bounds_of(zone), zone.nulls) for zone in zones.cut_zones(training, rows)]
+    return _write([one for one, _ in cut], [null for _, null in cut], training.type, rows, writer)
+
+
+def rewrite(
+    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
+) -> Built:
+    """Write what is left of segments, and new rows, as one segment."""
+    rows = segments[0][0].file(FILE).number("rows_per_zone")
+    found: list[Bounds] = []
+    nulls: list[Keys] = []
+    for segment, moved in segments:
+        found += _kept(segment, moved)
+        nulls.append(moved(zones.read_nulls(segment.file(FILE)).keys)[1])
+    for zone in zones.cut_zones(training, rows):
+        found.append(bounds_of(zone))
+        nulls.append(zone.nulls)
+    found.sort(key=lambda one: one.place)
+    return _write(found, nulls, training.type, rows, writer)
+
+
+def _kept(segment: Segment, moved: Moved) -> Iterator[Bounds]:
+    """Yield the zones of a segment that are left."""
+    file, spans = segment.file(FILE), zones.read_spans(segment.file(FILE))
+    least, greatest = file.read("min"), file.read("max")
+    nulls, nans = (file.read(name).to_pylist() for name in ("null_count", "nan_count"))
+    places = zip(spans.fragments, spans.starts, spans.lengths, strict=True)
+    kept = zones.kept_zones(spans, moved)
+    for number, place in enumerate(places):
+        if kept[number]:
+            ends = least.slice(number, 1), greatest.slice(number, 1)
+            fragment, start, length = map(int, place)
+            yield Bounds(*ends, nulls[number], nans[number], (fragment, start, length))
+
+
+def accepts(field: Field) -> bool:
+    """Return true: a column whose values have no order has zones without bounds."""
+    return True
+
+
+ZONEMAP = Kind(
+    name="ZONEMAP",
+    shown="ZoneMap",
+    details="lance.table.ZoneMapIndexDetails",
+    version=0,
+    exact=(IsNull,),
+    inexact=(Among, Within, StartsWith),
+    accepts=accepts,
+    open=ZoneMap,
+    build=build,
+    rewrite=rewrite,
+    address_version=0,
+    rewrite_on_move=False,
+)
+"""The index type."""

@@ -1,0 +1,109 @@
+"""Zones: runs of so many live rows of a fragment, which zone maps and Bloom filters summarise.
+
+A zone begins at its first live row and ends at its last; deleted rows inside of it count in its
+length, those between two zones belong to neither.
+
+Layout: of each zone fragment_id, zone_start (row offset) and zone_length, u64, by fragment and
+start. The rows that are null are a RowAddrTreeMap, by address, in the global buffer that the
+metadata null_bitmap names.
+
+Clauses: L.index.zones.order, L.index.zones.nulls
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.errors import CorruptPage
+from lanceref.index.index_file import IndexFile
+from lanceref.index.kind import Moved, Spans
+from lanceref.index.row_set import (
+    NO_KEYS,
+    SHIFT,
+    Keys,
+    RowSet,
+    encode_row_set,
+    parse_row_set,
+    row_set,
+)
+from lanceref.index.training import Training
+
+NULLS = "null_bitmap"
+NULL_BUFFER = 1
+"""Global buffer with the rows that are null."""
+
+ROW_LIMIT = 1 << 32
+"""Rows that a fragment has at most."""
+
+FIELDS = tuple(
+    pa.field(name, pa.uint64(), nullable=False)
+    for name in ("fragment_id", "zone_start", "zone_length")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """Neighbouring live rows of a fragment: their values, and the addresses of those null."""
+
+    fragment_id: int
+    start: int
+    length: int
+    values: pa.Array
+    nulls: Keys
+
+
+def cut_zones(training: Training, rows: int) -> Iterator[Zone]:
+    """Yield the rows in zones of so many live ones; the last of a fragment may have fewer."""
+    for fragment_id, runs in groupby(training.runs(), lambda run: run.fragment_id):
+        held = list(runs)
+        values = pa.concat_arrays([run.values for run in held])
+        offsets = np.concatenate([run.offsets for run in held])
+        for first in range(0, len(offsets), rows):
+            part = offsets[first : first + rows]
+            own = values.slice(first, rows)
+            null = np.asarray(own.is_null().to_numpy(zero_copy_only=False), np.bool_)
+            nulls = part[null].astype(np.uint64) | np.uint64(fragment_id) << SHIFT
+            start = int(part[0])
+            yield Zone(fragment_id, start, int(part[-1]) - start + 1, own, nulls)
+
+
+def encode_nulls(parts: Sequence[Keys]) -> bytes:
+    """Return the rows that are null as the global buffer holds them."""
+    return encode_row_set(row_set(np.concatenate([NO_KEYS, *parts])))
+
+
+def read_nulls(file: IndexFile) -> RowSet:
+    """Return the rows that are null, by address. Raises FormatError."""
+    return parse_row_set(file.buffer(file.number(NULLS)))  # L.index.zones.nulls
+
+
+def read_spans(file: IndexFile) -> Spans:
+    """Return where the zones lie. Raises FormatError."""
+    fragments, starts, lengths = (file.read(field.name, pa.uint64()).to_numpy() for field in FIELDS)
+    beyond = (starts >= ROW_LIMIT) | (lengths > ROW_LIMIT) | (fragments >= ROW_LIMIT)
+    if beyond.any():
+        number = int(np.argmax(beyond))
+        raise CorruptPage(
+            "L.index.zones.order",
+            file.place,
+            found=f"zone {number} of {int(lengths[number])} rows from {int(starts[number])} on",
+            wanted=f"rows below {ROW_LIMIT}",
+        )
+    return Spans(*(one.astype(np.int64) for one in (fragments, starts, lengths)))
+
+
+def kept_zones(spans: Spans, moved: Moved) -> NDArray[np.bool_]:
+    """Return which zones are left: those whose first row is, at its place."""
+    keys = spans.fragments.astype(np.uint64) << SHIFT | spans.starts.astype(np.uint64)
+    return moved(keys)[0]
+
+
+def columns_of(zones: Sequence[tuple[int, int, int]]) -> list[pa.Array]:
+    """Return the three columns of zones given as fragment, start and length."""
+    return [pa.array([zone[number] for zone in zones], pa.uint64()) for number in range(3)]

@@ -1,0 +1,66 @@
+"""Zones of rows."""
+
+from __future__ import annotations
+
+import lanceref
+import numpy as np
+import pyarrow as pa
+import pytest
+from lanceref.edit.index_build import indexed_field
+from lanceref.errors import FormatError
+from lanceref.index.kind import Spans
+from lanceref.index.training import Training
+from lanceref.index.zones import cut_zones, kept_zones, read_nulls, read_spans
+
+from .tables import write
+
+
+def zones(dataset, rows: int) -> list[tuple[int, int, int]]:
+    """Return the zones of column `i`."""
+    field, _ = indexed_field(dataset._snapshot.manifest.schema, "i")
+    training = Training(field, dataset._snapshot.fragments)
+    return [(one.fragment_id, one.start, one.length) for one in cut_zones(training, rows)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "deleted", "size", "expected"),
+    [
+        (8, (0, 3), 2, [(0, 1, 2), (0, 4, 2), (0, 6, 2)]),
+        (10, (4, 5, 9), 3, [(0, 0, 3), (0, 3, 5), (0, 8, 1)]),
+        (4, (), 9, [(0, 0, 4)]),
+    ],
+)
+def test_worked_examples(tmp_path, rows, deleted, size, expected):
+    """Zones are cut over live rows; deleted ones inside count in the length."""
+    dataset = write(pa.table({"i": range(rows)}), tmp_path)
+    if deleted:
+        dataset.delete(f"i in ({', '.join(map(str, deleted))})")
+    assert zones(dataset, size) == expected
+
+
+def test_no_zone_crosses_a_fragment(tmp_path):
+    """Each begins its own."""
+    dataset = write(pa.table({"i": range(5)}), tmp_path, max_rows_per_file=3)
+    assert zones(dataset, 2) == [(0, 0, 2), (0, 2, 1), (1, 0, 2)]
+
+
+def test_zones_are_kept_by_their_first_row():
+    """Where it is gone the zone is."""
+    spans = Spans(np.array([0, 1]), np.array([5, 0]), np.array([2, 2]))
+    kept = kept_zones(spans, lambda keys: (keys < 1 << 32, keys[keys < 1 << 32]))
+    assert kept.tolist() == [True, False]
+
+
+def test_broken_files_are_refused(tmp_path):
+    """A buffer that is not there, and rows that no fragment has."""
+    dataset = write(pa.table({"i": range(5)}), tmp_path)
+    dataset.create_scalar_index("i", "ZONEMAP")
+    file = lanceref.dataset(dataset.uri)._snapshot.indices.segments[0].file("zonemap.lance")
+    file.metadata["null_bitmap"] = "7"
+    with pytest.raises(FormatError) as caught:
+        read_nulls(file)
+    assert caught.value.clause == "L.index.files.buffer"
+    file.read = lambda name, type_: pa.array([1 << 40], pa.uint64())
+    with pytest.raises(FormatError) as caught:
+        read_spans(file)
+    assert caught.value.clause == "L.index.zones.order"
