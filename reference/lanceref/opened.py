@@ -37,6 +37,21 @@ class OpenTable:
         return self._snapshot.manifest.version
 
     @property
+    def initial_storage_options(self) -> dict[str, str] | None:
+        """The storage options the table was opened with; None without any."""
+        options = self._snapshot.store.options
+        of_bases = {
+            f"base_{base}.{key}": value
+            for base, own in options.by_id.items()
+            for key, value in own.items()
+        }
+        return {**options.own, **of_bases} or None
+
+    def latest_storage_options(self) -> dict[str, str] | None:
+        """The storage options as they are now: nothing refreshes them."""
+        return self.initial_storage_options
+
+    @property
     def _branch(self) -> str | None:
         """Name of the branch that is open, None for the main one."""
         return self._snapshot.manifest.message.branch or None

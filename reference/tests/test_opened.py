@@ -35,3 +35,12 @@ def test_the_root_of_a_branch_is_that_of_its_table(tmp_path):
     branch = made.create_branch("dev/x")
 
     assert str(tmp_path) == root_of(branch._snapshot).root == root_of(made._snapshot).root
+
+
+def test_storage_options_are_told(tmp_path):
+    """As they were given, those of bases too; none are None."""
+    options = {"a": "1", "base_2.a": "2"}
+    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path, storage_options=options)
+
+    assert options == made.initial_storage_options == made.latest_storage_options()
+    assert lanceref.dataset(tmp_path).initial_storage_options is None

@@ -7,31 +7,37 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from lanceref.explain import explain as explain_file
+from lanceref.explain import explain_source
+from lanceref.storage import open_source, store_options
 
+from lance_conformance.commands.options import StorageOptions, storage_options
+from lance_conformance.commands.validate import REFUSED
 from lance_conformance.views import explanation as view
 
 
 def explain(
     file: Annotated[
-        Path, typer.Argument(help="Data file, manifest, transaction or deletion file.")
+        str, typer.Argument(help="Data file, manifest, transaction or deletion file; or its URI.")
     ],
     hex_: Annotated[bool, typer.Option("--hex", help="Show the bytes of every leaf.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write one HTML page to this path.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the tree as JSON.")] = False,
     kinds: Annotated[bool, typer.Option(help="Print only the bytes per kind of leaf.")] = False,
+    storage_option: StorageOptions = None,
 ) -> None:
     """Say what every byte of FILE is: its owner, range, value and clause."""
-    if not file.is_file():
-        raise typer.BadParameter(f"no such file: {file}")
-    found = explain_file(file)
+    try:
+        source = open_source(file, store_options(storage_options(storage_option)))
+    except REFUSED as error:
+        raise typer.BadParameter(f"no such file: {error}") from error
+    found = explain_source(source)
     if html is not None:
-        html.write_text(view.to_html(found, file.read_bytes()), encoding="utf-8")
+        html.write_text(view.to_html(found, bytes(source.read(0, source.size))), encoding="utf-8")
         typer.echo(f"wrote {html}")
     elif json_:
         typer.echo(view.to_json(found))
     else:
-        data = file.read_bytes() if hex_ else None
+        data = bytes(source.read(0, source.size)) if hex_ else None
         width = shutil.get_terminal_size((view.WIDTH, 0)).columns
         for line in view.summary(found) if kinds else view.to_text(found, data, width):
             typer.echo(line)

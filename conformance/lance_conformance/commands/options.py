@@ -34,6 +34,16 @@ ClauseGlob = Annotated[
 ]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Adapters that run side by side.")]
 
+StorageOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--storage-option",
+        metavar="KEY=VALUE",
+        help="How to reach an object store, as in aws_endpoint=http://...; the environment's "
+        "AWS_, AZURE_ and GOOGLE_ variables are read too. Repeatable.",
+    ),
+]
+
 PROFILES = ("core", "format", "robust", "unstable", "all")
 
 
@@ -44,6 +54,15 @@ def selection(
     if profile not in PROFILES:
         raise typer.BadParameter(f"profile is one of {', '.join(PROFILES)}")
     return Selection(profile, tuple(only or ()), tuple(clause or ()), shuffle)
+
+
+def storage_options(pairs: list[str] | None) -> dict[str, str]:
+    """Return storage options from KEY=VALUE. Raises BadParameter for something else."""
+    split = [pair.partition("=") for pair in pairs or []]
+    for key, mark, _ in split:
+        if not (key and mark):
+            raise typer.BadParameter(f"{key!r} is not KEY=VALUE", param_hint="--storage-option")
+    return {key: value for key, _, value in split}
 
 
 def adapter(command: list[str] | None) -> tuple[str, ...]:

@@ -7,9 +7,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from lanceref.errors import DataRefused, ExtraMissing, NotFound, StoreFailed
+from lanceref.storage import is_local, local_path
 from lanceref.validate import validate as find_all
 
+from lance_conformance.commands.options import StorageOptions, storage_options
 from lance_conformance.views import findings as view
+
+REFUSED = NotFound, StoreFailed, DataRefused, ExtraMissing
+"""Nothing is there, or it cannot be reached."""
 
 
 class Format(StrEnum):
@@ -21,17 +27,22 @@ class Format(StrEnum):
 
 
 def validate(
-    path: Annotated[str, typer.Argument(help="Data file, manifest, dataset directory, ...")],
+    path: Annotated[
+        str, typer.Argument(help="Data file, manifest, dataset directory, ..., or URI of one.")
+    ],
     deep: Annotated[bool, typer.Option(help="Also decode the data files of a dataset.")] = False,
     format_: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TEXT,
+    storage_option: StorageOptions = None,
 ) -> None:
     """Report all findings. Exit 0: clean; 1: a MUST is broken; 2: nothing to read at PATH."""
-    if not Path(path).exists():
+    if is_local(path) and not Path(local_path(path)).exists():
         raise typer.BadParameter(f"no such path: {path}")
     try:
-        found = find_all(path, deep=deep)
+        found = find_all(path, deep=deep, storage_options=storage_options(storage_option))
     except PermissionError as error:
         raise typer.BadParameter(f"no permission to read {path}") from error
+    except REFUSED as error:
+        raise typer.BadParameter(f"{path}: {error}") from error
     if format_ is Format.JSON:
         typer.echo(view.to_json(path, found))
     elif format_ is Format.JUNIT:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from lance_conformance.cli import app
+from lanceref.storage import open_store
 from typer.testing import CliRunner
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -51,3 +52,13 @@ def test_other_forms(tmp_path):
     assert len(plain) < len(_call(GOOD, "--hex")[1])
     assert 0 == _call(GOOD, "--html", page)[0]
     assert page.read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_a_uri_is_explained():
+    """An object as a file."""
+    open_store("shared-memory://explained").put("x.lance", GOOD.read_bytes())
+    code, told = _call("shared-memory://explained/x.lance", "--hex")
+
+    assert 0 == code
+    assert "(100.0 %)" in told
+    assert 2 == _call("shared-memory://explained/none.lance")[0]

@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
+import lanceref
+import pyarrow as pa
 import pytest
 from lance_conformance.cli import app
+from lanceref.storage import open_store
 from typer.testing import CliRunner
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -70,3 +73,16 @@ def test_json_and_junit(broken):
 
     assert "L.file.footer.magic" in clauses
     assert clauses == [case.get("name") for case in suite]
+
+
+def test_a_uri_is_validated():
+    """A table and a file of an object store; what is not there exits with 2."""
+    options = ("--storage-option", "client_max_retries=1")
+    lanceref.write_dataset(pa.table({"a": [1]}), "shared-memory://validated/t")
+    (file,) = open_store("shared-memory://validated/t/data").list("")
+
+    assert 0 == _call("shared-memory://validated/t", "--deep", *options)[0]
+    assert 0 == _call(f"shared-memory://validated/t/data/{file}")[0]
+    assert 2 == _call("shared-memory://validated/none")[0]
+    assert 2 == _call("gopher://validated/none")[0]
+    assert 2 == _call("shared-memory://validated/t", "--storage-option", "nonsense")[0]

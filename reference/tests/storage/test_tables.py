@@ -1,0 +1,130 @@
+"""Tables in object stores: bases in several, locks, blobs, files."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref import DatasetBasePath
+from lanceref.errors import NotFound, Unconditional
+from lanceref.file import LanceFileReader, LanceFileSession, LanceFileWriter
+
+from tests.object_server import BUCKET, prefix_of
+
+ROWS = pa.table({"a": pa.array([1, 2, 3], pa.int64())})
+
+
+class Lock:
+    """A commit lock that counts who held it."""
+
+    def __init__(self) -> None:
+        self.held: list[int] = []
+
+    @contextmanager
+    def __call__(self, version: int):
+        """Hold the lock."""
+        self.held.append(version)
+        yield
+
+
+def test_a_lock_decides_where_the_store_cannot(server):
+    """Without one nothing is written there; what is opened with one keeps it."""
+    options = {**server.options, "aws_conditional_put": "disabled"}
+    uri, lock = server.uri(), Lock()
+    with pytest.raises(Unconditional):
+        lanceref.write_dataset(ROWS, uri, storage_options=options)
+    with pytest.raises(NotFound):
+        lanceref.dataset(uri, storage_options=options)
+    lanceref.write_dataset(ROWS, uri, storage_options=options, commit_lock=lock)
+    table = lanceref.dataset(uri, storage_options=options, commit_lock=lock)
+    table.delete("a = 1")
+    table.checkout_version(1).restore()
+
+    assert [1, 2, 3] == lock.held
+    assert 3 == lanceref.dataset(uri, storage_options=options).count_rows()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_bases_are_reached_with_their_own_options(server, tmp_path, ours_first):
+    """A folder with its rows in a bucket: options by id or by path, or those of the table."""
+    import lance
+
+    pair = (lanceref, lance) if ours_first else (lance, lanceref)
+    home = server.uri()
+    of_base = {f"base_1.{key}": value for key, value in server.options.items()}
+    base = (DatasetBasePath if ours_first else lance.DatasetBasePath)(home, name="cloud")
+    pair[0].write_dataset(
+        ROWS,
+        tmp_path / "t",
+        initial_bases=[base],
+        target_bases=["cloud"],
+        storage_options=of_base,
+    )
+    pair[1].write_dataset(
+        ROWS,
+        tmp_path / "t",
+        mode="append",
+        target_bases=["cloud"],
+        base_store_params={home: server.options},
+    )
+
+    assert 2 == len(server.keys(home))
+    assert not (tmp_path / "t/data").exists()
+    for by in pair:
+        for options in (of_base, server.options):
+            assert 6 == by.dataset(tmp_path / "t", storage_options=options).to_table().num_rows
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_single_files_are_shared(server, ours_first):
+    """Written by one, read by the other; a session lists, copies and removes them."""
+    import lance.file as theirs
+
+    ours = (LanceFileWriter, LanceFileReader, LanceFileSession)
+    others = (theirs.LanceFileWriter, theirs.LanceFileReader, theirs.LanceFileSession)
+    (write, _, _), (_, read, session) = (ours, others) if ours_first else (others, ours)
+    folder = server.uri()
+    with write(f"{folder}/a/x.lance", ROWS.schema, storage_options=server.options) as writer:
+        writer.write_batch(ROWS)
+    made = session(folder, storage_options=server.options)
+
+    assert 3 == read(f"{folder}/a/x.lance", storage_options=server.options).num_rows()
+    assert ["a/x.lance"] == made.list()
+    assert ["a"] == made.list_with_delimiter().common_prefixes
+    assert made.contains("a/x.lance") and not made.contains("a/y.lance")
+    assert b"LANC" == made.read_range("a/x.lance", server_size(server, folder) - 4, 10)
+    made.delete_file("a/x.lance")
+    made.delete_file("a/x.lance")
+    with pytest.raises(ValueError, match="x"):
+        made.open_reader("a/x.lance")
+
+
+def server_size(server, folder: str) -> int:
+    """Return the size of the only file of a folder."""
+    key = f"{prefix_of(folder)}/a/x.lance"
+    return server.s3.head_object(Bucket=BUCKET, Key=key)["ContentLength"]
+
+
+def test_blobs_are_taken_from_a_bucket(server, tmp_path):
+    """With the options of the write; a URI that is kept is read with those of the table."""
+    uri = server.uri()
+    server.s3.put_object(Bucket=BUCKET, Key=prefix_of(uri), Body=b"payload")
+    column = lanceref.blob_array([lanceref.Blob(uri=uri)])
+    rows = pa.table([column], schema=pa.schema([lanceref.blob_field("b")]))
+    for name, arguments in (
+        ("taken", {"external_blob_mode": "ingest"}),
+        ("kept", {"allow_external_blob_outside_bases": True}),
+    ):
+        table = lanceref.write_dataset(
+            rows,
+            tmp_path / name,
+            data_storage_version="2.2",
+            storage_options=server.options,
+            **arguments,
+        )
+        (blob,) = table.take_blobs("b", indices=[0])
+        assert b"payload" == blob.readall()
