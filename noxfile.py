@@ -170,6 +170,13 @@ def crash(session: nox.Session) -> None:
 
 
 @nox.session
+def kills(session: nox.Session) -> None:
+    """Kill writers of both implementations at random moments."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.safety.kills", *session.posargs)
+
+
+@nox.session
 def robust(session: nox.Session) -> None:
     """Damage files of every kind; watch what the reference and the oracle do."""
     session.install("-e", ".[oracle,test]")

@@ -66,12 +66,18 @@ class Race:
         return self.writers * self.most
 
 
-def run(race: Race, uri: str, options: dict[str, str]) -> Ledger:
-    """Let the writers of a race go, on a table that is there, until all is done."""
+def start(race: Race, uri: str, options: dict[str, str]) -> Team:
+    """Let the writers of a race go, on a table that is there; of each kind some by every engine."""
     team = Team(uri, options)
     for writer in range(race.writers):
-        engine = race.engines[(writer // len(race.kinds)) % len(race.engines)]
+        engine = race.engines[(writer + writer // len(race.kinds)) % len(race.engines)]
         team.add(engine, race.deeds(writer))
+    return team
+
+
+def run(race: Race, uri: str, options: dict[str, str]) -> Ledger:
+    """Let the writers of a race go until all is done."""
+    team = start(race, uri, options)
     while team.run():
         pass
     return team.ledger
