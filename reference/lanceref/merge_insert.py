@@ -26,6 +26,7 @@ from lanceref.operation import Transaction
 from lanceref.read_transaction import from_message
 from lanceref.table.appended import appended_schema
 from lanceref.table.draft import Draft
+from lanceref.txn.inserted_keys import list_keys
 from lanceref.txn.making import Staged, storage_version_of
 
 
@@ -52,11 +53,7 @@ class MergeInsertBuilder:
         """Return the key columns: those given, or the primary key. Raises QueryRefused."""
         schema = self._table._snapshot.manifest.schema
         keys = [on] if isinstance(on, str) else list(on or ())
-        if not keys:
-            fields = self._table._snapshot.manifest.message.fields
-            marked = [one for one in fields if one.unenforced_primary_key]
-            marked.sort(key=lambda one: one.unenforced_primary_key_position)
-            keys = [one.name for one in marked]
+        keys = keys or self._primary_key()
         if not keys:
             raise QueryRefused(
                 "A merge insert operation requires join keys: specify `on` columns explicitly or "
@@ -67,6 +64,13 @@ class MergeInsertBuilder:
             if key not in names:
                 raise QueryRefused(f"Merge insert key column '{key}' does not exist in schema")
         return keys
+
+    def _primary_key(self) -> list[str]:
+        """Return the columns of the primary key in its order; none where there is no such key."""
+        fields = self._table._snapshot.manifest.message.fields
+        marked = [one for one in fields if one.unenforced_primary_key]
+        marked.sort(key=lambda one: one.unenforced_primary_key_position)
+        return [one.name for one in marked]
 
     def when_matched_update_all(self, condition: str | None = None) -> Self:
         """Let matched rows become those of the source, where a condition holds."""
@@ -159,6 +163,11 @@ class MergeInsertBuilder:
         schema = snapshot.manifest.schema
         fields = schema.fields if actions.only_deletes_matches else schema.flat()
         put_update(transaction, removal, new.fragments, [field.id for field in fields])
+        if self._keys == self._primary_key() and not actions.only_deletes_matches:
+            by_name = {field.name: field.id for field in schema.fields}
+            inserted = source.select(self._keys).take(pa.array(plan.inserted))
+            listed = list_keys(inserted, [by_name[key] for key in self._keys])
+            transaction.update.inserted_rows.CopyFrom(listed)
         result = MergeResult(
             num_inserted_rows=len(plan.inserted),
             num_updated_rows=len(plan.updated),

@@ -76,19 +76,6 @@ def _bitmap(data: bytes) -> BitMap:
     return BitMap(parse_bitmap(Cursor(memoryview(data), 0, Context("transaction"))))
 
 
-def may_insert_same(ours: Transaction, theirs: Transaction) -> bool:
-    """Whether two Updates that list the keys they inserted may have inserted one twice."""
-    if not (ours.update.HasField("inserted_rows") and theirs.update.HasField("inserted_rows")):
-        return False
-    own, other = ours.update.inserted_rows, theirs.update.inserted_rows
-    if own.HasField("exact") and other.HasField("exact"):
-        return bool(set(own.exact.key_hashes) & set(other.exact.key_hashes))
-    one, two = own.bloom.bitmap, other.bloom.bitmap
-    if not one or len(one) != len(two):
-        return True
-    return any(left & right for left, right in zip(one, two, strict=True))
-
-
 def names_of_bases(update: Transaction.UpdateBases) -> set[str]:
     """Return what identifies the bases that are added: their names and paths."""
     names = {f"name {one.name}" for one in update.new_bases if one.HasField("name")}

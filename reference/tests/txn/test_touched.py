@@ -8,7 +8,6 @@ from lanceref.txn.touched import (
     config_keys,
     field_columns,
     fragments_of,
-    may_insert_same,
     removed_fragments,
 )
 from pyroaring import BitMap
@@ -77,23 +76,3 @@ def test_a_bitmap_of_an_index_is_checked():
     made.new_indices[0].fragment_bitmap = b"broken"
     with pytest.raises(FormatError):
         bitmaps_of(made)
-
-
-def _inserted(**keys):
-    return versions.transaction(update={"inserted_rows": keys})
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "same"),
-    [
-        ({"exact": {"key_hashes": [1, 2]}}, {"exact": {"key_hashes": [2]}}, True),
-        ({"exact": {"key_hashes": [1]}}, {"exact": {"key_hashes": [2]}}, False),
-        ({"bloom": {"bitmap": b"\1\0"}}, {"bloom": {"bitmap": b"\2\0"}}, False),
-        ({"bloom": {"bitmap": b"\3\0"}}, {"bloom": {"bitmap": b"\2\0"}}, True),
-        ({"bloom": {"bitmap": b"\1"}}, {"exact": {"key_hashes": [2]}}, True),
-    ],
-)
-def test_inserts_of_the_same_key_are_suspected(ours, theirs, same):
-    """Filters that cannot be compared may hold the same key."""
-    assert same == may_insert_same(_inserted(**ours), _inserted(**theirs))
-    assert not may_insert_same(_inserted(**ours), versions.transaction(update={}))

@@ -1,8 +1,9 @@
 """Concurrency: many writers of both implementations on one table, and nothing is lost.
 
 Eight processes do eight appends each, five deletes of rows of their own, five increments of one
-row, five upserts, or compact while others append and delete; half of them by the oracle. In the
-end every deed shows exactly once, for both, and the versions are without a gap.
+row, five upserts, five inserts of keys that all insert, or compact while others append and delete;
+half of them by the oracle. In the end every deed shows exactly once, for both, and the versions are
+without a gap.
 
 Run as `python -m lance_conformance.campaigns.safety.concurrency`.
 """
@@ -23,7 +24,7 @@ from lance_conformance.campaigns.safety.writers import Ledger, Team, engine_name
 
 WRITERS = 8
 
-TIMES = {"append": 8, "delete": 5, "increment": 5, "upsert": 5, "compact": 3}
+TIMES = {"append": 8, "delete": 5, "increment": 5, "upsert": 5, "insert": 5, "compact": 3}
 """How often each writer does a deed."""
 
 RACES: dict[str, tuple[str, ...]] = {
@@ -31,8 +32,9 @@ RACES: dict[str, tuple[str, ...]] = {
     "deletes": ("delete",),
     "increments": ("increment",),
     "upserts": ("upsert",),
+    "inserts": ("insert",),
     "compaction": ("append", "delete", "append", "compact"),
-    "everything": ("append", "delete", "increment", "upsert"),
+    "everything": ("append", "delete", "increment", "upsert", "insert"),
 }
 """What the writers of a race do, in turn."""
 
@@ -53,12 +55,13 @@ class Race:
     most: int = max(TIMES.values())
 
     def deeds(self, writer: int) -> list[Deed]:
-        """Return what a writer does; increments have the number 0."""
+        """Return what a writer does; increments have the number 0, all insert the same."""
         kind = self.kinds[writer % len(self.kinds)]
         times = min(TIMES[kind], self.most)
         if kind == "increment":
             return [(kind, 0)] * times
-        return [(kind, writer * self.most + number) for number in range(times)]
+        first = 0 if kind == "insert" else writer * self.most
+        return [(kind, first + number) for number in range(times)]
 
     @property
     def numbers(self) -> int:

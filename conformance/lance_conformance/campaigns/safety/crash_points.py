@@ -115,7 +115,7 @@ def _faults(
         yield f"the process died otherwise: {ended.told}"
     if eye is not None and eye.look(str(path)) != found:
         yield f"the oracle sees something else: {eye.look(str(path))}"
-    if not _same(found, after):
+    if found is None or not _same(found, after):  # what is gone may have left files
         _again(str(path), point.operation)
         found = own_sight(str(path))
         if not _same(found, after, "ids"):

@@ -1,7 +1,8 @@
 """Deeds: what a writer does to a table that others write too, and how to tell that it was done.
 
 A deed is a kind and a number, from which the rows it touches follow, so that no two deeds but
-increments touch the same rows. The effect of each shows in the rows of the table alone.
+increments and inserts touch the same rows; an insert is done when somebody has done it. The effect
+of each shows in the rows of the table alone.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ import pyarrow as pa
 Deed = tuple[str, int]
 """Kind and number."""
 
-KINDS = ("append", "delete", "increment", "upsert", "compact")
+PLAIN = pa.schema([pa.field("id", pa.int64(), nullable=False), ("n", pa.int64())])
 
-DELETED, UPSERTED, INSERTED, APPENDED = 1000, 2000, 10_000, 20_000
+KEYED = pa.schema(
+    [PLAIN.field("id").with_metadata({"lance-schema:unenforced-primary-key": "true"}), PLAIN[1]]
+)
+"""The schema of the table."""
+
+DELETED, UPSERTED, INSERTED, NEW, APPENDED = 1000, 2000, 3000, 4000, 20_000
 """Ids of the first row that deeds of a kind take out, change, put in."""
 
 FRAGMENT_ROWS = 10
@@ -39,10 +45,13 @@ def begin(
     v2_names: bool,
     options: dict[str, str],
 ) -> None:
-    """Make a table on which deeds of every kind with numbers below `numbers` can be done."""
+    """Make a table on which deeds of every kind with numbers below `numbers` can be done.
+
+    Its ids are a primary key, which nobody enforces.
+    """
     ids = [COUNTER, *range(DELETED, DELETED + numbers), *range(UPSERTED, UPSERTED + numbers)]
     engine.write_dataset(
-        _rows(ids, 0),
+        _rows(ids, 0).cast(KEYED),
         uri,
         max_rows_per_file=FRAGMENT_ROWS,
         enable_stable_row_ids=stable,
@@ -65,9 +74,12 @@ def do(engine: ModuleType, uri: str, deed: Deed, options: dict[str, str]) -> Non
         table.delete(f"id = {DELETED + number}")
     elif kind == "increment":
         table.update({"n": "n + 1"}, f"id = {COUNTER}")
+    elif kind == "insert":
+        merge = table.merge_insert("id").when_not_matched_insert_all()
+        merge.execute(_rows([INSERTED + number], 2))
     elif kind == "upsert":
         merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
-        merge.execute(_rows([UPSERTED + number, INSERTED + number], 1))
+        merge.execute(_rows([UPSERTED + number, NEW + number], 1))
     else:
         table.optimize.compact_files(target_rows_per_fragment=4 * FRAGMENT_ROWS)
 
@@ -78,7 +90,7 @@ def _storage(options: dict[str, str]) -> dict[str, dict[str, str]]:
 
 def _rows(ids: Iterable[int], n: int) -> pa.Table:
     held = pa.array(ids, pa.int64())
-    return pa.table({"id": held, "n": pa.array([n] * len(held), pa.int64())})
+    return pa.table([held, pa.array([n] * len(held), pa.int64())], schema=PLAIN)
 
 
 def faults(
@@ -118,5 +130,6 @@ def _states(number: int) -> dict[str, tuple[Pairs, Pairs]]:
     return {
         "append": (set(), {(first + row, 0) for row in range(APPENDED_ROWS)}),
         "delete": ({(DELETED + number, 0)}, set()),
-        "upsert": ({(UPSERTED + number, 0)}, {(UPSERTED + number, 1), (INSERTED + number, 1)}),
+        "upsert": ({(UPSERTED + number, 0)}, {(UPSERTED + number, 1), (NEW + number, 1)}),
+        "insert": (set(), {(INSERTED + number, 2)}),
     }
