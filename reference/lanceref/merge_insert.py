@@ -12,6 +12,7 @@ from typing import Self, TypedDict
 
 import pyarrow as pa
 
+from lanceref.edit.inserted_keys import list_keys
 from lanceref.edit.matching import match
 from lanceref.edit.merge import Actions, by_fragment, merged_rows, plan_merge
 from lanceref.edit.new_rows import give_ids, neighbours, write_new_rows
@@ -26,7 +27,6 @@ from lanceref.operation import Transaction
 from lanceref.read_transaction import from_message
 from lanceref.table.appended import appended_schema
 from lanceref.table.draft import Draft
-from lanceref.txn.inserted_keys import list_keys
 from lanceref.txn.making import Staged, storage_version_of
 
 

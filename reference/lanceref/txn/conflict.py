@@ -15,13 +15,13 @@ from __future__ import annotations
 from enum import Enum
 
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.txn.inserted_keys import may_insert_same
 from lanceref.txn.touched import (
     bitmaps_of,
     config_keys,
     field_columns,
     fragments_of,
     indexed_fields,
+    may_insert_same,
     moves_fields,
     names_of_bases,
     removed_fragments,

@@ -1,6 +1,7 @@
 """Touched: what of a table a transaction changes, as its message says.
 
-Clauses: L.txn.conflict.fragments, L.txn.conflict.columns, L.txn.conflict.settings
+Clauses: L.txn.conflict.fragments, L.txn.conflict.columns, L.txn.conflict.settings,
+L.txn.conflict.keys
 """
 
 from __future__ import annotations
@@ -74,6 +75,26 @@ def bitmaps_of(created: Transaction.CreateIndex) -> list[BitMap | None]:
 
 def _bitmap(data: bytes) -> BitMap:
     return BitMap(parse_bitmap(Cursor(memoryview(data), 0, Context("transaction"))))
+
+
+def may_insert_same(ours: Transaction, theirs: Transaction) -> bool:
+    """Whether an Update that lists the keys it inserts may insert one that `theirs` inserted.
+
+    So it may where `theirs` inserted rows and does not say which.
+    """
+    if not ours.update.HasField("inserted_rows"):
+        return False
+    if not theirs.update.HasField("inserted_rows"):
+        return theirs.HasField("append") or theirs.HasField("update")
+    own, other = ours.update.inserted_rows, theirs.update.inserted_rows
+    if own.field_ids != other.field_ids:
+        return True
+    if own.HasField("exact") and other.HasField("exact"):
+        return bool(set(own.exact.key_hashes) & set(other.exact.key_hashes))
+    one, two = own.bloom.bitmap, other.bloom.bitmap
+    if not one or len(one) != len(two):
+        return True
+    return any(left & right for left, right in zip(one, two, strict=True))
 
 
 def names_of_bases(update: Transaction.UpdateBases) -> set[str]:

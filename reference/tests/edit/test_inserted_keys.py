@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.context import Context
+from lanceref.edit.inserted_keys import list_keys
 from lanceref.storage import LocalStore
 from lanceref.table.versions import open_version
-from lanceref.txn.inserted_keys import list_keys, may_insert_same
+from lanceref.txn.touched import may_insert_same
 
 from tests.txn import versions
 
