@@ -120,20 +120,28 @@ def rewrite_segments(
         raise OperationRefused(f"segments of {index.kind.name} cannot be merged")
     alive = BitMap() if anew else BitMap(live)
     covered = [BitMap(one.covers) & alive for one in segments]
+    union = BitMap().union(*covered) | BitMap([rows.fragment.id for rows in added])
+    kept = [_unmoved(index, one, bitmap) for one, bitmap in zip(segments, covered, strict=True)]
     keys = [
         _current(index, one, [live[number] for number in bitmap])
-        for one, bitmap in zip(segments, covered, strict=True)
+        for one, bitmap in zip(segments, kept, strict=True)
     ]
+    anew_ids = union - BitMap().union(*kept)
+    added = [rows for rows in snapshot.fragments if rows.fragment.id in anew_ids]
     with segment_writer(snapshot) as writer:
         training = training_of(snapshot, index.kind, field, added)
         pairs = list(zip(segments, keys, strict=True))
         built = index.kind.rewrite(pairs, training, writer)
-    union = BitMap().union(*covered) | BitMap([rows.fragment.id for rows in added])
     entry = new_entry(
         snapshot, writer, built, index.name, index.field_id, [live[number] for number in union]
     )
     entry.dataset_version = min(one.entry.dataset_version for one in segments)
     return entry
+
+
+def _unmoved(index: Index, segment: Segment, covered: BitMap) -> BitMap:
+    """Return the fragments whose rows are taken from a segment: zones do not move with rows."""
+    return covered if segment.moves is None or index.kind.rewrite_on_move else BitMap()
 
 
 def _current(
@@ -147,7 +155,7 @@ def _current(
             kept = np.isin(keys >> np.uint64(32), numbers)
             return kept, keys[kept]
 
-        return by_address
+        return segment.then(by_address)
     ids = [rows.take(np.arange(rows.num_rows), (), (ROW_ID,))[0].to_numpy() for rows in fragments]
     alive = np.concatenate([np.empty(0, np.uint64), *ids])
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from lanceref.edit.index_build import segment_writer, training_of
 from lanceref.file.schema import project
 from lanceref.index.indices import Index, paths_of
+from lanceref.index.moved_rows import MovedRows
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
@@ -31,26 +31,12 @@ Group = tuple[Sequence[FragmentRows], Sequence[table_pb2.DataFragment]]
 """Old fragments, and the new ones that hold their rows, ids included."""
 
 
-class MovedRows:
-    """Where the rows of rewritten fragments are now, by row address."""
-
-    def __init__(self, groups: Sequence[Group]) -> None:
-        pairs = [(_old(old), _new(new)) for old, new in groups]
-        before = np.concatenate([np.empty(0, np.uint64), *(one for one, _ in pairs)])
-        after = np.concatenate([np.empty(0, np.uint64), *(other for _, other in pairs)])
-        order = np.argsort(before)
-        self._before, self._after = before[order], after[order]
-        ids = [rows.fragment.id for old, _ in groups for rows in old]
-        self._fragments = np.array(ids, np.uint64)
-
-    def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
-        """Return which keys are left, and where these are; keys of other fragments stay."""
-        moved = np.isin(keys // np.uint64(ADDRESS_LIMIT), self._fragments)
-        if not len(self._before):
-            return ~moved, keys[~moved]
-        at = np.minimum(np.searchsorted(self._before, keys), len(self._before) - 1)
-        kept = ~moved | (self._before[at] == keys)
-        return kept, np.where(moved, self._after[at], keys)[kept]
+def moved_rows(groups: Sequence[Group]) -> MovedRows:
+    """Return where the live rows of rewritten fragments are now."""
+    pairs = [(_old(old), _new(new)) for old, new in groups]
+    before = np.concatenate([np.empty(0, np.uint64), *(one for one, _ in pairs)])
+    after = np.concatenate([np.empty(0, np.uint64), *(other for _, other in pairs)])
+    return MovedRows(before, after, [rows.fragment.id for old, _ in groups for rows in old])
 
 
 def _old(fragments: Sequence[FragmentRows]) -> Keys:
@@ -77,7 +63,7 @@ def rewrite_moved(
 ) -> Iterator[Transaction.Rewrite.RewrittenIndex]:
     """Write the segments over rewritten fragments anew, one by one. Raises FormatError."""
     gone = BitMap([rows.fragment.id for old, _ in groups for rows in old])
-    moved = MovedRows(groups)
+    moved = moved_rows(groups)
     for index in snapshot.indices.known:
         for segment in index.segments:
             opened = index.open(segment) if segment.covers & gone else None
@@ -93,7 +79,7 @@ def _rewritten(
     (field,) = project(schema, [paths_of(schema)[index.field_id]])
     with segment_writer(snapshot) as writer:
         nothing = training_of(snapshot, index.kind, field, ())
-        built = index.kind.rewrite([(segment, moved)], nothing, writer)
+        built = index.kind.rewrite([(segment, segment.then(moved))], nothing, writer)
     draft.add(*((snapshot.store, f"{writer.folder}/{file.path}") for file in writer.files))
     found = Transaction.Rewrite.RewrittenIndex(
         new_index_version=built.version, new_index_files=writer.files

@@ -10,7 +10,7 @@ L.index.segment.coverage
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from lanceref.context import Context
 from lanceref.file.schema import LanceSchema
+from lanceref.index.fragment_reuse import read_reuse
 from lanceref.index.kind import Found, Kind, ScalarIndex
 from lanceref.index.kinds import BY_DETAILS
 from lanceref.index.predicate import Predicate
-from lanceref.index.row_set import RowSet
+from lanceref.index.row_set import RowSet, row_set
 from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
 from lanceref.table.bases import Bases
@@ -46,12 +47,20 @@ class Opened:
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions:
         """Return the live rows of a fragment, ascending, for which the predicate may be true."""
         if predicate not in self._found:
-            self._found[predicate] = self.index.search(predicate)
+            self._found[predicate] = self._search(predicate)
         found = self._found[predicate]
         if isinstance(found, RowSet) and not self.by_address:
             (ids,) = rows.take(np.arange(rows.num_rows), (), (ROW_ID,))
             return found.among(ids.to_numpy())
         return rows.positions(found.offsets(rows.fragment.id, rows.columns.stated_rows))
+
+    def _search(self, predicate: Predicate) -> Found:
+        """Return the rows where they are now."""
+        found = self.index.search(predicate)
+        if self.segment.moves is None or not self.by_address:
+            return found
+        rows = found if isinstance(found, RowSet) else found.rows
+        return row_set(self.segment.moves(rows.keys)[1])
 
 
 @dataclass
@@ -106,11 +115,22 @@ class Indices:
         self, manifest: Manifest, bases: Bases, ctx: Context, entries: Entries | None = None
     ) -> None:
         self._manifest, self._bases, self._ctx = manifest, bases, ctx
-        stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)
-        self.segments = tuple(
-            Segment(entry, bases, ctx, manifest.place, stable)
-            for entry in (manifest.indices if entries is None else entries)
-        )
+        self._entries = manifest.indices if entries is None else entries
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """Every segment, those that cannot be asked too. Raises FormatError."""
+        manifest, stable = self._manifest, self._stable_row_ids
+        found = [
+            Segment(entry, self._bases, self._ctx, manifest.place, stable)
+            for entry in self._entries
+        ]
+        moves = read_reuse(found, self._ctx)
+        return tuple(replace(one, moves=moves) for one in found) if moves.steps else tuple(found)
+
+    @property
+    def _stable_row_ids(self) -> bool:
+        return bool(self._manifest.message.reader_feature_flags & STABLE_ROW_IDS)
 
     def of(self, entries: Entries) -> Indices:
         """Return segments that no version names yet as if this one did."""

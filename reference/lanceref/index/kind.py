@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from lanceref.file.schema import Field
 from lanceref.index.predicate import Predicate
-from lanceref.index.row_set import Keys, RowSet
-from lanceref.index.segment import Segment
+from lanceref.index.row_set import NO_KEYS, SHIFT, RowSet, row_set
+from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training
 
@@ -31,6 +31,17 @@ class Spans:
     fragments: NDArray[np.int64]
     starts: NDArray[np.int64]
     lengths: NDArray[np.int64]
+
+    @property
+    def rows(self) -> RowSet:
+        """The same as single rows, by address."""
+        parts = [
+            np.arange(start, start + length, dtype=np.uint64) | np.uint64(fragment) << SHIFT
+            for fragment, start, length in zip(
+                self.fragments.tolist(), self.starts.tolist(), self.lengths.tolist(), strict=True
+            )
+        ]
+        return row_set(np.concatenate([NO_KEYS, *parts]))
 
     def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
         """Return the row offsets below `num_rows` of a fragment that lie in a run, ascending."""
@@ -53,10 +64,6 @@ class ScalarIndex(Protocol):
 
     def statistics(self) -> dict[str, object]:
         """Return what users are told about the segment."""
-
-
-Moved: TypeAlias = Callable[[Keys], tuple[NDArray[np.bool_], Keys]]
-"""Says of the keys of a segment which are left, and returns these as they are now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from pyroaring import BitMap
 
 from lanceref.cursor import Cursor
 from lanceref.errors import FormatError
-from lanceref.table.roaring import parse_bitmap
+from lanceref.table.roaring import parse_bitmap, read_bitmap
 
 Keys = NDArray[np.uint64]
 """Row addresses or row ids."""
@@ -115,6 +115,51 @@ def parse_row_set(cursor: Cursor) -> RowSet:
             wanted="none",
         )
     return RowSet(np.concatenate(keys), frozenset(whole))
+
+
+def parse_treemap(cursor: Cursor) -> Keys:
+    """Parse a RoaringTreemap that fills `cursor`: its keys, ascending. Raises FormatError.
+
+    Layout: u64 number of upper halves; of each, ascending, u32 upper half and a Roaring bitmap.
+    """
+    count = cursor.u64("number of bitmaps", "L.index.treemap.count")
+    cursor.require(count * ENTRY_BYTES, f"{count} bitmaps", "L.index.treemap.count")
+    keys: list[Keys] = [NO_KEYS]
+    last = -1
+    for _ in range(count):
+        start = cursor.offset
+        high = cursor.u32("upper half", "L.index.treemap.order")
+        if high <= last:
+            raise FormatError(
+                "L.index.treemap.order",
+                cursor.ctx.at(start, ENTRY_BYTES),
+                found=f"upper half {high} behind {last}",
+                wanted="rising upper halves",
+            )
+        last = high
+        keys.append(read_bitmap(cursor).astype(np.uint64) | np.uint64(high) << SHIFT)
+    if cursor.remaining:
+        raise FormatError(
+            "L.index.treemap.end",
+            cursor.ctx.at(cursor.offset, cursor.remaining),
+            found=f"{cursor.remaining} bytes behind the last bitmap",
+            wanted="none",
+        )
+    return np.concatenate(keys)
+
+
+def encode_treemap(keys: Keys, *, runs: bool) -> bytes:
+    """Return ascending keys as a RoaringTreemap, with run containers where they are smaller."""
+    high = keys >> SHIFT
+    starts = np.flatnonzero(np.diff(high, prepend=high[:1] + np.uint64(1)))
+    parts = [part for part in np.split(keys, starts[1:]) if len(part)]
+    found = [struct.pack("<Q", len(parts))]
+    for part in parts:
+        bitmap = BitMap((part & LOW).astype(np.uint32), optimize=False)
+        if runs:
+            bitmap.run_optimize()
+        found.append(struct.pack("<I", int(part[0] >> SHIFT)) + bitmap.serialize())
+    return b"".join(found)
 
 
 def encode_row_set(rows: RowSet) -> bytes:

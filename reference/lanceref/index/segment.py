@@ -12,16 +12,35 @@ Layout: `_indices/{uuid}/{path}`, the uuid in lower case with hyphens.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from lanceref.context import Context
 from lanceref.errors import FormatError, NotFound, Place
 from lanceref.index.index_file import IndexFile
+from lanceref.index.row_set import Keys
 from lanceref.proto import table_pb2
 from lanceref.table.bases import Bases
 from lanceref.txn.index_entries import covered
+
+Moved: TypeAlias = Callable[[Keys], tuple[NDArray[np.bool_], Keys]]
+"""Says of the keys of a segment which are left, and returns these as they are now."""
+
+
+class Moves(Protocol):
+    """Where rows went that have moved since a segment was written."""
+
+    def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
+        """Return which addresses are left, and where these are now."""
+
+    def covered(self, bitmap: BitMap) -> BitMap:
+        """Return the fragments that hold the rows of those in a bitmap now."""
+
 
 FOLDER = "_indices"
 """Where indices lie below a table's root."""
@@ -29,13 +48,17 @@ FOLDER = "_indices"
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One segment: `entry` is its line in the index section, `place` that of the manifest."""
+    """One segment: `entry` is its line in the index section, `place` that of the manifest.
+
+    `moves` says where the rows went whose addresses are in its files, None: nowhere.
+    """
 
     entry: table_pb2.IndexMetadata
     bases: Bases
     ctx: Context
     place: Place
     stable_row_ids: bool
+    moves: Moves | None = None
     _opened: dict[str, IndexFile] = field(default_factory=dict)
 
     @property
@@ -50,9 +73,25 @@ class Segment:
 
     @property
     def covers(self) -> BitMap:
-        """Ids of the fragments that the entry says it covers; none when it does not say."""
+        """Ids of the fragments that hold the rows it covers; none when it does not say."""
         bitmap = covered(self.entry)
-        return BitMap() if bitmap is None else bitmap
+        if bitmap is None or self.moves is None:
+            return BitMap() if bitmap is None else bitmap
+        return self.moves.covered(bitmap)
+
+    def then(self, moved: Moved) -> Moved:
+        """Return `moved` for the keys in the files: they are first brought to where rows are."""
+        if self.moves is None:
+            return moved
+        moves = self.moves
+
+        def both(keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
+            kept, current = moves(keys)
+            left, after = moved(current)
+            kept[np.flatnonzero(kept)[~left]] = False
+            return kept, after
+
+        return both
 
     def file(self, path: str) -> IndexFile:
         """Return a file of the segment, opened once. Raises FormatError when there is none."""

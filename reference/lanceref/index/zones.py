@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lanceref.errors import CorruptPage
 from lanceref.index.index_file import IndexFile
-from lanceref.index.kind import Moved, Spans
+from lanceref.index.kind import Spans
 from lanceref.index.row_set import (
     NO_KEYS,
     SHIFT,
@@ -32,6 +32,7 @@ from lanceref.index.row_set import (
     parse_row_set,
     row_set,
 )
+from lanceref.index.segment import Moved
 from lanceref.index.training import Training
 
 NULLS = "null_bitmap"

@@ -30,6 +30,19 @@ VALUE_BYTES = 4
 
 def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
     """Parse the bitmap that fills `cursor`: its values, uint32, ascending. Raises LimitExceeded."""
+    found = read_bitmap(cursor)
+    if cursor.remaining:
+        raise FormatError(
+            "L.table.roaring.end",
+            cursor.ctx.at(cursor.offset, cursor.remaining),
+            found=f"{cursor.remaining} bytes behind the last container",
+            wanted="none",
+        )
+    return found
+
+
+def read_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
+    """Parse the bitmap that `cursor` begins with, as `parse_bitmap`."""
     ctx, start = cursor.ctx, cursor.offset
     count, is_run = _parse_head(cursor)
     cursor.require(4 * count, f"{count} containers", "L.table.roaring.containers")
@@ -59,13 +72,6 @@ def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
         places.append(cursor.offset - start)
         low = _container(cursor, number, int(sizes[number]), is_run is not None and is_run[number])
         parts.append(low.astype(np.uint32) | (keys[number] << np.uint32(16)))
-    if cursor.remaining:
-        raise FormatError(
-            "L.table.roaring.end",
-            ctx.at(cursor.offset, cursor.remaining),
-            found=f"{cursor.remaining} bytes behind the last container",
-            wanted="none",
-        )
     if stored and stored != places:
         ctx.lint(
             "L.table.roaring.offsets",

@@ -8,7 +8,7 @@ import lanceref
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.edit.index_move import MovedRows
+from lanceref.edit.index_move import moved_rows
 
 TABLE = pa.table({"i": range(40)})
 
@@ -18,7 +18,7 @@ def test_a_worked_example(tmp_path):
     dataset = lanceref.write_dataset(TABLE.slice(0, 9), tmp_path / "t", max_rows_per_file=3)
     dataset.delete("i in (4, 6)")
     old = dataset._snapshot.fragments[1:]
-    moved = MovedRows([(old, [SimpleNamespace(id=7, physical_rows=4)])])
+    moved = moved_rows([(old, [SimpleNamespace(id=7, physical_rows=4)])])
     keys = [0, 2, 1 << 32, 1 << 32 | 1, 1 << 32 | 2, 2 << 32, 2 << 32 | 1, 9 << 32]
     kept, now = moved(np.array(keys, np.uint64))
     assert kept.tolist() == [True, True, True, False, True, False, True, True]

@@ -14,8 +14,10 @@ from lanceref.errors import FormatError
 from lanceref.index.row_set import (
     RowSet,
     encode_row_set,
+    encode_treemap,
     intersection,
     parse_row_set,
+    parse_treemap,
     row_set,
     union,
 )
@@ -93,3 +95,15 @@ def test_broken_sets_are_refused(data, clause):
     with pytest.raises(FormatError) as caught:
         parse(data)
     assert caught.value.clause == clause
+
+
+@given(keys, st.booleans())
+def test_every_treemap_is_parsed_as_it_was_written(values, runs):
+    """With and without run containers."""
+    ordered = np.array(sorted(set(values)), np.uint64)
+    data = encode_treemap(ordered, runs=runs)
+    assert parse_treemap(Cursor(memoryview(data), 0, Context("map"))).tolist() == ordered.tolist()
+    for broken, clause in ((data + b"\0", "end"), (b"\xff" * 8 + data[8:], "count")):
+        with pytest.raises(FormatError) as caught:
+            parse_treemap(Cursor(memoryview(broken), 0, Context("map")))
+        assert caught.value.clause == f"L.index.treemap.{clause}"

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage
 from lanceref.index.index_file import IndexFile
-from lanceref.index.kind import Built, Kind, Moved, Parameters
+from lanceref.index.kind import Built, Kind, Parameters
 from lanceref.index.ordering import has_order, run_starts, sorted_order
 from lanceref.index.predicate import Among, IsNull, OnValues, Predicate, Within, holds
 from lanceref.index.row_set import Keys, RowSet, encode_row_set, parse_row_set, row_set, union
-from lanceref.index.segment import Segment
+from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, trained
 from lanceref.proto import index_details_pb2

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lanceref.errors import FormatError, OperationRefused
 from lanceref.index.index_file import IndexFile
-from lanceref.index.kind import Built, Kind, Moved, Parameters
+from lanceref.index.kind import Built, Kind, Parameters
 from lanceref.index.ordering import has_order, sorted_order
 from lanceref.index.predicate import (
     Among,
@@ -33,7 +33,7 @@ from lanceref.index.predicate import (
     may_hold,
 )
 from lanceref.index.row_set import Keys, RowSet, row_set
-from lanceref.index.segment import Segment
+from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, trained
 from lanceref.proto import index_details_pb2

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lanceref.file.schema import Field
-from lanceref.index.kind import Built, Kind, Moved, Parameters
+from lanceref.index.kind import Built, Kind, Parameters
 from lanceref.index.predicate import Among, HasLabels, IsNull, Predicate
 from lanceref.index.row_set import (
     Keys,
@@ -28,7 +28,7 @@ from lanceref.index.row_set import (
     union,
 )
 from lanceref.index.scalar.bitmap import LOOKUP, Bitmap, entries, write_bitmaps
-from lanceref.index.segment import Segment
+from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf, trained
 from lanceref.proto import index_details_pb2

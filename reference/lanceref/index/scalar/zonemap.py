@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from lanceref.errors import OperationRefused
 from lanceref.file.schema import Field
 from lanceref.index import zones
-from lanceref.index.kind import Built, Found, Kind, Moved, Parameters, Spans
+from lanceref.index.kind import Built, Found, Kind, Parameters, Spans
 from lanceref.index.ordering import sort_keys
 from lanceref.index.predicate import (
     Among,
@@ -36,7 +36,7 @@ from lanceref.index.predicate import (
     may_hold,
 )
 from lanceref.index.row_set import Keys
-from lanceref.index.segment import Segment
+from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training
 from lanceref.proto import index_details_pb2

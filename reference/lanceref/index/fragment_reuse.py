@@ -1,0 +1,143 @@
+"""Fragment reuse: where rows went that a compaction moved without writing the indices anew.
+
+Each version says, of groups of fragments, which rows were written on and to which fragments: the
+rows of the old ones that are in the set, in order, are the rows of the new ones. Whatever an index
+by address finds is brought through all versions, oldest first, and so is what it covers: its entry
+may name the old fragments or the new ones, the addresses in its files stay what they were.
+
+Layout (message lance.table.FragmentReuseIndexDetails): the versions inline, or path, offset and
+size of a file in the folder of the index that holds the same message.
+
+Clauses: L.index.reuse.external, L.index.reuse.rows, L.index.reuse.fragments, L.index.reuse.order
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
+
+from lanceref.context import Context
+from lanceref.cursor import Cursor
+from lanceref.errors import FormatError, Place
+from lanceref.index.moved_rows import MovedRows
+from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, parse_treemap
+from lanceref.index.segment import Segment
+from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
+from lanceref.wire import parse_message
+
+NAME = "__lance_frag_reuse"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one version moved: rows, and in place of which fragments others stand."""
+
+    rows: MovedRows
+    fragments: tuple[tuple[BitMap, BitMap], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """All versions, oldest first."""
+
+    steps: tuple[Step, ...] = ()
+
+    def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
+        """Return which addresses are left, and where these are now."""
+        kept = np.ones(len(keys), np.bool_)
+        for step in self.steps:
+            left, keys = step.rows(keys)
+            kept[np.flatnonzero(kept)[~left]] = False
+        return kept, keys
+
+    def covered(self, bitmap: BitMap) -> BitMap:
+        """Return the fragments that hold the rows of those in a bitmap now."""
+        found = BitMap(bitmap)
+        for step in self.steps:
+            for old, new in step.fragments:
+                if old and old <= found:
+                    found = (found - old) | new
+        return found
+
+
+def read_reuse(segments: Sequence[Segment], ctx: Context) -> Reuse:
+    """Return what the index of that name says; nothing without one. Raises FormatError."""
+    for segment in segments:
+        if segment.entry.name == NAME:
+            content = _content(segment, ctx)
+            versions = sorted(content.versions, key=lambda one: one.dataset_version)
+            return Reuse(tuple(_step(one, ctx, segment.place) for one in versions))
+    return Reuse()
+
+
+def _content(segment: Segment, ctx: Context) -> Details.InlineContent:
+    """Return the versions, from the entry or from the file it names."""
+    data = memoryview(segment.entry.index_details.value)
+    name, clause = "fragment reuse", "L.index.reuse.external"
+    details = parse_message(Cursor(data, 0, ctx), Details, name, clause, segment.place)
+    if details.WhichOneof("content") != "external":
+        return details.inline
+    outside = details.external
+    held = memoryview(segment.bytes_of(outside.path))
+    if outside.offset + outside.size > len(held):
+        raise FormatError(
+            clause,
+            segment.place,
+            found=f"{len(held)} bytes in {outside.path!r}",
+            wanted=f"{outside.size} from {outside.offset} on",
+        )
+    part = held[outside.offset : outside.offset + outside.size]
+    return parse_message(Cursor(part, 0, ctx), Details.InlineContent, name, clause, segment.place)
+
+
+def _step(version: Details.Version, ctx: Context, place: Place) -> Step:
+    before: list[Keys] = [NO_KEYS]
+    after: list[Keys] = [NO_KEYS]
+    for group in version.groups:
+        old, new = _group(group, ctx, place)
+        before.append(old)
+        after.append(new)
+    fragments = tuple(
+        (
+            BitMap([one.id for one in group.old_fragments]),
+            BitMap([one.id for one in group.new_fragments]),
+        )
+        for group in version.groups
+    )
+    old_ids = [one.id for group in version.groups for one in group.old_fragments]
+    return Step(MovedRows(np.concatenate(before), np.concatenate(after), old_ids), fragments)
+
+
+def _group(group: Details.Group, ctx: Context, place: Place) -> tuple[Keys, Keys]:
+    """Return the old and the new addresses of the rows of a group. Raises FormatError."""
+    rows = parse_treemap(Cursor(memoryview(group.changed_row_addrs), place.offset, ctx))
+    parts = []
+    for one in group.old_fragments:
+        ends = np.array([one.id << 32, (one.id << 32) + one.physical_rows], np.uint64)
+        first, end = np.searchsorted(rows, ends)
+        parts.append(rows[first:end])
+    old = np.concatenate([NO_KEYS, *parts])
+    wanted = sum(one.physical_rows for one in group.new_fragments)
+    if len(old) != len(rows):
+        raise FormatError(
+            "L.index.reuse.fragments",
+            place,
+            found=f"{len(rows) - len(old)} rows of other fragments",
+            wanted="rows of the old fragments",
+        )
+    if len(old) != wanted:
+        raise FormatError(
+            "L.index.reuse.rows",
+            place,
+            found=f"{len(old)} rows that were written on",
+            wanted=f"{wanted}, the rows of the new fragments",
+        )
+    new = [
+        np.arange(one.physical_rows, dtype=np.uint64) | np.uint64(one.id) << SHIFT
+        for one in group.new_fragments
+    ]
+    return old, np.concatenate([NO_KEYS, *new])
