@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from lanceref.edit.inserted_keys import list_keys
 from lanceref.edit.matching import match
-from lanceref.edit.merge import Actions, by_fragment, merged_rows, plan_merge
-from lanceref.edit.new_rows import give_ids, neighbours, write_new_rows
+from lanceref.edit.merge import Actions, MergePlan, by_fragment, merged_rows, plan_merge
+from lanceref.edit.merge_columns import check_columns, is_patched, write_merged_columns
+from lanceref.edit.new_rows import give_ids, neighbours, write_new_rows, write_rows_as
 from lanceref.edit.removal import put_update, remove
 from lanceref.edits import CONFLICT_RETRIES, RETRY_TIMEOUT, Edits
 from lanceref.errors import QueryRefused
@@ -28,6 +29,9 @@ from lanceref.read_transaction import from_message
 from lanceref.table.appended import appended_schema
 from lanceref.table.draft import Draft
 from lanceref.txn.making import Staged, storage_version_of
+
+WRITE_MODES = ("auto", "rewrite_rows", "rewrite_columns")
+"""How updated rows are written."""
 
 
 class MergeResult(TypedDict):
@@ -48,6 +52,7 @@ class MergeInsertBuilder:
         self._retries = CONFLICT_RETRIES
         self._timeout = RETRY_TIMEOUT
         self._version: str | None = None
+        self._mode, self._use_index = "auto", True
 
     def _key_columns(self, on: str | Iterable[str] | None) -> list[str]:
         """Return the key columns: those given, or the primary key. Raises QueryRefused."""
@@ -113,7 +118,19 @@ class MergeInsertBuilder:
         return self
 
     def use_index(self, use_index: bool) -> Self:
-        """Say whether an index may find the keys; the result is the same."""
+        """Say whether an index may find the keys; without one no columns are written alone."""
+        self._use_index = use_index
+        return self
+
+    def write_mode(self, mode: str) -> Self:
+        """Say how updated rows are written: moved, or their columns anew. Raises ValueError.
+
+        By default only a source that leaves columns out, by a key with an index, becomes columns.
+        """
+        if mode not in WRITE_MODES:
+            expected = ", ".join(map(repr, WRITE_MODES))
+            raise ValueError(f"Invalid write_mode: {mode}. Expected one of {expected}")
+        self._mode = mode
         return self
 
     def execute(self, data_obj: object, *, schema: pa.Schema | None = None) -> MergeResult:
@@ -152,7 +169,10 @@ class MergeInsertBuilder:
         snapshot = self._table._snapshot
         actions = self._actions
         found = match(snapshot, source, self._keys, single=actions.update or actions.delete)
+        as_columns = self._as_columns(source.schema)
         plan = plan_merge(snapshot, source, self._keys, actions, found)
+        if as_columns:
+            return self._stage_columns(source, plan, draft)
         batches, ids = merged_rows(snapshot, source, plan)
         version = None if self._version is None else version_named(self._version)
         new = write_new_rows(snapshot, batches, draft, version)
@@ -180,3 +200,36 @@ class MergeInsertBuilder:
             draft=draft,
         )
         return staged, result
+
+    def _as_columns(self, source: pa.Schema) -> bool:
+        """Whether columns are written, not rows. Raises EditFailed where they cannot be."""
+        snapshot = self._table._snapshot
+        if self._mode == "rewrite_columns":
+            check_columns(snapshot, source, self._keys, self._actions)
+            return True
+        if self._mode == "rewrite_rows" or not self._use_index:
+            return False
+        return is_patched(snapshot, source, self._keys, self._actions)
+
+    def _stage_columns(
+        self, source: pa.Table, plan: MergePlan, draft: Draft
+    ) -> tuple[Staged, MergeResult]:
+        """Write columns of the rows that are updated, and the rows that are inserted."""
+        snapshot = self._table._snapshot
+        transaction = self._table._new_transaction()
+        write_merged_columns(snapshot, source, self._keys, plan, transaction.update, draft)
+        result = MergeResult(
+            num_inserted_rows=len(plan.inserted),
+            num_updated_rows=len(plan.updated),
+            num_deleted_rows=0,
+        )
+        if not len(plan.inserted):
+            return Staged(transaction, draft=draft), result
+        given = snapshot.manifest.schema
+        fields = tuple(one for one in given.fields if one.name in source.schema.names)
+        rows = source.select([one.name for one in fields]).take(pa.array(plan.inserted))
+        version = None if self._version is None else version_named(self._version)
+        some = LanceSchema(fields, given.metadata)
+        new = write_rows_as(snapshot, some, rows.to_batches(), draft, version)
+        transaction.update.new_fragments.extend(new.fragments)
+        return Staged(transaction, dictionaries=new.dictionaries, draft=draft), result

@@ -52,20 +52,35 @@ def update_columns(
     batches = list(all_rows(snapshot, rows, own))
     held = pa.Table.from_batches(batches, schema=own.schema)
     found = [places.get(value) for value in held[left_on].to_pylist()]
-    hits = pa.array([row is not None for row in found])
-    chosen = pa.array(found, pa.int64())
+    with Draft() as draft:
+        chosen = pa.array(found, pa.int64())
+        return put_values(snapshot, rows, held, right.select(names), chosen, draft)
+
+
+def put_values(
+    snapshot: Snapshot,
+    rows: FragmentRows,
+    held: pa.Table,
+    right: pa.Table,
+    chosen: pa.Array,
+    draft: Draft,
+) -> ColumnUpdate:
+    """Write the columns of `right` for all rows of a fragment, whose values are `held` so far.
+
+    `chosen` is for each row that of `right` with its new values, null where they stay.
+    """
+    names, hits = right.schema.names, pc.is_valid(chosen)
     columns = []
     for name in names:
-        type_ = own.storage.field(name).type
-        new = as_column(right[name].combine_chunks().take(chosen), type_)
-        columns.append(pc.if_else(hits, new, _storage(held[name].combine_chunks())))
+        old = _storage(held[name].combine_chunks())
+        new = as_column(right[name].combine_chunks().take(chosen), old.type)
+        columns.append(pc.if_else(hits, new, old))
     batch = pa.RecordBatch.from_arrays(columns, names=names)
     fields = tuple(
         next(one for one in snapshot.manifest.schema.fields if one.name == name) for name in names
     )
     kept = LanceSchema(fields)
-    with Draft() as draft:
-        (written,) = write_columns(snapshot, kept, lambda _: iter([batch]), draft, [rows])
+    (written,) = write_columns(snapshot, kept, lambda _: iter([batch]), draft, [rows])
     fragment = table_pb2.DataFragment()
     fragment.CopyFrom(rows.fragment.message)
     put_file(fragment, written.files[-1])
