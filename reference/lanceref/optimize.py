@@ -20,10 +20,11 @@ from lanceref.edit.compaction import (
     plan_compaction,
     write_group,
 )
+from lanceref.edit.index_defer import reuse_entry
 from lanceref.edit.index_move import rewrite_moved
 from lanceref.edit.index_update import UpdateRules, update_indices
 from lanceref.edit.new_rows import MAX_BYTES_PER_FILE
-from lanceref.errors import DataRefused
+from lanceref.errors import DataRefused, OperationRefused
 from lanceref.file.versions import version_named
 from lanceref.metadata import FragmentMetadata
 from lanceref.opened import OpenTable
@@ -212,7 +213,8 @@ class Compaction:
         plan = Compaction.plan(dataset, options)
         with Draft() as draft:
             rewrites = [task._run(dataset, draft) for task in plan.tasks]
-            return _committed(dataset, rewrites, draft)
+            deferred = bool(options.get("defer_index_remap"))
+            return _committed(dataset, rewrites, draft, deferred=deferred)
 
     @staticmethod
     def commit(
@@ -221,7 +223,8 @@ class Compaction:
         options: CompactionOptions | None = None,
     ) -> CompactionMetrics:
         """Reserve ids for the new fragments by a version of its own, then put them in place."""
-        return _committed(dataset, rewrites, Draft())
+        deferred = bool((options or {}).get("defer_index_remap"))
+        return _committed(dataset, rewrites, Draft(), deferred=deferred)
 
 
 class DatasetOptimizer:
@@ -276,11 +279,18 @@ class DatasetOptimizer:
 
 
 def _committed(
-    dataset: OpenTable, rewrites: Sequence[RewriteResult], draft: Draft
+    dataset: OpenTable, rewrites: Sequence[RewriteResult], draft: Draft, *, deferred: bool
 ) -> CompactionMetrics:
-    """Commit the rewrites of a compaction; the files of `draft` go when it is refused."""
+    """Commit the rewrites of a compaction; the files of `draft` go when it is refused.
+
+    A `deferred` one leaves indices as they are. Raises OperationRefused where it cannot.
+    """
     if not rewrites:
         return CompactionMetrics()
+    if deferred and dataset._snapshot.stable_row_ids:
+        raise OperationRefused(
+            "Cannot compact with defer_index_remap: the dataset uses stable row IDs"
+        )
     read = rewrites[0].read_version
     messages = [[one.to_message() for one in result.new_fragments] for result in rewrites]
     new = [fragment for held in messages for fragment in held]
@@ -299,8 +309,12 @@ def _committed(
         old = [one.to_message() for one in result.original_fragments]
         transaction.rewrite.groups.add(old_fragments=old, new_fragments=held)
         groups.append(([by_id[one.id] for one in old], held))
-    transaction.rewrite.rewritten_indices.extend(rewrite_moved(snapshot, groups, draft))
-    dataset._commit(Staged(transaction, draft=draft))
+    reuse = None
+    if deferred:
+        reuse = reuse_entry(snapshot, groups, version, draft)
+    else:
+        transaction.rewrite.rewritten_indices.extend(rewrite_moved(snapshot, groups, draft))
+    dataset._commit(Staged(transaction, reuse_index=reuse, draft=draft))
     return sum((result.metrics for result in rewrites), CompactionMetrics())
 
 

@@ -33,13 +33,13 @@ Group = tuple[Sequence[FragmentRows], Sequence[table_pb2.DataFragment]]
 
 def moved_rows(groups: Sequence[Group]) -> MovedRows:
     """Return where the live rows of rewritten fragments are now."""
-    pairs = [(_old(old), _new(new)) for old, new in groups]
+    pairs = [(live_addresses(old), _new(new)) for old, new in groups]
     before = np.concatenate([np.empty(0, np.uint64), *(one for one, _ in pairs)])
     after = np.concatenate([np.empty(0, np.uint64), *(other for _, other in pairs)])
     return MovedRows(before, after, [rows.fragment.id for old, _ in groups for rows in old])
 
 
-def _old(fragments: Sequence[FragmentRows]) -> Keys:
+def live_addresses(fragments: Sequence[FragmentRows]) -> Keys:
     """Return the addresses of the live rows of fragments, in their order."""
     parts = [
         rows.offsets(np.arange(rows.num_rows)).astype(np.uint64)

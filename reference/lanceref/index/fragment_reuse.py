@@ -68,13 +68,13 @@ def read_reuse(segments: Sequence[Segment], ctx: Context) -> Reuse:
     """Return what the index of that name says; nothing without one. Raises FormatError."""
     for segment in segments:
         if segment.entry.name == NAME:
-            content = _content(segment, ctx)
+            content = content_of(segment, ctx)
             versions = sorted(content.versions, key=lambda one: one.dataset_version)
             return Reuse(tuple(_step(one, ctx, segment.place) for one in versions))
     return Reuse()
 
 
-def _content(segment: Segment, ctx: Context) -> Details.InlineContent:
+def content_of(segment: Segment, ctx: Context) -> Details.InlineContent:
     """Return the versions, from the entry or from the file it names."""
     data = memoryview(segment.entry.index_details.value)
     name, clause = "fragment reuse", "L.index.reuse.external"

@@ -11,7 +11,7 @@ from lanceref.errors import NotFound, OperationRefused
 from lanceref.table.manifest import Manifest
 from lanceref.txn.add_rows import append, overwrite
 from lanceref.txn.change_rows import delete, update
-from lanceref.txn.index_entries import create_index
+from lanceref.txn.index_entries import bring_forward, create_index
 from lanceref.txn.making import Making, Past, Staged, begin, finish
 from lanceref.txn.reshape import merge, project, replace_data
 from lanceref.txn.rewind import restore
@@ -53,6 +53,7 @@ def encode_next(
     if before is None and name != "overwrite":
         raise NotFound("only Overwrite creates a table")
     making = begin(before, staged, past)
+    bring_forward(making.indices)
     if version is not None:
         making.message.version = version
     OPERATIONS[name](making)

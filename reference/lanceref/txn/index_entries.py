@@ -5,7 +5,7 @@ only edit its entry: a fragment whose indexed values changed is no longer covere
 rewrite put in place of covered ones is.
 
 Clauses: L.txn.op.create-index, L.txn.op.update-index, L.txn.op.index-fields, L.txn.op.index-dead,
-L.txn.op.rewrite-index
+L.txn.op.rewrite-index, L.index.reuse.applied
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from pyroaring import BitMap
 
 from lanceref.context import Context
 from lanceref.cursor import Cursor
-from lanceref.errors import OperationRefused
+from lanceref.errors import OperationRefused, Place
 from lanceref.proto import table_pb2
+from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.roaring import parse_bitmap
 from lanceref.txn.making import REUSE_INDEX, Making
+from lanceref.wire import parse_message
 
 MEM_WAL_INDEX = "__lance_mem_wal"
 SYSTEM_INDICES = (REUSE_INDEX, MEM_WAL_INDEX)
@@ -54,6 +56,40 @@ def create_index(making: Making) -> None:
                 f"index {index.name!r} is on fields {sorted(missing)} of no column"
             )
     making.indices[:] = [*kept, *given.new_indices]
+
+
+def bring_forward(indices: Sequence[table_pb2.IndexMetadata]) -> None:
+    """Put in every entry the fragments that now hold the rows of those it covers.
+
+    A compaction that left indices as they are has said so in an entry of its own; where its
+    message is in a file of its own the entries stay as they are.
+    """
+    for reuse in indices:
+        if reuse.name != REUSE_INDEX:
+            continue
+        details = parse_details(reuse.index_details.value)
+        versions = sorted(details.inline.versions, key=lambda one: one.dataset_version)
+        groups = [
+            ([one.id for one in group.old_fragments], [one.id for one in group.new_fragments])
+            for version in versions
+            for group in version.groups
+        ]
+        for index in indices:
+            bitmap = covered(index)
+            if bitmap is None or index is reuse:
+                continue
+            for old, new in groups:
+                if old and bitmap.issuperset(BitMap(old)):
+                    bitmap = (bitmap - BitMap(old)) | BitMap(new)
+            set_covered(index, bitmap)
+
+
+def parse_details(data: bytes) -> FragmentReuseIndexDetails:
+    """Return the message of the entry. Raises BadProto."""
+    place = Place("index", 0, len(data))
+    cursor = Cursor(memoryview(data), 0, Context("index"))
+    clause = "L.index.reuse.external"
+    return parse_message(cursor, FragmentReuseIndexDetails, "fragment reuse", clause, place)
 
 
 def drop_dead(making: Making) -> None:

@@ -1,0 +1,101 @@
+"""Compactions that leave indices as they are."""
+
+from __future__ import annotations
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref.edit import index_defer
+from lanceref.errors import OperationRefused
+from lanceref.index.fragment_reuse import NAME, content_of
+
+TABLE = pa.table({"i": [n * 7 % 50 for n in range(600)], "z": range(600)})
+CONDITIONS = ("i = 3", "i > 40", "not (i = 3)", "z between 100 and 120")
+
+
+def indexed(path, **options) -> lanceref.LanceDataset:
+    """Write a table of twelve fragments with two indices, and delete some rows."""
+    dataset = lanceref.write_dataset(TABLE, path, max_rows_per_file=50, **options)
+    dataset.create_scalar_index("i", "BTREE")
+    dataset.create_scalar_index("z", "ZONEMAP")
+    dataset.delete("z % 7 = 0")
+    return dataset
+
+
+def compact(dataset, rows: int) -> None:
+    """Compact and leave the indices."""
+    dataset.optimize.compact_files(target_rows_per_fragment=rows, defer_index_remap=True)
+
+
+def names(dataset) -> list[str]:
+    """Return the names of all entries."""
+    return sorted(one["name"] for one in dataset.list_indices())
+
+
+def assert_found(path) -> None:
+    """Indices are asked, and find what a scan finds."""
+    opened = lanceref.dataset(path)
+    for condition in CONDITIONS:
+        assert "ScalarIndexQuery" in opened.scanner(filter=condition).explain_plan()
+        found = opened.to_table(filter=condition)
+        assert found == opened.to_table(filter=condition, use_scalar_index=False)
+
+
+def test_rows_are_found_after_every_step(tmp_path):
+    """Twice compacted, rows deleted and added between."""
+    path = tmp_path / "t"
+    dataset = indexed(path)
+    before = {one["name"]: one["uuid"] for one in dataset.list_indices()}
+    compact(dataset, 150)
+    assert names(dataset) == [NAME, "i_idx", "z_idx"]
+    assert {**before, NAME: ""} == {
+        one["name"]: "" if one["name"] == NAME else one["uuid"] for one in dataset.list_indices()
+    }
+    assert_found(path)
+    dataset.delete("z = 5")
+    assert_found(path)
+    compact(dataset, 400)
+    assert_found(path)
+    dataset.optimize.optimize_indices(num_indices_to_merge=9)
+    assert_found(path)
+
+
+def test_long_messages_have_a_file_of_their_own(tmp_path, monkeypatch):
+    """It lies in the folder of the entry."""
+    monkeypatch.setattr(index_defer, "INLINE_BYTES", 10)
+    path = tmp_path / "t"
+    dataset = indexed(path)
+    compact(dataset, 150)
+    (segment,) = [one for one in dataset._snapshot.indices.segments if one.entry.name == NAME]
+    assert (path / segment.folder / "details.binpb").is_file()
+    assert len(content_of(segment, segment.ctx).versions) == 1
+    assert_found(path)
+
+
+def test_nothing_is_said_where_no_index_covers_the_rows(tmp_path):
+    """And with stable row ids it is refused."""
+    dataset = lanceref.write_dataset(TABLE, tmp_path / "t", max_rows_per_file=50)
+    compact(dataset, 600)
+    assert names(dataset) == []
+    stable = indexed(tmp_path / "s", enable_stable_row_ids=True)
+    with pytest.raises(OperationRefused):
+        compact(stable, 600)
+
+
+@pytest.mark.oracle
+def test_the_oracle_finds_the_rows(tmp_path):
+    """In what we left, and covers what we say it does."""
+    import lance
+
+    path = str(tmp_path / "t")
+    compact(indexed(path), 150)
+    theirs = lance.dataset(path)
+    for condition in CONDITIONS:
+        assert "ScalarIndexQuery" in theirs.scanner(filter=condition).explain_plan()
+        found = theirs.to_table(filter=condition).sort_by("z")
+        assert found == theirs.to_table(filter=condition, use_scalar_index=False).sort_by("z")
+    theirs.delete("z = 5")
+    assert_found(path)
+    covered = {one["name"]: list(one["fragment_ids"]) for one in theirs.list_indices()}
+    own = {one["name"]: list(one["fragment_ids"]) for one in lanceref.dataset(path).list_indices()}
+    assert covered == own
