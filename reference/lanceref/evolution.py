@@ -12,28 +12,29 @@ from typing import TypedDict
 
 import pyarrow as pa
 
+from lanceref.edit.cast import cast_field, cast_within, ids_of
 from lanceref.edit.columns import (
     Batches,
     all_rows,
     new_fields,
     next_field_id,
-    numbered_fields,
     write_columns,
 )
 from lanceref.edit.reshaped import (
-    cast_values,
     check_cast,
     dropped,
     edited,
     find_field,
+    only,
     renamed,
+    replaced,
     with_nullable,
 )
 from lanceref.edit.sources import ColumnSource, brought, computed, joined, mapped
 from lanceref.errors import EvolutionRefused, SchemaRefused
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_write import field_message, schema_of
-from lanceref.file.versions import V0_1
+from lanceref.file.versions import V0_1, V2_0
 from lanceref.incoming import reader_of
 from lanceref.opened import OpenTable
 from lanceref.projection import scan_projection
@@ -168,30 +169,29 @@ class Evolution(OpenTable):
 
     def _cast(self, schema: LanceSchema, casts: Mapping[int, pa.DataType]) -> None:
         """Write columns in other types, under new ids; the old ones leave the schema."""
-        old = self._snapshot.schema(BlobHandling.BYTES)
-        number, new, paths = next_field_id(self._snapshot), {}, {}
+        old, number = self._snapshot.schema(BlobHandling.BYTES), next_field_id(self._snapshot)
+        version, made_ids = storage_version_of(self._snapshot.manifest.message), set[int]()
         for field_id, type_ in casts.items():
             held = next(field for field in schema.flat() if field.id == field_id)
-            if held.parent_id != -1:
-                raise EvolutionRefused(f"nested column {held.name!r} cannot be cast")
-            unnumbered = schema_of(pa.schema([pa.field(held.name, type_, held.nullable)])).fields[0]
-            (made,) = numbered_fields([replace(unnumbered, metadata=held.metadata)], number)
+            if held.parent_id != -1 and version in (V0_1, V2_0):
+                raise EvolutionRefused(f"nested column {held.name!r} cannot be cast in {version}")
+            made = cast_field(schema, held, type_, number)
             number += len(list(made.flat()))
-            new[field_id] = made
-            paths[field_id] = next(one.name for one in old.fields if one.id == field_id)
-        projection = scan_projection(old, [paths[field_id] for field_id in casts])
+            made_ids.add(made.id)
+            schema = edited(schema, field_id, replaced(made))
+        new = only(schema, made_ids)
+        tops = [one for one in old.fields if not casts.keys().isdisjoint(ids_of(one))]
+        projection = scan_projection(old, [one.name for one in tops])
 
         def rows_of(rows: FragmentRows) -> Batches:
             for batch in all_rows(self._snapshot, rows, projection):
-                pairs = zip(batch.columns, new.values(), strict=True)
-                arrays = [cast_values(column, field.arrow.type) for column, field in pairs]
-                yield pa.RecordBatch.from_arrays(arrays, names=[f.name for f in new.values()])
+                each = zip(batch.columns, tops, new.fields, strict=True)
+                arrays = [cast_within(column, top, one, casts) for column, top, one in each]
+                yield pa.RecordBatch.from_arrays(arrays, names=[one.name for one in new.fields])
 
-        fields = tuple(new.get(field.id, field) for field in schema.fields)
         with Draft() as draft:
-            drafts = LanceSchema(tuple(new.values()))
-            written = write_columns(self._snapshot, drafts, rows_of, draft)
-            self._merge(replace(schema, fields=fields), written, draft)
+            written = write_columns(self._snapshot, new, rows_of, draft)
+            self._merge(schema, written, draft)
 
     def _add(self, source: ColumnSource) -> None:
         fields = new_fields(self._snapshot, source.schema)

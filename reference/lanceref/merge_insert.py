@@ -158,14 +158,17 @@ class MergeInsertBuilder:
             raise QueryRefused(
                 "The merge insert job is not configured to change the data in any way"
             )
-        reader = reader_of(data, schema)
+        return reader_of(data, schema).read_all()
+
+    def _check(self, source: pa.Schema) -> None:
+        """Raise AppendRefused for rows that do not fit the table as it is now."""
         manifest = self._table._snapshot.manifest
         version = storage_version_of(manifest.message)
         optional = tuple(replace(field, nullable=True) for field in manifest.schema.fields)
-        appended_schema(LanceSchema(optional), schema_of(reader.schema), version)
-        return reader.read_all()
+        appended_schema(LanceSchema(optional), schema_of(source), version)
 
     def _stage(self, source: pa.Table, draft: Draft) -> tuple[Staged, MergeResult]:
+        self._check(source.schema)
         snapshot = self._table._snapshot
         actions = self._actions
         found = match(snapshot, source, self._keys, single=actions.update or actions.delete)

@@ -249,7 +249,7 @@ class References(OpenTable):
                 f"Ref conflict error: branch {branch} is being created or deleted, or that was "
                 "interrupted: cleanup_old_versions(delete_unverified=True) removes what it left"
             )
-        source = Source(found.manifest, found.store.root, parent)
+        source = Source(found.manifest, found.store.root)
         size = write_shallow(store, source, branch)
         above = self.branches.list()[parent]["branch_identifier"] if parent else []
         entry = Branch(
@@ -271,7 +271,7 @@ class References(OpenTable):
     ) -> Self:
         """Make a table whose rows lie here. Raises AlreadyExists, NotFound."""
         found = open_reference(self, reference)
-        source = Source(found.manifest, found.store.root, None)
+        source = Source(found.manifest, found.store.root)
         store = self._open_target(target_path, storage_options)
         write_shallow(store, source)
         return self._cloned(target_path, store)
@@ -286,7 +286,7 @@ class References(OpenTable):
         found = open_reference(self, reference)
         store = self._open_target(target_path, storage_options)
         _copy_files(found, store)
-        write_deep(store, Source(found.manifest, found.store.root, None))
+        write_deep(store, Source(found.manifest, found.store.root))
         return self._cloned(target_path, store)
 
     def _open_target(

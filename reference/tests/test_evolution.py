@@ -203,3 +203,19 @@ def test_a_value_that_does_not_fit_is_named(tmp_path):
         made.alter_columns({"path": "a", "foo": 1})
     made.alter_columns({"path": "a", "data_type": pa.uint16()})
     assert pa.uint16() == made.schema.field("a").type
+
+
+@pytest.mark.oracle
+def test_the_oracle_reads_columns_of_0_1_that_were_cast(tmp_path):
+    """L.table.datafile.legacy-order: the cast column has the greater id and stands first."""
+    import lance
+
+    data = pa.table({"a": [1], "b": ["x"]})
+    made = lanceref.write_dataset(data, tmp_path, data_storage_version="0.1")
+    made.update_field_metadata({"a": {"k": "v"}})
+    made.alter_columns({"path": "a", "data_type": pa.int32()})
+    lanceref.write_dataset(made.to_table(), tmp_path, mode="append")
+
+    assert [[[1, 2]]] == _files(lanceref.dataset(tmp_path))[1:]
+    assert {"a": [1, 1], "b": ["x", "x"]} == lance.dataset(str(tmp_path)).to_table().to_pydict()
+    assert {} == dict(made._snapshot.manifest.message.fields[0].metadata)

@@ -103,3 +103,15 @@ def test_the_oracle_merges_alike(tmp_path):
         found.append(lance.dataset(str(path)).to_table(columns, with_row_id=True))
 
     assert found[0].equals(found[1])
+
+
+def test_a_merge_that_is_made_again_must_fit_the_newer_schema(tmp_path):
+    """Somebody dropped a column in between: what is to be written has one too many."""
+    made = lanceref.write_dataset(pa.table({"a": [1, 2], "d": [1, 2]}), tmp_path)
+    lanceref.dataset(tmp_path).drop_columns(["d"])
+    lanceref.dataset(tmp_path).delete("a = 1")
+    merge = made.merge_insert("a").when_matched_update_all()
+
+    with pytest.raises(AppendRefused):
+        merge.execute(pa.table({"a": [1], "d": [7]}))
+    assert {"a": [2]} == lanceref.dataset(tmp_path).to_table().to_pydict()

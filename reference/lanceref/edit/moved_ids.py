@@ -2,7 +2,8 @@
 
 A segment ends where the batch does in which the rows were read: with the fragment, and with each
 run of its rows. Where columns are read only after the filter has passed (2.x: those of 10 bytes and
-more and those without a width, beside its own), the rows of all fragments come in batches together.
+more and those without a width, beside its own), the rows of all fragments come in batches together,
+unless an index has found them.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ def _cuts(chosen: Chosen, run: int) -> Iterator[NDArray[np.int64]]:
 
 
 def _reads_late(snapshot: Snapshot, wanted: Condition) -> bool:
+    if any(source.explained for source in wanted.sources):  # an index has said where rows are
+        return False
     asked = {one.id for field in wanted.projection.fields for one in field.flat()}
     fields = snapshot.manifest.schema.fields
     return any(one.id not in asked and _is_wide(one.arrow.type) for one in _leaves(fields))

@@ -50,9 +50,30 @@ def _edited(field: Field, number: int, edit: Edit) -> Field | None:
     return replace(field, children=kept, arrow=field.arrow.with_type(type_))
 
 
+def only(schema: LanceSchema, ids: Collection[int]) -> LanceSchema:
+    """Return the schema with nothing but some fields, by their ids, and what they lie in."""
+    fields = (_only(field, ids) for field in schema.fields)
+    return LanceSchema(tuple(field for field in fields if field is not None))
+
+
+def _only(field: Field, ids: Collection[int]) -> Field | None:
+    if field.id in ids:
+        return field
+    kept = tuple(one for one in (_only(child, ids) for child in field.children) if one is not None)
+    if not kept:
+        return None
+    type_ = arrow_type(field.logical_type, [child.arrow for child in kept], _NOWHERE)
+    return replace(field, children=kept, arrow=field.arrow.with_type(type_))
+
+
 def renamed(name: str) -> Edit:
     """Give a field another name."""
     return lambda field: replace(field, name=name, arrow=field.arrow.with_name(name))
+
+
+def replaced(made: Field) -> Edit:
+    """Put another field in place of one."""
+    return lambda _: made
 
 
 def with_nullable(nullable: bool) -> Edit:

@@ -28,11 +28,15 @@ from lanceref.txn.transaction import new_transaction, transaction_name, write_tr
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is cloned: a version, the absolute root of its table, and its branch."""
+    """What is cloned: a version, and the absolute root of its table."""
 
     manifest: Manifest
     root: str
-    branch: str | None
+
+    @property
+    def branch(self) -> str | None:
+        """Its branch, None for the main one."""
+        return self.manifest.message.branch or None
 
 
 def write_shallow(store: Store, source: Source, branch: str | None = None) -> int:
@@ -104,7 +108,11 @@ def _write(
     transaction = new_transaction(version)
     transaction.clone.CopyFrom(
         Transaction.Clone(
-            is_shallow=shallow, ref_version=version, ref_path=source.root, branch_name=branch
+            is_shallow=shallow,
+            ref_name=source.branch,
+            ref_version=version,
+            ref_path=source.root,
+            branch_name=branch,
         )
     )
     set_flags(message, message.reader_feature_flags & (STABLE_ROW_IDS | STICKY))

@@ -53,13 +53,19 @@ def project(making: Making) -> None:
     else:
         del making.message.fields[:]
         making.message.fields.extend(given.schema)
-    live = making.field_ids | set(HIDDEN_IDS)
+    live = making.field_ids
     for fragment in making.message.fragments:
-        kept = [one for one in fragment.files if not live.isdisjoint(one.fields)]
-        if len(kept) != len(fragment.files):
-            del fragment.files[:]
-            fragment.files.extend(kept)
+        _drop_idle_files(fragment, live)
     drop_dead(making)
+
+
+def _drop_idle_files(fragment: table_pb2.DataFragment, live: set[int]) -> None:
+    """Take files out that hold no field of the schema."""
+    wanted = live | set(HIDDEN_IDS)
+    kept = [one for one in fragment.files if not wanted.isdisjoint(one.fields)]
+    if len(kept) != len(fragment.files):
+        del fragment.files[:]
+        fragment.files.extend(kept)
 
 
 def replace_data(making: Making) -> None:
@@ -77,6 +83,7 @@ def replace_data(making: Making) -> None:
             new.file_size_bytes = making.past.file_size(making.before, new)
         _check_place(fragment, new)
         put_file(fragment, new)
+        _drop_idle_files(fragment, making.field_ids)
         take_from_bitmaps(making, new.fields, [fragment.id])
         if making.stable:
             set_updated(making, fragment, None)

@@ -25,7 +25,7 @@ def test_a_shallow_clone_names_every_file_below_its_source(tmp_path):
         versions.table(version=5, fragments=[fragment], max_fragment_id=0),
         versions.index("x", 0, [0]),
     )
-    size = write_shallow(LocalStore(tmp_path), Source(held, "/src", None))
+    size = write_shallow(LocalStore(tmp_path), Source(held, "/src"))
     made = _opened(tmp_path)
     one = made.message.fragments[0]
 
@@ -53,13 +53,14 @@ def test_a_clone_of_a_clone_keeps_the_bases(tmp_path):
         manifests.fragment(0, {**versions.files(0), "base_id": 0}),
         manifests.fragment(1, versions.files(0)),
     ]
-    held = versions.table(fragments=fragments, base_paths=bases, **flags)
-    write_shallow(LocalStore(tmp_path), Source(held, "/second", "dev"), "more")
+    held = versions.table(fragments=fragments, base_paths=bases, branch="dev", **flags)
+    write_shallow(LocalStore(tmp_path), Source(held, "/second"), "more")
     made = _opened(tmp_path).message
 
     assert [(0, "/first", ""), (1, "/second", "dev")] == [
         (one.id, one.path, one.name) for one in made.base_paths
     ]
+    assert "dev" == _opened(tmp_path).transaction.clone.ref_name
     assert ([0, 1], "more") == ([one.files[0].base_id for one in made.fragments], made.branch)
 
 
@@ -69,7 +70,7 @@ def test_a_deep_clone_stands_alone(tmp_path):
     flags = {"reader_feature_flags": 16, "writer_feature_flags": 16}
     fragment = manifests.fragment(0, {**versions.files(0), "base_id": 0})
     held = versions.table(fragments=[fragment], base_paths=bases, branch="dev", **flags)
-    write_deep(LocalStore(tmp_path), Source(held, "/src", None))
+    write_deep(LocalStore(tmp_path), Source(held, "/src"))
     made = _opened(tmp_path).message
 
     assert (0, 0) == (len(made.base_paths), made.reader_feature_flags)
@@ -77,4 +78,4 @@ def test_a_deep_clone_stands_alone(tmp_path):
     assert not made.HasField("branch")
     for write in (write_deep, write_shallow):
         with pytest.raises(AlreadyExists):
-            write(LocalStore(tmp_path), Source(held, "/src", None))
+            write(LocalStore(tmp_path), Source(held, "/src"))

@@ -107,3 +107,35 @@ def test_replaced_data_updates_all_rows():
     decoded = [decode_versions(data, 10, Context("m"), made.place) for data in held]
 
     assert [2, 1] == [int(one.at(np.array([0]))[0]) for one in decoded]
+
+
+def test_a_file_that_holds_nothing_any_more_goes():
+    """Its other column was dropped before: only the new file is left."""
+    fragment = manifests.fragment(0, versions.files(0, 1))
+    before = versions.table(fragments=[fragment], max_fragment_id=0, fields=versions.FIELDS[:1])
+    new = {**versions.files(0, path="n.lance"), "file_size_bytes": 7}
+    given = {"replacements": [{"fragment_id": 0, "new_file": new}]}
+    made = versions.after(before, data_replacement=given)
+
+    assert [[0]] == [list(file.fields) for file in made.message.fragments[0].files]
+
+
+def test_data_of_0_1_replaces_whole_files_only():
+    """Another file keeps its columns, so there would be two."""
+    legacy = {"file_major_version": 0, "file_minor_version": 2, "column_indices": []}
+    new = {**versions.files(1), **legacy, "file_size_bytes": 7}
+    given = {"replacements": [{"fragment_id": 0, "new_file": new}]}
+    with pytest.raises(OperationRefused, match="no changes were made"):
+        versions.after(versions.table(), data_replacement=given)
+
+
+def test_indices_do_not_cover_replaced_values():
+    """Of the index on the field fragment 0 is taken out; the other one stays as it was."""
+    before = versions.indexed(
+        versions.table(), versions.index("a", 0, [0, 1], 1), versions.index("c", 2, [0, 1], 2)
+    )
+    new = {**versions.files(0, 1, path="n.lance"), "file_size_bytes": 7}
+    given = {"replacements": [{"fragment_id": 0, "new_file": new}]}
+    made = versions.after(before, data_replacement=given)
+
+    assert {"a": [1], "c": [0, 1]} == versions.covers(made)

@@ -40,6 +40,7 @@ UNORDERED = frozenset(
         "removed_fragment_ids",
         "deleted_fragment_ids",
         "update_entries",
+        "base_paths",
         "fields_for_preserving_frag_bitmap",
     }
 )
@@ -62,7 +63,7 @@ def observe(found: LanceDataset, root: str) -> State:
     told = {
         "versions": [one["version"] for one in found.version_refs()],
         "manifest": _told(manifest.message),
-        "indices": sorted((_told(one) for one in manifest.indices), key=str),
+        "indices": sorted((_told(one) for one in manifest.indices), key=_entry),
         "transaction": None if manifest.transaction is None else _told(manifest.transaction),
         "tags": found.tags.list(),
         "branches": found.branches.list(),
@@ -73,6 +74,11 @@ def observe(found: LanceDataset, root: str) -> State:
 def _told(message: Message) -> dict[str, object]:
     told: dict[str, object] = MessageToDict(message, preserving_proto_field_name=True)
     return told
+
+
+def _entry(index: Mapping[str, object]) -> tuple[str, str]:
+    """Return what entries of an index section are ordered by."""
+    return str(index["name"]), str(index.get("fragment_bitmap"))
 
 
 def plain(value: object, root: str) -> object:

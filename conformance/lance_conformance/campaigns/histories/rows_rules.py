@@ -64,8 +64,13 @@ def merge_insert(random: Random, view: View) -> str | None:
         text += f".when_not_matched_by_source_delete({where!r})"
     if not text:
         return None
-    source = f"aligned({view.place}, {view.key!r}, {_rows(random, view)})"
-    return f"{view.place}.merge_insert({view.key!r}){text}.execute({source})"
+    own = _rows(random, view)
+    if random.random() < 0.2:
+        kept = [name for name in view.schema.names if name == view.key or random.random() < 0.6]
+        own += f".select({kept!r})"
+    source = f"aligned({view.place}, {view.key!r}, {own})"
+    builder = f"merge_insert({view.key!r}).use_index(False)"  # through one it has other fragments
+    return f"{view.place}.{builder}{text}.execute({source})"
 
 
 def compact(random: Random, view: View) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -19,6 +19,14 @@ class View:
     name: str
     found: LanceDataset
     names: tuple[str, ...]
+
+    def at(self, version: int) -> View:
+        """Return the same table at another version."""
+        _, _, branch = self.name.partition("/tree/")
+        main = self.place.partition(".checkout_version")[0]
+        reference = (branch, version) if branch else version
+        place = f"{main}.checkout_version({reference!r})"
+        return replace(self, place=place, found=self.found.checkout_version(version))
 
     @property
     def schema(self) -> pa.Schema:

@@ -1,0 +1,42 @@
+"""Schemas: the columns that tables of a history may begin with."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pyarrow as pa
+
+COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
+    ("s", pa.string()),
+    ("i", pa.int32()),
+    ("f", pa.float64()),
+    ("b", pa.bool_()),
+    ("d", pa.date32()),
+    ("v", pa.list_(pa.float32(), 4)),
+    ("l", pa.list_(pa.int32())),
+    ("n", pa.struct([("x", pa.int32()), ("y", pa.string())])),
+)
+"""Columns beside the key."""
+
+STORAGE = ("0.1", "2.0", "2.1", "2.1", "2.2", "2.3")
+"""File versions to choose from."""
+
+
+def schema_text(random: Random, *, nullable: bool) -> str:
+    """Return words for a schema of a key and other columns; 0.1 knows nulls of few types."""
+    chosen = [("k", pa.int64()), *random.sample(COLUMNS, random.randrange(1, 5))]
+    end = "" if nullable else ", False"
+    fields = ", ".join(f"pa.field({name!r}, {_type_text(kind)}{end})" for name, kind in chosen)
+    return f"pa.schema([{fields}])"
+
+
+def _type_text(kind: pa.DataType) -> str:
+    if pa.types.is_struct(kind):
+        return f"pa.struct([{', '.join(f'({f.name!r}, {_type_text(f.type)})' for f in kind)}])"
+    if pa.types.is_fixed_size_list(kind):
+        return f"pa.list_({_type_text(kind.value_type)}, {kind.list_size})"
+    if pa.types.is_list(kind):
+        return f"pa.list_({_type_text(kind.value_type)})"
+    names = {"double": "float64", "float": "float32", "bool": "bool_"}
+    text = str(kind).partition("[")[0]
+    return f"pa.{names.get(text, text)}()"
