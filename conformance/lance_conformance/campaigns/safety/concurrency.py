@@ -5,21 +5,24 @@ row, five upserts, five inserts of keys that all insert, or compact while others
 half of them by the oracle. In the end every deed shows exactly once, for both, and the versions are
 without a gap.
 
-Run as `python -m lance_conformance.campaigns.safety.concurrency`.
+Run as `python -m lance_conformance.campaigns.safety.concurrency`; `--on s3` or `--on s3+ddb` for a
+table in an object store, alone or with an external manifest store.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
+from lance_conformance.campaigns.safety.cloud import SCHEMES, cloud
 from lance_conformance.campaigns.safety.deeds import Deed, begin
-from lance_conformance.campaigns.safety.verdict import unwell, verdict
+from lance_conformance.campaigns.safety.verdict import apart, unwell, verdict
 from lance_conformance.campaigns.safety.writers import Ledger, Team, engine_named
 
 WRITERS = 8
@@ -86,20 +89,49 @@ def run(race: Race, uri: str, options: dict[str, str]) -> Ledger:
     return team.ledger
 
 
-def held(race: Race, *, stable: bool, v2_names: bool) -> tuple[Ledger, Sequence[str]]:
-    """Hold a race on a local table; return what was said and what is wrong."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where tables are made: how to name a new one, and the options of its storage."""
+
+    new_uri: Callable[[], str]
+    options: dict[str, str]
+
+
+@contextmanager
+def place(name: str) -> Iterator[Place]:
+    """Open a place: `local`, or a scheme of the cloud."""
+    if name in SCHEMES:
+        with cloud() as server:
+            yield Place(lambda: server.uri(name), server.options)
+        return
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder, "table"))
-        begin(
-            engine_named("lanceref"),
-            path,
-            race.numbers,
-            stable=stable,
-            v2_names=v2_names,
-            options={},
-        )
-        ledger = run(race, path, {})
-        wrong = [*verdict(path, ledger, race.numbers, {}), *unwell(path)]
+        numbers = itertools.count()
+        yield Place(lambda: f"{folder}/table{next(numbers)}", {})
+
+
+def _make(
+    uri: str, numbers: int, stable: bool, v2_names: bool, options: dict[str, str]
+) -> list[str]:
+    """Make the table of a race."""
+    engine = engine_named("lanceref")
+    begin(engine, uri, numbers, stable=stable, v2_names=v2_names, options=options)
+    return []
+
+
+def held(
+    race: Race, where: Place, *, stable: bool, v2_names: bool = True
+) -> tuple[Ledger, Sequence[str]]:
+    """Hold a race on a new table; return what was said and what is wrong.
+
+    The table is made and validated in processes of their own: a client of a cloud cannot be forked.
+    """
+    uri, options = where.new_uri(), where.options
+
+    made = apart(_make, uri, race.numbers, stable, v2_names, options)
+    if made:
+        return Ledger(), made
+    ledger = run(race, uri, options)
+    wrong = [*verdict(uri, ledger, race.numbers, options), *unwell(uri, options)]
     return ledger, wrong
 
 
@@ -107,22 +139,26 @@ def main() -> int:
     """Hold every race with every kind of table; 1 when something was lost."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("races", nargs="*", metavar="RACE", help=", ".join(RACES))
-    names = parser.parse_args().races or list(RACES)
+    parser.add_argument("--on", default="local", choices=("local", *SCHEMES))
+    parser.add_argument("--most", type=int, default=max(TIMES.values()), help="deeds of a writer")
+    arguments = parser.parse_args()
+    kinds = ((False, False), (False, True), (True, True))
     failed = False
-    for stable, v2_names in ((False, False), (False, True), (True, True)):
-        print(f"{'stable row ids' if stable else 'addresses'}, {'V2' if v2_names else 'V1'} names")
-        for name in names:
-            for who, engines in ENGINES.items():
-                start = time.monotonic()
-                ledger, wrong = held(Race(RACES[name], engines), stable=stable, v2_names=v2_names)
-                print(
-                    f"  {name}, {who}: {len(ledger.done)} done, {ledger.conflicts} conflicts, "
-                    f"{len(wrong)} wrong, {time.monotonic() - start:.0f} s",
-                    flush=True,
-                )
-                for one in wrong:
-                    print(f"    {one}")
-                failed |= bool(wrong)
+    with place(arguments.on) as where:
+        for stable, v2_names in kinds if arguments.on == "local" else kinds[1:]:
+            print("stable row ids," if stable else "addresses,", "V2" if v2_names else "V1")
+            for name in arguments.races or list(RACES):
+                for who, engines in ENGINES.items():
+                    race, start = Race(RACES[name], engines, WRITERS, arguments.most), time.time()
+                    ledger, wrong = held(race, where, stable=stable, v2_names=v2_names)
+                    print(
+                        f"  {name}, {who}: {len(ledger.done)} done, {ledger.conflicts} conflicts, "
+                        f"{len(wrong)} wrong, {time.time() - start:.0f} s",
+                        *wrong,
+                        sep="\n    ",
+                        flush=True,
+                    )
+                    failed |= bool(wrong)
     return int(failed)
 
 

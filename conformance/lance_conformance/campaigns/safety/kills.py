@@ -61,7 +61,7 @@ def round_of(race: Race, kills: int, seed: int) -> tuple[Ledger, list[str]]:
         begin(engine, path, race.numbers, stable=stable, v2_names=stable, options={})
         team = start(race, path, {})
         wrong = list(storm(team, kills, random.Random(seed), path))
-        wrong += [*verdict(path, team.ledger, race.numbers, {}), *unwell(path)]
+        wrong += [*verdict(path, team.ledger, race.numbers, {}), *unwell(path, {})]
         cleanup(path)
         wrong += [f"the cleanup leaves {one}" for one in sorted(residue(Path(path)))]
         wrong += [f"the cleanup took {one}" for one in sorted(missing(Path(path)))]

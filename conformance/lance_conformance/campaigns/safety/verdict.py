@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from multiprocessing import get_context
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
+from typing import ParamSpec, TypeVar
 
 import lanceref
 import pyarrow as pa
+from lanceref.errors import LanceError
 
 from lance_conformance.campaigns.safety.deeds import faults
-from lance_conformance.campaigns.safety.writers import Ledger, engine_named
+from lance_conformance.campaigns.safety.writers import Ledger, clean_processes, engine_named
 
 
 def verdict(
@@ -37,10 +38,14 @@ def verdict(
     yield from faults(own, ledger.done, ledger.doubtful, numbers)
 
 
-def unwell(path: str) -> Iterator[str]:
-    """Yield the findings of a validation of the latest version, files and all."""
-    for finding in lanceref.validate(path, deep=True):
-        yield f"validation: {finding}"
+def unwell(uri: str, options: dict[str, str]) -> list[str]:
+    """Return the findings of a validation of the latest version, files and all."""
+    return apart(_findings, uri, options)
+
+
+def _findings(uri: str, options: dict[str, str]) -> list[str]:
+    found = lanceref.validate(uri, deep=True, storage_options=options or None)
+    return [f"validation: {finding}" for finding in found]
 
 
 Reading = tuple[pa.Table, list[int]]
@@ -48,28 +53,45 @@ Reading = tuple[pa.Table, list[int]]
 
 def _read(engine: str, uri: str, options: dict[str, str]) -> Reading | str:
     """Return the rows by id and the versions that an implementation sees, or its error."""
-    context = get_context("fork")
+    found = apart(_reading, engine, uri, options)
+    return f"{engine}: {found[0]}" if isinstance(found, list) else found
+
+
+def _reading(engine: str, uri: str, options: dict[str, str]) -> Reading:
+    """Read every version; return what the latest holds."""
+    table = engine_named(engine).dataset(uri, **({"storage_options": options} if options else {}))
+    versions = [one["version"] for one in table.versions()]
+    for version in versions:
+        table.checkout_version(version).count_rows("n >= 0")
+    return table.to_table(with_row_id=True).sort_by("_rowid"), versions
+
+
+R = TypeVar("R")
+P = ParamSpec("P")
+
+
+def apart(act: Callable[P, R], *given: P.args, **named: P.kwargs) -> R | list[str]:
+    """Do something in a process of its own; return its result, or its error as a list of one."""
+    context = clean_processes()
     ours, theirs = context.Pipe()
-    process = context.Process(target=_tell, args=(theirs, engine, uri, options), daemon=True)
+    process = context.Process(target=_answer, args=(theirs, act, given, named), daemon=True)
     process.start()
     theirs.close()
     try:
-        found: Reading | str = ours.recv()
+        found: R | list[str] = ours.recv()
     except EOFError:
-        found = f"{engine} died reading"
+        found = ["the process died"]
     process.join()
     return found
 
 
-def _tell(pipe: Connection, engine: str, uri: str, options: dict[str, str]) -> None:
-    """Read every version, and send what the latest holds."""
+def _answer(
+    pipe: Connection,
+    act: Callable[..., object],
+    given: tuple[object, ...],
+    named: dict[str, object],
+) -> None:
     try:
-        table = engine_named(engine).dataset(
-            uri, **({"storage_options": options} if options else {})
-        )
-        versions = [one["version"] for one in table.versions()]
-        for version in versions:
-            table.checkout_version(version).count_rows("n >= 0")
-        pipe.send((table.to_table(with_row_id=True).sort_by("_rowid"), versions))
-    except (OSError, ValueError, RuntimeError) as error:
-        pipe.send(f"{engine}: {type(error).__name__}: {error}")
+        pipe.send(act(*given, **named))
+    except (OSError, ValueError, RuntimeError, LanceError) as error:
+        pipe.send([f"{type(error).__name__}: {error}"])

@@ -1,18 +1,19 @@
 """Writers: processes that do deeds to one table at the same time, and can be killed.
 
-Each is forked from a process that has both implementations in memory and has never asked the
-oracle anything. It says which deed it begins and which is done; what it had begun when it was
-killed is in doubt. A deed that met a conflict is begun again.
+Each is forked from a process that has both implementations in memory and has never asked them
+anything: neither the oracle nor a client of an object store can be forked once it runs. It says
+which deed it begins and which is done; what it had begun when it was killed is in doubt. A deed
+that met a conflict is begun again.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-import warnings
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkContext
+from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from types import ModuleType
 
@@ -55,17 +56,16 @@ class Team:
 
     def __init__(self, uri: str, options: dict[str, str]) -> None:
         self._uri, self._options = uri, options
-        self._context: ForkContext = multiprocessing.get_context("fork")
+        self._heard = time.monotonic()
         self.writers: list[Writer] = []
         self.ledger = Ledger()
-        warnings.filterwarnings("ignore", "lance is not fork-safe")  # it is, before its first use
-        oracle.lance()
 
     def add(self, engine: str, deeds: Sequence[Deed]) -> None:
         """Begin a writer."""
-        ours, theirs = self._context.Pipe()
+        context = clean_processes()
+        ours, theirs = context.Pipe()
         arguments = (theirs, engine, self._uri, list(deeds), self._options)
-        process = self._context.Process(target=_write, args=arguments, daemon=True)
+        process = context.Process(target=_write, args=arguments, daemon=True)
         process.start()
         theirs.close()
         self.writers.append(Writer(engine, list(deeds), process, ours))
@@ -89,6 +89,13 @@ class Team:
         if not self.writers:
             return False
         ready = wait([writer.pipe for writer in self.writers], seconds)
+        if ready:
+            self._heard = time.monotonic()
+        elif time.monotonic() - self._heard > PATIENCE:
+            self.ledger.errors.append(f"silent: {[one.at for one in self.writers]}")
+            for writer in list(self.writers):
+                writer.process.kill()
+                self._remove(writer)
         for writer in [one for one in self.writers if one.pipe in ready]:
             if not self._hear(writer):
                 writer.process.join()
@@ -119,6 +126,13 @@ class Team:
             writer.at = None
             self.ledger.errors.append(f"{writer.engine}, {deed}: {text}")
         return True
+
+
+def clean_processes() -> ForkServerContext:
+    """Return the way to start processes that share nothing with what runs in this one."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["lanceref", "lance", __name__])
+    return context
 
 
 def engine_named(name: str) -> ModuleType:

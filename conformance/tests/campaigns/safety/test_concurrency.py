@@ -1,7 +1,7 @@
 """Writers of both implementations on one table."""
 
 import pytest
-from lance_conformance.campaigns.safety.concurrency import RACES, Race, held
+from lance_conformance.campaigns.safety.concurrency import RACES, Race, held, place
 
 
 def test_no_two_deeds_of_a_race_are_the_same():
@@ -21,7 +21,21 @@ def test_no_two_deeds_of_a_race_are_the_same():
 def test_nothing_is_lost(stable):
     """Writers that append, delete, add up, upsert and insert the same, half of them the oracle."""
     race = Race(("append", "delete", "increment", "insert"), ("lanceref", "oracle"), 8, 1)
-    ledger, wrong = held(race, stable=stable, v2_names=stable)
+    with place("local") as where:
+        ledger, wrong = held(race, where, stable=stable, v2_names=stable)
 
     assert [] == wrong
     assert 8 == len(ledger.done)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("scheme", ["s3", "s3+ddb"])
+def test_nothing_is_lost_in_the_cloud(scheme):
+    """Two writers of each implementation that append and add up."""
+    pytest.importorskip("moto")
+    race = Race(("append", "increment"), ("lanceref", "oracle"), 4, 1)
+    with place(scheme) as where:
+        ledger, wrong = held(race, where, stable=True)
+
+    assert [] == wrong
+    assert 4 == len(ledger.done)
