@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.ragged import count_before
 from lanceref.errors import CorruptPage, Place
 from lanceref.pages.layers import Layers, PageLayer
 from lanceref.pages.nested import Layer, Nested
@@ -129,7 +130,7 @@ def select(
     at, visible = ranges(starts, ends), levels.visible(layers)
     if visible is None:
         return levels.take(at), at
-    return levels.take(at), (np.cumsum(visible, dtype=np.int64) - 1)[at[visible[at]]]
+    return levels.take(at), count_before(visible, at[visible[at]])
 
 
 def cut(levels: Levels, layers: Layers, start: int, end: int) -> tuple[Levels, slice]:
