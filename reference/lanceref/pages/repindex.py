@@ -78,8 +78,9 @@ class RepetitionIndex:
         last_entry = np.append(first_entry[1:], num_entries)
         before = np.searchsorted(starts, first_entry)
         after = np.searchsorted(starts, last_entry)
-        begins = (before < after) & (np.append(starts, -1)[before] == first_entry)
-        latest = np.append(starts, 0)[np.maximum(after - 1, 0)]
+        some = starts if len(starts) else np.zeros(1, np.int64)
+        begins = (before < after) & (some.take(before, mode="clip") == first_entry)
+        latest = some[np.maximum(after - 1, 0)]
         leftover = last_entry - np.where(after > before, latest, first_entry)
         ends_here = np.append(self.begins, True)[chunks + 1]
         leftover = np.where(ends_here, 0, leftover)
