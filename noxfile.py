@@ -142,6 +142,13 @@ def written(session: nox.Session) -> None:
 
 
 @nox.session
+def odd(session: nox.Session) -> None:
+    """Read files that no writer makes, with every oddity by itself and with all of them."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.odd", *session.posargs)
+
+
+@nox.session
 def conflicts(session: nox.Session) -> None:
     """Ask the reference and the oracle whether each operation can follow each other one."""
     session.install("-e", ".[oracle,test]")

@@ -21,8 +21,8 @@ HASH_BITS, HASH_FACTOR, HASH_SHIFT = 12, 2971215073, 15
 FEW = 256
 """Values from which going side by side is faster."""
 
-NONE = 1 << 62
-"""Longer than any value."""
+LITERAL = 256
+"""The number of byte 0 escaped, and of how many codes the lengths are known."""
 
 _MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 
@@ -31,40 +31,43 @@ _MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 class Coder:
     """Looks up symbols: those of three bytes and more by a hash of three, others by two bytes.
 
-    `lengths` int64 (num_symbols + 1,), the last is the 1 of an escaped byte. By slot of the hash:
-    `slots` int16 (code), `slot_symbols` and `slot_masks` uint64, `slot_lengths` int64 (NONE: none).
-    `shorts` int16 (code) by the first two bytes, `singles` by one, -1 where there is none.
+    `lengths` int64 (512,), by code; those of escaped bytes, from LITERAL on, are 1. By slot of the
+    hash: `slots` int16 (code), `slot_symbols` and `slot_masks` uint64; no word is the symbol of an
+    empty slot. `shorts` int16 (code) by the first two bytes, `singles` by one: a symbol, or the
+    first byte escaped.
     """
 
     lengths: NDArray[np.int64]
     slots: NDArray[np.int16]
     slot_symbols: NDArray[np.uint64]
     slot_masks: NDArray[np.uint64]
-    slot_lengths: NDArray[np.int64]
     shorts: NDArray[np.int16]
     singles: NDArray[np.int16]
 
 
 def make_coder(symbols: list[bytes]) -> Coder:
     """Return the coder of at most 255 symbols; the first of several in one slot wins."""
-    values = np.array([int.from_bytes(one, "little") for one in symbols], np.uint64)
-    lengths = np.array([len(one) for one in symbols], np.int64)
-    singles = np.full(256, -1, np.int16)
-    one = np.flatnonzero(lengths == 1)
+    values, sizes = words_of(symbols)
+    lengths = np.ones(2 * LITERAL, np.int64)
+    lengths[: len(symbols)] = sizes
+    singles = np.arange(LITERAL, 2 * LITERAL, dtype=np.int16)
+    one = np.flatnonzero(sizes == 1)
     singles[values[one]] = one
     shorts = np.tile(singles, 256)
-    two = np.flatnonzero(lengths == 2)
+    two = np.flatnonzero(sizes == 2)
     shorts[values[two]] = two
-    long = np.flatnonzero(lengths > 2)[::-1]
+    long = np.flatnonzero(sizes > 2)[::-1]
     at = _hash(values[long])
-    slots = np.full(1 << HASH_BITS, -1, np.int16)
-    slot_symbols, slot_masks = np.zeros((2, len(slots)), np.uint64)
-    slot_lengths = np.full(len(slots), NONE, np.int64)
-    slots[at], slot_symbols[at], slot_lengths[at] = long, values[long], lengths[long]
-    slot_masks[at] = _MASKS[lengths[long]]
-    return Coder(
-        np.append(lengths, 1), slots, slot_symbols, slot_masks, slot_lengths, shorts, singles
-    )
+    slots = np.zeros(1 << HASH_BITS, np.int16)
+    slot_symbols, slot_masks = np.full(len(slots), ~np.uint64(0)), np.zeros(len(slots), np.uint64)
+    slots[at], slot_symbols[at], slot_masks[at] = long, values[long], _MASKS[sizes[long]]
+    return Coder(lengths, slots, slot_symbols, slot_masks, shorts, singles)
+
+
+def words_of(symbols: list[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return symbols as words, padded with zeros, and their lengths."""
+    data = b"".join([symbol.ljust(MAX_SYMBOL, b"\0") for symbol in symbols])
+    return np.frombuffer(data, "<u8"), np.array(list(map(len, symbols)), np.int64)
 
 
 def _hash(words: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -77,7 +80,7 @@ def _hash(words: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """Coded values: per code its number (256 + byte for an escaped byte), and codes per value."""
+    """Coded values: per code its number (LITERAL + byte if escaped), and codes per value."""
 
     codes: NDArray[np.int16]
     counts: NDArray[np.int64]
@@ -89,21 +92,21 @@ def code_values(coder: Coder, values: Variable) -> Coded:
     words = np.ndarray((len(data) - MAX_SYMBOL + 1,), "<u8", data.data, strides=(1,))
     counts, steps = np.zeros(values.count, np.int64), []
     alive = np.flatnonzero(values.offsets[:-1] < values.offsets[1:])
-    at, end = values.offsets[alive], values.offsets[alive + 1]
+    at, left = values.offsets[alive], np.diff(values.offsets)[alive]
     while len(alive) >= FEW:
-        numbers, sizes = _longest(coder, words[at], end - at)
+        numbers, sizes = _longest(coder, words[at], left)
         steps.append((alive, numbers))
-        at = at + sizes
-        goes_on = at < end
-        if not goes_on.all():
-            counts[alive[~goes_on]] = len(steps)
-            alive, at, end = alive[goes_on], at[goes_on], end[goes_on]
-    rest = _code_at_once(coder, words, at, end)
+        at, left = at + sizes, left - sizes
+        if not left.all():
+            counts[alive[left == 0]] = len(steps)
+            goes_on = np.flatnonzero(left)
+            alive, at, left = alive.take(goes_on), at.take(goes_on), left.take(goes_on)
+    rest = _code_at_once(coder, words, at, left)
     counts[alive] = len(steps) + rest.counts
     start = np.cumsum(counts) - counts
     codes = np.empty(int(counts.sum()), np.int16)
     for step, (coded, numbers) in enumerate(steps):
-        codes[start[coded] + step] = numbers
+        codes[start.take(coded) + step] = numbers
     behind = start[alive] + len(steps) - (np.cumsum(rest.counts) - rest.counts)
     codes[np.repeat(behind, rest.counts) + np.arange(len(rest.codes))] = rest.codes
     return Coded(codes, counts)
@@ -114,27 +117,28 @@ def _longest(
 ) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
     """Return the number of the longest symbol that each word starts with, and its length.
 
-    `left` is how many bytes of a word belong to its value. The number of an escaped byte is 256 +
-    byte.
+    `left` is how many bytes of a word belong to its value. The number of an escaped byte is
+    LITERAL + byte.
     """
     slot = _hash(words)
-    fits = coder.slot_lengths[slot] <= left
-    fits &= (words & coder.slot_masks[slot]) == coder.slot_symbols[slot]
-    codes = np.where(fits, coder.slots[slot], coder.shorts[words & np.uint64(0xFFFF)])
-    last = np.flatnonzero(left == 1)
-    if len(last):
-        codes[last] = coder.singles[words[last] & np.uint64(0xFF)]
-    sizes = coder.lengths[codes]
-    escaped = np.flatnonzero(codes < 0)
-    codes[escaped] = 256 + (words[escaped] & np.uint64(0xFF)).astype(np.int16)
+    fits = (words & coder.slot_masks.take(slot)) == coder.slot_symbols.take(slot)
+    pairs = (words & np.uint64(0xFFFF)).view(np.int64)
+    codes = np.where(fits, coder.slots.take(slot), coder.shorts.take(pairs))
+    sizes = coder.lengths.take(codes)
+    long = np.flatnonzero(sizes > left)
+    if len(long):  # symbols that end behind their value
+        pairs, room = pairs[long], left[long]
+        codes[long] = coder.shorts.take(pairs)
+        short = np.flatnonzero(room == 1)
+        codes[long[short]] = coder.singles.take(pairs[short] & 0xFF)
+        sizes[long] = coder.lengths.take(codes[long])
     return codes, sizes
 
 
 def _code_at_once(
-    coder: Coder, words: NDArray[np.uint64], start: NDArray[np.int64], end: NDArray[np.int64]
+    coder: Coder, words: NDArray[np.uint64], start: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> Coded:
-    """Code bytes `start`..`end` of some values, looking at every byte."""
-    sizes = end - start
+    """Code `sizes` bytes from `start` on of some values, looking at every byte."""
     offsets = np.append(0, np.cumsum(sizes))
     at = np.arange(int(offsets[-1]))
     left = np.repeat(offsets[1:], sizes) - at

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.fsst import MAGIC, TABLE_BYTES
-from lanceref.codecs.fsst_code import Coded, code_values, make_coder
+from lanceref.codecs.fsst_code import LITERAL, Coded, code_values, make_coder
 from lanceref.codecs.fsst_expand import ESCAPE
 from lanceref.codecs.fsst_train import train
 from lanceref.codecs.values import Variable
@@ -21,7 +21,7 @@ from lanceref.kernels.compiled import PATIENCE
 SMALLEST = 32 * 1024
 """Bytes of values below which they are not coded."""
 
-SLAB_BYTES, SLAB_VALUES = 1 << 19, 1 << 13
+SLAB_BYTES, SLAB_VALUES = 1 << 19, 1 << 14
 """What is coded at a time: it stays in the cache."""
 
 
@@ -65,7 +65,7 @@ def apply(symbols: list[bytes], values: Variable) -> Variable:
 def _stored(coded: Coded) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return codes as they are stored, escapes before literals, and where each value ends."""
     stops = np.cumsum(coded.counts)
-    escaped = coded.codes >= 256
+    escaped = coded.codes >= LITERAL
     if not escaped.any():
         return coded.codes.astype(np.uint8), stops
     ends = np.cumsum(1 + escaped.astype(np.int64))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.fsst_code import MAX_SYMBOL, Coded, code_values, make_coder
+from lanceref.codecs.fsst_code import LITERAL, MAX_SYMBOL, Coded, code_values, make_coder, words_of
 from lanceref.codecs.fsst_expand import ESCAPE
 from lanceref.codecs.values import Variable
 
@@ -44,9 +44,9 @@ def _sample(values: Variable) -> Variable:
 
 def _best(symbols: list[bytes], coded: Coded, grows: bool) -> list[bytes]:
     """Return the 255 symbols, or pairs of neighbours, that save most bytes of the sample."""
-    texts = symbols + [b""] * (256 - len(symbols)) + [bytes([byte]) for byte in range(256)]
-    words = np.array([int.from_bytes(text, "little") for text in texts], np.uint64)
-    sizes = np.array([len(text) for text in texts], np.int64)
+    words, sizes = np.zeros(2 * LITERAL, np.uint64), np.zeros(2 * LITERAL, np.int64)
+    words[: len(symbols)], sizes[: len(symbols)] = words_of(symbols)
+    words[LITERAL:], sizes[LITERAL:] = np.arange(LITERAL), 1
     codes = coded.codes.astype(np.int64)
     found, counts = np.unique(codes, return_counts=True)
     text, size = words[found], sizes[found]

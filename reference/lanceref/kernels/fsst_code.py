@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.fsst_code import HASH_BITS, HASH_FACTOR, HASH_SHIFT, MAX_SYMBOL, Coder
+from lanceref.codecs.fsst_code import (
+    HASH_BITS,
+    HASH_FACTOR,
+    HASH_SHIFT,
+    LITERAL,
+    MAX_SYMBOL,
+    Coder,
+)
 from lanceref.codecs.fsst_expand import ESCAPE
 from lanceref.codecs.values import Variable
 from lanceref.kernels.compiled import compiled
@@ -25,7 +32,6 @@ def apply(coder: Coder, values: Variable) -> Variable:
         coder.slots,
         coder.slot_symbols,
         coder.slot_masks,
-        coder.slot_lengths,
         coder.shorts,
         coder.singles,
         words,
@@ -42,7 +48,6 @@ def _code(
     slots: NDArray[np.int16],
     slot_symbols: NDArray[np.uint64],
     slot_masks: NDArray[np.uint64],
-    slot_lengths: NDArray[np.int64],
     shorts: NDArray[np.int16],
     singles: NDArray[np.int16],
     words: NDArray[np.uint64],
@@ -58,14 +63,14 @@ def _code(
             word = words[at]
             mixed = (word & THREE_BYTES) * FACTOR
             slot = (mixed ^ (mixed >> SHIFT)) & SLOTS
-            fits = slot_lengths[slot] <= end - at
-            if fits and (word & slot_masks[slot]) == slot_symbols[slot]:
+            fits = (word & slot_masks[slot]) == slot_symbols[slot]
+            if fits and lengths[slots[slot]] <= end - at:
                 code = np.int64(slots[slot])
             elif end - at == 1:
                 code = np.int64(singles[word & BYTE])
             else:
                 code = np.int64(shorts[word & TWO_BYTES])
-            if code < 0:
+            if code >= LITERAL:
                 out[size] = ESCAPE
                 out[size + 1] = word & BYTE
                 size += 2

@@ -1,7 +1,9 @@
 """Choice of dictionaries."""
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given
 from lanceref.codecs.choose import Kind
 from lanceref.codecs.dictionary_choice import choose_dictionary
 from lanceref.codecs.params import Params
@@ -78,3 +80,19 @@ def test_a_divisor_bounds_the_items():
 
     assert _chosen(_strings(250), params=params) is not None
     assert _chosen(_strings(251), params=params) is None
+
+
+@given(st.integers(1, 60), st.sampled_from(["", "a prefix longer than sixteen bytes "]))
+def test_distinct_values_are_counted_as_pyarrow_counts_them(distinct, prefix):
+    """As many items as a divisor allows make a dictionary, and no more, wherever values differ."""
+    values = variable([f"{prefix}{i % distinct}".encode() for i in range(120)])
+    params = Params(dict_divisor=4, dict_size_ratio=1e9)
+
+    assert (_chosen(values, params=params) is not None) == (distinct <= 30)
+
+
+def test_short_values_do_not_borrow_bytes_of_the_next_ones():
+    """What stands behind a value is no part of it: many copies of few stay few."""
+    values = variable([b"x", *(f"{i % 20}".encode() for i in range(199))])
+
+    assert _chosen(values, params=Params(dict_size_ratio=1e9)) is not None
