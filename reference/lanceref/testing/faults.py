@@ -74,6 +74,24 @@ class Fault:
         raise Crash(f"step {self.at}, {name}")
 
 
+@dataclass(slots=True)
+class Meanwhile(Fault):
+    """A fault that also lets something else happen, once, before step `before` (from 1).
+
+    What the other opens itself, inside of `faulty`, counts here too: open it outside.
+    """
+
+    before: int = 0
+    other: Callable[[], object] | None = None
+
+    def step(self, name: str, act: Callable[[], T]) -> T:
+        """Do a step, after the other when it is the one."""
+        if len(self.steps) + 1 == self.before and self.other is not None:
+            other, self.other = self.other, None
+            other()
+        return Fault.step(self, name, act)
+
+
 class FaultySink:
     """A sink of a `FaultyStore`: to close it is a step, to abort it does nothing once dead."""
 

@@ -8,16 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
 
-import lance
 import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.table.naming import name_of
-from lanceref.testing.faults import Crash, Fault, faulty
+from lanceref.testing.faults import Crash, Fault, Meanwhile, faulty
 
 from tests.object_server import BUCKET, TABLE, ObjectServer, prefix_of
 
 pytestmark = pytest.mark.oracle
+lance = pytest.importorskip("lance")
 
 ROWS = pa.table({"a": pa.array([1, 2, 3], pa.int64())})
 SECOND = name_of(2, "V2").path
@@ -239,6 +239,17 @@ def test_many_writers_of_both_kinds_lose_nothing(table):
 
     assert 3 * 13 == table.rows()
     assert 13 == table.open(lance).version
+
+
+@pytest.mark.parametrize("before", range(1, 9))
+def test_the_oracle_comes_in_between(table, before):
+    """At every step of ours it commits, and both commits are there."""
+    table.write(lance, "create")
+    with faulty(Meanwhile(before=before, other=lambda: table.write(lance))) as fault:
+        table.write(lanceref)
+
+    assert fault.other is None or before > len(fault.steps)
+    assert (6 if fault.other else 9) == table.rows()
 
 
 KILLED = """

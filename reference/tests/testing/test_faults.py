@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pytest
 from lanceref import dataset, write_dataset
 from lanceref.storage import open_store
-from lanceref.testing.faults import Crash, Fault, faulty
+from lanceref.testing.faults import Crash, Fault, Meanwhile, faulty
 
 ROWS = pa.table({"a": pa.array([1, 2, 3], pa.int64())})
 
@@ -106,3 +107,19 @@ def test_a_process_is_killed_between_two_calls(tmp_path: Path) -> None:
     assert -signal.SIGKILL == _run(f"fault = Fault({link}, 'kill')\n{put}", tmp_path / "killed")
     (left,) = open_store(tmp_path / "killed").list("")
     assert left.startswith(".tmp")
+
+
+def test_something_else_happens_before_a_step(tmp_path: Path) -> None:
+    """Once, and before the step is done; the fault may still end the process there."""
+    seen: list[bool] = []
+    store = open_store(tmp_path)
+    for at in (0, 2):
+        other = Meanwhile(at, before=2, other=lambda at=at: seen.append(store.exists(f"b{at}")))
+        with faulty(other):
+            wrapped = open_store(tmp_path)
+        wrapped.put(f"a{at}", b"1")
+        with contextlib.suppress(Crash):
+            wrapped.put(f"b{at}", b"1")
+        assert (at == 0) == store.exists(f"b{at}")
+
+    assert [False, False] == seen
