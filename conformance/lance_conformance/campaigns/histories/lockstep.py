@@ -57,6 +57,7 @@ class Lockstep:
         for root in self.roots:
             shutil.rmtree(root, ignore_errors=True)
             root.mkdir(parents=True)
+        self._files: dict[Path, int] = {}
 
     def follow(self, line: Line) -> Step:
         """Let both implementations follow a line, and compare the tables."""
@@ -79,10 +80,31 @@ class Lockstep:
     def _differences(self) -> Iterator[str]:
         left, right = (_tables(root) for root in self.roots)
         yield from apart(sorted(left), sorted(right), "tables")
+        touched = self._touched()
         for name in sorted({*left} & {*right}):
+            if not any(root / name in touched for root in self.roots):
+                continue
             state = observe(left[name], str(self.roots[0]))
             yield from apart(state, observe(right[name], str(self.roots[1])), name)
             yield from self._read_differently(name)
+
+    def _touched(self) -> set[Path]:
+        """Return the folders in which a file is new or another since the last time.
+
+        Where one is gone every table may have lost something: then all folders are.
+        """
+        before, self._files = (
+            self._files,
+            {
+                path: path.stat().st_mtime_ns
+                for root in self.roots
+                for path in root.rglob("*")
+                if path.is_file()
+            },
+        )
+        gone = not before.keys() <= self._files.keys()
+        changed = (path for path, at in self._files.items() if gone or before.get(path) != at)
+        return {folder for path in changed for folder in path.parents}
 
     def _read_differently(self, name: str) -> Iterator[str]:
         """Yield how the four readings of a table differ: both tables, by both."""
