@@ -31,6 +31,7 @@ from lance_conformance.adapters.reference import hello, in_process
 from lance_conformance.cases import load_case
 from lance_conformance.checks import alternative
 from lance_conformance.compare import first_difference
+from lance_conformance.judge import read_output
 from lance_conformance.outcomes import Outcome
 from lance_conformance.recipes.build import hexmap, read_files
 from lance_conformance.recipes.change import apply
@@ -131,7 +132,7 @@ def check_verdict(folder: str, case: Case) -> Iterator[str]:
     path = FIXTURES / folder / case["input"].get("path", DATASET)
     is_file = "path" in case["input"]
     try:
-        table = read(path, is_file)
+        table = read(path, is_file, case["input"].get("args", {}))
     except LanceError as error:
         if kind not in ("negative-file", "negative-dataset"):
             yield f"refused: {error}"
@@ -178,10 +179,17 @@ def _check_refusal(error: LanceError, case: Case) -> Iterator[str]:
         yield f"refused under {clause}, not {case['clauses'][0]['id']}: {error}"
 
 
-def read(path: Path, is_file: bool) -> pa.Table:
-    """Read a data file or dataset with the reference."""
+def read(path: Path, is_file: bool, args: Case) -> pa.Table:
+    """Read a data file or dataset, as the arguments of the case say, with the reference."""
     if is_file:
         return LanceFileReader(path).read_all().to_table()
+    if args:
+        with tempfile.TemporaryDirectory() as scratch:
+            out = f"{scratch}/out.arrow"
+            answer = in_process("dataset.read", {"uri": str(path), "out": out, **args})
+            if "ok" not in answer:
+                raise SystemExit(f"{path}: {answer}")
+            return read_output(Path(out)).combine_chunks()
     return lanceref.dataset(path).to_table(blob_handling="all_binary")
 
 

@@ -27,6 +27,7 @@ class Excuse:
 _DEFERRED = "the oracle writes encodings beside their page; readers refuse any other place"
 _COMPRESSED = "only the arm `general` compresses: readers refuse a compressed buffer elsewhere"
 _ZONES = "no reader of 2.0 accepts zone maps inside a column"
+_TREE = "no writer makes a tree of fragments; readers refuse one"
 _ZERO = "the unset value of an enumeration, which readers refuse"
 
 EXCUSES: tuple[Excuse, ...] = (
@@ -42,6 +43,8 @@ EXCUSES: tuple[Excuse, ...] = (
     Excuse("fields of encodings_v2_1.proto", "Flat.data", _COMPRESSED),
     Excuse("fields of encodings_v2_1.proto", "Variable.values", _COMPRESSED),
     Excuse("fields of encodings_v2_1.proto", "InlineBitpacking.values", _COMPRESSED),
+    Excuse("fields of table.proto", "FragmentTreeMetadata.*", _TREE),
+    Excuse("fields of table.proto", "Manifest.fragment_tree", _TREE),
     Excuse("values of RepDefLayer*", "REPDEF_UNSPECIFIED", _ZERO),
     Excuse("values of CompressionScheme*", "*_UNSPECIFIED", _ZERO),
     Excuse("values of SparseValiditySet.Meaning*", "UNSPECIFIED", _ZERO),

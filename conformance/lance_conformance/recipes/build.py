@@ -70,6 +70,8 @@ def _build_positive(recipe: Positive, clauses: list[str], folder: Path) -> None:
         "reachable": recipe.reachable,
     }
     case["input"] = _input(made.files)
+    if recipe.args:
+        case["input"]["args"] = dict(recipe.args)
     case["expect"] = [expect]
     _write_case(folder, case, made.files)
 
@@ -172,7 +174,8 @@ def _header(case_id: str, title: str, kind: str) -> dict[str, Any]:
 
 
 def _requires(recipe: Positive) -> dict[str, object]:
-    op = "dataset.read" if recipe.kind.endswith("dataset") else "file.read"
+    by_kind = {"read-file": "file.read", "metadata": "dataset.versions"}
+    op = by_kind.get(recipe.kind, "dataset.read")
     block: dict[str, object] = {"op": op}
     for key, value in (
         ("file_version", recipe.version),

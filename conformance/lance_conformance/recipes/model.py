@@ -38,6 +38,7 @@ class Positive:
     features: tuple[str, ...] = ()
     kind: str = "read-file"
     facts: Mapping[str, object] = field(default_factory=dict)
+    args: Mapping[str, object] = field(default_factory=dict)
     reachable: bool = True
 
 

@@ -8,7 +8,8 @@ Layout (message lance.table.IndexMetadata): 1 uuid of 16 bytes, 2 fields, 3 name
 5 fragment_bitmap (Roaring bitmap; absent: unknown), 6 index_details, 9 base_id, 11 covering_fields.
 
 Clauses: L.table.index.uuid, L.table.index.unique, L.table.index.fragment-bitmap,
-L.table.index.fields, L.table.index.covering, L.table.flags.content, L.table.base.resolves
+L.table.index.unknown, L.table.index.fields, L.table.index.covering, L.table.flags.content,
+L.table.base.resolves
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ Layout::
 
 Clauses: L.table.manifest.size, L.table.manifest.magic, L.table.manifest.footer,
 L.table.manifest.footer-version, L.table.manifest.message, L.table.manifest.section,
-L.table.manifest.end, L.table.manifest.timestamp,
+L.table.manifest.end, L.table.manifest.timestamp, L.table.manifest.unknown-field,
 L.table.manifest.index-section, L.table.manifest.overlap, L.txn.inline.message,
 L.table.format.file-format, L.table.format.version
 

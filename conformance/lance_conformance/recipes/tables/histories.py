@@ -1,0 +1,261 @@
+"""Histories: versions by number, tag and branch, and old ones by operations of every kind.
+
+A reader of the latest version needs nothing of the others; a table from the future may hold what a
+reader does not know wherever the format lets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import lanceref
+import pyarrow as pa
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+from lanceref.operation import LanceOperation as Op
+from lanceref.proto import table_pb2, transaction_pb2
+
+from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.model import Acting, Change, Made, MessageEdit, Positive
+from lance_conformance.recipes.oracle_made import dataset, write
+from lance_conformance.recipes.staging import Staged
+from lance_conformance.recipes.tables.commits_columns import index
+from lance_conformance.recipes.tables.commits_rows import base, case, new, rows
+
+_ARMS = [
+    arm.name for arm in transaction_pb2.Transaction.DESCRIPTOR.oneofs_by_name["operation"].fields
+]
+_FUTURE = b"\xc2\x0c\x01x"
+"""Field 200, which no message has: one byte."""
+
+DEPTH = 6
+"""Messages within messages; further down they stay empty."""
+
+
+def manifest_of(version: int) -> str:
+    """Return the path of a manifest."""
+    return f"_versions/{2**64 - 1 - version}.manifest"
+
+
+def fill(message: Message, arm: int = LAST, depth: int = 0) -> None:
+    """Set every field of a message: 1, `x`, one byte; of several arms the first or the last."""
+    for field in message.DESCRIPTOR.fields:
+        choice = field.containing_oneof
+        if choice is not None and choice.fields[arm].name != field.name:
+            continue
+        kind = field.cpp_type
+        if kind == FieldDescriptor.CPPTYPE_MESSAGE:
+            _fill_message(message, field, arm, depth)
+            continue
+        text = "x" if field.type == FieldDescriptor.TYPE_STRING else b"\0"
+        value = text if kind == FieldDescriptor.CPPTYPE_STRING else 1
+        if field.is_repeated:
+            getattr(message, field.name).append(value)
+        else:
+            setattr(message, field.name, value)
+
+
+def _fill_message(message: Message, field: FieldDescriptor, arm: int, depth: int) -> None:
+    assert field.message_type is not None  # it is one
+    if field.message_type.GetOptions().map_entry:
+        entry = field.message_type.fields_by_name["value"]
+        key = field.message_type.fields_by_name["key"]
+        name = "x" if key.cpp_type == FieldDescriptor.CPPTYPE_STRING else 1
+        if entry.cpp_type == FieldDescriptor.CPPTYPE_MESSAGE:
+            fill(getattr(message, field.name)[name], arm, depth + 1)
+        else:
+            text = entry.type == FieldDescriptor.TYPE_STRING
+            getattr(message, field.name)[name] = "x" if text else b"\0"
+    elif depth < DEPTH:
+        held = getattr(message, field.name)
+        inner = held.add() if field.is_repeated else held
+        inner.SetInParent()
+        fill(inner, arm, depth + 1)
+
+
+def _every_operation(uri: str) -> pa.Table:
+    write(rows(0, 2), uri, data_storage_version="2.1")
+    for number in range(len(_ARMS) + 2):
+        lanceref.dataset(uri).update_config({"n": str(number)})
+    return rows(0, 2)
+
+
+def _as(arm: str, choice: int) -> Callable[[Message], None]:
+    """Make of a transaction one of another operation, with all of its fields."""
+
+    def edit(message: Message) -> None:
+        whole = transaction_pb2.Transaction(read_version=1, uuid="x", tag="x")
+        whole.transaction_properties["x"] = "x"
+        held = getattr(whole, arm)
+        held.SetInParent()
+        fill(held, choice)
+        message.CopyFrom(whole)
+
+    return edit
+
+
+def _filled(message: Message) -> None:
+    """Set every field that the manifest leaves out, but those that say what is in the file."""
+    whole = table_pb2.Manifest()
+    fill(whole)
+    kept = ("index_section", "transaction_section", "fragments", "fields", "version", "timestamp")
+    for name in (*kept, "fragment_tree"):
+        whole.ClearField(name)
+    for field, value in message.ListFields():
+        if field.is_repeated and field.message_type is None:
+            getattr(whole, field.name)[:] = value
+    stored = message.SerializeToString()
+    message.MergeFrom(whole)
+    message.MergeFromString(stored)
+    message.writer_feature_flags |= 16 | 32768  # type: ignore[attr-defined]
+    message.reader_feature_flags = 16  # type: ignore[attr-defined]
+
+
+def _without_files(name: str) -> bool:
+    return not name.startswith("_transactions/")
+
+
+def _future(path: str) -> Callable[[Message], None]:
+    """Give the message at `path` (names and numbers with dots) a field of the future."""
+
+    def edit(message: Message) -> None:
+        held = message
+        for part in filter(None, path.split(".")):
+            held = held[int(part)] if part.isdigit() else getattr(held, part)  # type: ignore[index]
+        held.MergeFromString(_FUTURE)
+
+    return edit
+
+
+def _unknown_arm(transaction: Message) -> None:
+    transaction.ClearField("overwrite")
+    transaction.MergeFromString(b"\xb2\x09\x01x")
+
+
+def _indexed(uri: str) -> pa.Table:
+    base(uri)
+    made = Op.CreateIndex([index(1, "i", 0, {0, 1})], [])
+    lanceref.LanceDataset.commit(uri, made, read_version=2)
+    return rows(0, 6)
+
+
+def _of_the_future(section: Message) -> None:
+    entry = section.indices[0]  # type: ignore[attr-defined]
+    entry.index_version = 99
+    entry.index_details.type_url = "/lance.table.FutureIndexDetails"
+    entry.index_details.value = b"\x08\x01"
+
+
+def _append_beside(uri: str) -> Staged:
+    table = _indexed(uri)
+    facts = {"indices": [{"name": "i", "index_details": "/lance.table.FutureIndexDetails"}]}
+    change = MessageEdit("index section", _of_the_future, manifest_of(3))
+    operation = Op.Append(new(uri, rows(6, 7)))
+    table = pa.concat_tables([table, rows(6, 7)])
+    return Staged(((operation, 3),), table, facts, changes=(change,))
+
+
+def _three(uri: str) -> None:
+    write(rows(0, 2), uri, data_storage_version="2.1")
+    made = write(rows(2, 4), uri, mode="append")
+    made.tags.create("second", 2)  # type: ignore[attr-defined]
+    write(rows(4, 6), uri, mode="append")
+
+
+def _held(end: int) -> Callable[[str], pa.Table]:
+    def steps(uri: str) -> pa.Table:
+        _three(uri)
+        return rows(0, end)
+
+    return steps
+
+
+def _branched(uri: str) -> pa.Table:
+    """Leave by a branch after version 2, and write another table there."""
+    _three(uri)
+    branch = lanceref.dataset(uri, version=2).create_branch("line", 2)
+    write(rows(7, 9), str(Path(uri) / "tree" / "line"), mode="overwrite")
+    assert branch.version == 2
+    return rows(7, 9)
+
+
+def _elsewhere(manifest: Message) -> None:
+    """Put a place that is no folder of a machine in place of the one the branch left."""
+    for one in manifest.base_paths:  # type: ignore[attr-defined]
+        one.path = "memory:///left"
+
+
+def _moved(transaction: Message) -> None:
+    transaction.clone.ref_path = "memory:///left"  # type: ignore[attr-defined]
+
+
+def _case(
+    slug: str,
+    title: str,
+    make: Callable[[], Made],
+    *clauses: str,
+    kind: str = "read-dataset",
+    args: Mapping[str, object] | None = None,
+    facts: Mapping[str, object] | None = None,
+) -> Positive:
+    return Positive(
+        id=f"table/any/{slug}", title=title, clauses=clauses, make=make, version="2.1",
+        types=("int64",), features=(slug.replace("/", "-"),), kind=kind, args=args or {},
+        facts=facts or {},
+    )  # fmt: skip
+
+
+def _untold(make: Callable[[], Made]) -> Callable[[], Made]:
+    """Return a maker of the files alone: nothing is read."""
+    return lambda: replace(make(), table=None)
+
+
+_OPERATIONS: tuple[Change, ...] = (
+    *(MessageEdit("transaction", _as(*arm), manifest_of(n)) for n, arm in enumerate(_ARMS, 2)),
+    MessageEdit("manifest", _filled, manifest_of(len(_ARMS) + 2)),
+)
+_PLAIN = dataset(_held(6), _without_files)
+_LAST = manifest_of(3)
+
+POSITIVES: tuple[Positive, ...] = (
+    _case("versions/number", "an older version by its number", dataset(_held(2)),
+          "L.table.naming.v2", args={"version": "1"}),
+    _case("versions/tag", "a version by its tag", dataset(_held(4)), "L.table.refs.tag",
+          args={"tag": "second"}),
+    _case("versions/branch", "the latest version of a branch",
+          reworked(dataset(_branched, lambda name: "/_transactions/" not in name),
+                   MessageEdit("transaction", _moved, f"tree/line/{manifest_of(2)}"),
+                   *(MessageEdit("manifest", _elsewhere, f"tree/line/{manifest_of(n)}")
+                     for n in (2, 3))),
+          "L.table.refs.branch", args={"branch": "line"}),
+    _case("versions/list", "three versions, the second with a tag", _untold(dataset(_held(6))),
+          "L.table.naming.latest", kind="metadata",
+          facts={"latest": "3", "versions": [{"version": "1"},
+                                             {"version": "2", "tags": ["second"]},
+                                             {"version": "3"}]}),
+    _case("versions/every-operation", "old versions by operations of every kind and field",
+          reworked(dataset(_every_operation, _without_files), *_OPERATIONS),
+          "L.txn.inline.message"),
+    _case("forward/operation", "the latest version is by an operation of the future",
+          reworked(_PLAIN, MessageEdit("transaction", _unknown_arm, _LAST)),
+          "L.txn.inline.message", kind="forward"),
+    *(
+        _case(f"forward/field-{name}", f"a field of the future in {name}",
+              reworked(_PLAIN, MessageEdit("manifest", _future(path), _LAST)),
+              "L.table.manifest.unknown-field", kind="forward")
+        for name, path in {"manifest": "", "fragment": "fragments.0", "schema": "fields.0",
+                           "data-file": "fragments.0.files.0"}.items()
+    ),
+    _case("forward/index", "an index of a type and version of the future",
+          reworked(dataset(_indexed), MessageEdit("index section", _of_the_future, _LAST)),
+          "L.table.index.unknown", kind="forward"),
+)  # fmt: skip
+"""Every history."""
+
+CASES: tuple[Acting, ...] = (
+    case("forward/append-index", "an Append leaves an index of the future as it is",
+         _append_beside, ("L.table.index.unknown",)),
+)  # fmt: skip
+"""Commits to tables of the future."""
