@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import lanceref
 import pyarrow as pa
@@ -24,9 +25,14 @@ from lance_conformance.recipes.staging import Staged
 from lance_conformance.recipes.tables.commits_columns import index
 from lance_conformance.recipes.tables.commits_rows import base, case, new, rows
 
-_ARMS = [
-    arm.name for arm in transaction_pb2.Transaction.DESCRIPTOR.oneofs_by_name["operation"].fields
-]
+LAST, FIRST = -1, 0
+"""Which arm of a choice is filled."""
+
+_OPERATION = transaction_pb2.Transaction.DESCRIPTOR.oneofs_by_name["operation"]
+_ARMS = [(arm.name, LAST) for arm in _OPERATION.fields]
+_ARMS += [("update", FIRST), ("data_overlay", FIRST)]
+"""Operations, once with the last and where it matters also with the first of several arms."""
+
 _FUTURE = b"\xc2\x0c\x01x"
 """Field 200, which no message has: one byte."""
 
@@ -47,7 +53,7 @@ def fill(message: Message, arm: int = LAST, depth: int = 0) -> None:
             continue
         kind = field.cpp_type
         if kind == FieldDescriptor.CPPTYPE_MESSAGE:
-            _fill_message(message, field, arm, depth)
+            _fill_message(message, cast(FieldDescriptor, field), arm, depth)
             continue
         text = "x" if field.type == FieldDescriptor.TYPE_STRING else b"\0"
         value = text if kind == FieldDescriptor.CPPTYPE_STRING else 1
