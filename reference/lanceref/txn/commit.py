@@ -187,10 +187,10 @@ def _fit(
     if policy.create_only:
         raise AlreadyExists(f"Dataset already exists: {store.root}")
     check_writable(before.message, before.place)
-    since = [name for name in names if ours.read_version < name.version]
-    if not since or (not ours.read_version and ours.HasField("restore")):
+    if ours.read_version >= before.version or (not ours.read_version and ours.HasField("restore")):
         return staged
     own = operation_of(ours)
+    since = _since(store, names, ours.read_version)
     if len(since) < before.version - ours.read_version:
         gone = "a version that is gone"
         raise CommitConflict(own, gone, before.version, retryable=False)
@@ -203,6 +203,21 @@ def _fit(
         _check(staged, other, name.version)
         theirs.extend([] if other is None else [other])
     return rebase(store, staged, theirs, before, past)
+
+
+def _since(store: Store, names: list[VersionName], version: int) -> list[VersionName]:
+    """Return the versions after one, oldest first, up to the first that is gone.
+
+    A listing may lack a version that was made while it was read, and have the one after that.
+    """
+    listed, last = {name.version: name for name in names}, names[-1]
+    since = []
+    for number in range(version + 1, last.version + 1):
+        name = listed.get(number, name_of(number, last.scheme))
+        if number not in listed and not store.exists(name.path):
+            break
+        since.append(name)
+    return since
 
 
 def _check(staged: Staged, theirs: Transaction | None, version: int) -> None:

@@ -97,6 +97,22 @@ def test_an_append_does_not_follow_an_overwrite(tmp_path):
     assert before == list(store.list("_transactions"))
 
 
+def test_a_version_that_a_listing_lacks_is_looked_for(tmp_path):
+    """It was made while the folder was read, as was the one after it."""
+    store = LocalStore(tmp_path)
+    _commit(store, _overwrite())
+    _commit(store, _append(1))
+    _commit(store, _append(2))
+
+    class Hasty(LocalStore):
+        def list(self, prefix):
+            return (name for name in super().list(prefix) if not name.endswith("613.manifest"))
+
+    assert [1, 3] == [name.version for name in list_versions(Hasty(tmp_path), CTX)]
+    assert 4 == _commit(Hasty(tmp_path), _append(1))
+    assert [0, 1, 2, 3] == _ids(store)
+
+
 class _Forgetful(LocalStore):
     """Its first conditional put is done, and answered as if it were not."""
 
