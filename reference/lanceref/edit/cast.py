@@ -1,6 +1,8 @@
 """Cast columns: fields of another type under new ids, and their values; those of structs too.
 
 Clauses: L.txn.op.merge
+
+Divergences: D.table.nested-cast-2-0
 """
 
 from __future__ import annotations

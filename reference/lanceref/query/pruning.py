@@ -5,6 +5,8 @@ rows whose least and greatest values say that it holds for none of them.
 
 Bounds may lie outside of the values, never inside; a bound that is null is none. NaN, which is
 greater than any other value, does not count in them.
+
+Divergences: D.table.filter-null-batch-0-1
 """
 
 from __future__ import annotations

@@ -99,3 +99,17 @@ def test_runs_are_ruled_out():
     assert [True, False, True, False] == possible("n < 4")
     assert [False, True, True, False] == possible("n > 5")
     assert [False, True, True, True] == possible("n is null")
+
+
+@pytest.mark.oracle
+def test_a_batch_of_nulls_is_only_passed_over_where_its_bounds_say_so(tmp_path):
+    """D.table.filter-null-batch-0-1: in 0.1 a null reads as 0, which is not 18."""
+    import lance
+    import lanceref
+
+    rows = pa.table({"a": pa.array([None, None], pa.int64())})
+    lance.write_dataset(rows, str(tmp_path), data_storage_version="0.1")
+
+    assert [0, 0] == lance.dataset(str(tmp_path)).to_table()["a"].to_pylist()
+    assert [0, 0] == lanceref.dataset(tmp_path).to_table(filter="a != 18")["a"].to_pylist()
+    assert 0 == lance.dataset(str(tmp_path)).to_table(filter="a != 18").num_rows
