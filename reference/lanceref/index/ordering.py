@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from lanceref.compute import pc
 from lanceref.file.schema import Field
 from lanceref.index.training import leaf
 from lanceref.query.comparison import total_order

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from lanceref.compute import pc
 from lanceref.query.comparison import equal, greater_equal, less, less_equal
 
 Mask = NDArray[np.bool_]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from lanceref.compute import pc
 from lanceref.file.schema import Field
 from lanceref.index.row_set import Keys
 from lanceref.table.lineage import ROW_ID

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from lanceref.compute import pc
 from lanceref.errors import FormatError, OperationRefused
 from lanceref.index.index_file import IndexFile
 from lanceref.index.kind import Built, Kind, Parameters

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lanceref.compute import pc
 from lanceref.file.schema import Field
 from lanceref.index.kind import Built, Kind, Parameters
 from lanceref.index.predicate import Among, HasLabels, IsNull, Predicate

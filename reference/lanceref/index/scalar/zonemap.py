@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from lanceref.compute import pc
 from lanceref.errors import OperationRefused
 from lanceref.file.schema import Field
 from lanceref.index import zones
