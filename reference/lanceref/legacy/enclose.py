@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lanceref.compute import pc
 from lanceref.legacy.binary import VAR_BINARY
 from lanceref.legacy.bounds import PREFIX_BYTES
 

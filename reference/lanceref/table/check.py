@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-import pyarrow.compute as pc
-
+from lanceref.compute import pc
 from lanceref.context import Context
 from lanceref.errors import NotFound, Place
 from lanceref.file.check import check_file
