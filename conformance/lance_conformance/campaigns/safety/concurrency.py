@@ -109,7 +109,7 @@ def place(name: str) -> Iterator[Place]:
         yield Place(lambda: f"{folder}/table{next(numbers)}", {})
 
 
-def _make(
+def make(
     uri: str, numbers: int, stable: bool, v2_names: bool, options: dict[str, str]
 ) -> list[str]:
     """Make the table of a race."""
@@ -127,7 +127,7 @@ def held(
     """
     uri, options = where.new_uri(), where.options
 
-    made = apart(_make, uri, race.numbers, stable, v2_names, options)
+    made = apart(make, uri, race.numbers, stable, v2_names, options)
     if made:
         return Ledger(), made
     ledger = run(race, uri, options)

@@ -49,9 +49,9 @@ def rows(*ids: int) -> pa.Table:
     return pa.table({"id": pa.array(ids, pa.int64()), "n": [7] * count, "twice": [14] * count})
 
 
-def cleanup(path: str) -> None:
+def cleanup(path: str, options: dict[str, str] | None = None) -> None:
     """Remove all but the latest version, tags and branches, and every file that nothing needs."""
-    table = lanceref.dataset(path)
+    table = lanceref.dataset(path, storage_options=options)
     branches = [table.checkout_version((name, None)) for name in table.branches.list()]
     for one in (table, *branches):
         one.cleanup_old_versions(NOW, delete_unverified=True, error_if_tagged_old_versions=False)

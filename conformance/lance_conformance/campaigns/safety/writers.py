@@ -55,7 +55,7 @@ class Team:
     """Writers of one table. `options` are those of its storage."""
 
     def __init__(self, uri: str, options: dict[str, str]) -> None:
-        self._uri, self._options = uri, options
+        self.uri, self.options = uri, options
         self._heard = time.monotonic()
         self.writers: list[Writer] = []
         self.ledger = Ledger()
@@ -64,7 +64,7 @@ class Team:
         """Begin a writer."""
         context = clean_processes()
         ours, theirs = context.Pipe()
-        arguments = (theirs, engine, self._uri, list(deeds), self._options)
+        arguments = (theirs, engine, self.uri, list(deeds), self.options)
         process = context.Process(target=_write, args=arguments, daemon=True)
         process.start()
         theirs.close()
