@@ -24,6 +24,7 @@ class IndexListing(OpenTable):
 
     def list_indices(self) -> list[dict[str, object]]:
         """Return every segment: name, type, uuid, fields, version, fragments."""
+        covers = {one.uuid: one.covers for one in self._snapshot.indices.segments}
         return [
             {
                 "name": entry.name,
@@ -31,7 +32,7 @@ class IndexListing(OpenTable):
                 "uuid": str(UUID(bytes=entry.uuid.uuid)),
                 "fields": self._paths(entry),
                 "version": entry.dataset_version,
-                "fragment_ids": covered(entry) or BitMap(),
+                "fragment_ids": covers[str(UUID(bytes=entry.uuid.uuid))],
                 "base_id": entry.base_id if entry.HasField("base_id") else None,
             }
             for entry in self._snapshot.manifest.indices

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lanceref.context import Context, Finding
 from lanceref.explain import checker
+from lanceref.index.check import check_indices
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.manifests.opening import open_table
 from lanceref.storage import (
@@ -41,7 +42,9 @@ def validate(
     findings: list[Finding] = []
     ctx = Context(name_of_uri(path), limits=limits, findings=findings)
     if _is_table(path, options):
-        check_dataset(open_table(path, options), ctx, version=version, deep=deep)
+        store = open_table(path, options)
+        check_dataset(store, ctx, version=version, deep=deep)
+        check_indices(store, ctx, version=version, deep=deep)
     else:
         checker(ctx.file)(open_source(path, options), ctx)
     return findings

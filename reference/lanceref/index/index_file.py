@@ -39,6 +39,7 @@ class IndexFile:
 
     def __init__(self, source: Source, ctx: Context, size_bytes: int | None = None) -> None:
         self.ctx = ctx
+        self.source = source
         self.place = ctx.at(0, source.size)
         if size_bytes is not None and size_bytes != source.size:
             ctx.refuse(

@@ -42,22 +42,27 @@ class Opened:
     segment: Segment
     index: ScalarIndex
     by_address: bool
-    _found: dict[Predicate, Found] = field(default_factory=dict)
+    _found: dict[Predicate, Found | None] = field(default_factory=dict)
 
-    def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions:
-        """Return the live rows of a fragment, ascending, for which the predicate may be true."""
+    def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
+        """Return the live rows of a fragment, ascending, for which the predicate may be true.
+
+        None when nothing is known of them.
+        """
         if predicate not in self._found:
             self._found[predicate] = self._search(predicate)
         found = self._found[predicate]
+        if found is None:
+            return None
         if isinstance(found, RowSet) and not self.by_address:
             (ids,) = rows.take(np.arange(rows.num_rows), (), (ROW_ID,))
             return found.among(ids.to_numpy())
         return rows.positions(found.offsets(rows.fragment.id, rows.columns.stated_rows))
 
-    def _search(self, predicate: Predicate) -> Found:
+    def _search(self, predicate: Predicate) -> Found | None:
         """Return the rows where they are now."""
         found = self.index.search(predicate)
-        if self.segment.moves is None or not self.by_address:
+        if found is None or self.segment.moves is None or not self.by_address:
             return found
         rows = found if isinstance(found, RowSet) else found.rows
         return row_set(self.segment.moves(rows.keys)[1])

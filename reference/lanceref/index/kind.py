@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.file.schema import Field
 from lanceref.index.predicate import Predicate
-from lanceref.index.row_set import NO_KEYS, SHIFT, RowSet, row_set
+from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training
@@ -59,8 +60,11 @@ Found: TypeAlias = RowSet | Spans
 class ScalarIndex(Protocol):
     """An opened segment."""
 
-    def search(self, predicate: Predicate) -> Found:
-        """Return the rows for which a predicate is true, or may be if the type is not exact."""
+    def search(self, predicate: Predicate) -> Found | None:
+        """Return the rows for which a predicate is true, or may be if the type is not exact.
+
+        None when nothing is known of them.
+        """
 
     def statistics(self) -> dict[str, object]:
         """Return what users are told about the segment."""
@@ -87,7 +91,8 @@ class Kind:
     highest it can read. `exact` and `inexact` are the predicates it answers: by the rows, or by
     rows that have to be looked at. Keys are addresses from `address_version` on even where rows
     have stable ids, never where it is None. `accepts` says whether a column can be indexed,
-    `rewrite_on_move` whether a compaction that moves rows writes a segment anew.
+    `rewrite_on_move` whether a compaction that moves rows writes a segment anew; `check` reports
+    what no reader has to look at, `entries` returns the value and the key of every row.
     """
 
     name: str
@@ -102,6 +107,8 @@ class Kind:
     rewrite: Rewrite | None = None
     address_version: int | None = None
     rewrite_on_move: bool = True
+    check: Callable[[Segment], None] | None = None
+    entries: Callable[[Segment], tuple[pa.Array, Keys]] | None = None
 
     def answers(self, predicate: Predicate) -> bool | None:
         """Return whether a predicate is answered exactly, None when it is not at all."""

@@ -130,6 +130,35 @@ def rewrite(
     return Built(index_details_pb2.BitmapIndexDetails(), 0)
 
 
+def check(segment: Segment) -> None:
+    """Report keys that do not rise, rows with two values, and a count that is not theirs."""
+    check_sets(segment, disjoint=True)
+
+
+def check_sets(segment: Segment, *, disjoint: bool) -> None:
+    """Report keys that do not rise, rows in two sets, and a count that is not theirs."""
+    index, file = Bitmap(segment), segment.file(LOOKUP)
+    order = sorted_order(index.keys)
+    if len(run_starts(index.keys)) < len(order) or not np.array_equal(order, np.arange(len(order))):
+        file.ctx.lint(
+            "L.index.bitmap.order", file.place, found="keys that do not rise", wanted="rising keys"
+        )
+    sets = index.sets(np.arange(len(index.keys)))
+    rows = sum(len(one.keys) for one in sets)
+    if disjoint and len(union(sets).keys) < rows:
+        file.ctx.lint(
+            "L.index.bitmap.disjoint", file.place, found="a row in two sets", wanted="in one"
+        )
+    wanted = json.dumps({"num_bitmaps": len(sets)}, separators=(",", ":"))
+    if file.metadata.get(STATISTICS, wanted) != wanted:
+        file.ctx.lint(
+            "L.index.bitmap.statistics",
+            file.place,
+            found=file.metadata[STATISTICS][:80],
+            wanted=wanted,
+        )
+
+
 BITMAP = Kind(
     name="BITMAP",
     shown="Bitmap",
@@ -141,5 +170,7 @@ BITMAP = Kind(
     open=Bitmap,
     build=build,
     rewrite=rewrite,
+    check=check,
+    entries=entries,
 )
 """The index type."""

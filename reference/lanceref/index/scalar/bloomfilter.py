@@ -192,6 +192,13 @@ def can_hash(field: Field) -> bool:
     )
 
 
+def check(segment: Segment) -> None:
+    """Read what a search only reads when it asks for a value, or for null."""
+    file = segment.file(FILE)
+    read_filters(file)
+    zones.read_nulls(file)
+
+
 BLOOMFILTER = Kind(
     name="BLOOMFILTER",
     shown="BloomFilter",
@@ -205,5 +212,6 @@ BLOOMFILTER = Kind(
     rewrite=rewrite,
     address_version=0,
     rewrite_on_move=False,
+    check=check,
 )
 """The index type."""

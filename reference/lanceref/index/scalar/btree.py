@@ -21,7 +21,7 @@ from lanceref.compute import pc
 from lanceref.errors import FormatError, OperationRefused
 from lanceref.index.index_file import IndexFile
 from lanceref.index.kind import Built, Kind, Parameters
-from lanceref.index.ordering import has_order, sorted_order
+from lanceref.index.ordering import has_order, sort_keys, sorted_order
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -172,6 +172,46 @@ def rewrite(
     return _built(training)
 
 
+def check(segment: Segment) -> None:
+    """Report values that do not rise, bounds that are not theirs, and rows named twice."""
+    lookup, data = segment.file(LOOKUP), segment.file(DATA)
+    values, keys = read_entries(segment)
+    order = sorted_order(values)
+    if not sort_keys(values.take(pa.array(order))).equals(sort_keys(values)):
+        data.ctx.lint(
+            "L.index.btree.order", data.place, found="values that fall", wanted="rising values"
+        )
+    if len(np.unique(keys)) < len(keys):
+        data.ctx.lint("L.index.btree.ids", data.place, found="a row twice", wanted="a row once")
+    rows = page_rows(lookup)
+    starts = np.arange(0, len(values), rows)
+    ends = np.minimum(starts + rows, len(values)) - 1
+    nulls = [values.slice(start, rows).null_count for start in starts.tolist()]
+    wanted = {
+        "min": values.take(pa.array(starts)),
+        "max": values.take(pa.array(ends)),
+        "null_count": pa.array(nulls, pa.uint32()),
+        "page_idx": pa.array(np.arange(len(starts), dtype=np.uint32)),
+    }
+    for name, own in wanted.items():
+        if not lookup.read(name).equals(own) and not _same_floats(lookup.read(name), own):
+            lookup.ctx.lint(
+                "L.index.btree.bounds",
+                lookup.place,
+                found=f"{name} {lookup.read(name).to_pylist()[:4]}",
+                wanted=f"{own.to_pylist()[:4]}",
+            )
+
+
+def _same_floats(left: pa.Array, right: pa.Array) -> bool:
+    """Return whether floats are the same, NaN like any other."""
+    return bool(
+        pa.types.is_floating(left.type)
+        and left.type == right.type
+        and sort_keys(left).equals(sort_keys(right))
+    )
+
+
 BTREE = Kind(
     name="BTREE",
     shown="BTree",
@@ -184,5 +224,7 @@ BTREE = Kind(
     build=build,
     rewrite=rewrite,
     address_version=BY_ADDRESS,
+    check=check,
+    entries=read_entries,
 )
 """The index type."""

@@ -27,7 +27,7 @@ from lanceref.index.row_set import (
     row_set,
     union,
 )
-from lanceref.index.scalar.bitmap import LOOKUP, Bitmap, entries, write_bitmaps
+from lanceref.index.scalar.bitmap import LOOKUP, Bitmap, check_sets, entries, write_bitmaps
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf, trained
@@ -107,6 +107,19 @@ def is_list(field: Field) -> bool:
     return bool(pa.types.is_list(type_) or pa.types.is_large_list(type_))
 
 
+def check(segment: Segment) -> None:
+    """Report what BITMAP reports but for rows in two sets, and null lists that have items."""
+    check_sets(segment, disjoint=False)
+    file, nulls = segment.file(LOOKUP), null_lists(segment)
+    if len(nulls.among(entries(segment)[1])):
+        file.ctx.lint(
+            "L.index.label-list.disjoint",
+            file.place,
+            found="items of a list that is null",
+            wanted="none",
+        )
+
+
 LABEL_LIST = Kind(
     name="LABEL_LIST",
     shown="LabelList",
@@ -118,5 +131,6 @@ LABEL_LIST = Kind(
     open=LabelList,
     build=build,
     rewrite=rewrite,
+    check=check,
 )
 """The index type."""

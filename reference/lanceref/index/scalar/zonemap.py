@@ -212,6 +212,11 @@ def accepts(field: Field) -> bool:
     return True
 
 
+def check(segment: Segment) -> None:
+    """Read what a search only reads when it asks for null."""
+    zones.read_nulls(segment.file(FILE))
+
+
 ZONEMAP = Kind(
     name="ZONEMAP",
     shown="ZoneMap",
@@ -225,5 +230,6 @@ ZONEMAP = Kind(
     rewrite=rewrite,
     address_version=0,
     rewrite_on_move=False,
+    check=check,
 )
 """The index type."""

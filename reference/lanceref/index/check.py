@@ -1,0 +1,94 @@
+"""Indices, checked: the segments of a version and the files of each.
+
+Clauses: L.index.segment.disjoint, L.index.segment.dataset-version, L.index.segment.files
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from pyroaring import BitMap
+
+from lanceref.context import Context
+from lanceref.file.check import check_file
+from lanceref.index.against_rows import check_against_rows
+from lanceref.index.indices import Indices, kind_of
+from lanceref.index.segment import Segment
+from lanceref.storage import Store
+from lanceref.table.bases import Bases
+from lanceref.table.flags import STABLE_ROW_IDS
+from lanceref.table.manifest import open_manifest
+from lanceref.table.naming import find_version
+from lanceref.table.rows import FragmentRows
+
+
+def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool) -> None:
+    """Check the indices of a version (None: the latest); `deep` decodes their files.
+
+    What is wrong with the manifest itself is not said again.
+    """
+    quiet = replace(ctx, findings=[])
+    with quiet.piece():
+        name = find_version(store, quiet, version)
+        quiet = replace(quiet, file=PurePosixPath(name.path).name)
+        manifest = open_manifest(store.open(name.path), quiet)
+        with ctx.piece():
+            ctx = replace(ctx, file=quiet.file)
+            bases = Bases(store, manifest)
+            indices = Indices(manifest, bases, ctx)
+            _check_entries(indices.segments, manifest.version, ctx)
+            whole = [_check_segment(one, ctx, deep=deep) for one in indices.segments]
+            if deep and all(whole):
+                stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)
+                rows = [FragmentRows(one, bases, ctx, stable) for one in manifest.fragments]
+                for index in indices.known:
+                    for segment in index.segments:
+                        with ctx.piece():
+                            check_against_rows(index, segment, manifest.schema, rows, ctx)
+
+
+def _check_entries(segments: Sequence[Segment], version: int, ctx: Context) -> None:
+    covered: dict[str, BitMap] = {}
+    for segment in segments:
+        name, stated = segment.entry.name, segment.entry.dataset_version
+        twice = covered.setdefault(name, BitMap()) & segment.covers
+        if twice:
+            ctx.lint(
+                "L.index.segment.disjoint",
+                segment.place,
+                found=f"fragments {list(twice)[:8]} in two segments of {name!r}",
+                wanted="each in one",
+            )
+        covered[name] |= segment.covers
+        if stated > version:
+            ctx.lint(
+                "L.index.segment.dataset-version",
+                segment.place,
+                found=f"version {stated} of {name!r}",
+                wanted=f"at most {version}",
+            )
+
+
+def _check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
+    """Open every file of a segment; with `deep` decode it and what its type makes of it.
+
+    Return whether nothing was found.
+    """
+    known = len(ctx.findings or ())
+    for file in segment.entry.files:
+        if not file.path.endswith(".lance"):
+            continue
+        with ctx.piece():
+            opened = segment.file(file.path)
+            if deep:
+                check_file(opened.source, opened.ctx)
+    kind = kind_of(segment.entry)
+    if kind is not None and len(ctx.findings or ()) == known:
+        with ctx.piece():
+            kind.open(segment)
+        if deep and kind.check is not None:
+            with ctx.piece():
+                kind.check(segment)
+    return len(ctx.findings or ()) == known
