@@ -2,7 +2,7 @@
 
 The file is parsed by the reader's own code with spans switched on; the tree is what the parsers
 cut. Kinds of file: data file (also index files, which are data files), manifest, transaction,
-deletion file; the name decides.
+deletion file, tag, branch, version hint; the name decides.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from lanceref.spans import Span, SpanRecorder, uncovered
 from lanceref.storage import Source, open_source, store_options
 from lanceref.table.deletions import check_deletion_file
 from lanceref.table.manifest import check_manifest
+from lanceref.table.refs import check_reference
 from lanceref.txn.transaction import check_transaction
 
 CHECKS: dict[str, Callable[[Source, Context], object]] = {
@@ -27,6 +28,7 @@ CHECKS: dict[str, Callable[[Source, Context], object]] = {
     ".txn": check_transaction,
     ".arrow": check_deletion_file,
     ".bin": check_deletion_file,
+    ".json": check_reference,
 }
 """What parses a file by the end of its name; every other name is a data file."""
 

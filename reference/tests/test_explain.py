@@ -8,6 +8,7 @@ from lanceref.legacy.check import check_data_file
 from lanceref.storage import BytesSource
 from lanceref.table.deletions import check_deletion_file
 from lanceref.table.manifest import check_manifest
+from lanceref.table.refs import check_reference
 from lanceref.txn.transaction import check_transaction
 
 from .table.manifests import NAME, WORKED, footer
@@ -18,6 +19,7 @@ def test_the_name_decides_what_a_file_is():
     assert check_manifest is checker("t/_versions/1.manifest")
     assert check_transaction is checker("0-x.txn")
     assert check_deletion_file is checker("0-1-2.arrow") is checker("0-1-2.bin")
+    assert check_reference is checker("_refs/tags/x.json")
     assert check_data_file is checker("page_data.lance") is checker("index.idx")
 
 
@@ -62,3 +64,21 @@ def test_module_and_function_share_a_name():
     """Both spellings work."""
     assert lanceref.explain is explain
     assert "explain" == explain.__name__
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "leaf", "clauses"),
+    [
+        ("t/_refs/tags/a.json", b'{"version": 1}', "tag", []),
+        ("t/_refs/tags/a.json", b"{}", "tag", ["L.table.refs.tag"]),
+        ("t/_refs/branches/b.json", b'{"parentVersion": 1}', "branch", []),
+        ("t/_refs/branches/b.json", b"[", "branch", ["L.table.refs.branch"]),
+        ("t/_versions/latest_version_hint.json", b"nothing", "hint", []),
+    ],
+)
+def test_references_are_told_by_their_folder(path, data, leaf, clauses):
+    """A tag and a branch are checked by themselves; nothing depends on a hint."""
+    explained = explain_source(BytesSource(data, path))
+
+    assert clauses == [finding.clause for finding in explained.findings]
+    assert [(leaf, len(data))] == [(one.name, one.end) for one in explained.root.leaves()]

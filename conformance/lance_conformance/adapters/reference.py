@@ -27,7 +27,7 @@ def hello() -> Message:
         "protocol": 1,
         "implementation": {"name": "lanceref", "version": __version__, "language": "python"},
         "capabilities": {
-            **face.capabilities(VERSIONS, VERSIONS, filters=True),
+            **face.capabilities(["0.1", *VERSIONS], ["0.1", *VERSIONS], filters=True),
             **writing.capabilities(lanceref, VERSIONS, writing.VERBS),
             "validate": {},
         },

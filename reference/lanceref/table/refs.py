@@ -16,12 +16,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from pathlib import PurePath
 from typing import TypedDict
 from urllib.parse import unquote
 
 from lanceref.context import Context
 from lanceref.errors import FormatError
-from lanceref.storage import Store
+from lanceref.storage import Source, Store
 
 TAGS = "_refs/tags"
 BRANCHES = "_refs/branches"
@@ -56,32 +57,35 @@ class Branch(TypedDict):
 
 def list_tags(store: Store, ctx: Context) -> dict[str, Tag]:
     """Return every tag by name. Raises FormatError."""
-    found: dict[str, Tag] = {}
-    for name, ref in _read(store, ctx, TAGS, "L.table.refs.tag"):
-        found[name] = Tag(
-            branch=ref.text("branch"),
-            version=ref.number("version"),
-            created_at=ref.moment("createdAt"),
-            updated_at=ref.moment("updatedAt"),
-            manifest_size=ref.number("manifestSize") if "manifestSize" in ref.data else None,
-            metadata=ref.metadata(),
-        )
-    return found
+    return {name: _tag(ref) for name, ref in _read(store, ctx, TAGS, "L.table.refs.tag")}
 
 
 def list_branches(store: Store, ctx: Context) -> dict[str, Branch]:
     """Return every branch by name. Raises FormatError."""
-    found: dict[str, Branch] = {}
-    for name, ref in _read(store, ctx, BRANCHES, "L.table.refs.branch"):
-        found[name] = Branch(
-            parent_branch=ref.text("parentBranch"),
-            branch_identifier=ref.mapping(),
-            parent_version=ref.number("parentVersion"),
-            create_at=ref.number("createAt") if "createAt" in ref.data else None,
-            manifest_size=ref.number("manifestSize") if "manifestSize" in ref.data else None,
-            metadata=ref.metadata(),
-        )
-    return found
+    read = _read(store, ctx, BRANCHES, "L.table.refs.branch")
+    return {name: _branch(ref) for name, ref in read}
+
+
+def _tag(ref: _Ref) -> Tag:
+    return Tag(
+        branch=ref.text("branch"),
+        version=ref.number("version"),
+        created_at=ref.moment("createdAt"),
+        updated_at=ref.moment("updatedAt"),
+        manifest_size=ref.number("manifestSize") if "manifestSize" in ref.data else None,
+        metadata=ref.metadata(),
+    )
+
+
+def _branch(ref: _Ref) -> Branch:
+    return Branch(
+        parent_branch=ref.text("parentBranch"),
+        branch_identifier=ref.mapping(),
+        parent_version=ref.number("parentVersion"),
+        create_at=ref.number("createAt") if "createAt" in ref.data else None,
+        manifest_size=ref.number("manifestSize") if "manifestSize" in ref.data else None,
+        metadata=ref.metadata(),
+    )
 
 
 class _Ref:
@@ -141,16 +145,30 @@ def _read(store: Store, ctx: Context, folder: str, clause: str) -> Iterator[tupl
         if not name.endswith(".json"):
             continue
         source = store.open(f"{folder}/{name}")
-        data = bytes(source.read(0, LIMIT_BYTES))
-        ref_ctx = replace(ctx, file=name, stage="metadata")
-        try:
-            ref = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            raise FormatError(
-                clause, ref_ctx.at(0, len(data)), found=f"{error}", wanted="a JSON object"
-            ) from error
-        if not isinstance(ref, dict):
-            raise FormatError(
-                clause, ref_ctx.at(0, len(data)), found=f"{ref!r:.80}", wanted="a JSON object"
-            )
-        yield unquote(name.removesuffix(".json")), _Ref(ref, clause, ref_ctx, len(data))
+        parsed = _parse(source, replace(ctx, file=name), clause)
+        yield unquote(name.removesuffix(".json")), parsed
+
+
+def _parse(source: Source, ctx: Context, clause: str) -> _Ref:
+    """Return the object a ref holds. Raises FormatError."""
+    data = bytes(source.read(0, min(source.size, LIMIT_BYTES)))
+    ref_ctx = ctx.during("metadata")
+    place = ref_ctx.at(0, len(data))
+    try:
+        ref = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(clause, place, found=f"{error}", wanted="a JSON object") from error
+    if not isinstance(ref, dict):
+        raise FormatError(clause, place, found=f"{ref!r:.80}", wanted="a JSON object")
+    return _Ref(ref, clause, ref_ctx, len(data))
+
+
+def check_reference(source: Source, ctx: Context) -> None:
+    """Check one tag or branch by itself, as its folder says; any other JSON file is a hint."""
+    folder = PurePath(source.path).parent.name
+    ctx.leaf(0, source.size, {"tags": "tag", "branches": "branch"}.get(folder, "hint"), "json")
+    with ctx.piece():
+        if folder == "tags":
+            _tag(_parse(source, ctx, "L.table.refs.tag"))
+        elif folder == "branches":
+            _branch(_parse(source, ctx, "L.table.refs.branch"))
