@@ -60,12 +60,12 @@ def verdict(ours: Transaction, theirs: Transaction | None) -> Verdict:
     """Return whether `ours` can follow `theirs`; None: nobody can tell what that version did."""
     own, other = operation_of(ours), operation_of(theirs)
     if theirs is None or not other or other == "clone":
-        return NEVER
+        return NEVER  # L.txn.conflict.unknown
     if own == "restore":
         return NEVER if _sets_schema(theirs) or other == "update_mem_wal_state" else STANDS
     if own == "overwrite":
         return _overwrite(ours, theirs)
-    if other in REPLACING:
+    if other in REPLACING:  # L.txn.conflict.replaced
         return STANDS if own in SETTING and not _sets_schema(ours) else NEVER
     if own in SETTING or other in SETTING:
         return _settings(ours, theirs)
@@ -73,9 +73,9 @@ def verdict(ours: Transaction, theirs: Transaction | None) -> Verdict:
         return STANDS
     if "update_mem_wal_state" in (own, other):
         return _mem_wal(own, other)
-    if own == "append":
+    if own == "append":  # L.txn.conflict.append
         return RETRY if other in RESHAPING and not _keeps_nulls(theirs) else STANDS
-    if own == "merge":
+    if own == "merge":  # L.txn.conflict.schema
         return {"create_index": STANDS, "project": NEVER}.get(other, RETRY)
     if own == "project":
         again = other in RESHAPING or (other in WRITING and not _keeps_nulls(ours))
@@ -88,7 +88,7 @@ def verdict(ours: Transaction, theirs: Transaction | None) -> Verdict:
 def _overwrite(ours: Transaction, theirs: Transaction) -> Verdict:
     other = operation_of(theirs)
     if other == "overwrite":
-        return RETRY
+        return RETRY  # L.txn.conflict.overwrite
     if other == "update_mem_wal_state":
         return NEVER
     keys = {("config", None, key) for key in ours.overwrite.config_upsert_values}
@@ -105,7 +105,7 @@ def _settings(ours: Transaction, theirs: Transaction) -> Verdict:
         return NEVER if both else STANDS
     if own == other == "update_config":
         both_keys = config_keys(ours.update_config) & config_keys(theirs.update_config)
-        return NEVER if both_keys else STANDS
+        return NEVER if both_keys else STANDS  # L.txn.conflict.settings
     merges = "merge" in (own, other)
     return RETRY if merges and (_sets_schema(ours) or _sets_schema(theirs)) else STANDS
 
@@ -124,7 +124,7 @@ def _index(ours: Transaction, theirs: Transaction) -> Verdict:
     if other == "create_index":
         mine, yours = ours.create_index.new_indices, theirs.create_index.new_indices
         same = {one.name for one in mine} & {one.name for one in yours}
-        return RETRY if same else STANDS
+        return RETRY if same else STANDS  # L.txn.conflict.index
     return RETRY if _disturbs(theirs, ours) else STANDS
 
 
@@ -153,9 +153,11 @@ def _rows(ours: Transaction, theirs: Transaction) -> Verdict:
     touched = fragments_of(ours) & fragments_of(theirs)
     if own == "data_replacement":
         if other == "data_replacement" or moves_fields(theirs):
+            # L.txn.conflict.columns
             return RETRY if field_columns(ours) & field_columns(theirs) else STANDS
         if other == "delete":
             return NEVER if fragments_of(ours) & removed_fragments(theirs) else STANDS
+    # L.txn.conflict.fragments
     return RETRY if touched or may_insert_same(ours, theirs) else STANDS
 
 
