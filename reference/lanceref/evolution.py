@@ -125,6 +125,7 @@ class Evolution(OpenTable):
                 "changes in separate calls"
             )
         if casts:
+            self._check_no_index(casts)
             self._cast(schema, casts)
         else:
             self._project(schema)
@@ -166,6 +167,16 @@ class Evolution(OpenTable):
                 raise EvolutionRefused(
                     f'Column "{path}" contains NULL values and cannot be made non-nullable'
                 )
+
+    def _check_no_index(self, casts: Mapping[int, pa.DataType]) -> None:
+        """Raise EvolutionRefused for a column that an index is on: it would find other values."""
+        entries = self._snapshot.manifest.indices
+        names = [one.name for one in entries if not casts.keys().isdisjoint(one.fields)]
+        if names:
+            raise EvolutionRefused(
+                "Cannot cast column(s) to a new type: they have index(es) attached: "
+                f"{sorted(set(names))}. Drop the index(es) with drop_index() before altering"
+            )
 
     def _cast(self, schema: LanceSchema, casts: Mapping[int, pa.DataType]) -> None:
         """Write columns in other types, under new ids; the old ones leave the schema."""

@@ -22,7 +22,7 @@ from lanceref.edits import CONFLICT_RETRIES, RETRY_TIMEOUT, Edits
 from lanceref.errors import QueryRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
-from lanceref.file.versions import version_named
+from lanceref.file.versions import V0_1, V2_0, version_named
 from lanceref.incoming import reader_of
 from lanceref.operation import Transaction
 from lanceref.read_transaction import from_message
@@ -163,7 +163,8 @@ class MergeInsertBuilder:
     def _check(self, source: pa.Schema) -> None:
         """Raise AppendRefused for rows that do not fit the table as it is now."""
         manifest = self._table._snapshot.manifest
-        version = storage_version_of(manifest.message)
+        own = storage_version_of(manifest.message)
+        version = V2_0 if own == V0_1 else own  # rows of a merge are written whole
         optional = tuple(replace(field, nullable=True) for field in manifest.schema.fields)
         appended_schema(LanceSchema(optional), schema_of(source), version)
 

@@ -219,3 +219,14 @@ def test_the_oracle_reads_columns_of_0_1_that_were_cast(tmp_path):
     assert [[[1, 2]]] == _files(lanceref.dataset(tmp_path))[1:]
     assert {"a": [1, 1], "b": ["x", "x"]} == lance.dataset(str(tmp_path)).to_table().to_pydict()
     assert {} == dict(made._snapshot.manifest.message.fields[0].metadata)
+
+
+def test_an_indexed_column_is_not_cast(tmp_path):
+    """Its index would find other values; another column may be."""
+    made = lanceref.write_dataset(pa.table({"a": [1, 2], "b": [1, 2]}), tmp_path)
+    made.create_scalar_index("a", "BTREE")
+    with pytest.raises(EvolutionRefused, match="a_idx"):
+        made.alter_columns({"path": "a", "data_type": pa.int32()})
+
+    made.alter_columns({"path": "b", "data_type": pa.int32()})
+    assert pa.int32() == made.schema.field("b").type

@@ -115,3 +115,14 @@ def test_a_merge_that_is_made_again_must_fit_the_newer_schema(tmp_path):
     with pytest.raises(AppendRefused):
         merge.execute(pa.table({"a": [1], "d": [7]}))
     assert {"a": [2]} == lanceref.dataset(tmp_path).to_table().to_pydict()
+
+
+@pytest.mark.parametrize("version", ["0.1", "2.1"])
+def test_a_source_may_leave_columns_out(tmp_path, version):
+    """They stay as they were, in a table of 0.1 too."""
+    rows = pa.table({"a": [1, 2], "b": ["x", "y"]})
+    made = lanceref.write_dataset(rows, tmp_path, data_storage_version=version)
+    merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
+    merge.execute(pa.table({"a": [2, 3]}))
+
+    assert {"a": [1, 2, 3], "b": ["x", "y", None]} == made.to_table().to_pydict()
