@@ -208,6 +208,9 @@ class CleanupRefused(LanceError, OSError, ValueError):
     kind = "other"
 
 
+_REFUSED = "Invalid user input: "
+
+
 class QueryRefused(LanceError, OSError, ValueError):
     """A filter or expression that cannot be understood, or does not fit the table.
 
@@ -215,6 +218,9 @@ class QueryRefused(LanceError, OSError, ValueError):
     """
 
     kind = "other"
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(f"{_REFUSED}{message.removeprefix(_REFUSED)}")
 
 
 class QueryFailed(LanceError, pa.ArrowInvalid):  # type: ignore[misc]

@@ -1,5 +1,7 @@
 """The error family."""
 
+import pickle
+
 import pytest
 from lanceref.errors import (
     BadMagic,
@@ -9,6 +11,7 @@ from lanceref.errors import (
     LimitExceeded,
     NotFound,
     Place,
+    QueryRefused,
     Unsupported,
 )
 
@@ -50,3 +53,10 @@ def test_errors_are_also_what_python_calls_them(error, python_class):
 def test_a_conflict_says_whether_to_try_again():
     """The retryable flag is an attribute."""
     assert CommitConflict("Delete", "Rewrite", 7, retryable=True).retryable is True
+
+
+def test_a_refused_query_says_whose_fault_it_is():
+    """Once, also after it was pickled."""
+    error = QueryRefused("no such thing")
+    assert "Invalid user input: no such thing" == str(error)
+    assert str(error) == str(pickle.loads(pickle.dumps(error)))

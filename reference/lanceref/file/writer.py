@@ -131,7 +131,7 @@ class LanceFileWriter:
 
     def _opened(self) -> FileWriter:
         if self._writer is None:
-            raise DataRefused("a file without a schema needs at least one batch")
+            raise DataRefused("Schema is unknown and file cannot be created")
         return self._writer
 
     def add_schema_metadata(self, key: str, value: str) -> None:
