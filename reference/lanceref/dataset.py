@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from lanceref.auto_cleanup import AutoCleanupConfig
 from lanceref.cleanup import Cleanup
 from lanceref.context import Context
 from lanceref.delta import Compared, DatasetDelta
@@ -46,6 +47,7 @@ LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 
 __all__ = [
     "LANCE_COMMIT_MESSAGE_KEY",
+    "AutoCleanupConfig",
     "Branches",
     "ColumnOrdering",
     "DatasetBasePath",
