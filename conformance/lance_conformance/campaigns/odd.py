@@ -125,16 +125,20 @@ def our_faults(path: Path, table: pa.Table) -> Iterator[str]:
         yield f"bytes {start} to {end} are not owned"
 
 
-def print_rows(rows: list[Row]) -> int:
-    """Print the counts of every row and what failed; return the exit code."""
-    for row in rows:
-        known = KNOWN.get(row.oddity, "") if row.theirs else ""
-        print(
-            f"{row.version}  {row.oddity:34} {row.files:4} files, "
-            f"reference {len(row.ours)} wrong, oracle {len(row.theirs)} wrong  {known}"
-        )
-        for told in [*row.ours[:2], *(row.theirs[:2] if row.is_surprise else [])]:
-            print(f"      {told[:300]}")
+def print_row(row: Row) -> None:
+    """Print the counts of a row and what failed, as soon as they are known."""
+    known = KNOWN.get(row.oddity, "") if row.theirs else ""
+    print(
+        f"{row.version}  {row.oddity:34} {row.files:4} files, "
+        f"reference {len(row.ours)} wrong, oracle {len(row.theirs)} wrong  {known}",
+        flush=True,
+    )
+    for told in [*row.ours[:2], *(row.theirs[:2] if row.is_surprise else [])]:
+        print(f"      {told[:300]}", flush=True)
+
+
+def conclude(rows: list[Row]) -> int:
+    """Print the totals; return the exit code."""
     surprises = [row for row in rows if row.is_surprise]
     print(f"{sum(row.files for row in rows)} files, {len(surprises)} rows that surprise")
     return 1 if surprises else 0
@@ -154,9 +158,10 @@ def main() -> int:
             for name in names:
                 row = run_oddity(version, name, options.files, Path(directory), oracle)
                 if row.files:
+                    print_row(row)
                     rows.append(row)
     oracle.close()
-    return print_rows(rows)
+    return conclude(rows)
 
 
 if __name__ == "__main__":

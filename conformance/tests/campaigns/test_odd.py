@@ -1,7 +1,7 @@
 """Odd campaign: what the oracle cannot read stays known, everything else both readers read."""
 
 import pytest
-from lance_conformance.campaigns.odd import KNOWN, TOGETHER, Row, print_rows, run_oddity
+from lance_conformance.campaigns.odd import KNOWN, TOGETHER, Row, conclude, print_row, run_oddity
 from lance_conformance.campaigns.oracle_child import OracleChild
 from lanceref.testing.oddities import ALL
 
@@ -41,11 +41,18 @@ def test_every_known_oddity_exists():
     assert KNOWN.keys() <= ALL
 
 
-def test_a_row_surprises_when_the_reference_fails_or_the_oracle_unheard_of(capsys):
+def test_a_row_surprises_when_the_reference_fails_or_the_oracle_unheard_of():
     """The exit code says so."""
     known = next(iter(KNOWN))
     sound = [Row("2.0", "bitpacked", 3), Row("2.0", known, 3, theirs=["seed 1: died"])]
-    assert print_rows(sound) == 0
-    assert print_rows([Row("2.0", "bitpacked", 3, theirs=["seed 1: died"])]) == 1
-    assert print_rows([Row("2.0", "bitpacked", 3, ours=["seed 1: refused"])]) == 1
-    assert "seed 1: refused" in capsys.readouterr().out
+    assert conclude(sound) == 0
+    assert conclude([Row("2.0", "bitpacked", 3, theirs=["seed 1: died"])]) == 1
+    assert conclude([Row("2.0", "bitpacked", 3, ours=["seed 1: refused"])]) == 1
+
+
+def test_a_row_is_printed_with_what_failed(capsys):
+    """Counts of both readers, and the first faults of the reference."""
+    print_row(Row("2.0", "bitpacked", 3, ours=["seed 1: refused"]))
+    told = capsys.readouterr().out
+    assert "3 files, reference 1 wrong, oracle 0 wrong" in told
+    assert "seed 1: refused" in told
