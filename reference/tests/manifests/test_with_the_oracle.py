@@ -81,6 +81,26 @@ def test_each_goes_on_from_the_other(table, first, second):
 
 
 @pytest.mark.parametrize(("first", "second"), BOTH)
+def test_a_table_lives_on_with_both(table, first, second):
+    """Indices, a merge, an update, a new column and a compaction, one after the other."""
+    table.write(first, "create")
+    table.open(first).create_scalar_index("a", "BTREE")
+    assert 1 == table.open(second).to_table(filter="a = 2").num_rows
+    table.open(second).merge_insert("a").when_not_matched_insert_all().execute(
+        pa.table({"a": pa.array([3, 4], pa.int64())})
+    )
+    table.open(first).update({"a": "9"}, where="a = 1")
+    table.open(second).add_columns({"b": "a + 1"})
+    table.open(first).optimize.optimize_indices()
+    table.open(second).optimize.compact_files()
+
+    assert 4 == table.rows()
+    for by in (first, second):
+        assert [10] == table.open(by).to_table(filter="a = 9")["b"].to_pylist()
+    assert [] == lanceref.validate(table.uri, deep=True, storage_options=table.server.options)
+
+
+@pytest.mark.parametrize(("first", "second"), BOTH)
 def test_clones_are_shared(table, first, second):
     """A shallow clone is read by the other through the URI of its base; a deep one stands alone."""
     table.write(first, "create")
