@@ -176,7 +176,7 @@ class Branches:
         return [(name, every[name]) for name in _by_number(numbers, order)]
 
     def delete(self, branch: str) -> None:
-        """Delete a branch and its table. Raises NotFound, RefRefused where another began in it."""
+        """Delete a branch and its table. Raises NotFound, RefRefused where others need it."""
         every = self.list()
         self._existing(branch)
         children = [
@@ -188,6 +188,13 @@ class Branches:
             raise RefRefused(
                 f"Ref conflict error: Branch {branch} is referenced by {children} versions, "
                 "can not delete"
+            )
+        tags = list_tags(self._store, self._ctx).items()
+        tagged_ones = [(name, tag["version"]) for name, tag in tags if tag["branch"] == branch]
+        if tagged_ones:
+            raise RefRefused(
+                f"Ref conflict error: Branch {branch} is referenced by tags {tagged_ones}, can not "
+                "delete"
             )
         self._store.delete(branch_path(branch))
         own = f"{TREE}/{branch}/"

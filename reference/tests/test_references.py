@@ -156,3 +156,16 @@ def test_the_oracle_reads_our_refs_and_goes_on(table, tmp_path):
     theirs.create_branch("more", ("dev/x", None))
     assert theirs.branches.list() == table.branches.list()
     assert [0, 1] == _rows(table.checkout_version(("more", None)))
+
+
+def test_a_branch_with_a_tag_stays(tmp_path):
+    """Until the tag is gone."""
+    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    made.create_branch("dev", 1)
+    made.tags.create("t", ("dev", 1))
+    with pytest.raises(RefRefused, match="referenced by tags"):
+        made.branches.delete("dev")
+
+    made.tags.delete("t")
+    made.branches.delete("dev")
+    assert {} == made.branches.list()
