@@ -184,6 +184,13 @@ def kills(session: nox.Session) -> None:
 
 
 @nox.session
+def matrix(session: nox.Session) -> None:
+    """Let old releases and the reference read and continue each other's tables."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "lance_conformance.campaigns.matrix", *session.posargs)
+
+
+@nox.session
 def robust(session: nox.Session) -> None:
     """Damage files of every kind; watch what the reference and the oracle do."""
     session.install("-e", ".[oracle,test]")

@@ -139,7 +139,7 @@ class LanceFragment:
     @property
     def num_deletions(self) -> int:
         """Rows that are deleted."""
-        return self._rows.fragment.num_deleted
+        return self._rows.num_deleted
 
     def count_rows(self, filter: object = None) -> int:
         """Return the rows that are not deleted and pass a filter."""

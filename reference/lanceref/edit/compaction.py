@@ -59,7 +59,7 @@ class CompactionRules:
 
     def is_too_empty(self, rows: FragmentRows) -> bool:
         """Whether a fragment is to be written without its deleted rows, with or without others."""
-        physical, deleted = rows.columns.stated_rows, rows.fragment.num_deleted
+        physical, deleted = rows.columns.stated_rows, rows.num_deleted
         if not self.materialize_deletions or not physical:
             return False
         return deleted / physical > self.deletions_threshold

@@ -35,6 +35,9 @@ VERSION = 1
 DATA_FORMAT = ("lance", "0.1")
 """File format and storage version it states."""
 
+STATED = (DATA_FORMAT, ("", ""))
+"""What may stand there: old releases say nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedManifest:
@@ -71,12 +74,12 @@ def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest
 
 def _lint_content(message: table_pb2.Manifest, ctx: Context, place: Place) -> None:
     stated = (message.data_format.file_format, message.data_format.version)
-    if message.fragments or message.version != VERSION or stated != DATA_FORMAT:
+    if message.fragments or message.version != VERSION or stated not in STATED:
         ctx.lint(
             "L.legacy.manifest.content",
             place,
             found=f"version {message.version}, {len(message.fragments)} fragments, {stated}",
-            wanted=f"version {VERSION}, no fragments, {DATA_FORMAT}",
+            wanted=f"version {VERSION}, no fragments, {DATA_FORMAT} or nothing",
         )
 
 

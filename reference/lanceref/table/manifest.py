@@ -70,6 +70,10 @@ STORAGE_VERSIONS: dict[str, FileVersion] = {
 """The names a manifest may give the data storage version."""
 
 
+FOOTER_VERSIONS = ((0, 2), (0, 1))
+"""The version words of a footer: of today's manifests, and of those by releases before 1.0."""
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """A parsed manifest file; `place` is where the manifest message lies.
@@ -178,12 +182,12 @@ def _parse_footer(file: FileBytes) -> int:
             found=magic.hex(),
             wanted=MAGIC.hex(),
         )
-    if (major, minor) != (0, 2):
+    if (major, minor) not in FOOTER_VERSIONS:
         file.ctx.lint(
             "L.table.manifest.footer-version",
             file.ctx.at(start + 8, 4),
             found=f"{major}, {minor}",
-            wanted="0, 2",
+            wanted="0, 2 or 0, 1",
         )
     return position
 

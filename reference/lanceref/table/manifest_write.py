@@ -60,8 +60,6 @@ def _write_dictionaries(
     data, located = encode_dictionaries(dictionaries, len(out))
     out += data
     for field in message.fields:
-        if field.HasField("dictionary"):
-            field.dictionary.Clear()
         if field.id in located:
             field.dictionary.offset, field.dictionary.length = located[field.id]
 

@@ -24,7 +24,8 @@ def lint_marks(
 ) -> None:
     """Report marks that are missing, or below an id in use."""
     fragment = max((fragment.id for fragment in manifest.fragments), default=0)
-    if fragment and not manifest.HasField("max_fragment_id"):
+    named = manifest.HasField("writer_version")  # earlier ones had no such field
+    if fragment and named and not manifest.HasField("max_fragment_id"):
         ctx.lint(
             "L.table.fragments.max-id-present",
             place,

@@ -65,7 +65,13 @@ class FragmentRows:
     @property
     def num_rows(self) -> int:
         """Rows that are not deleted, as the manifest says."""
-        return max(0, self.columns.stated_rows - self.fragment.num_deleted)
+        return max(0, self.columns.stated_rows - self.num_deleted)
+
+    @property
+    def num_deleted(self) -> int:
+        """Rows that are deleted; early manifests leave the count to the deletion file."""
+        stated = self.fragment.num_deleted
+        return len(self.deleted) if not stated and self.fragment.deletion_file else stated
 
     def with_deleted(self) -> FragmentRows:
         """Return the same with the deleted rows among the live ones, their id and address null."""
@@ -90,7 +96,8 @@ class FragmentRows:
         source = self._bases.open_deletion_file(path, base)
         ctx = replace(self._ctx, file=PurePosixPath(path).name)
         rows = self.columns.physical_rows
-        return read_deletions(source, ctx, int(entry.num_deleted_rows), rows).astype(np.int64)
+        stated = int(entry.num_deleted_rows) or None
+        return read_deletions(source, ctx, stated, rows).astype(np.int64)
 
     @cached_property
     def _live_before(self) -> Offsets:

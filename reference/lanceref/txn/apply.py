@@ -13,6 +13,7 @@ from lanceref.txn.add_rows import append, overwrite
 from lanceref.txn.change_rows import delete, update
 from lanceref.txn.index_entries import bring_forward, create_index
 from lanceref.txn.making import Making, Past, Staged, begin, finish
+from lanceref.txn.migration import migrate
 from lanceref.txn.reshape import merge, project, replace_data
 from lanceref.txn.rewind import restore
 from lanceref.txn.rewrite import reserve_fragments, rewrite
@@ -57,4 +58,5 @@ def encode_next(
     if version is not None:
         making.message.version = version
     OPERATIONS[name](making)
+    migrate(making)
     return finish(making)

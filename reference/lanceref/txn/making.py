@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.context import Context
 from lanceref.errors import AppendRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_message
@@ -75,6 +76,13 @@ class Past(Protocol):
 
     def manifest(self, version: int) -> Manifest:
         """Return an older version. Raises VersionNotFound."""
+
+    @property
+    def ctx(self) -> Context:
+        """The context of the commit."""
+
+    def num_rows(self, before: Manifest, fragment: Fragment) -> int:
+        """Return the physical rows of a fragment. Raises FormatError."""
 
     def file_size(self, before: Manifest, file: table_pb2.DataFile) -> int:
         """Return the bytes of a data file. Raises FormatError where there is none."""
@@ -158,10 +166,16 @@ class Making:
 
 
 def storage_version_of(message: table_pb2.Manifest) -> FileVersion:
-    """Return the version that new files of a table have; very old manifests say it by a flag."""
+    """Return the version that new files of a table have.
+
+    Very old manifests do not name it: it is that of their files, or without a file said by a flag.
+    """
     named = STORAGE_VERSIONS.get(message.data_format.version)
     if named is not None:
         return named
+    for fragment in message.fragments:
+        for file in fragment.files:
+            return FROM_WORDS[file.file_major_version, file.file_minor_version]
     return V2_0 if message.reader_feature_flags & USE_V2_FORMAT else V0_1
 
 

@@ -27,9 +27,18 @@ class StoredPast:
         self._store = store
         self._ctx = ctx
 
+    @property
+    def ctx(self) -> Context:
+        """The context of the commit."""
+        return self._ctx
+
     def manifest(self, version: int) -> Manifest:
         """Return an older version. Raises VersionNotFound."""
         return open_version(self._store, version, self._ctx)
+
+    def num_rows(self, before: Manifest, fragment: Fragment) -> int:
+        """Return the physical rows of a fragment. Raises FormatError."""
+        return FragmentReader(fragment, Bases(self._store, before), self._ctx).physical_rows
 
     def file_size(self, before: Manifest, file: table_pb2.DataFile) -> int:
         """Return the bytes of a data file. Raises FormatError where there is none."""

@@ -10,7 +10,7 @@ from .manifests import data_file, fragment, minimal, parse
 
 def _findings(**fields: object) -> list[tuple[str, str]]:
     findings: list[Finding] = []
-    parse(minimal(**fields), findings)
+    parse(minimal(**{"writer_version": {"library": "lance"}, **fields}), findings)
     return [(finding.clause, finding.found) for finding in findings]
 
 
@@ -27,6 +27,11 @@ def _findings(**fields: object) -> list[tuple[str, str]]:
 def test_the_highest_fragment_is_on_record(number, mark, found):
     """Absent stands for 0, as it did when the field had no presence."""
     assert found == _findings(fragments=[fragment(number)], **mark)
+
+
+def test_the_first_writers_had_no_mark():
+    """A manifest that names no writer may lack it."""
+    assert [] == _findings(fragments=[fragment(4)], writer_version=None)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_an_update_moves_rows_to_a_new_fragment():
     assert 21 == made.message.next_row_id
 
 
-class _Rows:
+class _Rows(versions.SizedPast):
     """Ten rows of version 1 in each fragment, ids from ten times its number on."""
 
     def lineage(self, before, fragment, name):

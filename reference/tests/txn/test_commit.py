@@ -27,7 +27,9 @@ from tests.table import manifests
 
 CTX = Context("t")
 SCHEMA = schema_of(pa.schema({"a": pa.int64()}))
-FRAGMENT = table_pb2.DataFragment(files=[manifests.data_file()], physical_rows=10)
+FRAGMENT = table_pb2.DataFragment(
+    files=[manifests.data_file(file_size_bytes=1000)], physical_rows=10
+)
 
 
 def _overwrite(read=0):

@@ -7,7 +7,7 @@ from tests.table import manifests
 from tests.txn import versions
 
 
-class _Older:
+class _Older(versions.SizedPast):
     """A table with one older version."""
 
     def manifest(self, version):

@@ -17,8 +17,20 @@ from pyroaring import BitMap
 
 from tests.table import manifests
 
-NOWHERE = StoredPast(LocalStore("nowhere"), Context("nowhere"))
-"""For operations that look up nothing."""
+
+class SizedPast(StoredPast):
+    """A past whose data files are all of 1 000 bytes, wherever they are."""
+
+    def __init__(self) -> None:
+        super().__init__(LocalStore("nowhere"), Context("nowhere"))
+
+    def file_size(self, before: Manifest, file: table_pb2.DataFile) -> int:
+        """Look nothing up."""
+        return 1000
+
+
+NOWHERE = SizedPast()
+"""For operations that look up nothing else."""
 
 FIELDS = [
     {"name": name, "id": number, "parent_id": -1, "logical_type": "int64"}

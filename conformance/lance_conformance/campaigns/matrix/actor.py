@@ -1,0 +1,266 @@
+"""Actor: builds and reads tables with one library, in whatever environment that library lives.
+
+Runs as a script, `python actor.py LIBRARY`, and needs only that library, which brings pyarrow and
+numpy: old releases answer here from environments of their own. It reads lines of JSON and answers
+each with a line. Requests are the functions named by `do`: `about`, `build` and `read`. A
+library that panics ends neither the line nor the actor; one that aborts ends the actor.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+Json = Any
+"""A value read from, or written as, JSON."""
+
+FORMATS = ("legacy", "2.0", "2.1", "2.2", "2.3")
+"""Names of file formats that a release may know."""
+
+ERROR_CHARACTERS = 300
+"""How much of an error is told."""
+
+ALIASES = {"enable_stable_row_ids": "enable_move_stable_row_ids"}
+"""Arguments that had another name before."""
+
+GATHERED = ("data_storage_version", "max_rows_per_file", "max_rows_per_group")
+"""Arguments of a writer whose signature does not name them."""
+
+
+class NotOffered(Exception):
+    """The release has no such method or argument."""
+
+
+def load(*path: str) -> pa.Table:
+    """Return the table of an Arrow stream."""
+    with pa.OSFile(str(Path(*path))) as source:
+        return pa.ipc.open_stream(source).read_all()
+
+
+def aligned(table: pa.Table) -> pa.Table:
+    """Return the table with every chunk copied: releases want buffers that are aligned."""
+    columns = [
+        pa.chunked_array([pa.concat_arrays([part, part.slice(0, 0)]) for part in column.chunks])
+        if column.num_chunks
+        else column
+        for column in table.columns
+    ]
+    return pa.Table.from_arrays(columns, schema=table.schema)
+
+
+def save(table: pa.Table, path: str) -> None:
+    """Write an Arrow stream: in a file dictionaries could not differ by batch."""
+    with pa.OSFile(path, "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def attempt(action: Callable[[], Any]) -> tuple[Any, str | None]:
+    """Return the result of an action, or None and its error as one line."""
+    try:
+        return action(), None
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        return None, f"{type(error).__name__}: {' '.join(str(error).split())[:ERROR_CHARACTERS]}"
+
+
+class Actor:
+    """One library, answering requests."""
+
+    def __init__(self, library: str) -> None:
+        self._lance = import_module(library)
+        written = inspect.signature(self._lance.write_dataset).parameters
+        gathered = any(one.kind is one.VAR_KEYWORD for one in written.values())
+        self._writer = frozenset([*written, *(GATHERED if gathered else ())])
+
+    def about(self, folder: str) -> Json:
+        """Return the release, and the formats it writes."""
+        one, formats = pa.table({"a": [1]}), []
+        for name in FORMATS:
+            write = partial(self._write, str(Path(folder, name)), one, {"format": name})
+            if attempt(write)[1] is None:
+                formats.append(name)
+        return {"version": str(self._lance.__version__), "formats": formats}
+
+    def build(
+        self, uri: str, folder: str, options: Json, steps: list[Json], *, new: bool = True
+    ) -> Json:
+        """Take steps at a URI; return for each None or why it was refused.
+
+        Without its first step a new table has no other either.
+        """
+        answers: list[str | None] = []
+        for name, *arguments in steps:
+            step = partial(getattr(self, f"_step_{name}"), uri, folder, options, *arguments)
+            answers.append(attempt(step)[1])
+            if new and answers == answers[:1] and answers[0] is not None:
+                break
+        return answers
+
+    def read(self, uri: str, out: str, filters: list[str], *, latest: bool = False) -> Json:
+        """Read every version (or the latest) in every way; return by name None or the error.
+
+        What was read lies below `out` as Arrow streams of those names.
+        """
+        listed, error = attempt(lambda: self._lance.dataset(uri).versions())
+        if error is not None:
+            return {"open": error}
+        versions = sorted(int(one["version"]) for one in listed)
+        answers: dict[str, str | None] = {}
+        for version in versions[-1:] if latest else versions:
+            for name, reading in self._readings(uri, version, filters).items():
+                key = f"{version} {name}"
+                table, error = attempt(reading)
+                if error is None:
+                    save(table, str(Path(out, f"{key}.arrow")))
+                answers[key] = error
+        return answers
+
+    def _readings(
+        self, uri: str, version: int, filters: list[str]
+    ) -> dict[str, Callable[[], pa.Table]]:
+        def opened() -> Any:
+            return self._lance.dataset(uri, version=version)
+
+        def take() -> pa.Table:
+            found = opened()
+            rows = found.count_rows()
+            return found.take(sorted({0, rows // 3, rows // 2, rows - 1}) if rows else [])
+
+        def counts() -> pa.Table:
+            found = opened()
+            fragments = len(list(found.get_fragments()))
+            return pa.table({"rows": [found.count_rows()], "fragments": [fragments]})
+
+        def filtered(text: str) -> pa.Table:
+            return opened().to_table(filter=text)
+
+        readings: dict[str, Callable[[], pa.Table]] = {
+            "rows": lambda: opened().to_table(),
+            "counts": counts,
+            "take": take,
+            "ids": lambda: opened().to_table(columns=["id"], with_row_id=True),
+            "slice": lambda: opened().to_table(limit=5, offset=3),
+        }
+        for number, text in enumerate(filters):
+            readings[f"filter {number}"] = partial(filtered, text)
+        return readings
+
+    def _write(self, uri: str, table: pa.Table, options: Json, **more: Json) -> None:
+        arguments = {**more, **{k: v for k, v in options.items() if k != "format"}}
+        for name, alias in ALIASES.items():
+            if name in arguments and name not in self._writer and alias in self._writer:
+                arguments[alias] = arguments.pop(name)
+        missing = [name for name in arguments if name not in self._writer]
+        if missing:
+            raise NotOffered(f"write_dataset has no {missing}")
+        self._lance.write_dataset(table, uri, **arguments, **self._format(options.get("format")))
+
+    def _format(self, name: str | None) -> Json:
+        if name is None:
+            return {}
+        if "data_storage_version" in self._writer:
+            return {"data_storage_version": name}
+        experimental = "use_experimental_writer"
+        if name == "legacy":
+            return {experimental: False} if experimental in self._writer else {}
+        if name == "2.0" and experimental in self._writer:
+            return {experimental: True}
+        raise NotOffered(f"no format {name}")
+
+    def _step_create(self, uri: str, folder: str, options: Json, name: str, rows: int) -> None:
+        table = aligned(load(folder, name))
+        self._write(uri, table, options, max_rows_per_file=rows, max_rows_per_group=rows)
+
+    def _step_append(self, uri: str, folder: str, options: Json, name: str) -> None:
+        kept = {"format": options["format"]} if "format" in options else {}
+        self._write(uri, aligned(load(folder, name)), kept, mode="append")
+
+    def _step_overwrite(self, uri: str, folder: str, options: Json, name: str) -> None:
+        kept = {"format": options["format"]} if "format" in options else {}
+        self._write(uri, aligned(load(folder, name)), kept, mode="overwrite")
+
+    def _step_delete(self, uri: str, folder: str, options: Json, predicate: str) -> None:
+        self._lance.dataset(uri).delete(predicate)
+
+    def _step_update(self, uri: str, folder: str, options: Json, updates: Json, where: str) -> None:
+        self._lance.dataset(uri).update(updates, where=where)
+
+    def _step_upsert(self, uri: str, folder: str, options: Json, name: str) -> None:
+        merge = self._lance.dataset(uri).merge_insert("id")
+        merge.when_matched_update_all().when_not_matched_insert_all().execute(
+            aligned(load(folder, name))
+        )
+
+    def _step_insert_new(self, uri: str, folder: str, options: Json, name: str) -> None:
+        merge = self._lance.dataset(uri).merge_insert("id")
+        merge.when_not_matched_insert_all().execute(aligned(load(folder, name)))
+
+    def _step_join(self, uri: str, folder: str, options: Json, name: str) -> None:
+        self._lance.dataset(uri).merge(aligned(load(folder, name)), "id")
+
+    def _step_add(self, uri: str, folder: str, options: Json, columns: Json) -> None:
+        self._lance.dataset(uri).add_columns(columns)
+
+    def _step_drop(self, uri: str, folder: str, options: Json, columns: list[str]) -> None:
+        self._lance.dataset(uri).drop_columns(columns)
+
+    def _step_rename(self, uri: str, folder: str, options: Json, path: str, name: str) -> None:
+        self._lance.dataset(uri).alter_columns({"path": path, "name": name})
+
+    def _step_nullable(self, uri: str, folder: str, options: Json, path: str) -> None:
+        self._lance.dataset(uri).alter_columns({"path": path, "nullable": True})
+
+    def _step_cast(self, uri: str, folder: str, options: Json, path: str, to: str) -> None:
+        kind = pa.type_for_alias(to)
+        self._lance.dataset(uri).alter_columns({"path": path, "data_type": kind})
+
+    def _step_compact(self, uri: str, folder: str, options: Json) -> None:
+        self._lance.dataset(uri).optimize.compact_files(target_rows_per_fragment=1000)
+
+    def _step_restore(self, uri: str, folder: str, options: Json, version: int) -> None:
+        self._lance.dataset(uri, version=version).restore()
+
+    def _step_tag(self, uri: str, folder: str, options: Json, name: str, version: int) -> None:
+        self._lance.dataset(uri).tags.create(name, version)
+
+    def _step_config(self, uri: str, folder: str, options: Json, values: Json) -> None:
+        self._lance.dataset(uri).update_config(values)
+
+    def _step_scalar(self, uri: str, folder: str, options: Json, column: str, kind: str) -> None:
+        self._lance.dataset(uri).create_scalar_index(column, kind, name=f"{column}_{kind}")
+
+    def _step_vector(self, uri: str, folder: str, options: Json, column: str, kind: str) -> None:
+        more = {"num_sub_vectors": 2} if kind.endswith("PQ") else {}
+        self._lance.dataset(uri).create_index(column, kind, num_partitions=1, **more)
+
+    def _step_reindex(self, uri: str, folder: str, options: Json) -> None:
+        self._lance.dataset(uri).optimize.optimize_indices()
+
+    def _step_move(self, uri: str, folder: str, options: Json) -> None:
+        self._lance.dataset(uri).migrate_manifest_paths_v2()
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    actor = Actor(sys.argv[1])
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    print("ready", file=out, flush=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        answer = getattr(actor, request.pop("do"))(**request)
+        print(json.dumps(answer), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    main()

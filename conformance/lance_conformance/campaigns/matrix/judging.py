@@ -1,0 +1,290 @@
+"""Judging: one history in one format between a release and the reference, in both directions.
+
+A difference counts against the reference unless the release that decides (the oracle) shows the
+same: it reads the old table as the reference does, or its own table of the same history fares with
+the old release as the reference's does. Such a difference is excused, and told with its reason.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pyarrow as pa
+from lanceref.dataset import dataset
+from lanceref.errors import LanceError
+from lanceref.validate import validate
+
+from lance_conformance.campaigns.matrix.actor import load
+from lance_conformance.campaigns.matrix.histories import History
+from lance_conformance.campaigns.matrix.known import known
+from lance_conformance.campaigns.matrix.manifests import manifest_differences
+from lance_conformance.campaigns.matrix.wheels import Wheel
+from lance_conformance.compare import first_difference
+
+SAME, REFUSED, EXCUSED, DIFFERS = "same", "refused", "excused", "differs"
+"""Outcomes, from good to bad."""
+
+DIED = "the process died"
+"""What is told of a request that ended its process."""
+
+READS, CONTINUES = "reference reads release", "reference continues release"
+READ, CONTINUED = "release reads reference", "release continues reference"
+"""Directions."""
+
+THEIRS, OURS, ORACLES = "theirs", "ours", "oracles"
+"""Names of the tables that the release, the reference and the oracle make."""
+
+Answers = Mapping[str, str | None]
+"""By name of a reading: None, or why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one history in one direction; `told` says what differs, or who refused."""
+
+    release: str
+    direction: str
+    format: str
+    history: str
+    outcome: str
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a library read of a table: answers, and the folder that holds the Arrow files."""
+
+    answers: Answers
+    folder: Path
+
+
+@dataclass(slots=True)
+class Judge:
+    """The three who write and read below a folder."""
+
+    release: Wheel
+    reference: Wheel
+    oracle: Wheel
+    folder: Path
+    _reads: dict[tuple[str, Path], Read] = field(default_factory=dict)
+
+    def history(self, history: History, format_: str | None) -> list[Verdict]:
+        """Judge a history in every direction; a format of None is the release's own choice."""
+        here = self.folder / f"{format_}-{history.name.replace(':', '-')}"
+        history.lay_out(here)
+        verdicts = self._theirs(history, format_, here)
+        if format_ is not None:
+            verdicts += self._ours(history, format_, here)
+        shutil.rmtree(here)
+        self._reads.clear()
+        return verdicts
+
+    def _theirs(self, history: History, format_: str | None, here: Path) -> list[Verdict]:
+        """Let the release write: the reference reads, then continues."""
+
+        def verdict(direction: str, outcome: str, told: Iterable[str]) -> Verdict:
+            names = self.release.name, direction, format_ or "default", history.name
+            return forgiven(Verdict(*names, outcome, tuple(told)))
+
+        theirs = here / THEIRS
+        steps = self._build(self.release, theirs, history, format_)
+        refused = _refusals(history.steps, steps)
+        if steps[0] is not None:
+            return [verdict(READS, REFUSED, refused)]
+        differs, excused = self._apart(theirs, history, self.release, self.reference)
+        findings = _findings(theirs)
+        legible = not findings or self._legible(theirs, history)
+        (differs if legible else excused).extend(findings)
+        verdicts = [verdict(READS, *_outcome(differs, [*excused, *refused], bool(excused)))]
+        ours, oracles = here / "theirs-ours", here / "theirs-oracles"
+        for copy in (ours, oracles):
+            shutil.copytree(theirs, copy)
+        told = self._continue(self.reference, ours, history)
+        wanted = self._continue(self.oracle, oracles, history)
+        differs = _steps_apart(history.after, wanted, told)
+        differs += _findings(ours, latest=True)
+        if not any(wanted):
+            differs += [f"manifest {one}" for one in manifest_differences(oracles, ours)]
+        more, excused = self._apart(ours, history, self.reference, self.release, oracles)
+        if not legible:
+            differs, more, excused = [], [], [*differs, *more, *excused]
+        verdicts.append(verdict(CONTINUES, *_outcome([*differs, *more], excused, bool(excused))))
+        return verdicts
+
+    def _ours(self, history: History, format_: str, here: Path) -> list[Verdict]:
+        """Let the reference write: the release reads, then continues."""
+
+        def verdict(direction: str, outcome: str, told: Iterable[str]) -> Verdict:
+            names = self.release.name, direction, format_, history.name
+            return forgiven(Verdict(*names, outcome, tuple(told)))
+
+        ours, oracles = here / OURS, here / ORACLES
+        told = self._build(self.reference, ours, history, format_)
+        wanted = self._build(self.oracle, oracles, history, format_)
+        differs = _steps_apart(history.steps, wanted, told)
+        if told[0] is not None or wanted[0] is not None:
+            outcome = DIFFERS if differs else REFUSED
+            return [verdict(READ, outcome, differs or _refusals(history.steps, told))]
+        differs += _findings(ours)
+        more, excused = self._apart(ours, history, self.reference, self.release, oracles)
+        verdicts = [verdict(READ, *_outcome([*differs, *more], excused, bool(excused)))]
+        on_ours, on_oracles = here / "ours-theirs", here / "oracles-theirs"
+        shutil.copytree(ours, on_ours)
+        shutil.copytree(oracles, on_oracles)
+        told = self._continue(self.release, on_ours, history)
+        wanted = self._continue(self.release, on_oracles, history)
+        apart = _steps_apart(history.after, wanted, told)
+        differs = [text for text in apart if "expected taken" in text]
+        more, excused = self._apart(on_ours, history, self.release, self.reference)
+        others = [*excused, *_refusals(history.after, told)]
+        verdicts.append(verdict(CONTINUED, *_outcome([*differs, *more], others, bool(excused))))
+        return verdicts
+
+    def _build(
+        self, wheel: Wheel, uri: Path, history: History, format_: str | None
+    ) -> list[str | None]:
+        options = dict(history.options) | ({} if format_ is None else {"format": format_})
+        steps = [list(step) for step in history.steps]
+        return _answered(
+            wheel.ask("build", uri=str(uri), folder=str(uri.parent), options=options, steps=steps)
+        )
+
+    def _continue(self, wheel: Wheel, uri: Path, history: History) -> list[str | None]:
+        steps = [list(step) for step in history.after]
+        request = {"uri": str(uri), "folder": str(uri.parent), "options": {}, "steps": steps}
+        return _answered(wheel.ask("build", **request, new=False))
+
+    def _read(self, wheel: Wheel, uri: Path, history: History) -> Read:
+        """Read every version, of a table that was continued only the last; each but once."""
+        read = self._reads.get((wheel.name, uri))
+        if read is None:
+            out = uri.parent / f"{uri.name}.{wheel.name}"
+            out.mkdir()
+            latest = uri.name not in (THEIRS, OURS, ORACLES)
+            request = {"uri": str(uri), "out": str(out), "filters": list(history.filters)}
+            answers = wheel.ask("read", **request, latest=latest)
+            read = Read({"open": DIED} if answers is None else answers, out)
+            self._reads[wheel.name, uri] = read
+        return read
+
+    def _legible(self, uri: Path, history: History) -> bool:
+        """Whether the oracle reads the rows of every version."""
+        answers = self._read(self.oracle, uri, history).answers
+        return not any(told for name, told in answers.items() if name.endswith(("rows", "open")))
+
+    def _apart(
+        self, uri: Path, history: History, wanted: Wheel, found: Wheel, second: Path | None = None
+    ) -> tuple[list[str], list[str]]:
+        """Return how one reads a table and another not as it does: differences and excuses.
+
+        Without `second`, a difference is excused where the oracle reads as the reference. With it,
+        where the release fares alike with that table, which the oracle made.
+        """
+        expected = self._read(wanted, uri, history)
+        apart = differences(expected, self._read(found, uri, history))
+        if not apart:
+            return [], []
+        if second is None:
+            ours, judge = (self._read(one, uri, history) for one in (self.reference, self.oracle))
+            release = self._read(self.release, uri, history)
+            still = differences(judge, ours).keys() - (_refused(judge) & _refused(release))
+            return _parted(apart, apart.keys() - still)
+        theirs = self._read(self.release, second, history)
+        alike = differences(self._read(self.oracle, second, history), theirs).keys()
+        return _parted(apart, alike | _refused(theirs))
+
+
+def forgiven(verdict: Verdict) -> Verdict:
+    """Return a verdict with each difference that is known under its name, excused if all are."""
+    if verdict.outcome != DIFFERS:
+        return verdict
+    names = verdict.release, verdict.direction, verdict.format, verdict.history
+    found = [(known(*names, text), text) for text in verdict.told]
+    told = tuple(text if one is None else f"{one.name}: {text}" for one, text in found)
+    unknown = any(one is None for one, _ in found)
+    return replace(verdict, outcome=DIFFERS if unknown else EXCUSED, told=told)
+
+
+def differences(expected: Read, found: Read) -> dict[str, str]:
+    """Return by reading how one is not the other; where neither has one they are alike."""
+    apart = {}
+    for key in sorted(expected.answers.keys() | found.answers.keys()):
+        wanted, got = (_answer(read.answers, key) for read in (expected, found))
+        if wanted is None and got is None:
+            ours, theirs = (one.folder / f"{key}.arrow" for one in (expected, found))
+            told = _tables_apart(ours, theirs, "any" if "filter" in key else "storage")
+        else:
+            told = None if wanted and got else f"expected {wanted or 'rows'}, found {got or 'rows'}"
+        if told is not None:
+            apart[key] = " ".join(told.split())
+    return apart
+
+
+def _tables_apart(expected: Path, found: Path, order: str) -> str | None:
+    """Return how one table is not the other; an old release may give an impossible array."""
+    try:
+        return first_difference(load(str(expected)), load(str(found)), order=order)
+    except pa.ArrowException as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _refused(read: Read) -> set[str]:
+    """Return the readings that there are not."""
+    return {name for name, told in read.answers.items() if told is not None}
+
+
+def _answer(answers: Answers, key: str) -> str | None:
+    if key in answers:
+        return answers[key]
+    return answers.get("open") or "no such version"
+
+
+def _answered(steps: list[str | None] | None) -> list[str | None]:
+    return [DIED] if steps is None else steps
+
+
+def _parted(apart: Mapping[str, str], excused: Iterable[str]) -> tuple[list[str], list[str]]:
+    names = frozenset(excused)
+    told = {key: f"{key}: {text}" for key, text in apart.items()}
+    return (
+        [text for key, text in told.items() if key not in names],
+        [text for key, text in told.items() if key in names],
+    )
+
+
+def _refusals(steps: Iterable[tuple[object, ...]], told: list[str | None]) -> list[str]:
+    """Return the steps that were not taken."""
+    return [f"step {step[0]}: {said}" for step, said in zip(steps, told, strict=False) if said]
+
+
+def _steps_apart(
+    steps: Iterable[tuple[object, ...]], wanted: list[str | None], found: list[str | None]
+) -> list[str]:
+    """Return the steps that one took and the other did not."""
+    return [
+        f"step {step[0]}: expected {ours or 'taken'}, found {theirs or 'taken'}"
+        for step, ours, theirs in zip(steps, wanted, found, strict=False)
+        if bool(ours) != bool(theirs)
+    ]
+
+
+def _outcome(differs: list[str], others: list[str], excused: bool) -> tuple[str, tuple[str, ...]]:
+    if differs:
+        return DIFFERS, tuple(differs)
+    return EXCUSED if excused else SAME, tuple(others)
+
+
+def _findings(path: Path, *, latest: bool = False) -> list[str]:
+    """Return what a deep validation of every version (or the latest) reports as broken."""
+    try:
+        versions = sorted(int(str(one["version"])) for one in dataset(path).versions())
+        chosen = versions[-1:] if latest else versions
+        found = [one for number in chosen for one in validate(path, deep=True, version=number)]
+    except LanceError as error:
+        return [f"validate: {error}"]
+    return sorted(
+        {f"validate {one.clause}: {one.message}" for one in found if one.severity == "must"}
+    )

@@ -1,0 +1,94 @@
+"""Known differences: what no change of the reference should remove, by name and with the reason.
+
+`python -m lance_conformance.campaigns.matrix --release R --format F --only HISTORY` shows each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A difference: patterns of `release format history`, of the direction and of what is told."""
+
+    name: str
+    reason: str
+    where: str
+    direction: str
+    told: str
+
+
+KNOWN = (
+    Known(
+        "no-index-builder",
+        "the reference builds no index yet, so that its table has none",
+        "* indices",
+        "release *",
+        "*",
+    ),
+    Known(
+        "no-vector-builder",
+        "the reference builds no index yet, so that its table has none",
+        "* vectors",
+        "release *",
+        "*",
+    ),
+    Known(
+        "update-by-legacy-index",
+        "the oracle fails to update rows of 0.1 that it finds by an index",
+        "* indices",
+        "reference continues release",
+        "step update: expected OSError*integers are ordered*found taken",
+    ),
+    Known(
+        "first-footer",
+        "the first releases wrote 0, 1 in the footer of a data file",
+        "0.[45].* *",
+        "reference *",
+        "validate L.legacy.footer.version-written: *",
+    ),
+    Known(
+        "first-statistics",
+        "the first releases wrote no statistics",
+        "0.[45].* *",
+        "reference *",
+        "validate L.legacy.statistics.covered: *",
+    ),
+    Known(
+        "unfinished-blobs",
+        "2.1 was not finished: today's readers refuse such blobs, the reference the whole file",
+        "0.33.0 2.1 type:blob",
+        "reference *",
+        "*",
+    ),
+    Known(
+        "null-by-statistics",
+        "D.legacy.null-by-statistics: `is null` finds rows that are not null",
+        "* type:nothing",
+        "*",
+        "*filter 1: rows: *",
+    ),
+    Known(
+        "empty-in-dictionary",
+        "D.legacy.empty-is-null: the column is required, so that nothing is null by its type",
+        "* type:dictionary-required",
+        "*",
+        "*filter 1: rows: *",
+    ),
+)
+"""Every known difference."""
+
+
+def known(release: str, direction: str, format_: str, history: str, told: str) -> Known | None:
+    """Return the entry that a difference falls under."""
+    where = f"{release} {format_} {history}"
+    for one in KNOWN:
+        if (
+            fnmatchcase(where, one.where)
+            and fnmatchcase(direction, one.direction)
+            and fnmatchcase(told, one.told)
+        ):
+            return one
+    return None

@@ -1,0 +1,121 @@
+"""Wheels: published releases of the oracle, each in an environment of its own, and their actors."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+ACTOR = Path(__file__).with_name("actor.py")
+"""The script that every environment runs."""
+
+PATIENCE = 120
+"""Seconds that one request may take."""
+
+PINS: Mapping[str, tuple[str, ...]] = {
+    "0.4.21": ("pyarrow==14.0.2", "numpy<2"),
+    "0.5.10": ("pyarrow==14.0.2", "numpy<2"),
+    "0.10.18": ("pyarrow==15.0.0", "numpy<2"),
+    "0.20.0": ("pyarrow==18.1.0", "numpy<2"),
+}
+"""What a release needs besides itself, where the newest that its metadata allows does not do."""
+
+RELEASES = (
+    "0.4.21", "0.5.10", "0.10.18", "0.20.0", "0.33.0", "0.39.0", "1.0.4", "4.0.1", "9.0.1", "14.0.2"
+)  # fmt: skip
+"""Releases of the matrix, oldest first; the first two leave out what later manifests state."""
+
+ORACLE = RELEASES[-1]
+"""The release whose behaviour decides."""
+
+
+def cache() -> Path:
+    """Return the folder that keeps the environments."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home, "lance-conformance", "wheels")
+
+
+def interpreter(release: str, home: Path) -> Path:
+    """Return the interpreter of a release's environment below `home`, made when it is missing."""
+    folder = home / release
+    python = folder / "bin" / "python"
+    done = folder / "complete"
+    if done.exists():
+        return python
+    wanted = [f"pylance=={release}", *PINS.get(release, ())]
+    uv = shutil.which("uv")
+    if uv is not None:
+        _run(uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder))
+        _run(uv, "pip", "install", "--quiet", "--python", str(python), *wanted)
+    else:
+        _run(sys.executable, "-m", "venv", "--clear", str(folder))
+        _run(str(python), "-m", "pip", "install", "--quiet", *wanted)
+    done.touch()
+    return python
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True)
+
+
+@dataclass(slots=True)
+class Wheel:
+    """An actor in its own process, started when first asked and again after it died."""
+
+    name: str
+    python: Path
+    library: str = "lance"
+    _process: subprocess.Popen[str] | None = field(default=None, init=False)
+
+    def ask(self, do: str, **request: object) -> Any:
+        """Return the answer to a request, None when the process died of it."""
+        process = self._started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        alarm = Timer(PATIENCE, process.kill)
+        alarm.start()
+        process.stdin.write(json.dumps({"do": do, **request}) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+        alarm.cancel()
+        if not answer:
+            process.wait()
+            return None
+        return json.loads(answer)
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is None or self._process.poll() is not None:
+            environment = {**os.environ, "RUST_BACKTRACE": "0"}
+            if self.library == "lance":
+                environment.pop("PYTHONPATH", None)
+            self._process = subprocess.Popen(
+                [str(self.python), str(ACTOR), self.library],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                env=environment,
+            )
+            assert self._process.stdout is not None
+            if not self._process.stdout.readline():
+                raise RuntimeError(f"{self.name}: {self.python} {ACTOR} does not start")
+        return self._process
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            self._process.wait()
+            self._process = None
+
+
+def reference() -> Wheel:
+    """Return the actor of the reference, in this environment."""
+    return Wheel("lanceref", Path(sys.executable), "lanceref")

@@ -1,0 +1,100 @@
+"""What a commit completes of the manifest before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from lanceref.context import Context
+from lanceref.dataset import dataset
+from lanceref.errors import FormatError
+from lanceref.storage import LocalStore
+from lanceref.table.manifest import open_manifest
+from lanceref.table.manifest_write import encode_manifest
+from lanceref.write import write_dataset
+
+from tests.table import manifests
+from tests.txn import versions
+
+ROWS = pa.table({"a": range(10)})
+
+
+class _Early(versions.SizedPast):
+    """A past of files that have ten rows, of which 3 and 4 are deleted."""
+
+    def num_rows(self, before, fragment):
+        return 10
+
+    def deleted(self, before, fragment):
+        return np.array([3, 4])
+
+
+def test_what_early_manifests_leave_out_is_stated():
+    """Size, rows, deleted rows and format of a fragment that the operation does not touch."""
+    file = {"path": "f.lance", "fields": [0, 1, 2]}
+    early = {"id": 0, "files": [file], "deletion_file": {"id": 7, "read_version": 2}}
+    after = versions.after(
+        versions.table(0, fragments=[early], max_fragment_id=None, data_format=None),
+        past=_Early(),
+        update_config={"config_updates": {"update_entries": [{"key": "k", "value": "v"}]}},
+    ).message
+
+    (fragment,) = after.fragments
+    assert (10, 2) == (fragment.physical_rows, fragment.deletion_file.num_deleted_rows)
+    assert [1000] == [one.file_size_bytes for one in fragment.files]
+    assert ("lance", "0.1") == (after.data_format.file_format, after.data_format.version)
+
+
+def test_the_old_flag_stands_for_2_0():
+    """A manifest without format and with reader flag 4 is of 2.0."""
+    fragment = manifests.fragment(0, versions.files(0, 1, 2) | {"file_minor_version": 0})
+    before = versions.table(
+        0, fragments=[fragment], max_fragment_id=0, reader_feature_flags=4, data_format=None
+    )
+    edit = {"config_updates": {"update_entries": [{"key": "k", "value": "v"}]}}
+    after = versions.after(before, past=_Early(), update_config=edit)
+
+    assert "2.0" == after.storage_version
+
+
+def _without(path, strip):
+    """Write two fragments, delete two rows, and strip the latest manifest."""
+    made = write_dataset(ROWS, path, max_rows_per_file=6)
+    made.delete("a in (1, 8)")
+    name = LocalStore(path)
+    found = sorted(name.list("_versions"))[0]
+    manifest = open_manifest(name.open(f"_versions/{found}"), Context(found))
+    for fragment in manifest.message.fragments:
+        strip(fragment)
+    data = encode_manifest(manifest.message, manifest.transaction, [], {})
+    (path / "_versions" / found).write_bytes(data)
+
+
+def _strip(fragment):
+    fragment.physical_rows = 0
+    fragment.deletion_file.num_deleted_rows = 0
+    for file in fragment.files:
+        file.file_size_bytes = 0
+
+
+def test_rows_are_read_where_the_counts_are_missing(tmp_path):
+    """Counts, rows and a filter are those of the files; an append writes the counts down."""
+    _without(tmp_path, _strip)
+    found = dataset(tmp_path)
+
+    assert [0, 2, 3, 4, 5, 6, 7, 9] == found.to_table()["a"].to_pylist()
+    assert (8, 3) == (found.count_rows(), found.count_rows("a < 4"))
+    write_dataset(ROWS, tmp_path, mode="append")
+    stated = [one.metadata for one in dataset(tmp_path).get_fragments()]
+    assert [(6, 1), (4, 1), (10, 0)] == [(one.physical_rows, one.num_deletions) for one in stated]
+    assert all(file.file_size_bytes for one in stated for file in one.files)
+
+
+def test_a_file_that_lacks_cannot_be_stated(tmp_path):
+    """The commit fails and leaves the version before."""
+    _without(tmp_path, _strip)
+    next((tmp_path / "data").iterdir()).unlink()
+
+    with pytest.raises(FormatError, match="no such file"):
+        dataset(tmp_path).update_config({"k": "v"})
+    assert 2 == dataset(tmp_path).version
