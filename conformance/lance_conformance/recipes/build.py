@@ -65,7 +65,7 @@ def _build_positive(recipe: Positive, clauses: list[str], folder: Path) -> None:
     case["requires"] = _requires(recipe)
     case["provenance"] = {
         "made_by": made.made_by,
-        "version": ORACLE_VERSION if made.made_by == "oracle" else __version__,
+        "version": made.version or ORACLE_VERSION if made.made_by == "oracle" else __version__,
         "recipe": recipe.id,
         "reachable": recipe.reachable,
     }

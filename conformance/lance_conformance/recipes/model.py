@@ -17,11 +17,15 @@ DATASET = "dataset"
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Bytes by relative path, and the table they hold (None: metadata only)."""
+    """Bytes by relative path, and the table they hold (None: metadata only).
+
+    `version` is that of who made them, where it is not the one of today.
+    """
 
     files: Mapping[str, bytes]
     table: pa.Table | None
     made_by: str = "oracle"
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from lanceref.file.schema import Field
 from lanceref.file.versions import V0_1, FileVersion
 from lanceref.legacy.column import LegacyColumn, open_node
 from lanceref.legacy.dictionary import Dictionaries
-from lanceref.legacy.footer import Footer, parse_footer
+from lanceref.legacy.footer import Footer, lint_words, parse_footer
 from lanceref.legacy.manifest import EmbeddedManifest, parse_manifest
 from lanceref.legacy.metadata import Metadata, parse_metadata
 from lanceref.legacy.page_table import PageTable, parse_page_table
@@ -99,6 +99,8 @@ def open_legacy(
     manifest = None
     if message.manifest_position:
         manifest = parse_manifest(file, message.manifest_position, end)
+    if manifest is None or manifest.states_format:
+        lint_words(footer, file)
     ids = _ids(manifest, field_ids, metadata)
     table_end = end if manifest is None else manifest.extent.offset
     table = parse_page_table(

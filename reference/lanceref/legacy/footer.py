@@ -37,10 +37,11 @@ LENGTH_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """Where the metadata lies; `start` is the footer's own offset."""
+    """Where the metadata lies; `start` is the footer's own offset, `words` the version."""
 
     metadata_position: int
     start: int
+    words: tuple[int, int] = FOOTER_WORDS[V0_1]
 
 
 def parse_footer(file: FileBytes) -> Footer:
@@ -76,7 +77,7 @@ def parse_footer(file: FileBytes) -> Footer:
             found=f"metadata at {position}",
             wanted=f"a length that ends before the footer at {start}",
         )
-    return Footer(position, start)
+    return Footer(position, start, words)
 
 
 def _check_version(words: tuple[int, int], file: FileBytes, start: int) -> None:
@@ -88,8 +89,13 @@ def _check_version(words: tuple[int, int], file: FileBytes, start: int) -> None:
             found=f"version words {words[0]}, {words[1]}",
             wanted="0 and at most 2",
         )
-    if words != FOOTER_WORDS[V0_1]:
-        file.ctx.lint("L.legacy.footer.version-written", place, found=words, wanted="0, 2")
+
+
+def lint_words(footer: Footer, file: FileBytes) -> None:
+    """Report version words that only the first releases wrote."""
+    if footer.words != FOOTER_WORDS[V0_1]:
+        place = file.ctx.at(footer.start + 8, 4)
+        file.ctx.lint("L.legacy.footer.version-written", place, found=footer.words, wanted="0, 2")
 
 
 def write_footer(metadata_position: int) -> bytes:

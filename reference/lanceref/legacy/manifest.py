@@ -41,12 +41,16 @@ STATED = (DATA_FORMAT, ("", ""))
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedManifest:
-    """The schema of the file and the values of its dictionaries by field id."""
+    """The schema of the file and the values of its dictionaries by field id.
+
+    `states_format` tells later releases from early ones.
+    """
 
     schema: LanceSchema
     dictionaries: dict[int, pa.Array]
     extent: Extent
     place: Place
+    states_format: bool = True
 
 
 def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest:
@@ -69,7 +73,8 @@ def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest
     schema = parse_schema(message.fields, dict(message.schema_metadata), file.ctx, place)
     _lint_content(message, file.ctx, place)
     dictionaries = parse_dictionaries(file, schema, position, place)
-    return EmbeddedManifest(schema, dictionaries, extent, place)
+    states_format = message.HasField("data_format")
+    return EmbeddedManifest(schema, dictionaries, extent, place, states_format)
 
 
 def _lint_content(message: table_pb2.Manifest, ctx: Context, place: Place) -> None:

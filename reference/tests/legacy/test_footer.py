@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lanceref.context import Context
 from lanceref.cursor import FileBytes
 from lanceref.errors import BadMagic, LanceError, OutOfRange, Truncated, UnknownVersion
-from lanceref.legacy.footer import is_legacy, parse_footer, write_footer
+from lanceref.legacy.footer import is_legacy, lint_words, parse_footer, write_footer
 from lanceref.storage import BytesSource
 
 from .building import file_bytes
@@ -47,7 +47,8 @@ def test_older_version_words_are_read_and_reported(minor):
     findings = []
     data = bytes(295) + GOOD[:10] + bytes([minor]) + GOOD[11:]
 
-    parse_footer(FileBytes(BytesSource(data), Context("f", findings=findings)))
+    file = FileBytes(BytesSource(data), Context("f", findings=findings))
+    lint_words(parse_footer(file), file)
 
     assert ["L.legacy.footer.version-written"] == [finding.clause for finding in findings]
 

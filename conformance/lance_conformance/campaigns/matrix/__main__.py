@@ -39,7 +39,7 @@ def measure(
         wheel = oracle if release == ORACLE else Wheel(release, interpreter(release, cache()))
         with tempfile.TemporaryDirectory() as name:
             about = wheel.ask("about", folder=name)
-            judge = Judge(wheel, ours, oracle, Path(name))
+            judge = Judge(wheel, ours, oracle, Path(name), v2_names=about["v2_names"])
             for format_ in formats or ["default", *about["formats"]]:
                 for history in histories:
                     if (release, format_, history.name) not in known:

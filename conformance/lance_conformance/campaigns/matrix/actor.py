@@ -32,7 +32,13 @@ ERROR_CHARACTERS = 300
 ALIASES = {"enable_stable_row_ids": "enable_move_stable_row_ids"}
 """Arguments that had another name before."""
 
-GATHERED = ("data_storage_version", "max_rows_per_file", "max_rows_per_group")
+GATHERED = (
+    "data_storage_version",
+    "enable_stable_row_ids",
+    "enable_v2_manifest_paths",
+    "max_rows_per_file",
+    "max_rows_per_group",
+)
 """Arguments of a writer whose signature does not name them."""
 
 
@@ -83,13 +89,14 @@ class Actor:
         self._writer = frozenset([*written, *(GATHERED if gathered else ())])
 
     def about(self, folder: str) -> Json:
-        """Return the release, and the formats it writes."""
+        """Return the release, the formats it writes, and whether it knows names of V2."""
         one, formats = pa.table({"a": [1]}), []
         for name in FORMATS:
             write = partial(self._write, str(Path(folder, name)), one, {"format": name})
             if attempt(write)[1] is None:
                 formats.append(name)
-        return {"version": str(self._lance.__version__), "formats": formats}
+        names = "enable_v2_manifest_paths" in self._writer
+        return {"version": str(self._lance.__version__), "formats": formats, "v2_names": names}
 
     def build(
         self, uri: str, folder: str, options: Json, steps: list[Json], *, new: bool = True

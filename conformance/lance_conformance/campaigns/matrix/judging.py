@@ -63,12 +63,16 @@ class Read:
 
 @dataclass(slots=True)
 class Judge:
-    """The three who write and read below a folder."""
+    """The three who write and read below a folder.
+
+    Where a release does not know names of V2, the others write those of V1.
+    """
 
     release: Wheel
     reference: Wheel
     oracle: Wheel
     folder: Path
+    v2_names: bool = True
     _reads: dict[tuple[str, Path], Read] = field(default_factory=dict)
 
     def history(self, history: History, format_: str | None) -> list[Verdict]:
@@ -147,6 +151,8 @@ class Judge:
         self, wheel: Wheel, uri: Path, history: History, format_: str | None
     ) -> list[str | None]:
         options = dict(history.options) | ({} if format_ is None else {"format": format_})
+        if not self.v2_names and wheel is not self.release:
+            options.setdefault("enable_v2_manifest_paths", False)
         steps = [list(step) for step in history.steps]
         return _answered(
             wheel.ask("build", uri=str(uri), folder=str(uri.parent), options=options, steps=steps)
