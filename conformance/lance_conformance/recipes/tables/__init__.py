@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.tables import (
+    backward,
     blobs,
     commits_columns,
     commits_flags,
@@ -64,6 +65,7 @@ ALL: tuple[Recipe, ...] = (
     *datasets_marks.POSITIVES,
     *json.POSITIVES,
     *blobs.POSITIVES,
+    *backward.POSITIVES,
     *successions.POSITIVES,
     *histories.POSITIVES,
     *commits_rows.CASES,
