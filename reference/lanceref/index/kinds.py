@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lanceref.index.fulltext.inverted import INVERTED
 from lanceref.index.kind import Kind
 from lanceref.index.scalar.bitmap import BITMAP
 from lanceref.index.scalar.bloomfilter import BLOOMFILTER
@@ -9,7 +10,7 @@ from lanceref.index.scalar.btree import BTREE
 from lanceref.index.scalar.label_list import LABEL_LIST
 from lanceref.index.scalar.zonemap import ZONEMAP
 
-KINDS: tuple[Kind, ...] = (BTREE, BITMAP, LABEL_LIST, ZONEMAP, BLOOMFILTER)
+KINDS: tuple[Kind, ...] = (BTREE, BITMAP, LABEL_LIST, ZONEMAP, BLOOMFILTER, INVERTED)
 """Every type that is there."""
 
 BY_NAME = {kind.name: kind for kind in KINDS}

@@ -1,0 +1,1 @@
+"""INVERTED: full-text indices, their tokens, postings and scores."""

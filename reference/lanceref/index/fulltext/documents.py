@@ -1,0 +1,101 @@
+"""Documents: what of a row is indexed as one text.
+
+A text is a document; of a list all texts together are one, or each of them is; of a JSON document
+every scalar is a token "path,type,value", a text as many as it has words. Keys of the path are
+joined by dots, places in arrays are left out. A document without a token is none, but that of an
+element of a list is.
+
+Clauses: L.index.fts.documents.empty, L.index.fts.documents.list, L.index.fts.documents.json
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from lanceref.context import Context
+from lanceref.index.fulltext.analyzer import Analyzer
+from lanceref.jsonb import texts
+
+Tokens: TypeAlias = list[tuple[str, int]]
+"""Tokens of a document and their positions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document: number of its row among those given, place in a list, and its tokens."""
+
+    row: int
+    element: int
+    tokens: Tokens
+
+
+def documents(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Iterator[Document]:
+    """Yield the documents of values: text, lists of text, or JSON as it is stored."""
+    if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
+        yield from _of_lists(values, analyzer, list_elements)
+        return
+    is_json = analyzer.analysis.lance_tokenizer == "json"
+    for row, text in enumerate(as_text(values)):
+        if text is not None:
+            found = json_tokens(text, analyzer) if is_json else list(analyzer.tokens(text))
+            if found:  # L.index.fts.documents.empty
+                yield Document(row, 0, found)
+
+
+def as_text(values: pa.Array) -> list[str | None]:
+    """Return values as text, JSON as it is written."""
+    if pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
+        ctx = Context("")
+        values = texts(values.cast(pa.large_binary()), ctx, ctx.at(0))
+    return values.to_pylist()  # type: ignore[no-any-return]
+
+
+def _of_lists(values: pa.Array, analyzer: Analyzer, list_elements: bool) -> Iterator[Document]:
+    for row, elements in enumerate(values.to_pylist()):
+        found: Tokens = []
+        start = 0
+        for number, text in enumerate(elements or ()):
+            own = [(token, at + start) for token, at in analyzer.tokens(text or "")]
+            if list_elements:
+                yield Document(row, number, own)
+            else:
+                found += own
+                start += analyzer.length(text or "")
+        if found:
+            yield Document(row, 0, found)
+
+
+def json_tokens(text: str, analyzer: Analyzer) -> Tokens:
+    """Return the tokens of a JSON document, which are counted as they are kept."""
+    found = list(_json_tokens(json.loads(text, parse_int=_Number, parse_float=_Number), analyzer))
+    return [(token, position) for position, token in enumerate(found)]
+
+
+class _Number(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+def _json_tokens(document: object, analyzer: Analyzer) -> Iterator[str]:
+    stack: list[tuple[str, object]] = [("", document)]
+    while stack:
+        path, value = stack.pop()
+        if isinstance(value, dict):
+            inner = [(f"{path}.{key}" if path else key, one) for key, one in value.items()]
+            stack += reversed(inner)
+        elif isinstance(value, list):
+            stack += [(path, one) for one in reversed(value)]
+        elif isinstance(value, _Number):
+            yield f"{path},number,{value}"
+        elif isinstance(value, str):
+            yield from (f"{path},str,{token}" for token, _ in analyzer.tokens(value))
+        elif value is None:
+            yield f"{path},null,null"
+        else:
+            yield f"{path},bool,{'true' if value else 'false'}"

@@ -1,0 +1,219 @@
+"""INVERTED: which documents hold a word, how often, and where.
+
+An index is asked by full-text queries, not by filters. A segment has partitions that know nothing
+of each other.
+
+Layout: `metadata.lance`, one row `deleted_fragments`, a Roaring bitmap; metadata params (JSON),
+partitions (a JSON list of numbers), format_version, token_set_format, posting_block_size,
+posting_tail_codec; of each partition three files.
+
+Clauses: L.index.fts.partitions, L.index.fts.token-set-format, L.index.fts.deleted-fragments
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyroaring import BitMap
+
+from lanceref.cursor import Cursor
+from lanceref.errors import CorruptPage, FormatError, UnknownIndex
+from lanceref.file.schema import Field
+from lanceref.index.fulltext.analyzer import Analyzer
+from lanceref.index.fulltext.bm25 import Corpus
+from lanceref.index.fulltext.documents import documents
+from lanceref.index.fulltext.parameters import Settings, parse_settings, requested
+from lanceref.index.fulltext.partition import Partition
+from lanceref.index.fulltext.partition_writer import PartitionWriter
+from lanceref.index.kind import Built, Kind, Moved, Parameters
+from lanceref.index.predicate import Predicate
+from lanceref.index.row_set import Keys, RowSet
+from lanceref.index.segment import Segment
+from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.training import Training, leaf
+from lanceref.table.roaring import parse_bitmap
+
+METADATA = "metadata.lance"
+TOKEN_SETS = ("fst", "arrow")
+SCHEMA = pa.schema([pa.field("deleted_fragments", pa.binary(), nullable=False)])
+
+
+class Inverted:
+    """An opened segment: its parameters are known, partitions are opened when they are asked."""
+
+    def __init__(self, segment: Segment) -> None:
+        file = segment.file(METADATA)
+        self._segment = segment
+        self.settings = parse_settings(file.metadata, file.place)
+        format_ = file.metadata.get("token_set_format", "arrow")
+        if format_ not in TOKEN_SETS:
+            raise UnknownIndex(
+                "L.index.fts.token-set-format",
+                file.place,
+                found=format_[:40],
+                wanted=f"one of {TOKEN_SETS}",
+            )
+        if segment.entry.index_details.value:
+            details = _details(segment)
+            self.settings = replace(self.settings, list_elements=details)
+
+    @cached_property
+    def analyzer(self) -> Analyzer:
+        """What makes tokens of text."""
+        return Analyzer(self.settings.analysis)
+
+    @cached_property
+    def partitions(self) -> tuple[Partition, ...]:
+        """The partitions. Raises FormatError."""
+        file = self._segment.file(METADATA)
+        text = file.text("partitions")
+        try:
+            numbers = json.loads(text)
+        except (ValueError, RecursionError):
+            numbers = None
+        if not isinstance(numbers, list) or not all(type(one) is int for one in numbers):
+            raise FormatError(
+                "L.index.fts.partitions", file.place, found=text[:40], wanted="a list of numbers"
+            )
+        return tuple(Partition(self._segment, one, self.settings.layout) for one in numbers)
+
+    @cached_property
+    def deleted_fragments(self) -> NDArray[np.uint32]:
+        """Fragments whose documents are to be ignored. Raises FormatError."""
+        file = self._segment.file(METADATA)
+        rows = file.read("deleted_fragments", pa.binary()) if file.names else []
+        if len(rows) > 1 or (len(rows) and not rows[0].is_valid):
+            raise CorruptPage(
+                "L.index.fts.deleted-fragments",
+                file.place,
+                found=f"{len(rows)} rows",
+                wanted="one bitmap",
+            )
+        if not len(rows):
+            return np.empty(0, np.uint32)
+        return parse_bitmap(Cursor(memoryview(rows[0].as_buffer()), 0, file.ctx))
+
+    @property
+    def corpus(self) -> Corpus:
+        """The documents of all partitions."""
+        return sum((one.corpus for one in self.partitions), Corpus())
+
+    def search(self, predicate: Predicate) -> RowSet:
+        """No filter asks a full-text index."""
+        raise AssertionError(predicate)
+
+    def statistics(self) -> dict[str, object]:
+        """Return the parameters, and the numbers of tokens and documents."""
+        return {
+            "params": self.settings.analysis.as_dict(),
+            "num_tokens": sum(one.num_tokens for one in self.partitions),
+            "num_docs": self.corpus.num_documents,
+        }
+
+
+def _details(segment: Segment) -> bool:
+    """Return whether the details say that elements of lists are documents. Raises FormatError."""
+    from google.protobuf.message import DecodeError
+
+    from lanceref.proto import index_details_pb2
+
+    try:
+        found = index_details_pb2.InvertedIndexDetails.FromString(
+            segment.entry.index_details.value
+        )
+    except DecodeError as error:
+        raise FormatError(
+            "L.index.fts.params", segment.place, found=f"{error}", wanted="InvertedIndexDetails"
+        ) from error
+    return bool(found.document_granularity == index_details_pb2.InvertedIndexDetails.LIST_ELEMENT)
+
+
+def _write(settings: Settings, partitions: Sequence[PartitionWriter], writer: SegmentWriter) -> Built:
+    """Write partitions that have documents, then what says which there are."""
+    filled = [one for one in partitions if one.num_documents]
+    for number, one in enumerate(filled):
+        one.write(writer, number)
+    metadata = {
+        **settings.metadata,
+        "params": settings.analysis.text,
+        "partitions": json.dumps(list(range(len(filled))), separators=(",", ":")),
+        "token_set_format": "fst",
+    }
+    metadata.setdefault("posting_tail_codec", "fixed32_v1")
+    none = pa.record_batch([pa.array([BitMap().serialize()], pa.binary())], schema=SCHEMA)
+    writer.write_file(METADATA, SCHEMA, [none], metadata)
+    return Built(settings.details, settings.index_version)
+
+
+def _collect(training: Training, settings: Settings, into: PartitionWriter) -> None:
+    """Add the documents of rows."""
+    analyzer = Analyzer(settings.analysis)
+    for run in training.runs():
+        for one in documents(run.values, analyzer, list_elements=settings.list_elements):
+            into.add(int(run.keys[one.row]), one.element, one.tokens)
+
+
+def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
+    """Build over rows. Raises TypeError, ValueError."""
+    settings = requested(parameters, json_documents=_is_json(training.type))
+    partition = PartitionWriter(settings)
+    _collect(training, settings, partition)
+    return _write(settings, [partition], writer)
+
+
+def rewrite(
+    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
+) -> Built:
+    """Write what is left of segments, and new rows, as one partition of one segment."""
+    opened = [(Inverted(segment), moved) for segment, moved in segments]
+    settings = opened[0][0].settings
+    merged = PartitionWriter(settings)
+    for index, moved in opened:
+        for partition in index.partitions:
+            kept, keys = _left(index, partition.keys, moved)
+            merged.add_partition(partition, kept, keys)
+    _collect(training, settings, merged)
+    return _write(settings, [merged], writer)
+
+
+def _left(index: Inverted, keys: Keys, moved: Moved) -> tuple[NDArray[np.int64], Keys]:
+    """Return the numbers of the documents that are left, and the keys of their rows now."""
+    kept, left = moved(keys)
+    gone = np.isin(keys[kept] >> np.uint64(32), index.deleted_fragments)
+    return np.flatnonzero(kept)[~gone], left[~gone]
+
+
+def _is_json(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(type_) or pa.types.is_large_binary(type_))
+
+
+def is_text(field: Field) -> bool:
+    """Return whether a column holds text, lists of text, or JSON documents."""
+    own = leaf(field)
+    type_ = own.arrow.type
+    if _is_json(type_):
+        return own.logical_type == "json"
+    if pa.types.is_list(type_) or pa.types.is_large_list(type_):
+        type_ = type_.value_type
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
+
+
+INVERTED = Kind(
+    name="INVERTED",
+    shown="Inverted",
+    details="lance.table.InvertedIndexDetails",
+    version=3,
+    exact=(),
+    inexact=(),
+    accepts=is_text,
+    open=Inverted,
+    build=build,
+    rewrite=rewrite,
+)
+"""The index type."""

@@ -1,0 +1,214 @@
+"""Partitions: a part of an index with tokens, documents and postings of its own.
+
+A number of a token is a row of the postings, a number of a document a row of the documents. Only
+the postings of tokens that are asked for are read.
+
+Layout: `part_{n}_tokens.lance`, one row: `_token_fst_bytes`, `_token_next_id`,
+`_token_total_length` (older: a row for each token, `_token`, `_token_id`); `part_{n}_docs.lance`:
+`_rowid`, `_num_tokens`, `_doc_index_0` where elements of lists are documents;
+`part_{n}_invert.lance`: `_posting`, `_max_score`, `_length`, `_impacts`, and positions.
+
+Clauses: L.index.fts.tokens, L.index.fts.docs, L.index.fts.total-tokens, L.index.fts.postings,
+L.index.fts.positions.offsets
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.cursor import Cursor
+from lanceref.errors import CorruptPage, FormatError, OutOfRange
+from lanceref.index.fulltext.bit_packer import Numbers
+from lanceref.index.fulltext.bm25 import Corpus
+from lanceref.index.fulltext.fst import Fst, parse_fst
+from lanceref.index.fulltext.posting_blocks import BlockLayout, Postings, parse_postings
+from lanceref.index.fulltext.positions import parse_position_blobs, parse_positions
+from lanceref.index.index_file import IndexFile
+from lanceref.index.row_set import Keys
+from lanceref.index.segment import Segment
+
+BLOCKS = pa.list_(pa.large_binary())
+OFFSETS = pa.list_(pa.uint32())
+
+
+class Partition:
+    """An opened partition."""
+
+    def __init__(self, segment: Segment, number: int, layout: BlockLayout) -> None:
+        self._segment, self._number, self._layout = segment, number, layout
+        self._postings: dict[int, Postings] = {}
+
+    def _file(self, part: str) -> IndexFile:
+        return self._segment.file(f"part_{self._number}_{part}.lance")
+
+    @cached_property
+    def tokens(self) -> Mapping[str, int] | Fst:
+        """The dictionary, or the numbers of all tokens where it is stored as a list."""
+        file = self._file("tokens")
+        if "_token" in file.names:
+            names = file.read("_token", pa.utf8()).to_pylist()
+            numbers = file.read("_token_id", pa.uint32()).to_pylist()
+            return dict(zip(names, numbers, strict=True))
+        if file.num_rows != 1:
+            raise self._refused(file, f"{file.num_rows} dictionaries", "one", "tokens")
+        (data,) = _buffers(file.read("_token_fst_bytes", pa.large_binary()), file)
+        return parse_fst(data)
+
+    def number_of(self, token: str) -> int | None:
+        """Return the number of a token, None when no document holds it. Raises FormatError."""
+        tokens = self.tokens
+        number = tokens.get(token.encode()) if isinstance(tokens, Fst) else tokens.get(token)
+        return None if number is None else self._checked(number)
+
+    def items(self) -> Iterator[tuple[str, int]]:
+        """Yield every token, ascending, and its number. Raises FormatError."""
+        tokens = self.tokens
+        if not isinstance(tokens, Fst):
+            yield from ((token, self._checked(number)) for token, number in sorted(tokens.items()))
+            return
+        file = self._file("tokens")
+        for data, number in tokens.items():
+            try:
+                token = data.decode()
+            except UnicodeDecodeError as error:
+                raise self._refused(file, f"{data[:40]!r}", "UTF-8", "tokens") from error
+            yield token, self._checked(number)
+
+    def _checked(self, number: int) -> int:
+        if number >= self.num_tokens:
+            file = self._file("tokens")
+            raise self._refused(file, f"token {number}", f"below {self.num_tokens}", "tokens")
+        return number
+
+    @staticmethod
+    def _refused(file: IndexFile, found: str, wanted: str, clause: str) -> FormatError:
+        return CorruptPage(f"L.index.fts.{clause}", file.place, found=found, wanted=wanted)
+
+    @property
+    def num_tokens(self) -> int:
+        """Different tokens."""
+        return self._file("invert").num_rows
+
+    @property
+    def corpus(self) -> Corpus:
+        """The documents and their tokens together. Raises FormatError."""
+        file = self._file("docs")
+        if "total_tokens" in file.metadata:
+            return Corpus(file.num_rows, file.number("total_tokens"))
+        return Corpus(file.num_rows, int(self.lengths.sum(dtype=np.uint64)))
+
+    @cached_property
+    def keys(self) -> Keys:
+        """Keys of the rows of the documents."""
+        return self._numbers("_rowid", pa.uint64())
+
+    @cached_property
+    def lengths(self) -> Numbers:
+        """Tokens of the documents. Raises FormatError."""
+        file, lengths = self._file("docs"), self._numbers("_num_tokens", pa.uint32())
+        total = int(lengths.sum(dtype=np.uint64))
+        if "total_tokens" in file.metadata and file.number("total_tokens") != total:
+            raise self._refused(file, file.text("total_tokens"), f"{total}", "total-tokens")
+        return lengths
+
+    @cached_property
+    def elements(self) -> Numbers | None:
+        """Places of the documents in their lists, None where rows are documents."""
+        if "_doc_index_0" not in self._file("docs").names:
+            return None
+        return self._numbers("_doc_index_0", pa.uint32())
+
+    def _numbers(self, name: str, type_: pa.DataType) -> NDArray[np.unsignedinteger]:
+        file = self._file("docs")
+        found = file.read(name, type_)
+        if found.null_count:
+            raise self._refused(file, f"null in {name}", "a number", "docs")
+        return found.to_numpy()  # type: ignore[no-any-return]
+
+    def document_count(self, number: int) -> int:
+        """Return the documents that hold a token."""
+        return self._length(np.array([number]))[0]
+
+    def _length(self, numbers: NDArray[np.int64]) -> list[int]:
+        file = self._file("invert")
+        found = file.take("_length", numbers, pa.uint32()).to_pylist()
+        if None in found:
+            raise self._refused(file, "null in _length", "a number", "postings")
+        return found  # type: ignore[no-any-return]
+
+    def postings(self, number: int) -> Postings:
+        """Return the documents that hold a token. Raises FormatError."""
+        if number not in self._postings:
+            self._postings[number] = self.many_postings(np.array([number]))[0]
+        return self._postings[number]
+
+    def many_postings(self, numbers: NDArray[np.int64]) -> list[Postings]:
+        """Return the documents of tokens with ascending numbers. Raises FormatError."""
+        file = self._file("invert")
+        lengths = self._length(numbers)
+        lists = file.take("_posting", numbers, BLOCKS)
+        total = self._file("docs").num_rows
+        return [
+            parse_postings(_items(blocks, file), length, total, self._layout, file.place)
+            for blocks, length in zip(lists, lengths, strict=True)
+        ]
+
+    def positions(self, number: int) -> list[Numbers] | None:
+        """Return where a token stands in its documents, None if not stored. Raises FormatError."""
+        file, row = self._file("invert"), np.array([number])
+        frequencies = self.postings(number).frequencies
+        if "_position" in file.names:
+            (documents,) = file.take("_position", row, pa.list_(BLOCKS))
+            held = documents.values if documents.is_valid else []
+            if len(held) != len(frequencies):
+                found, wanted = f"positions of {len(held)}", f"{len(frequencies)} documents"
+                raise self._refused(file, found, wanted, "positions.offsets")
+            return [
+                parse_position_blobs(_items(blobs, file), frequency, file.place)
+                for blobs, frequency in zip(held, frequencies.tolist(), strict=True)
+            ]
+        if "_compressed_position" not in file.names:
+            return None
+        (data,) = _buffers(file.take("_compressed_position", row, pa.large_binary()), file)
+        (offsets,) = file.take("_position_block_offset", row, OFFSETS)
+        return self._streams(data, offsets.as_py() or [], frequencies)
+
+    def _streams(
+        self, data: Cursor, offsets: Sequence[int], frequencies: Numbers
+    ) -> list[Numbers]:
+        size = self._layout.size
+        ends = [*offsets[1:], len(data.data)]
+        wanted = self._layout.num_blocks(len(frequencies))
+        if len(offsets) != wanted or offsets[:1] != [0] or sorted(ends) != ends or None in offsets:
+            raise OutOfRange(
+                "L.index.fts.positions.offsets",
+                data.ctx.at(data.base, len(data.data)),
+                found=f"blocks at {offsets[:8]}",
+                wanted=f"{wanted} rising offsets up to {len(data.data)}",
+            )
+        found: list[Numbers] = []
+        for block in range(wanted):
+            part = data.window(
+                ends[block] - offsets[block], "positions", "L.index.fts.positions.offsets"
+            )
+            found += parse_positions(part, frequencies[block * size : (block + 1) * size])
+        return found
+
+
+def _items(value: pa.Scalar, file: IndexFile) -> list[Cursor]:
+    """Return the bytes of the items of a list. Raises FormatError."""
+    return _buffers(value.values, file) if value.is_valid else []
+
+
+def _buffers(values: pa.Array, file: IndexFile) -> list[Cursor]:
+    """Return the bytes of values. Raises FormatError for null."""
+    if values.null_count:
+        raise CorruptPage(
+            "L.index.fts.postings", file.place, found="null for bytes", wanted="bytes"
+        )
+    return [Cursor(memoryview(one.as_buffer()), 0, file.ctx) for one in values]
