@@ -1,1 +1,34 @@
-"""Queries: which rows and columns of a table somebody asks for."""
+"""Queries: which rows and columns of a table somebody asks for.
+
+The names are those of full-text queries, as pylance's `lance.query` has them.
+"""
+
+from __future__ import annotations
+
+from lanceref.index.fulltext.granularity import DocumentGranularity
+from lanceref.query.full_text import (
+    BooleanQuery,
+    BoostQuery,
+    CombinedFieldsQuery,
+    FullTextOperator,
+    FullTextQuery,
+    FullTextQueryType,
+    MatchQuery,
+    MultiMatchQuery,
+    Occur,
+    PhraseQuery,
+)
+
+__all__ = [
+    "BooleanQuery",
+    "BoostQuery",
+    "CombinedFieldsQuery",
+    "DocumentGranularity",
+    "FullTextOperator",
+    "FullTextQuery",
+    "FullTextQueryType",
+    "MatchQuery",
+    "MultiMatchQuery",
+    "Occur",
+    "PhraseQuery",
+]

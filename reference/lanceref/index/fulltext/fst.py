@@ -49,11 +49,11 @@ class Fst:
     """A dictionary whose frame has been checked; its nodes are parsed as they are walked."""
 
     def __init__(self, cursor: Cursor, root: int, count: int) -> None:
-        self._cursor, self._root, self.count = cursor, root, count
+        self._cursor, self.root, self.count = cursor, root, count
 
     def get(self, token: bytes) -> int | None:
         """Return the number of a token, None when it is not there. Raises FormatError."""
-        node, value = self.node(self._root), 0
+        node, value = self.node(self.root), 0
         for octet in token:
             for byte, output, target in node.ways:
                 if byte == octet:
@@ -66,7 +66,7 @@ class Fst:
     def items(self) -> Iterator[tuple[bytes, int]]:
         """Yield tokens, ascending, and their numbers. Raises FormatError."""
         found = 0
-        stack = [(self._root, b"", 0)]
+        stack = [(self.root, b"", 0)]
         while stack:
             address, token, value = stack.pop()
             node = self.node(address)

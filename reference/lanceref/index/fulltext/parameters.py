@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from lanceref.errors import FormatError, Place, UnknownIndex, UnknownVersion
+from lanceref.index.fulltext.granularity import DocumentGranularity
 from lanceref.index.fulltext.posting_blocks import LARGE, SMALL, BlockLayout
 from lanceref.index.fulltext.stop_words import LANGUAGES
 from lanceref.index.fulltext.tokenizers import KNOWN
@@ -187,9 +188,9 @@ def _per_element(given: Mapping[str, object]) -> bool:
     granularity = given.get("document_granularity")
     if granularity is None:
         return False
-    if getattr(type(granularity), "__name__", "") != "DocumentGranularity":
+    if not isinstance(granularity, DocumentGranularity):
         raise TypeError("document_granularity must be a lance.query.DocumentGranularity")
-    return granularity == "list_element"
+    return granularity is DocumentGranularity.LIST_ELEMENT
 
 
 def parse_analysis(text: str, place: Place) -> Analysis:

@@ -1,0 +1,230 @@
+"""Text columns: the parts of a column that a full-text query searches.
+
+Rows that segments of an index cover are searched in these; the others are read and made documents
+the same way, in memory. Without an index all rows are read, and words are taken as they stand.
+
+Clauses: L.index.fts.score.statistics, L.index.fts.unindexed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.errors import QueryRefused
+from lanceref.file.schema import Field, project
+from lanceref.index.fulltext.analyzer import Analyzer
+from lanceref.index.fulltext.bm25 import Corpus
+from lanceref.index.fulltext.documents import as_text, documents
+from lanceref.index.fulltext.granularity import DocumentGranularity
+from lanceref.index.fulltext.inverted import INVERTED, Inverted, is_text
+from lanceref.index.fulltext.parameters import Analysis
+from lanceref.index.fulltext.posting_blocks import LARGE
+from lanceref.index.indices import Index
+from lanceref.index.row_set import Keys
+from lanceref.index.segment import Segment
+from lanceref.index.training import leaf, unnested
+from lanceref.query.text_parts import IndexedPart, Places, ReadPart, TextPart
+from lanceref.snapshot import Snapshot
+from lanceref.table.lineage import ROW_ID
+from lanceref.table.rows import FragmentRows
+
+RUN_ROWS = 1 << 14
+
+UNINDEXED = Analysis(
+    max_token_length=None,
+    lower_case=False,
+    stem=False,
+    remove_stop_words=False,
+    ascii_folding=False,
+)
+"""How text becomes tokens where no index says."""
+
+SHIFT = np.uint64(32)
+
+
+@dataclass
+class TextColumn:
+    """A column to be searched; `fast` leaves rows out that no index covers."""
+
+    snapshot: Snapshot
+    path: str
+    field: Field
+    index: Index | None
+    fast: bool = False
+    borrowed: Analyzer | None = None
+
+    @cached_property
+    def opened(self) -> list[tuple[Segment, Inverted, bool]]:
+        """The segments, opened, and whether their keys are addresses."""
+        found = []
+        for segment in self.index.segments if self.index is not None else ():
+            assert self.index is not None
+            one = self.index.open(segment)
+            assert isinstance(one.index, Inverted)
+            found.append((segment, one.index, one.by_address))
+        return found
+
+    @cached_property
+    def analyzer(self) -> Analyzer:
+        """What makes tokens of documents and of what is asked."""
+        if self.opened:
+            return self.opened[0][1].analyzer
+        return Analyzer(UNINDEXED) if self.borrowed is None else self.borrowed
+
+    @property
+    def list_elements(self) -> bool:
+        """Whether elements of lists are documents."""
+        return bool(self.opened) and self.opened[0][1].settings.list_elements
+
+    @cached_property
+    def indexed(self) -> tuple[IndexedPart, ...]:
+        """The partitions of all segments."""
+        parts = []
+        for segment, index, by_address in self.opened:
+            locate = _Locator(self._covered(segment), by_address).places
+            rounded = index.settings.analysis.block_size == LARGE
+            parts += [IndexedPart(one, locate, rounded) for one in index.partitions]
+        return tuple(parts)
+
+    def _covered(self, segment: Segment) -> list[FragmentRows]:
+        covers = segment.covers
+        return [rows for rows in self.snapshot.fragments if rows.fragment.id in covers]
+
+    @cached_property
+    def read(self) -> ReadPart:
+        """The documents of rows that no segment covers."""
+        part = ReadPart()
+        covered = {id(rows) for one, _, _ in self.opened for rows in self._covered(one)}
+        for rows in self.snapshot.fragments:
+            if id(rows) in covered or self.fast:
+                continue
+            start = rows.rows_before
+            for count, (values,) in rows.scan((self.field,), (), RUN_ROWS, 0, rows.num_rows):
+                part.add(self._documents(unnested(values, self.field)), start)
+                start += count
+        return part
+
+    def _documents(self, values: pa.Array) -> Iterator:
+        if self.analyzer.analysis.lance_tokenizer == "text" and not (
+            pa.types.is_list(values.type) or pa.types.is_large_list(values.type)
+        ):
+            values = pa.array(as_text(values), pa.large_string())  # JSON without an index is text
+        return documents(values, self.analyzer, list_elements=self.list_elements)
+
+    def parts(self) -> Iterator[tuple[TextPart, Sequence[TextPart]]]:
+        """Yield each part and those whose statistics it is scored by."""
+        everything = [*self.indexed, self.read]
+        own = everything if self.list_elements else self.indexed
+        for part in self.indexed:
+            yield part, own
+        yield self.read, everything
+
+    def tokens(self, text: str) -> list[tuple[str, int]]:
+        """Return the tokens of what is asked, and their positions. Raises QueryRefused."""
+        if self.analyzer.analysis.lance_tokenizer != "json":
+            return list(self.analyzer.tokens(text))
+        path, *rest = text.split(",", 2)
+        if len(rest) < 2:
+            raise QueryRefused(f"Invalid triple format: {text}")
+        kind, value = rest
+        if kind not in ("str", "number", "bool", "null"):
+            raise QueryRefused(f"Invalid triple type: {kind}")
+        if kind != "str":
+            return [(text, 0)]
+        words = self.analyzer.tokens(value)
+        return [(f"{path},str,{token}", number) for number, (token, _) in enumerate(words)]
+
+
+def corpus_of(parts: Sequence[TextPart]) -> Corpus:
+    """Return the documents of parts together."""
+    return sum((part.corpus for part in parts), Corpus())
+
+
+def count_of(parts: Sequence[TextPart], token: str) -> int:
+    """Return how many documents of parts hold a token."""
+    numbers = [(part, part.number_of(token)) for part in parts]
+    return sum(part.document_count(one) for part, one in numbers if one is not None)
+
+
+class _Locator:
+    """Says at which live positions of the table rows are, among those of some fragments."""
+
+    def __init__(self, fragments: Sequence[FragmentRows], by_address: bool) -> None:
+        self._by_address = by_address
+        self._fragments = {rows.fragment.id: rows for rows in fragments}
+
+    @cached_property
+    def _by_id(self) -> tuple[Keys, Places]:
+        """Row ids, ascending, and the position of each."""
+        ids, positions = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+        for rows in self._fragments.values():
+            own = np.arange(rows.num_rows)
+            ids.append(rows.take(own, (), (ROW_ID,))[0].to_numpy())
+            positions.append(own + rows.rows_before)
+        all_ids = np.concatenate(ids)
+        order = np.argsort(all_ids, kind="stable")
+        return all_ids[order], np.concatenate(positions)[order]
+
+    def places(self, keys: Keys) -> Places:
+        """Return the positions of rows, -1 for those that are gone or elsewhere now."""
+        if not self._by_address:
+            return _looked_up(keys, *self._by_id)
+        found = np.full(len(keys), -1, np.int64)
+        owners = (keys >> SHIFT).astype(np.int64)
+        for number in np.unique(owners).tolist():
+            rows = self._fragments.get(number)
+            if rows is None:
+                continue
+            own = np.flatnonzero(owners == number)
+            offsets = (keys[own] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+            live = rows.offsets(np.arange(rows.num_rows)).astype(np.uint64)
+            positions = np.arange(rows.num_rows) + rows.rows_before
+            found[own] = _looked_up(offsets.astype(np.uint64), live, positions)
+        return found
+
+
+def _looked_up(keys: Keys, ascending: Keys, values: Places) -> Places:
+    """Return the value of each key, -1 for one that is not there."""
+    if not len(ascending):
+        return np.full(len(keys), -1, np.int64)
+    at = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
+    return np.where(ascending[at] == keys, values[at], -1)
+
+
+def text_column(
+    snapshot: Snapshot, path: str, granularity: DocumentGranularity | None, *, fast: bool
+) -> TextColumn:
+    """Find a column and the index that a query means. Raises QueryRefused."""
+    try:
+        (field,) = project(snapshot.manifest.schema, [path])
+    except LookupError as error:
+        raise QueryRefused(
+            f"FTS field path '{path}' does not exist in the dataset schema"
+        ) from error
+    if not is_text(field):
+        raise QueryRefused(
+            f"FTS field '{path}' must resolve to Utf8, LargeUtf8, Utf8View, or JSON, "
+            f"got {leaf(field).arrow.type}"
+        )
+    known = [
+        one for one in snapshot.indices.by_path.get(path, ()) if one.kind is INVERTED
+    ]
+    columns = [TextColumn(snapshot, path, field, one, fast) for one in known]
+    if granularity is not None and columns:
+        wanted = granularity is DocumentGranularity.LIST_ELEMENT
+        columns = [one for one in columns if one.list_elements == wanted]
+        if not columns:
+            raise QueryRefused(
+                f"FTS query for field '{path}' requested {granularity.value} document "
+                "granularity, but the existing FTS index uses a different granularity"
+            )
+    if len({one.list_elements for one in columns}) > 1:
+        raise QueryRefused(
+            f"FTS field '{path}' is indexed at both granularities: document_granularity is needed"
+        )
+    return columns[0] if columns else TextColumn(snapshot, path, field, None, fast)

@@ -1,0 +1,163 @@
+"""Text matching: which documents of a column have words or a phrase, and their scores.
+
+Clauses: L.index.fts.score, L.index.fts.phrase, L.index.fts.fuzzy
+Divergences: D.index.fts-slop
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lanceref.errors import QueryRefused
+from lanceref.index.fulltext.bit_packer import Numbers
+from lanceref.index.fulltext.bm25 import Scores, counts, norms, weight
+from lanceref.index.fulltext.fuzzy import near
+from lanceref.query.full_text import MatchQuery, PhraseQuery
+from lanceref.query.text_column import TextColumn, corpus_of, count_of
+from lanceref.query.text_parts import IndexedPart, Places, TextPart
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Places of documents, ascending, and the score of each."""
+
+    places: Places
+    scores: Scores
+
+    def among(self, places: Places) -> Hits:
+        """Return those at some places."""
+        kept = np.isin(self.places, places)
+        return Hits(self.places[kept], self.scores[kept])
+
+
+NONE = Hits(np.empty(0, np.int64), np.empty(0, np.float32))
+"""No document."""
+
+Wanted = tuple[int, str]
+"""A token that is looked for, and the number of the word it stands for."""
+
+
+class _PartScores:
+    """Scores of the documents of a part, as tokens are added one by one."""
+
+    def __init__(self, part: TextPart, statistics: Sequence[TextPart]) -> None:
+        self._part, self._statistics = part, statistics
+        self._corpus = corpus_of(statistics)
+        size = part.corpus.num_documents
+        self.scores = np.zeros(size, np.float32)
+        self.words = np.zeros(size, np.int64)
+        self._last_word = np.full(size, -1, np.int64)
+
+    def add(self, wanted: Wanted) -> None:
+        """Add what a token gives the documents that hold it."""
+        word, token = wanted
+        number = self._part.number_of(token)
+        if number is None:
+            return
+        found = self._part.postings(number)
+        own = weight(self._corpus.num_documents, count_of(self._statistics, token))
+        norm = norms(self._part.lengths[found.documents], self._corpus.mean_length)
+        self.scores[found.documents] += own * counts(found.frequencies, norm)
+        self.words[found.documents] += self._last_word[found.documents] != word
+        self._last_word[found.documents] = word
+
+    def hits(self, chosen: Places, boost: np.float32) -> Hits:
+        """Return chosen documents that are still there."""
+        places = self._part.places(chosen)
+        kept = places >= 0
+        return Hits(places[kept], self.scores[chosen][kept] * boost)
+
+
+def _joined(found: Sequence[Hits]) -> Hits:
+    """Return the hits of parts, none of which has a place of another."""
+    places = np.concatenate([NONE.places, *(one.places for one in found)])
+    scores = np.concatenate([NONE.scores, *(one.scores for one in found)])
+    order = np.argsort(places, kind="stable")
+    return Hits(places[order], scores[order])
+
+
+def match(column: TextColumn, query: MatchQuery) -> Hits:
+    """Return the documents with any word of a query, or all. Raises QueryRefused, FormatError."""
+    words = [token for token, _ in column.tokens(query.query)]
+    found = []
+    for part, statistics in column.parts():
+        scored = _PartScores(part, statistics)
+        for wanted in _expanded(part, words, query):
+            scored.add(wanted)
+        chosen = np.flatnonzero(scored.words >= (len(words) if query.every else 1))
+        if words:
+            found.append(scored.hits(chosen, np.float32(query.boost)))
+    return _joined(found)
+
+
+def _expanded(part: TextPart, words: Sequence[str], query: MatchQuery) -> Iterator[Wanted]:
+    """Yield the tokens that are looked for; only those of an index are looked for nearly."""
+    if not query.fuzziness or not isinstance(part, IndexedPart):
+        yield from enumerate(words)
+        return
+    left = query.max_expansions
+    for number, word in enumerate(words):
+        prefix = word[: query.prefix_length]
+        for token, _ in near(part.tokens, word, query.fuzziness, prefix):
+            if not left:
+                return
+            left -= 1
+            yield number, token
+
+
+def phrase(column: TextColumn, query: PhraseQuery) -> Hits:
+    """Return the documents with words in order. Raises QueryRefused, FormatError."""
+    words = column.tokens(query.query)
+    found = []
+    for part, statistics in column.parts() if words else ():
+        scored = _PartScores(part, statistics)
+        for number, (token, _) in enumerate(words):
+            scored.add((number, token))
+        chosen = np.flatnonzero(scored.words == len(words))
+        if len(words) > 1:
+            chosen = _in_order(part, words, chosen, query.slop)
+        found.append(scored.hits(chosen, np.float32(1)))
+    return _joined(found)
+
+
+def _in_order(
+    part: TextPart, words: Sequence[tuple[str, int]], chosen: Places, slop: int
+) -> Places:
+    """Return the documents, which hold all words, that hold them in order."""
+    if not len(chosen):
+        return chosen
+    lists: dict[str, list[Numbers]] = {}
+    for token, _ in words:
+        number = part.number_of(token)
+        if token not in lists and number is not None:
+            positions = part.positions(number)
+            if positions is None:
+                raise QueryRefused(
+                    "position is not found but required for phrase queries, "
+                    "try recreating the index with position"
+                )
+            at = np.searchsorted(part.postings(number).documents, chosen)
+            lists[token] = [positions[one] for one in at.tolist()]
+    gaps = np.diff([position for _, position in words]).tolist()
+    kept = [
+        row
+        for row in range(len(chosen))
+        if follows([lists[token][row] for token, _ in words], gaps, slop)
+    ]
+    return chosen[kept]
+
+
+def follows(positions: Sequence[Numbers], gaps: Sequence[int], slop: int) -> bool:
+    """Return whether each word can stand `gap`, or up to `slop` places more, behind the last."""
+    ends = positions[0].astype(np.int64)
+    for own, gap in zip(positions[1:], gaps, strict=True):
+        here = own.astype(np.int64)
+        before = np.searchsorted(ends, here - gap, "right")
+        nearest = ends[np.maximum(before - 1, 0)]
+        ends = here[(before > 0) & (here - gap - nearest <= slop)]
+        if not len(ends):
+            return False
+    return True
