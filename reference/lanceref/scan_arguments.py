@@ -14,6 +14,7 @@ from lanceref.errors import NotFound, NotYet, QueryRefused, SchemaRefused
 from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.projection import Projection, scan_projection, take_projection
 from lanceref.query.columns import Computed, bind_columns
+from lanceref.query.full_text import FullTextQuery
 from lanceref.query.ordering import ColumnOrdering
 from lanceref.query.rows import condition
 from lanceref.scanner import LanceScanner, ScanOptions
@@ -71,7 +72,6 @@ SYSTEM_OPTIONS: tuple[tuple[SystemOption, str], ...] = (
 
 NOT_YET = (
     "nearest",
-    "full_text_query",
     "minhash",
     "index_segments",
     "row_addr_allowlist",
@@ -105,30 +105,74 @@ def describe(
     """
     _check(limit, offset, arguments)
     if arguments.get("include_deleted_rows"):
-        if not arguments.get("with_row_id"):
-            raise QueryRefused("include_deleted_rows is set but with_row_id is false")
-        snapshot = snapshot.with_deleted()
-        by_id = {rows.fragment.id: rows for rows in snapshot.fragments}
-        fragments = [by_id[rows.fragment.id] for rows in fragments]
+        snapshot, fragments = _with_deleted(snapshot, fragments, arguments)
     schema = snapshot.schema(BlobHandling.of(arguments.get("blob_handling")))
     system = [name for argument, name in SYSTEM_OPTIONS if arguments.get(argument)]
-    projection, computed = _projection(schema, columns, system)
     knowing = {
         "use_stats": arguments.get("use_stats") is not False,
         "use_indices": arguments.get("use_scalar_index") is not False,
     }
+    search = _full_text(arguments, snapshot)
+    before = filter if search is None or arguments.get("prefilter") else None
+    plain = columns if search is None else []
+    projection, computed = _projection(schema, plain, system)
     options = ScanOptions(
         arguments.get("batch_size"),
         arguments.get("batch_size_bytes"),
         limit,
         offset,
-        None if filter is None else condition(snapshot, filter, **knowing),
+        None if before is None else condition(snapshot, before, **knowing),
         _early(arguments.get("late_materialization"), projection, schema),
         _orderings(arguments.get("order_by"), schema),
         computed,
         bool(arguments.get("strict_batch_size")),
     )
-    return LanceScanner(snapshot, fragments, projection, options)
+    if search is None:
+        return LanceScanner(snapshot, fragments, projection, options)
+    return _search(
+        snapshot, fragments, search, (columns, system, schema), options, arguments, filter
+    )
+
+
+def _with_deleted(
+    snapshot: Snapshot, fragments: Sequence[FragmentRows], arguments: ScanArguments
+) -> tuple[Snapshot, Sequence[FragmentRows]]:
+    """Return the same with deleted rows among the live ones. Raises QueryRefused."""
+    if not arguments.get("with_row_id"):
+        raise QueryRefused("include_deleted_rows is set but with_row_id is false")
+    snapshot = snapshot.with_deleted()
+    by_id = {rows.fragment.id: rows for rows in snapshot.fragments}
+    return snapshot, [by_id[rows.fragment.id] for rows in fragments]
+
+
+def _search(
+    snapshot: Snapshot,
+    fragments: Sequence[FragmentRows],
+    query: FullTextQuery,
+    wanted: tuple[Columns, list[str], LanceSchema],
+    options: ScanOptions,
+    arguments: ScanArguments,
+    filter: object,
+) -> LanceScanner:
+    """Describe a full-text search; `wanted` are columns, system columns and the schema."""
+    from lanceref.full_text_scanner import full_text_scanner, shown  # a search needs much more
+    from lanceref.query.text_search import TextSearch
+
+    search = TextSearch(snapshot, query, fast=bool(arguments.get("fast_search")))
+    columns, system, schema = wanted
+    added = not arguments.get("disable_scoring_autoprojection")
+    result = shown(schema, columns, system, search.found, added=added)
+    after = None if arguments.get("prefilter") else filter
+    return full_text_scanner(snapshot, fragments, result, options, search, after)
+
+
+def _full_text(arguments: ScanArguments, snapshot: Snapshot) -> FullTextQuery | None:
+    """Return the full-text query, None when there is none. Raises QueryRefused, TypeError."""
+    if arguments.get("full_text_query") is None:
+        return None
+    from lanceref.full_text_scanner import full_text_query
+
+    return full_text_query(arguments["full_text_query"], snapshot)
 
 
 def _check(limit: object, offset: object, arguments: ScanArguments) -> None:

@@ -235,7 +235,5 @@ def leaves(query: FullTextQuery) -> list[FullTextQuery]:
             raise QueryRefused("boolean query must have at least one should/must query")
         return [one for _, part in query.queries for one in leaves(part)]
     if isinstance(query, MatchQuery) and not 0 <= query.boost < math.inf:
-        raise QueryRefused(
-            f"MatchQuery boost must be finite and non-negative, got {query.boost:g}"
-        )
+        raise QueryRefused(f"MatchQuery boost must be finite and non-negative, got {query.boost:g}")
     return [query]

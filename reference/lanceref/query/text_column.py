@@ -19,7 +19,7 @@ from lanceref.errors import QueryRefused
 from lanceref.file.schema import Field, project
 from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.bm25 import Corpus
-from lanceref.index.fulltext.documents import as_text, documents
+from lanceref.index.fulltext.documents import Document, as_text, documents
 from lanceref.index.fulltext.granularity import DocumentGranularity
 from lanceref.index.fulltext.inverted import INVERTED, Inverted, is_text
 from lanceref.index.fulltext.parameters import Analysis
@@ -109,20 +109,24 @@ class TextColumn:
                 start += count
         return part
 
-    def _documents(self, values: pa.Array) -> Iterator:
+    def _documents(self, values: pa.Array) -> Iterator[Document]:
         if self.analyzer.analysis.lance_tokenizer == "text" and not (
             pa.types.is_list(values.type) or pa.types.is_large_list(values.type)
         ):
             values = pa.array(as_text(values), pa.large_string())  # JSON without an index is text
         return documents(values, self.analyzer, list_elements=self.list_elements)
 
+    @property
+    def everything(self) -> list[TextPart]:
+        """All parts."""
+        return [*self.indexed, self.read]
+
     def parts(self) -> Iterator[tuple[TextPart, Sequence[TextPart]]]:
         """Yield each part and those whose statistics it is scored by."""
-        everything = [*self.indexed, self.read]
-        own = everything if self.list_elements else self.indexed
-        for part in self.indexed:
-            yield part, own
-        yield self.read, everything
+        indexed: list[TextPart] = [*self.indexed]
+        for part in indexed:
+            yield part, self.everything if self.list_elements else indexed
+        yield self.read, self.everything
 
     def tokens(self, text: str) -> list[tuple[str, int]]:
         """Return the tokens of what is asked, and their positions. Raises QueryRefused."""
@@ -196,6 +200,13 @@ def _looked_up(keys: Keys, ascending: Keys, values: Places) -> Places:
     return np.where(ascending[at] == keys, values[at], -1)
 
 
+def text_indices(snapshot: Snapshot, path: str, *, fast: bool = False) -> list[TextColumn]:
+    """Return a column once for each full-text index over it."""
+    known = [one for one in snapshot.indices.by_path.get(path, ()) if one.kind is INVERTED]
+    (field,) = project(snapshot.manifest.schema, [path])
+    return [TextColumn(snapshot, path, field, one, fast) for one in known]
+
+
 def text_column(
     snapshot: Snapshot, path: str, granularity: DocumentGranularity | None, *, fast: bool
 ) -> TextColumn:
@@ -211,10 +222,7 @@ def text_column(
             f"FTS field '{path}' must resolve to Utf8, LargeUtf8, Utf8View, or JSON, "
             f"got {leaf(field).arrow.type}"
         )
-    known = [
-        one for one in snapshot.indices.by_path.get(path, ()) if one.kind is INVERTED
-    ]
-    columns = [TextColumn(snapshot, path, field, one, fast) for one in known]
+    columns = text_indices(snapshot, path, fast=fast)
     if granularity is not None and columns:
         wanted = granularity is DocumentGranularity.LIST_ELEMENT
         columns = [one for one in columns if one.list_elements == wanted]

@@ -175,4 +175,5 @@ class ReadPart:
 
     def places(self, documents: NDArray[np.integer]) -> Places:
         """Return where documents are."""
-        return np.array(self._places, np.int64)[documents]
+        found: Places = np.array(self._places, np.int64)[documents]
+        return found

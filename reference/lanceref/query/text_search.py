@@ -6,13 +6,18 @@ Clauses: L.index.fts.boolean, L.index.fts.boost, L.index.fts.multi-match, L.inde
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
+import pyarrow as pa
 
 from lanceref.errors import NotYet, QueryRefused
+from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.bm25 import Scores, counts, norms, weight
 from lanceref.index.fulltext.granularity import DocumentGranularity
+from lanceref.index.fulltext.parameters import Analysis
+from lanceref.index.fulltext.posting_blocks import SMALL
 from lanceref.query.full_text import (
     BooleanQuery,
     BoostQuery,
@@ -28,6 +33,14 @@ from lanceref.query.text_column import TextColumn, corpus_of, count_of, text_col
 from lanceref.query.text_matching import NONE, Hits, match, phrase
 from lanceref.query.text_parts import Places
 from lanceref.snapshot import Snapshot
+
+ZERO = np.float32(0)
+
+SCORE = pa.field("_score", pa.float32())
+ELEMENT = pa.field(
+    "_doc_index", pa.list_(pa.field("item", pa.uint32(), nullable=False)), nullable=False
+)
+"""What a search knows of the rows it finds: score, and place of the element of a list."""
 
 
 class TextSearch:
@@ -48,9 +61,7 @@ class TextSearch:
                     "granularity FTS index on every target column"
                 )
         if len(kinds) > 1:
-            raise QueryRefused(
-                "FTS queries cannot mix Row and ListElement document granularities"
-            )
+            raise QueryRefused("FTS queries cannot mix Row and ListElement document granularities")
         self.list_elements = kinds == {True}
 
     def _of(self, query: FullTextQuery) -> list[TextColumn]:
@@ -60,7 +71,7 @@ class TextSearch:
             analyzers = [one.analyzer for one in columns if one.opened]
             if not analyzers:
                 raise QueryRefused("combined_fields needs an FTS index on a target column")
-            if any(one.analysis != analyzers[0].analysis for one in analyzers):
+            if len({_tokenizer(one) for one in analyzers}) > 1:
                 raise QueryRefused("combined_fields needs columns of one tokenizer")
             for one in columns:
                 if not one.opened:
@@ -76,15 +87,27 @@ class TextSearch:
             self._columns[key] = text_column(self._snapshot, path, granularity, fast=self._fast)
         return self._columns[key]
 
+    @property
+    def found(self) -> list[pa.Field]:
+        """Columns that the search adds to those of the rows."""
+        return [ELEMENT, SCORE] if self.list_elements else [SCORE]
+
+    @property
+    def explained(self) -> str:
+        """The columns that are searched, as a step of a plan."""
+        columns = sorted({column.path for column in self._columns.values()})
+        kind = self._query.query_type().value
+        return f"FullTextSearch: query={kind}, columns=[{', '.join(columns)}]"
+
     def hits(self) -> Hits:
         """Return the documents that the query finds. Raises QueryRefused, FormatError."""
         return self._hits(self._query)
 
     def _hits(self, query: FullTextQuery) -> Hits:
         if isinstance(query, MatchQuery):
-            return match(*self._of(query), query)
+            return match(self._of(query)[0], query)
         if isinstance(query, PhraseQuery):
-            return phrase(*self._of(query), query)
+            return phrase(self._of(query)[0], query)
         if isinstance(query, MultiMatchQuery):
             return reduce(_best, [self._hits(one) for one in query.matches])
         if isinstance(query, BoostQuery):
@@ -113,7 +136,7 @@ class TextSearch:
         """Score documents as if some columns were one."""
         columns = self._of(query)
         weights = [np.float32(one) for one in query.weights]
-        parts = [[*one.indexed, one.read] for one in columns]
+        parts = [one.everything for one in columns]
         corpora = [corpus_of(one) for one in parts]
         documents = max(one.num_documents for one in corpora)
         tokens = sum(
@@ -137,6 +160,11 @@ class TextSearch:
         return Hits(places[kept], scores[kept])
 
 
+def _tokenizer(analyzer: Analyzer) -> Analysis:
+    """Return the parameters that decide on tokens."""
+    return replace(analyzer.analysis, with_position=False, block_size=SMALL)
+
+
 def _best(one: Hits, other: Hits) -> Hits:
     """Return the documents of either, with the better score."""
     places = np.union1d(one.places, other.places)
@@ -146,7 +174,7 @@ def _best(one: Hits, other: Hits) -> Hits:
     )
 
 
-def _scores_at(places: Places, hits: Hits, missing: np.float32 = np.float32(0)) -> Scores:
+def _scores_at(places: Places, hits: Hits, missing: np.float32 = ZERO) -> Scores:
     """Return the score at each place, `missing` where there is none."""
     found = np.full(len(places), missing, np.float32)
     if len(hits.places):
@@ -167,7 +195,7 @@ def _sorted_hits(places: list[Places], scores: list[Scores]) -> Hits:
 def _frequencies(column: TextColumn, token: str) -> Hits:
     """Return how often the documents of a column hold a token."""
     places, found = [], []
-    for part in (*column.indexed, column.read):
+    for part in column.everything:
         number = part.number_of(token)
         if number is not None:
             postings = part.postings(number)
@@ -178,7 +206,7 @@ def _frequencies(column: TextColumn, token: str) -> Hits:
 
 def _lengths(column: TextColumn) -> Hits:
     """Return how many tokens the documents of a column have."""
-    parts = [part for part in (*column.indexed, column.read) if part.corpus.num_documents]
+    parts = [part for part in column.everything if part.corpus.num_documents]
     return _sorted_hits(
         [part.places(np.arange(part.corpus.num_documents)) for part in parts],
         [part.lengths.astype(np.float32) for part in parts],

@@ -35,9 +35,7 @@ class Corpus:
         return np.float32(self.num_tokens) / np.float32(self.num_documents)
 
     def __add__(self, other: Corpus) -> Corpus:
-        return Corpus(
-            self.num_documents + other.num_documents, self.num_tokens + other.num_tokens
-        )
+        return Corpus(self.num_documents + other.num_documents, self.num_tokens + other.num_tokens)
 
 
 def weight(num_documents: int, num_with_token: int) -> np.float32:
@@ -50,13 +48,13 @@ def weight(num_documents: int, num_with_token: int) -> np.float32:
 def norms(lengths: Numbers | NDArray[np.float32], mean_length: np.float32) -> Scores:
     """Return what lengths add to the frequency in the divisor."""
     own = lengths.astype(np.float32)
-    return K1 * (ONE - B + B * own / mean_length)  # type: ignore[no-any-return]
+    return K1 * (ONE - B + B * own / mean_length)
 
 
 def counts(frequencies: Numbers | Scores, norm: Scores) -> Scores:
     """Return how much of its weight a token gives each document."""
     own = frequencies.astype(np.float32)
-    return (K1 + ONE) * own / (own + norm)  # type: ignore[no-any-return]
+    return (K1 + ONE) * own / (own + norm)
 
 
 def bound(frequencies: Numbers, norm: Scores, token_weight: np.float32) -> np.float32:

@@ -26,10 +26,11 @@ HEADER = struct.pack("<QQ", VERSION, 0)
 
 def _crc_table() -> list[int]:
     table = []
-    for value in range(256):
+    for octet in range(256):
+        crc = octet
         for _ in range(8):
-            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
-        table.append(value)
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+        table.append(crc)
     return table
 
 

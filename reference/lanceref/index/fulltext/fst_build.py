@@ -121,4 +121,4 @@ def build_fst(tokens: Iterable[tuple[bytes, int]]) -> bytes:
     root = builder.finish()
     assert len(builder.out) >= HEADER_BYTES
     builder.out += struct.pack("<QQ", count, root)
-    return bytes(builder.out) + struct.pack("<I", checksum(builder.out))
+    return bytes(builder.out) + struct.pack("<I", checksum(bytes(builder.out)))

@@ -37,7 +37,7 @@ def rounded_lengths(lengths: Numbers) -> Numbers:
     """Return document lengths with only their four leading bits."""
     bits = np.frexp(lengths.astype(np.float64))[1]
     shifts = np.maximum(0, bits - EXACT).astype(np.uint32)
-    return lengths >> shifts << shifts
+    return np.asarray(lengths >> shifts << shifts, np.uint32)
 
 
 def encode_impacts(postings: Postings, lengths: Numbers, layout: BlockLayout) -> list[bytes]:

@@ -124,9 +124,7 @@ def _details(segment: Segment) -> bool:
     from lanceref.proto import index_details_pb2
 
     try:
-        found = index_details_pb2.InvertedIndexDetails.FromString(
-            segment.entry.index_details.value
-        )
+        found = index_details_pb2.InvertedIndexDetails.FromString(segment.entry.index_details.value)
     except DecodeError as error:
         raise FormatError(
             "L.index.fts.params", segment.place, found=f"{error}", wanted="InvertedIndexDetails"
@@ -134,7 +132,9 @@ def _details(segment: Segment) -> bool:
     return bool(found.document_granularity == index_details_pb2.InvertedIndexDetails.LIST_ELEMENT)
 
 
-def _write(settings: Settings, partitions: Sequence[PartitionWriter], writer: SegmentWriter) -> Built:
+def _write(
+    settings: Settings, partitions: Sequence[PartitionWriter], writer: SegmentWriter
+) -> Built:
     """Write partitions that have documents, then what says which there are."""
     filled = [one for one in partitions if one.num_documents]
     for number, one in enumerate(filled):

@@ -26,8 +26,8 @@ from lanceref.errors import CorruptPage, FormatError, OutOfRange
 from lanceref.index.fulltext.bit_packer import Numbers
 from lanceref.index.fulltext.bm25 import Corpus
 from lanceref.index.fulltext.fst import Fst, parse_fst
-from lanceref.index.fulltext.posting_blocks import BlockLayout, Postings, parse_postings
 from lanceref.index.fulltext.positions import parse_position_blobs, parse_positions
+from lanceref.index.fulltext.posting_blocks import BlockLayout, Postings, parse_postings
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
@@ -55,7 +55,7 @@ class Partition:
             numbers = file.read("_token_id", pa.uint32()).to_pylist()
             return dict(zip(names, numbers, strict=True))
         if file.num_rows != 1:
-            raise self._refused(file, f"{file.num_rows} dictionaries", "one", "tokens")
+            raise _bad_tokens(file, f"{file.num_rows} dictionaries", "one")
         (data,) = _buffers(file.read("_token_fst_bytes", pa.large_binary()), file)
         return parse_fst(data)
 
@@ -76,18 +76,14 @@ class Partition:
             try:
                 token = data.decode()
             except UnicodeDecodeError as error:
-                raise self._refused(file, f"{data[:40]!r}", "UTF-8", "tokens") from error
+                raise _bad_tokens(file, f"{data[:40]!r}", "UTF-8") from error
             yield token, self._checked(number)
 
     def _checked(self, number: int) -> int:
         if number >= self.num_tokens:
             file = self._file("tokens")
-            raise self._refused(file, f"token {number}", f"below {self.num_tokens}", "tokens")
+            raise _bad_tokens(file, f"token {number}", f"below {self.num_tokens}")
         return number
-
-    @staticmethod
-    def _refused(file: IndexFile, found: str, wanted: str, clause: str) -> FormatError:
-        return CorruptPage(f"L.index.fts.{clause}", file.place, found=found, wanted=wanted)
 
     @property
     def num_tokens(self) -> int:
@@ -113,7 +109,12 @@ class Partition:
         file, lengths = self._file("docs"), self._numbers("_num_tokens", pa.uint32())
         total = int(lengths.sum(dtype=np.uint64))
         if "total_tokens" in file.metadata and file.number("total_tokens") != total:
-            raise self._refused(file, file.text("total_tokens"), f"{total}", "total-tokens")
+            raise CorruptPage(
+                "L.index.fts.total-tokens",
+                file.place,
+                found=f"{total} tokens in all documents",
+                wanted=file.text("total_tokens"),
+            )
         return lengths
 
     @cached_property
@@ -127,7 +128,9 @@ class Partition:
         file = self._file("docs")
         found = file.read(name, type_)
         if found.null_count:
-            raise self._refused(file, f"null in {name}", "a number", "docs")
+            raise CorruptPage(
+                "L.index.fts.docs", file.place, found=f"null in {name}", wanted="a number"
+            )
         return found.to_numpy()  # type: ignore[no-any-return]
 
     def document_count(self, number: int) -> int:
@@ -138,7 +141,9 @@ class Partition:
         file = self._file("invert")
         found = file.take("_length", numbers, pa.uint32()).to_pylist()
         if None in found:
-            raise self._refused(file, "null in _length", "a number", "postings")
+            raise CorruptPage(
+                "L.index.fts.postings", file.place, found="null in _length", wanted="a number"
+            )
         return found  # type: ignore[no-any-return]
 
     def postings(self, number: int) -> Postings:
@@ -166,8 +171,12 @@ class Partition:
             (documents,) = file.take("_position", row, pa.list_(BLOCKS))
             held = documents.values if documents.is_valid else []
             if len(held) != len(frequencies):
-                found, wanted = f"positions of {len(held)}", f"{len(frequencies)} documents"
-                raise self._refused(file, found, wanted, "positions.offsets")
+                raise CorruptPage(
+                    "L.index.fts.positions.offsets",
+                    file.place,
+                    found=f"positions of {len(held)} documents",
+                    wanted=f"{len(frequencies)}",
+                )
             return [
                 parse_position_blobs(_items(blobs, file), frequency, file.place)
                 for blobs, frequency in zip(held, frequencies.tolist(), strict=True)
@@ -178,9 +187,7 @@ class Partition:
         (offsets,) = file.take("_position_block_offset", row, OFFSETS)
         return self._streams(data, offsets.as_py() or [], frequencies)
 
-    def _streams(
-        self, data: Cursor, offsets: Sequence[int], frequencies: Numbers
-    ) -> list[Numbers]:
+    def _streams(self, data: Cursor, offsets: Sequence[int], frequencies: Numbers) -> list[Numbers]:
         size = self._layout.size
         ends = [*offsets[1:], len(data.data)]
         wanted = self._layout.num_blocks(len(frequencies))
@@ -198,6 +205,10 @@ class Partition:
             )
             found += parse_positions(part, frequencies[block * size : (block + 1) * size])
         return found
+
+
+def _bad_tokens(file: IndexFile, found: str, wanted: str) -> FormatError:
+    return CorruptPage("L.index.fts.tokens", file.place, found=found, wanted=wanted)
 
 
 def _items(value: pa.Scalar, file: IndexFile) -> list[Cursor]:

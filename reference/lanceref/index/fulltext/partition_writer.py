@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from lanceref.index.fulltext.bit_packer import Numbers
 from lanceref.index.fulltext.bm25 import Scores, bound, norms, weight
@@ -19,8 +20,8 @@ from lanceref.index.fulltext.fst_build import build_fst
 from lanceref.index.fulltext.impacts import encode_impacts
 from lanceref.index.fulltext.parameters import Settings
 from lanceref.index.fulltext.partition import BLOCKS, OFFSETS, Partition
-from lanceref.index.fulltext.posting_blocks import Postings, encode_postings
 from lanceref.index.fulltext.positions import encode_position_blobs, encode_positions
+from lanceref.index.fulltext.posting_blocks import Postings, encode_postings
 from lanceref.index.row_set import Keys
 from lanceref.index.segment_writer import SegmentWriter
 
@@ -47,9 +48,7 @@ class _Held:
     @property
     def postings(self) -> Postings:
         """The documents as arrays."""
-        return Postings(
-            np.array(self.documents, np.uint32), np.array(self.frequencies, np.uint32)
-        )
+        return Postings(np.array(self.documents, np.uint32), np.array(self.frequencies, np.uint32))
 
 
 class PartitionWriter:
@@ -88,7 +87,7 @@ class PartitionWriter:
             held.frequencies.append(len(own))
             held.positions.append(own)
 
-    def add_partition(self, partition: Partition, kept: Numbers, keys: Keys) -> None:
+    def add_partition(self, partition: Partition, kept: NDArray[np.int64], keys: Keys) -> None:
         """Add documents of another partition, by their numbers, with the keys of their rows."""
         numbers = np.full(len(partition.keys), -1, np.int64)
         numbers[kept] = np.arange(len(self._keys), len(self._keys) + len(kept))
@@ -145,9 +144,7 @@ class PartitionWriter:
         norm = norms(lengths, mean)
         held = list(self._tokens.values())
         for start in range(0, len(held), BATCH_TOKENS):
-            rows = [
-                self._row(one, lengths, norm) for one in held[start : start + BATCH_TOKENS]
-            ]
+            rows = [self._row(one, lengths, norm) for one in held[start : start + BATCH_TOKENS]]
             yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
     def _row(self, held: _Held, lengths: Numbers, norm: Scores) -> dict[str, object]:

@@ -83,7 +83,7 @@ def parse_postings(
             found=f"{len(blocks)} blocks of {length} documents out of {num_documents}",
             wanted=f"blocks of {layout.size}",
         )
-    parts = []
+    parts: list[Postings] = []
     for number, cursor in enumerate(blocks):
         part = _parse_block(cursor, min(layout.size, length - number * layout.size), layout)
         _check(cursor, part, int(parts[-1].documents[-1]) if parts else -1, num_documents)

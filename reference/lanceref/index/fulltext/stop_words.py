@@ -10,7 +10,6 @@ Divergences: D.index.fts-stop-words-after-stemming
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 
 LANGUAGES = (
     "Arabic",
@@ -37,6 +36,8 @@ LANGUAGES = (
 
 @cache
 def _lists() -> dict[str, frozenset[str]]:
+    from importlib import resources  # only an index with stop words needs it
+
     text = resources.files(__package__).joinpath("stop_words.txt").read_text("utf-8")
     parts = (part.partition("]") for part in text.split("[")[1:])
     return {name: frozenset(words.split()) for name, _, words in parts}
