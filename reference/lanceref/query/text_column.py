@@ -128,10 +128,14 @@ class TextColumn:
             yield part, self.everything if self.list_elements else indexed
         yield self.read, self.everything
 
-    def tokens(self, text: str) -> list[tuple[str, int]]:
-        """Return the tokens of what is asked, and their positions. Raises QueryRefused."""
+    def tokens(self, text: str, *, plain: bool = False) -> list[tuple[str, int]]:
+        """Return the tokens of what is asked, and their positions. Raises QueryRefused.
+
+        `plain` words are taken as they stand.
+        """
+        analyzer = Analyzer(UNINDEXED) if plain else self.analyzer
         if self.analyzer.analysis.lance_tokenizer != "json":
-            return list(self.analyzer.tokens(text))
+            return list(analyzer.tokens(text))
         path, *rest = text.split(",", 2)
         if len(rest) < 2:
             raise QueryRefused(f"Invalid triple format: {text}")
@@ -140,7 +144,7 @@ class TextColumn:
             raise QueryRefused(f"Invalid triple type: {kind}")
         if kind != "str":
             return [(text, 0)]
-        words = self.analyzer.tokens(value)
+        words = analyzer.tokens(value)
         return [(f"{path},str,{token}", number) for number, (token, _) in enumerate(words)]
 
 

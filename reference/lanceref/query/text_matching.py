@@ -81,9 +81,10 @@ def _joined(found: Sequence[Hits]) -> Hits:
 
 def match(column: TextColumn, query: MatchQuery) -> Hits:
     """Return the documents with any word of a query, or all. Raises QueryRefused, FormatError."""
-    words = [token for token, _ in column.tokens(query.query)]
     found = []
     for part, statistics in column.parts():
+        plain = query.fuzziness > 0 and isinstance(part, IndexedPart)
+        words = [token for token, _ in column.tokens(query.query, plain=plain)]
         scored = _PartScores(part, statistics)
         for wanted in _expanded(part, words, query):
             scored.add(wanted)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from lanceref.errors import NotYet, QueryRefused
 from lanceref.index.fulltext.analyzer import Analyzer
+from lanceref.index.fulltext.bit_packer import Numbers
 from lanceref.index.fulltext.bm25 import Scores, counts, norms, weight
 from lanceref.index.fulltext.granularity import DocumentGranularity
 from lanceref.index.fulltext.parameters import Analysis
@@ -31,7 +32,7 @@ from lanceref.query.full_text import (
 )
 from lanceref.query.text_column import TextColumn, corpus_of, count_of, text_column
 from lanceref.query.text_matching import NONE, Hits, match, phrase
-from lanceref.query.text_parts import Places
+from lanceref.query.text_parts import IndexedPart, Places, TextPart
 from lanceref.snapshot import Snapshot
 
 ZERO = np.float32(0)
@@ -142,7 +143,7 @@ class TextSearch:
         tokens = sum(
             float(one) * corpus.num_tokens for one, corpus in zip(weights, corpora, strict=True)
         )
-        words = [token for token, _ in columns[0].tokens(query.query)]
+        words = list(dict.fromkeys(token for token, _ in columns[0].tokens(query.query)))
         held = [[_frequencies(column, token) for column in columns] for token in words]
         everything = [one.places for word in held for one in word]
         places = reduce(np.union1d, everything, NONE.places)
@@ -209,8 +210,13 @@ def _lengths(column: TextColumn) -> Hits:
     parts = [part for part in column.everything if part.corpus.num_documents]
     return _sorted_hits(
         [part.places(np.arange(part.corpus.num_documents)) for part in parts],
-        [part.lengths.astype(np.float32) for part in parts],
+        [_exact(part).astype(np.float32) for part in parts],
     )
+
+
+def _exact(part: TextPart) -> Numbers:
+    """Return the lengths of documents, not rounded."""
+    return part.partition.lengths if isinstance(part, IndexedPart) else part.lengths
 
 
 def _weighted(weights: Sequence[np.float32], found: Sequence[Hits], places: Places) -> Scores:

@@ -1,7 +1,8 @@
 """Analyzer: text into the tokens that are indexed and asked for.
 
 Base tokenizer, then each token: dropped when it is too long in bytes, lower case, stem, dropped
-when it is a stop word, ASCII folding. Positions count the tokens of the base tokenizer.
+when it is a stop word, ASCII folding. Positions count the tokens of the base tokenizer, but n-grams
+all stand at 0.
 
 Clauses: L.index.fts.analyzer.order, L.index.fts.analyzer.length, L.index.fts.analyzer.position
 """
@@ -41,6 +42,7 @@ class Analyzer:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self._cut = cutter(analysis)
+        self._overlapping = analysis.base_tokenizer == "ngram"
         self._forms: dict[str, str | None] = {}
         self._stem: Callable[[str], str] | None = None
         if analysis.stem:
@@ -53,14 +55,16 @@ class Analyzer:
 
     def tokens(self, text: str) -> Iterator[tuple[str, int]]:
         """Yield the tokens that are kept and their positions."""
-        for position, token in enumerate(self._cut(text)):
+        step = 0 if self._overlapping else 1
+        for number, token in enumerate(self._cut(text)):
             form = self._form(token)
             if form is not None:
-                yield form, position
+                yield form, number * step
 
     def length(self, text: str) -> int:
         """Return the positions that a text takes."""
-        return len(self._cut(text))
+        count = len(self._cut(text))
+        return min(count, 1) if self._overlapping else count
 
     def _form(self, token: str) -> str | None:
         if token not in self._forms:

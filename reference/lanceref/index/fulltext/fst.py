@@ -76,6 +76,13 @@ class Fst:
                 yield token, value + node.final_output
             if found > self.count or len(token) > LONGEST:
                 break
+            if not node.final and not node.ways and self.count:
+                raise CorruptPage(
+                    "L.index.fts.fst.node",
+                    self._cursor.ctx.at(self._cursor.base + address, 1),
+                    found=f"a way that ends at {address}",
+                    wanted="a token",
+                )
             for octet, output, target in reversed(node.ways):
                 stack.append((target, token + bytes([octet]), value + output))
         if found != self.count:

@@ -57,7 +57,10 @@ class Partition:
         if file.num_rows != 1:
             raise _bad_tokens(file, f"{file.num_rows} dictionaries", "one")
         (data,) = _buffers(file.read("_token_fst_bytes", pa.large_binary()), file)
-        return parse_fst(data)
+        fst = parse_fst(data)
+        if fst.count != self.num_tokens:
+            raise _bad_tokens(file, f"{fst.count} tokens", f"{self.num_tokens}, as postings")
+        return fst
 
     def number_of(self, token: str) -> int | None:
         """Return the number of a token, None when no document holds it. Raises FormatError."""

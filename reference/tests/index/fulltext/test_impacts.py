@@ -1,0 +1,35 @@
+"""Impacts."""
+
+from __future__ import annotations
+
+import numpy as np
+from lanceref.index.fulltext.impacts import (
+    encode_impact,
+    encode_impacts,
+    length_code,
+    rounded_lengths,
+)
+from lanceref.index.fulltext.posting_blocks import BlockLayout
+
+from .test_posting_blocks import postings
+
+
+def test_worked_codes():
+    """Up to 15 a length is its code; 16 and 17 are one, 0b1_0000 and 0b1_0001."""
+    assert [0, 7, 8, 15, 16, 16, 17] == [length_code(one) for one in (0, 7, 8, 15, 16, 17, 18)]
+    assert [0, 15, 16, 16, 18, 960] == rounded_lengths(
+        np.array([0, 15, 16, 17, 18, 1023], np.uint32)
+    ).tolist()
+
+
+def test_a_worked_entry():
+    """Of two documents that hold a token once the shorter counts; more often and longer counts."""
+    own = encode_impact(9, np.array([1, 1, 3, 2], np.uint32), np.array([5, 4, 6, 7], np.uint32))
+    # pairs (1, 4) and (3, 6): steps of the code 4 and 2; 2 * (1 - 0 - 1) + 1, 2 * (3 - 1 - 1) + 1
+    assert bytes.fromhex("09 02 0104 0302") == own
+
+
+def test_blocks_then_groups():
+    """40 blocks have 40 entries and those of two groups."""
+    own = postings(range(40 * 128), [1] * 40 * 128)
+    assert 42 == len(encode_impacts(own, np.full(40 * 128, 3, np.uint32), BlockLayout()))

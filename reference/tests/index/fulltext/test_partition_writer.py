@@ -1,0 +1,31 @@
+"""Partitions, written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from lanceref.index.fulltext.parameters import Settings
+from lanceref.index.fulltext.partition_writer import PartitionWriter, postings_schema
+
+from .test_partition import opened
+
+
+def test_documents_of_another_partition_are_renumbered(tmp_path):
+    """Documents that are left out take along the tokens that only they held."""
+    _, partition = opened(tmp_path)
+    writer = PartitionWriter(Settings())
+    writer.add(77, 0, [("new", 0)])
+    writer.add_partition(partition, np.array([1, 2]), np.array([5, 6], np.uint64))
+    assert 3 == writer.num_documents
+    assert ["new", "red", "dog", "cow"] == list(writer._tokens)
+    assert [1] == writer._tokens["red"].documents
+    assert [2] == writer._tokens["red"].frequencies
+    assert [77, 5, 6] == writer._keys
+
+
+def test_columns_follow_the_format():
+    """Without positions there are four columns."""
+    wanted = ["_posting", "_max_score", "_length", "_impacts"]
+    assert wanted == postings_schema(Settings()).names
+    assert not any(field.nullable for field in postings_schema(Settings()))
+    assert pa.float32() == postings_schema(Settings()).field("_max_score").type

@@ -1,0 +1,64 @@
+"""Text columns."""
+
+from __future__ import annotations
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref.errors import QueryRefused
+from lanceref.index.fulltext.granularity import DocumentGranularity
+from lanceref.query.text_column import text_column
+
+VALUES = pa.table({"s": ["Red fox", "cow", None], "i": range(3), "l": [["fox"], [], ["a", "cow"]]})
+
+
+def column(root, path="s", granularity=None, **options):
+    """Return a column of a fresh table."""
+    found = lanceref.dataset(str(root / "t"))._snapshot
+    return text_column(found, path, granularity, fast=False, **options)
+
+
+def test_rows_beyond_the_index_are_read(tmp_path):
+    """And rows deleted from it are at no place."""
+    dataset = lanceref.write_dataset(VALUES, tmp_path / "t")
+    dataset.create_scalar_index("s", "INVERTED")
+    dataset.insert(VALUES.slice(0, 1))
+    dataset.delete("i = 1")
+    own = column(tmp_path)
+    assert (2, 1) == (own.indexed[0].corpus.num_documents, own.read.corpus.num_documents)
+    assert [0, -1] == own.indexed[0].places(pa.array([0, 1]).to_numpy()).tolist()
+    assert [2 << 32] == own.read.places(pa.array([0]).to_numpy()).tolist()
+    assert [("red", 0), ("fox", 1)] == own.tokens("RED foxes")
+    assert [("RED", 0)] == own.tokens("RED", plain=True)
+
+
+def test_without_an_index_words_stand_as_they_are(tmp_path):
+    """No lower case, no stems, no stop words."""
+    lanceref.write_dataset(VALUES, tmp_path / "t")
+    own = column(tmp_path)
+    assert [("The", 0), ("foxes", 1)] == own.tokens("The foxes")
+    assert {"Red": 0, "fox": 1, "cow": 2} == own.read.tokens
+
+
+def test_wrong_columns_are_refused(tmp_path):
+    """One that is not there, one of numbers, and a granularity that no index has."""
+    dataset = lanceref.write_dataset(VALUES, tmp_path / "t")
+    element = DocumentGranularity.LIST_ELEMENT
+    dataset.create_scalar_index("l", "INVERTED", document_granularity=element)
+    for path, granularity in (("x", None), ("i", None), ("l", DocumentGranularity.ROW)):
+        with pytest.raises(QueryRefused):
+            column(tmp_path, path, granularity)
+    assert column(tmp_path, "l", element).list_elements
+
+
+def test_queries_of_json_name_path_and_type(tmp_path):
+    """Texts are analysed, other values stand as they are, anything else is refused."""
+    values = pa.array(['{"a":"The foxes","n":1}'], pa.json_())
+    dataset = lanceref.write_dataset(pa.table({"s": values}), tmp_path / "t")
+    dataset.create_scalar_index("s", "INVERTED")
+    own = column(tmp_path)
+    assert [("a,str,fox", 0)] == own.tokens("a,str,the fox")
+    assert [("n,number,1", 0)] == own.tokens("n,number,1")
+    for text in ("fox", "a,foo,fox"):
+        with pytest.raises(QueryRefused, match="Invalid triple"):
+            own.tokens(text)

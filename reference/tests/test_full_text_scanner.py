@@ -1,0 +1,114 @@
+"""Full-text scanner."""
+
+from __future__ import annotations
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref.errors import QueryRefused
+from lanceref.query import DocumentGranularity, MatchQuery
+
+TABLE = pa.table(
+    {
+        "s": ["red fox", "red red red dog", "fox dog", "cow red red"],
+        "i": range(4),
+        "l": [["a red"], ["cow", "red cow"], None, []],
+    }
+)
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """A table of two fragments with an index."""
+    found = lanceref.write_dataset(TABLE, tmp_path / "t", max_rows_per_file=2)
+    found.create_scalar_index("s", "INVERTED")
+    return found
+
+
+def rows(dataset, **scan) -> list[int]:
+    """Return the rows that are found for a word, in their order."""
+    return dataset.to_table(full_text_query="red", **scan)["i"].to_pylist()
+
+
+def test_the_best_come_first(dataset):
+    """With limit and offset, an order, in batches of any size, and by fragment."""
+    assert [1, 3, 0] == rows(dataset)
+    assert [1, 3] == rows(dataset, limit=2)
+    assert [3] == rows(dataset, limit=1, offset=1)
+    assert [0, 1, 3] == rows(dataset, order_by=["i"])
+    batches = dataset.to_batches(full_text_query="red", batch_size=2)
+    assert [2, 1] == [batch.num_rows for batch in batches]
+    scanner = dataset.scanner(full_text_query="red", fragments=dataset.get_fragments()[1:])
+    assert [3] == scanner.to_table()["i"].to_pylist()
+    assert 3 == dataset.scanner(full_text_query="red").count_rows()
+    assert [1] == dataset.scanner(full_text_query="red").head(1)["i"].to_pylist()
+
+
+def test_columns(dataset):
+    """The score is added unless it is not wanted, and can be computed with."""
+
+    def names(**scan):
+        return dataset.scanner(full_text_query="red", **scan).to_table().schema.names
+
+    assert ["s", "i", "l", "_score"] == names()
+    assert ["i", "_score", "_rowid"] == names(columns=["i"], with_row_id=True)
+    assert ["_score", "i"] == names(columns=["_score", "i"])
+    assert ["_score"] == names(columns=[])
+    assert ["i"] == names(columns=["i"], disable_scoring_autoprojection=True)
+    table = dataset.to_table(full_text_query="red", columns={"j": "i + 1", "d": "_score * 2"})
+    assert ["j", "d", "_score"] == table.schema.names
+    doubled = [2 * one for one in table["_score"].to_pylist()]
+    assert pytest.approx(doubled) == table["d"].to_pylist()
+
+
+def test_filters_before_and_after(dataset):
+    """After: the limit is of all rows that were found; before: of those that pass."""
+    assert [3, 0] == rows(dataset, filter="i != 1")
+    assert [] == rows(dataset, filter="i != 1", limit=1)
+    assert [3] == rows(dataset, filter="i != 1", limit=1, prefilter=True)
+    best = dataset.to_table(full_text_query="red")["_score"][0].as_py()
+    assert [1] == rows(dataset, filter=f"_score > {best - 0.001}")
+
+
+def test_ways_to_ask(dataset, tmp_path):
+    """Text, a query, or words and columns; something else is no search."""
+    assert [1, 3, 0] == rows(dataset)
+    for given in ({"query": "red"}, {"query": "red", "columns": ["s"]}, MatchQuery("red", "s")):
+        assert [1, 3, 0] == dataset.to_table(full_text_query=given)["i"].to_pylist()
+    assert TABLE.schema.names == dataset.to_table(full_text_query=5).schema.names
+    with pytest.raises(TypeError):
+        dataset.to_table(full_text_query={"columns": ["s"]})
+    plain = lanceref.write_dataset(TABLE, tmp_path / "plain")
+    with pytest.raises(QueryRefused, match="INVERTED"):
+        plain.to_table(full_text_query="red")
+    assert [1, 3, 0] == plain.to_table(full_text_query=MatchQuery("red", "s"))["i"].to_pylist()
+
+
+def test_rows_beyond_the_index(dataset):
+    """They are found too, unless the search is to be fast."""
+    dataset.insert(TABLE.slice(0, 1))
+    opened = lanceref.dataset(dataset.uri)
+    assert [0, 0, 1, 3] == sorted(rows(opened))
+    assert [0, 1, 3] == sorted(rows(opened, fast_search=True))
+
+
+def test_elements_have_a_column(dataset):
+    """It says which element was found."""
+    dataset.create_scalar_index(
+        "l", "INVERTED", document_granularity=DocumentGranularity.LIST_ELEMENT
+    )
+    found = dataset.to_table(full_text_query=MatchQuery("cow", "l"), columns=["i"])
+    assert ["i", "_doc_index", "_score"] == found.schema.names
+    assert [(1, [0]), (1, [1])] == sorted(
+        zip(found["i"].to_pylist(), found["_doc_index"].to_pylist(), strict=True)
+    )
+    assert [1, 3, 0] == rows(dataset)
+
+
+def test_the_plan_names_the_search(dataset):
+    """And the filters before and after it."""
+    plan = dataset.scanner(full_text_query="red", filter="i > 1", limit=3).explain_plan()
+    assert "FullTextSearch: query=match, columns=[s]" in plan
+    assert plan.index("Filter: columns=[i]") < plan.index("Sort: fetch=3, [_score DESC]")
+    before = dataset.scanner(full_text_query="red", filter="i > 1", prefilter=True).explain_plan()
+    assert before.index("FullTextSearch") < before.index("Filter: columns=[i]")
