@@ -31,10 +31,10 @@ from lanceref.index.fulltext.documents import documents
 from lanceref.index.fulltext.parameters import Settings, parse_settings, requested
 from lanceref.index.fulltext.partition import Partition
 from lanceref.index.fulltext.partition_writer import PartitionWriter
-from lanceref.index.kind import Built, Kind, Moved, Parameters
+from lanceref.index.kind import Built, Kind, Parameters
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import Keys, RowSet
-from lanceref.index.segment import Segment
+from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.table.roaring import parse_bitmap
