@@ -11,7 +11,6 @@ from lanceref.edit.index_build import indexed_field
 from lanceref.errors import NotFound
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.kind import Kind
-from lanceref.index.kinds import BY_NAME
 from lanceref.index.ordering import has_order
 from lanceref.index.training import leaf
 from lanceref.indices import IndexConfig
@@ -66,6 +65,8 @@ def index_request(
             )
     else:
         raise TypeError("index_type must be str or IndexConfig")
+    from lanceref.index.kinds import BY_NAME  # who builds no index needs no type
+
     kind = BY_NAME.get(ALIASES.get(name, name))
     if kind is None:
         raise NotImplementedError(f"there is no index type {name}")

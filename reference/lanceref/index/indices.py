@@ -20,7 +20,6 @@ from lanceref.context import Context
 from lanceref.file.schema import LanceSchema
 from lanceref.index.fragment_reuse import read_reuse
 from lanceref.index.kind import Found, Kind, ScalarIndex
-from lanceref.index.kinds import BY_DETAILS
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import RowSet, row_set
 from lanceref.index.segment import Segment
@@ -107,6 +106,8 @@ def type_name(entry: table_pb2.IndexMetadata) -> str:
 
 def kind_of(entry: table_pb2.IndexMetadata) -> Kind | None:
     """Return the type of an entry, None for one that is to be passed over."""
+    from lanceref.index.kinds import BY_DETAILS  # who has no index needs no type
+
     kind = BY_DETAILS.get(type_name(entry).lower())  # L.index.details.url
     if kind is None or entry.index_version > kind.version:  # L.index.details.unknown, -version
         return None
