@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 Entries = Sequence[table_pb2.IndexMetadata]
 
 
+STAGED_KIND = "INVERTED"
+"""The type of which a segment over some fragments may be asked for in one call with the others."""
+
+
 class Indexing(OpenTable):
     """The indices of a dataset."""
 
@@ -55,11 +59,12 @@ class Indexing(OpenTable):
         """Build an index over a column and commit it; `kwargs` are parameters of the type.
 
         Without `train` the index is empty and covers nothing. An index of the same name is
-        replaced. Raises IndexRefused, KeyError, TypeError, ValueError, CommitConflict.
+        replaced. With `fragment_ids` a full-text segment is built and not committed.
+        Raises IndexRefused, KeyError, TypeError, ValueError, CommitConflict.
         """
         snapshot = self._snapshot
         request = index_request(snapshot.manifest.schema, column, index_type, kwargs)
-        if fragment_ids is not None:
+        if fragment_ids is not None and request.kind.name != STAGED_KIND:
             raise ValueError(
                 f"{request.kind.name} distributed indexing uses create_index_uncommitted(..., "
                 f'index_type="{request.kind.name}", fragment_ids=...)'
@@ -71,11 +76,12 @@ class Indexing(OpenTable):
             request.kind,
             request.column,
             request.parameters,
-            snapshot.fragments if train else (),
+            self._fragments(fragment_ids) if train else (),
             name,
             None if index_uuid is None else uuid.UUID(index_uuid),
         )
-        self._commit_segments([entry], before)
+        if fragment_ids is None:
+            self._commit_segments([entry], before)
 
     def _free_name(self, column: str, details: str) -> str:
         """Return the name of a new index that has not been given one."""
@@ -142,7 +148,10 @@ class Indexing(OpenTable):
         )
         return index_of(entry)
 
-    def _fragments(self, ids: Sequence[int]) -> list[FragmentRows]:
+    def _fragments(self, ids: Sequence[int] | None) -> Sequence[FragmentRows]:
+        """Return fragments by their ids, None: every one. Raises ValueError for an unknown id."""
+        if ids is None:
+            return self._snapshot.fragments
         by_id = {rows.fragment.id: rows for rows in self._snapshot.fragments}
         missing = set(ids) - by_id.keys()
         if missing:

@@ -49,7 +49,10 @@ def test_the_oracle_says_the_same(dataset):
         return [{**one, "fragment_ids": sorted(one["fragment_ids"])} for one in listed]
 
     assert plain(dataset.list_indices()) == plain(theirs.list_indices())
-    for name in ("i_idx", "s_idx"):
+    dataset.create_scalar_index("i", "ZONEMAP", name="z")
+    dataset.create_scalar_index("i", "BLOOMFILTER", name="b")
+    theirs = lance.dataset(str(dataset.uri))
+    for name in ("i_idx", "s_idx", "z", "b"):
         assert dataset.index_statistics(name) == theirs.stats.index_stats(name)
     for own, other in zip(dataset.describe_indices(), theirs.describe_indices(), strict=True):
         for attribute in ("name", "type_url", "index_type", "num_rows_indexed", "fields"):

@@ -93,3 +93,11 @@ def test_the_oracle_commits_and_merges_our_segments(dataset):
     theirs.commit_existing_index_segments("x", "i", [merged])
     opened = lanceref.dataset(dataset.uri)
     assert opened.to_table(filter="i in (3, 99)")["i"].to_pylist() == [3, 99]
+
+
+def test_segments_over_some_fragments_have_a_call_of_their_own(dataset):
+    """But for those of full text, which are not committed either."""
+    with pytest.raises(ValueError, match="create_index_uncommitted"):
+        dataset.create_scalar_index("i", "BTREE", fragment_ids=[0])
+    dataset.create_scalar_index("s", "INVERTED", fragment_ids=[0])
+    assert names(dataset) == []

@@ -71,8 +71,14 @@ class BloomFilter:
         return Spans(spans.fragments[possible], spans.starts[possible], spans.lengths[possible])
 
     def statistics(self) -> dict[str, object]:
-        """Return the number of zones."""
-        return {"num_blocks": len(self._spans.fragments)}
+        """Return the number of zones, the rows of each and the share of false positives."""
+        probability = self._file.text("bloomfilter_probability")
+        return {
+            "type": "BloomFilter",
+            "num_blocks": len(self._spans.fragments),
+            "number_of_items": self._file.number("bloomfilter_item"),
+            "probability": _number(self._file, probability),
+        }
 
 
 def _hashes(values: Sequence[pa.Scalar]) -> bloom.Hashes:

@@ -81,8 +81,8 @@ class ZoneMap:
         return np.asarray(found, np.bool_)
 
     def statistics(self) -> dict[str, object]:
-        """Return the number of zones."""
-        return {"num_zones": len(self._least)}
+        """Return the number of zones, and of the rows of each."""
+        return {"num_zones": len(self._least), "rows_per_zone": self._file.number("rows_per_zone")}
 
 
 def _is_nan(value: pa.Scalar) -> bool:
