@@ -26,12 +26,3 @@ def test_what_is_refused():
         vec_to_table([[1.0], [1.0, 2.0]])
     with pytest.raises(NotImplementedError):
         vec_to_table("abc")
-
-
-@pytest.mark.oracle
-def test_the_oracle_makes_the_same():
-    """Types and values."""
-    from lance.vector import vec_to_table as theirs
-
-    for data in (VECTORS, list(VECTORS.values()), np.ones((3, 4))):
-        assert vec_to_table(data) == theirs(data)

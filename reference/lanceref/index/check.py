@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from pyroaring import BitMap
 
 from lanceref.context import Context
+from lanceref.errors import BytesError, UnknownVersion
 from lanceref.file.check import check_file
 from lanceref.index.against_rows import check_against_rows
 from lanceref.index.indices import Indices, kind_of
@@ -19,6 +20,7 @@ from lanceref.index.segment import Segment
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.flags import STABLE_ROW_IDS
+from lanceref.table.indices import UUID_BYTES
 from lanceref.table.manifest import open_manifest
 from lanceref.table.naming import find_version
 from lanceref.table.rows import FragmentRows
@@ -37,7 +39,8 @@ def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool
         with ctx.piece():
             ctx = replace(ctx, file=quiet.file)
             bases = Bases(store, manifest)
-            indices = Indices(manifest, bases, ctx)
+            named = [one for one in manifest.indices if len(one.uuid.uuid) == UUID_BYTES]
+            indices = Indices(manifest, bases, ctx, named)
             _check_entries(indices.segments, manifest.version, ctx)
             whole = [_check_segment(one, ctx, deep=deep) for one in indices.segments]
             if deep and all(whole):
@@ -81,6 +84,8 @@ def _check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
         if not file.path.endswith(".lance"):
             continue
         with ctx.piece():
+            if _is_early(segment, file.path):
+                return False
             opened = segment.file(file.path)
             if deep:
                 check_file(opened.source, opened.ctx)
@@ -92,3 +97,15 @@ def _check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
             with ctx.piece():
                 kind.check(segment)
     return len(ctx.findings or ()) == known
+
+
+def _is_early(segment: Segment, path: str) -> bool:
+    """Return whether a file is of 0.1, which early releases wrote: its rows are scanned."""
+    quiet = replace(segment, ctx=replace(segment.ctx, findings=None), _opened={})
+    try:
+        quiet.file(path)
+    except UnknownVersion:
+        return True
+    except BytesError:
+        return False
+    return False

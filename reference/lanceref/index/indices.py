@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.context import Context
+from lanceref.errors import UnknownVersion
 from lanceref.file.schema import LanceSchema
 from lanceref.index.fragment_reuse import read_reuse
 from lanceref.index.kind import Found, Kind, ScalarIndex
@@ -95,7 +96,11 @@ class Index:
         """
         for segment in self.segments:  # L.index.segment.coverage
             if rows.fragment.id in segment.covers:
-                return self.open(segment).positions(predicate, rows)
+                try:
+                    opened = self.open(segment)
+                except UnknownVersion:  # early releases wrote 0.1 files: their rows are scanned
+                    return None
+                return opened.positions(predicate, rows)
         return None
 
 

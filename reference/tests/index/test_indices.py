@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import lanceref
 import pyarrow as pa
 import pytest
@@ -9,6 +11,8 @@ from lanceref.index.indices import paths_of
 from lanceref.txn.making import Staged
 
 from .tables import asked, ids, write
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 TABLE = pa.table({"i": range(100), "a": [{"b": n % 7} for n in range(100)]})
 
@@ -86,3 +90,14 @@ def test_fragments_that_are_not_covered_are_scanned(dataset):
     assert ids(other, "i = 5") == [5, 2 << 32]
     other.delete("i < 60")
     assert ids(other, "i = 5 or i = 70") == [1 << 32 | 10]
+
+
+def test_files_of_early_releases_are_scanned():
+    """A table of 0.20.0 whose index files are of 0.1: same rows, and nothing is found wrong."""
+    path = FIXTURES / "table/any/backward/0-20-0-indexed/dataset"
+    opened = lanceref.dataset(path)
+    (index,) = opened._snapshot.indices.known
+    (column,) = [name for name, held in opened._snapshot.indices.by_path.items() if index in held]
+    found = opened.to_table(filter=f"{column} is not null")
+    assert found == opened.to_table(filter=f"{column} is not null", use_scalar_index=False)
+    assert [one for one in lanceref.validate(path, deep=True) if one.severity == "must"] == []
