@@ -1,0 +1,101 @@
+"""Distances between vectors.
+
+Four metrics, each smaller the nearer:
+
+    l2       sum of (x_i - q_i) ** 2, not its root
+    cosine   1 - x.q / (|x| |q|)
+    dot      1 - x.q
+    hamming  bits that differ, of bytes
+
+Vectors of float64 are computed in float64, all others in float32; what is returned is float32.
+Differences are squared as they are: the shorter x.x - 2 x.q + q.q loses the digits of near vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+Metric: TypeAlias = Literal["l2", "cosine", "dot", "hamming"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
+
+Vectors: TypeAlias = NDArray[np.floating]
+"""Rows of float16, float32 or float64: [n, d]."""
+
+AnyVectors: TypeAlias = Vectors | NDArray[np.uint8]
+Floats = NDArray[np.float32]
+
+BLOCK_VALUES = 2**17
+"""Numbers of the vectors that are looked at together, so that they stay in the cache."""
+
+
+def distances(queries: AnyVectors, vectors: AnyVectors, metric: Metric) -> Floats:
+    """Return the distance of every query [q, d] from every vector [n, d], both of one type: [q, n].
+
+    Not finite where the numbers are not, or for the cosine with a vector of zeros.
+    """
+    measure = _MEASURES[metric]
+    wide = np.dtype(np.uint8) if metric == "hamming" else accumulator(vectors)
+    asked = np.ascontiguousarray(queries, wide)
+    result = np.empty((len(queries), len(vectors)), np.float32)
+    step = max(1, BLOCK_VALUES // max(1, vectors.shape[1]))
+    with np.errstate(all="ignore"):
+        for start in range(0, len(vectors), step):
+            block = vectors[start : start + step].astype(wide, copy=False)
+            result[:, start : start + step] = measure(asked, block)
+    return result
+
+
+def accumulator(vectors: AnyVectors) -> np.dtype[np.floating]:
+    """Return the type in which distances of vectors are computed."""
+    return np.dtype(np.float64 if vectors.dtype == np.float64 else np.float32)
+
+
+def normalized(vectors: Vectors) -> Vectors:
+    """Return vectors [n, d] divided by their lengths, in their own type; not finite for zeros."""
+    wide = vectors.astype(accumulator(vectors), copy=False)
+    with np.errstate(all="ignore"):
+        unit = wide / _lengths(wide)[:, None]
+    return unit.astype(vectors.dtype, copy=False)
+
+
+def _lengths(vectors: Vectors) -> Vectors:
+    """Return the length of each vector [n, d]: [n]."""
+    lengths: Vectors = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return lengths
+
+
+def _l2(queries: Vectors, vectors: Vectors) -> Vectors:
+    rows = np.empty((len(queries), len(vectors)), vectors.dtype)
+    gap = np.empty_like(vectors)
+    for query, row in zip(queries, rows, strict=True):
+        np.subtract(vectors, query, out=gap)
+        np.einsum("ij,ij->i", gap, gap, out=row)
+    return rows
+
+
+def _dot(queries: Vectors, vectors: Vectors) -> Vectors:
+    near: Vectors = 1 - queries @ vectors.T
+    return near
+
+
+def _cosine(queries: Vectors, vectors: Vectors) -> Vectors:
+    products = queries @ vectors.T
+    near: Vectors = 1 - products / _lengths(vectors) / _lengths(queries)[:, None]
+    return near
+
+
+def _hamming(queries: NDArray[np.uint8], vectors: NDArray[np.uint8]) -> NDArray[np.int64]:
+    rows = [np.bitwise_count(vectors ^ query).sum(axis=1, dtype=np.int64) for query in queries]
+    return np.array(rows, np.int64).reshape(len(queries), len(vectors))
+
+
+_MEASURES: dict[Metric, Callable[..., NDArray[Any]]] = {
+    "l2": _l2,
+    "cosine": _cosine,
+    "dot": _dot,
+    "hamming": _hamming,
+}
