@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Literal, Self, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
@@ -304,6 +304,28 @@ class LanceFragment:
         schema = self._snapshot.manifest.schema
         grown = replace(schema, fields=(*schema.fields, *fields))
         return FragmentMetadata.from_message(made), LanceSchema(grown)
+
+    @overload
+    def update_columns(
+        self,
+        data_obj: object,
+        left_on: str = ...,
+        right_on: str | None = ...,
+        schema: pa.Schema | None = ...,
+        *,
+        with_offsets: Literal[False] = ...,
+    ) -> tuple[FragmentMetadata, list[int]]: ...
+
+    @overload
+    def update_columns(
+        self,
+        data_obj: object,
+        left_on: str = ...,
+        right_on: str | None = ...,
+        schema: pa.Schema | None = ...,
+        *,
+        with_offsets: Literal[True],
+    ) -> tuple[FragmentMetadata, list[int], bytes]: ...
 
     def update_columns(
         self,

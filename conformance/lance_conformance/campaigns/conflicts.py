@@ -137,7 +137,7 @@ def _fragments(found: LanceDataset) -> Iterator[object]:
         yield fragment.physical_rows, fragment.num_deletions
 
 
-def _staged(made: object, base: Path) -> dict[str, object]:
+def _staged(made: LanceDataset, base: Path) -> dict[str, object]:
     """Return every operation by a short name, staged on a version of the table."""
     return {**_on_rows(made, base), **_on_columns(made, base), **_on_settings()}
 
@@ -148,10 +148,10 @@ def _new(base: Path) -> list[object]:
     return list(oracle.lance().fragment.write_fragments(rows, str(base), mode="append"))
 
 
-def _on_rows(made: object, base: Path) -> dict[str, object]:
-    op, fragments = oracle.lance().LanceOperation, made.get_fragments()  # type: ignore[attr-defined]
+def _on_rows(made: LanceDataset, base: Path) -> dict[str, object]:
+    op, fragments = oracle.lance().LanceOperation, made.get_fragments()
     first, second = (one.metadata for one in fragments)
-    schema = made.lance_schema.to_pyarrow()  # type: ignore[attr-defined]
+    schema = made.lance_schema.to_pyarrow()
     return {
         "Ap": op.Append(_new(base)),
         "Ow": op.Overwrite(schema, _new(base)),
@@ -170,8 +170,8 @@ def _on_rows(made: object, base: Path) -> dict[str, object]:
     }
 
 
-def _on_columns(made: object, base: Path) -> dict[str, object]:
-    op, fragments = oracle.lance().LanceOperation, made.get_fragments()  # type: ignore[attr-defined]
+def _on_columns(made: LanceDataset, base: Path) -> dict[str, object]:
+    op, fragments = oracle.lance().LanceOperation, made.get_fragments()
     kept = pa.schema({"a": pa.int64(), "b": pa.int64()})
     narrow = import_module("lance.schema").LanceSchema.from_pyarrow(kept)
     columns = pa.table({"a": range(10), "c": range(10)})

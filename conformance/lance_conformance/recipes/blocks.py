@@ -9,14 +9,18 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pyarrow as pa
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+from lanceref.proto.encodings_v2_1_pb2 import (
+    COMPRESSION_ALGORITHM_LZ4,
+    COMPRESSION_ALGORITHM_ZSTD,
+    CompressiveEncoding,
+)
 
 from lance_conformance.recipes.hand import fast_lanes, words
 
 Block = tuple[CompressiveEncoding, bytes]
 """A description and its bytes; none for what lies in the description."""
 
-SCHEMES = {"lz4": 1, "zstd": 2}
+SCHEMES = {"lz4": COMPRESSION_ALGORITHM_LZ4, "zstd": COMPRESSION_ALGORITHM_ZSTD}
 
 
 def flat(values: Sequence[int], bits: int) -> Block:
@@ -46,7 +50,7 @@ def out_of_line(values: Sequence[int], bits: int) -> Block:
 def compressed(inner: Block, scheme: str = "lz4", level: int | None = None) -> Block:
     """Compress what another codec made, behind its size."""
     encoding = CompressiveEncoding()
-    encoding.general.compression.scheme = SCHEMES[scheme]  # type: ignore[assignment]
+    encoding.general.compression.scheme = SCHEMES[scheme]
     if level is not None:
         encoding.general.compression.level = level
     encoding.general.values.CopyFrom(inner[0])

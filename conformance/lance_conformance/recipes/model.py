@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
-from google.protobuf.message import Message
 
 DATA = "data.lance"
 """Name of the input of a file case."""
@@ -71,7 +70,7 @@ class MessageEdit:
     """
 
     where: str
-    edit: Callable[[Message], None]
+    edit: Callable[..., None]
     target: str = DATA
 
 

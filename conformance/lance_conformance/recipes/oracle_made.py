@@ -5,8 +5,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
+from lanceref import LanceDataset
 
 from lance_conformance.oracle import lance, lance_file
 from lance_conformance.recipes.model import DATA, Made
@@ -71,6 +73,6 @@ def dataset(
     return make
 
 
-def write(table: pa.Table, uri: str, **options: object) -> object:
-    """Write a dataset with the oracle and return its handle."""
-    return lance().write_dataset(table, uri, **options)
+def write(table: pa.Table, uri: str, **options: object) -> LanceDataset:
+    """Write a dataset with the oracle and return its handle, whose calls are those of ours."""
+    return cast(LanceDataset, lance().write_dataset(table, uri, **options))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
-from google.protobuf.message import Message
+from lanceref.proto.encodings_v2_1_pb2 import REPDEF_NULLABLE_ITEM, PageLayout
+from lanceref.proto.file_pb2 import FileDescriptor
 
+from lance_conformance.recipes.messages import descriptor, page
 from lance_conformance.recipes.model import (
     Change,
-    MessageEdit,
     Negative,
     Positive,
     Remove,
@@ -28,7 +29,7 @@ _STRUCT = pa.field("s", pa.struct([_FIELD, pa.field("k", pa.int32())]))
 _STRUCTS = [{"b": b"abc", "k": 1}, None, {"b": None, "k": None}, {"b": b"", "k": 2}]
 
 
-def _table(field: pa.Field, rows: list[object]) -> pa.Table:
+def _table(field: pa.Field, rows: Sequence[object]) -> pa.Table:
     return pa.table([pa.array(rows, field.type)], schema=pa.schema([field]))
 
 
@@ -60,7 +61,7 @@ _SECOND = [b"abc", b"abcdef", b"0123456789abc", None, b"", b"ghijkl"]
 def _second_kind(uri: str) -> pa.Table:
     rows = [None if one is None else {"data": one} for one in _SECOND]
     field = pa.field("b", _STORAGE, metadata=_THRESHOLDS)
-    write(_table(field, rows), uri, data_storage_version="2.2")  # type: ignore[arg-type]
+    write(_table(field, rows), uri, data_storage_version="2.2")
     return pa.table({"b": pa.array(_SECOND, pa.large_binary())})
 
 
@@ -127,13 +128,13 @@ def _fault(parent: str, slug: str, title: str, clause: str, change: Change) -> N
     )
 
 
-def _null_inside(message: Message) -> None:
-    inner = message.blob_layout.inner_layout  # type: ignore[attr-defined]
-    inner.mini_block_layout.layers[0] = 3
+def _null_inside(message: PageLayout) -> None:
+    inner = message.blob_layout.inner_layout
+    inner.mini_block_layout.layers[0] = REPDEF_NULLABLE_ITEM
 
 
-def _no_blob(message: Message) -> None:
-    del message.schema.fields[0].metadata[_KEY]  # type: ignore[attr-defined]
+def _no_blob(message: FileDescriptor) -> None:
+    del message.schema.fields[0].metadata[_KEY]
 
 
 def _row(new: bytes, at: int) -> SpanPatch:
@@ -171,14 +172,14 @@ NEGATIVES = (
         "inner",
         "descriptors that can be null",
         "L.page.blob.inner",
-        MessageEdit("page 0.0", _null_inside),
+        page(_null_inside),
     ),
     _fault(
         _TOP,
         "column",
         "a blob page for a field that is not one of blobs",
         "L.page.blob.column",
-        MessageEdit("descriptor", _no_blob),
+        descriptor(_no_blob),
     ),
     _fault(
         _SECOND_KIND,

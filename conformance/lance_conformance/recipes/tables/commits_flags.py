@@ -5,10 +5,11 @@ One table for each bit, in the words where it may stand; the next commit settles
 
 from __future__ import annotations
 
-from google.protobuf.message import Message
 from lanceref.operation import LanceOperation as Op
+from lanceref.proto.table_pb2 import Manifest
 
-from lance_conformance.recipes.model import Acting, MessageEdit
+from lance_conformance.recipes.messages import manifest
+from lance_conformance.recipes.model import Acting
 from lance_conformance.recipes.staging import Staged
 from lance_conformance.recipes.tables.commits_rows import base, case, new, rows
 
@@ -23,17 +24,15 @@ UNKNOWN = {512: 2, 4096: 2, 8192: 2, 131072: 2, 2**40: 2, 2**63: 2}
 
 
 def _flagged(bit: int, words: int) -> Acting:
-    def edit(manifest: Message) -> None:
-        manifest.writer_feature_flags |= bit  # type: ignore[attr-defined]
+    def edit(message: Manifest) -> None:
+        message.writer_feature_flags |= bit
         if words == 3:
-            manifest.reader_feature_flags |= bit  # type: ignore[attr-defined]
+            message.reader_feature_flags |= bit
 
     def build(uri: str) -> Staged:
         base(uri)
         operation = Op.Append(new(uri, rows(6, 7)))
-        return Staged(
-            ((operation, 2),), rows(0, 7), changes=(MessageEdit("manifest", edit, MANIFEST),)
-        )
+        return Staged(((operation, 2),), rows(0, 7), changes=(manifest(edit, MANIFEST),))
 
     known, where = bit in KNOWN, "both words" if words == 3 else "the writer word"
     clause = ("L.table.flags.writer-refuses",)

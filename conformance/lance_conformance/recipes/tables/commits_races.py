@@ -11,10 +11,11 @@ from typing import Any
 
 import lanceref
 import pyarrow as pa
-from google.protobuf.message import Message
 from lanceref.operation import LanceOperation as Op
+from lanceref.proto.transaction_pb2 import Transaction
 
-from lance_conformance.recipes.model import Acting, MessageEdit, Remove
+from lance_conformance.recipes.messages import transaction
+from lance_conformance.recipes.model import Acting, Remove
 from lance_conformance.recipes.staging import Staged
 from lance_conformance.recipes.tables.commits_columns import index, only, replacement
 from lance_conformance.recipes.tables.commits_rows import base, case, new, rows
@@ -141,11 +142,11 @@ def _meets(
     return case(f"over/{slug}", title, build, broken=broken, allowed=("conflict",))
 
 
-def _unknown_arm(transaction: Message) -> None:
+def _unknown_arm(message: Transaction) -> None:
     """Make an operation of the future of it: its message under number 150."""
-    held = transaction.append.SerializeToString()  # type: ignore[attr-defined]
-    transaction.ClearField("append")
-    transaction.MergeFromString(b"\xb2\x09" + bytes([len(held)]) + held)
+    held = message.append.SerializeToString()
+    message.ClearField("append")
+    message.MergeFromString(b"\xb2\x09" + bytes([len(held)]) + held)
 
 
 def _after_unknown(read_version: int) -> Callable[[str], Staged]:
@@ -155,7 +156,7 @@ def _after_unknown(read_version: int) -> Callable[[str], Staged]:
         lanceref.LanceDataset.commit(uri, Op.Append(new(uri, rows(6, 7))), read_version=2)
         held = 8 if read_version == 3 else 7
         changes = (
-            MessageEdit("transaction", _unknown_arm, LATEST),
+            transaction(_unknown_arm, LATEST),
             Remove("_transactions/2-*.txn"),
         )
         facts = {"version": "4" if read_version == 3 else "3"}

@@ -32,7 +32,7 @@ def base(uri: str, *, stable: bool = False) -> list[LanceFragment]:
     write(
         rows(0, 6), uri, data_storage_version="2.1", max_rows_per_file=3,
         enable_stable_row_ids=stable,
-    ).update_config({"kept": "1"})  # type: ignore[attr-defined]  # fmt: skip
+    ).update_config({"kept": "1"})  # fmt: skip
     return list(lanceref.dataset(uri).get_fragments())
 
 
@@ -201,7 +201,7 @@ def _reserved_first(uri: str) -> Staged:
 def restore(uri: str) -> Staged:
     """Go back from rows under higher ids, a config key and another schema."""
     base(uri, stable=True)
-    write(rows(6, 9).select(["a"]), uri, mode="overwrite").update_config({"more": "1"})  # type: ignore[attr-defined]
+    write(rows(6, 9).select(["a"]), uri, mode="overwrite").update_config({"more": "1"})
     facts = {"version": "5", "max_fragment_id": 2, "next_row_id": "9",
              "config": {"kept": "1", "more": None}, "fields": [{"name": "a"}, {"name": "b"}],
              "fragments": [{"id": "0"}, {"id": "1"}]}  # fmt: skip

@@ -7,12 +7,36 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from lance_conformance.oracle import lance
-from lance_conformance.recipes.model import Positive
+from lance_conformance.recipes.model import Made, Positive
 from lance_conformance.recipes.oracle_made import dataset, write
 
 
 def _rows(start: int, end: int) -> pa.Table:
     return pa.table({"a": pa.array(range(start, end), pa.int64())})
+
+
+def table_case(
+    slug: str,
+    title: str,
+    clauses: tuple[str, ...],
+    make: Callable[[], Made],
+    features: tuple[str, ...],
+    version: str = "2.1",
+    types: tuple[str, ...] = ("int64",),
+    reachable: bool = True,
+) -> Positive:
+    """Return a case of a table that is read whole, below `table/any`."""
+    return Positive(
+        id=f"table/any/{slug}",
+        title=title,
+        clauses=clauses,
+        make=make,
+        version=version,
+        types=types,
+        features=features,
+        kind="read-dataset",
+        reachable=reachable,
+    )
 
 
 def _case(
@@ -24,16 +48,7 @@ def _case(
     version: str = "2.1",
     keep: Callable[[str], bool] = lambda name: True,
 ) -> Positive:
-    return Positive(
-        id=f"table/any/{slug}",
-        title=title,
-        clauses=clauses,
-        make=dataset(steps, keep),
-        version=version,
-        types=("int64",),
-        features=features,
-        kind="read-dataset",
-    )
+    return table_case(slug, title, clauses, dataset(steps, keep), features, version)
 
 
 def _plain(uri: str) -> pa.Table:
@@ -66,31 +81,31 @@ def _overwrite(uri: str) -> pa.Table:
 
 def _deleted(uri: str) -> pa.Table:
     ds = write(_rows(0, 10), uri, data_storage_version="2.1")
-    ds.delete("a = 3 or a = 7")  # type: ignore[attr-defined]
+    ds.delete("a = 3 or a = 7")
     return pa.table({"a": pa.array([0, 1, 2, 4, 5, 6, 8, 9], pa.int64())})
 
 
 def _many_deleted(uri: str) -> pa.Table:
     ds = write(_rows(0, 12000), uri, data_storage_version="2.1")
-    ds.delete("a % 2 = 1")  # type: ignore[attr-defined]
+    ds.delete("a % 2 = 1")
     return pa.table({"a": pa.array(range(0, 12000, 2), pa.int64())})
 
 
 def _fragment_deleted(uri: str) -> pa.Table:
     ds = write(_rows(0, 9), uri, data_storage_version="2.1", max_rows_per_file=3)
-    ds.delete("a >= 3 and a < 6")  # type: ignore[attr-defined]
+    ds.delete("a >= 3 and a < 6")
     return pa.table({"a": pa.array([0, 1, 2, 6, 7, 8], pa.int64())})
 
 
 def _column_added(uri: str) -> pa.Table:
     ds = write(_rows(0, 4), uri, data_storage_version="2.1")
-    ds.add_columns({"b": "a + 1"})  # type: ignore[attr-defined]
+    ds.add_columns({"b": "a + 1"})
     return _rows(0, 4).append_column("b", pa.array([1, 2, 3, 4], pa.int64()))
 
 
 def _null_column_added(uri: str) -> pa.Table:
     ds = write(_rows(0, 3), uri, data_storage_version="2.1")
-    ds.add_columns(pa.field("n", pa.int32()))  # type: ignore[attr-defined]
+    ds.add_columns(pa.field("n", pa.int32()))
     return _rows(0, 3).append_column("n", pa.array([None] * 3, pa.int32()))
 
 
@@ -100,32 +115,32 @@ def _two(start: int, end: int) -> pa.Table:
 
 def _dropped(uri: str) -> pa.Table:
     ds = write(_two(0, 4), uri, data_storage_version="2.1")
-    ds.drop_columns(["a"])  # type: ignore[attr-defined]
+    ds.drop_columns(["a"])
     return _two(0, 4).select(["b"])
 
 
 def _renamed(uri: str) -> pa.Table:
     ds = write(_two(0, 4), uri, data_storage_version="2.1")
-    ds.alter_columns({"path": "b", "name": "text"})  # type: ignore[attr-defined]
+    ds.alter_columns({"path": "b", "name": "text"})
     return _two(0, 4).rename_columns(["a", "text"])
 
 
 def _cast(uri: str) -> pa.Table:
     ds = write(_two(0, 4), uri, data_storage_version="2.1")
-    ds.alter_columns({"path": "a", "data_type": pa.int32()})  # type: ignore[attr-defined]
+    ds.alter_columns({"path": "a", "data_type": pa.int32()})
     return _two(0, 4).set_column(0, "a", pa.array(range(4), pa.int32()))
 
 
 def _updated(uri: str) -> pa.Table:
     ds = write(_two(0, 4), uri, data_storage_version="2.1")
-    ds.update({"b": "'new'"}, where="a = 1")  # type: ignore[attr-defined]
+    ds.update({"b": "'new'"}, where="a = 1")
     return pa.table({"a": pa.array([0, 2, 3, 1], pa.int64()), "b": ["0", "2", "3", "new"]})
 
 
 def _tombstoned(uri: str) -> pa.Table:
     ds = write(_two(0, 4), uri, data_storage_version="2.1")
     changed = pa.table({"a": pa.array([1, 2], pa.int64()), "b": ["x", "y"]})
-    fragment = ds.get_fragment(0)  # type: ignore[attr-defined]
+    (fragment,) = ds.get_fragments()
     new, ids = fragment.update_columns(changed, left_on="a")
     operation = lance().LanceOperation.Update(
         updated_fragments=[new], fields_modified=ids, update_mode="rewrite_columns"
@@ -136,14 +151,14 @@ def _tombstoned(uri: str) -> pa.Table:
 
 def _compacted(uri: str) -> pa.Table:
     ds = write(_rows(0, 9), uri, data_storage_version="2.1", max_rows_per_file=3)
-    ds.delete("a = 4")  # type: ignore[attr-defined]
-    ds.optimize.compact_files(materialize_deletions_threshold=0.0)  # type: ignore[attr-defined]
+    ds.delete("a = 4")
+    ds.optimize.compact_files(materialize_deletions_threshold=0.0)
     return pa.table({"a": pa.array([0, 1, 2, 3, 5, 6, 7, 8], pa.int64())})
 
 
 def _stable_ids(uri: str) -> pa.Table:
     ds = write(_two(0, 6), uri, data_storage_version="2.1", enable_stable_row_ids=True)
-    ds.update({"b": "'new'"}, where="a = 1 or a = 3")  # type: ignore[attr-defined]
+    ds.update({"b": "'new'"}, where="a = 1 or a = 3")
     return pa.table(
         {"a": pa.array([0, 2, 4, 5, 1, 3], pa.int64()), "b": ["0", "2", "4", "5", "new", "new"]}
     )
@@ -164,7 +179,7 @@ def _restored(uri: str) -> pa.Table:
 
 def _configured(uri: str) -> pa.Table:
     ds = write(_rows(0, 3), uri, data_storage_version="2.1")
-    ds.update_config({"team": "conformance"})  # type: ignore[attr-defined]
+    ds.update_config({"team": "conformance"})
     return _rows(0, 3)
 
 
@@ -175,7 +190,7 @@ def _empty(uri: str) -> pa.Table:
 
 def _indexed(uri: str) -> pa.Table:
     ds = write(_rows(0, 6), uri, data_storage_version="2.1")
-    ds.create_scalar_index("a", "BTREE")  # type: ignore[attr-defined]
+    ds.create_scalar_index("a", "BTREE")
     return _rows(0, 6)
 
 
@@ -186,7 +201,7 @@ def _detached(uri: str) -> pa.Table:
     lance().LanceDataset.commit(
         uri,
         operation,
-        read_version=ds.version,  # type: ignore[attr-defined]
+        read_version=ds.version,
         detached=True,
     )
     return _rows(0, 3)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pyroaring
-from google.protobuf.message import Message
 from lanceref.proto import rowids_pb2 as pb
+from lanceref.proto.table_pb2 import DeletionFile, Manifest
 
 from lance_conformance.recipes.hand import reworked, words
-from lance_conformance.recipes.model import MessageEdit, Positive
+from lance_conformance.recipes.messages import manifest
+from lance_conformance.recipes.model import Made, Positive
 from lance_conformance.recipes.oracle_made import dataset, write
-
-MANIFEST = "_versions/*.manifest"
+from lance_conformance.recipes.tables.datasets import table_case
 
 
 def rows(start: int, end: int) -> pa.Table:
@@ -38,10 +39,10 @@ def segments() -> pb.RowIdSequence:
     return sequence
 
 
-def _set_ids(manifest: Message) -> None:
-    fragment = manifest.fragments[0]  # type: ignore[attr-defined]
+def _set_ids(manifest: Manifest) -> None:
+    fragment = manifest.fragments[0]
     fragment.inline_row_ids = segments().SerializeToString()
-    manifest.next_row_id = 51  # type: ignore[attr-defined]
+    manifest.next_row_id = 51
 
 
 def _stable(uri: str) -> pa.Table:
@@ -52,15 +53,15 @@ def _stable(uri: str) -> pa.Table:
 def _two_indices(uri: str) -> pa.Table:
     table = pa.table({"a": [0, 1, 2], "b": ["x", "y", "z"]})
     ds = write(table, uri, data_storage_version="2.1")
-    ds.create_scalar_index("a", "BTREE")  # type: ignore[attr-defined]
-    ds.create_scalar_index("b", "BITMAP")  # type: ignore[attr-defined]
+    ds.create_scalar_index("a", "BTREE")
+    ds.create_scalar_index("b", "BITMAP")
     return table
 
 
 def _referred(uri: str) -> pa.Table:
     """Name version 1 by a tag, and leave it by a branch."""
     ds = write(rows(0, 3), uri, data_storage_version="2.1")
-    ds.tags.create("first", 1)  # type: ignore[attr-defined]
+    ds.tags.create("first", 1)
     branch = {"parentBranch": None, "parentVersion": 1, "createAt": 0, "manifestSize": 1}
     folder = Path(uri, "_refs", "branches")
     folder.mkdir(parents=True)
@@ -69,21 +70,21 @@ def _referred(uri: str) -> pa.Table:
 
 
 def _deleted(uri: str) -> pa.Table:
-    write(rows(0, 10), uri, data_storage_version="2.1").delete("a in (2, 5, 8)")  # type: ignore[attr-defined]
+    write(rows(0, 10), uri, data_storage_version="2.1").delete("a in (2, 5, 8)")
     return pa.table({"a": pa.array([0, 1, 3, 4, 6, 7, 9], pa.int64())})
 
 
 def _as_bitmap(uri: str) -> pa.Table:
     """Delete rows 1 and 3, and put a bitmap in place of the Arrow file."""
-    write(rows(0, 5), uri, data_storage_version="2.1").delete("a in (1, 3)")  # type: ignore[attr-defined]
+    write(rows(0, 5), uri, data_storage_version="2.1").delete("a in (1, 3)")
     (path,) = Path(uri, "_deletions").iterdir()
     path.unlink()
     path.with_suffix(".bin").write_bytes(pyroaring.BitMap([1, 3]).serialize())
     return pa.table({"a": pa.array([0, 2, 4], pa.int64())})
 
 
-def _bitmap_type(manifest: Message) -> None:
-    manifest.fragments[0].deletion_file.file_type = 1  # type: ignore[attr-defined]
+def _bitmap_type(manifest: Manifest) -> None:
+    manifest.fragments[0].deletion_file.file_type = DeletionFile.BITMAP
 
 
 def _one(uri: str) -> pa.Table:
@@ -96,23 +97,16 @@ def _three(uri: str) -> pa.Table:
     return rows(0, 6)
 
 
-def _case(slug: str, title: str, clauses: tuple[str, ...], make: object, feature: str) -> Positive:
-    return Positive(
-        id=f"table/any/{slug}",
-        title=title,
-        clauses=clauses,
-        make=make,  # type: ignore[arg-type]
-        version="2.1",
-        types=("int64",),
-        features=(feature,),
-        kind="read-dataset",
-    )
+def _case(
+    slug: str, title: str, clauses: tuple[str, ...], make: Callable[[], Made], feature: str
+) -> Positive:
+    return table_case(slug, title, clauses, make, (feature,))
 
 
 POSITIVES: tuple[Positive, ...] = (
     _case("row-ids/segments", "row ids in segments of all five kinds",
           ("L.table.row-ids.message", "L.table.row-ids.segment", "L.table.row-ids.unique"),
-          reworked(dataset(_stable), MessageEdit("manifest", _set_ids, MANIFEST)), "segments"),
+          reworked(dataset(_stable), manifest(_set_ids)), "segments"),
     _case("row-ids/versions", "fresh rows: created and last updated in version 1",
           ("L.table.row-versions.order", "L.table.row-ids.column"), dataset(_stable), "versions"),
     _case("manifest/two-indices", "two indices, each with its fragments and field",
@@ -131,7 +125,7 @@ POSITIVES: tuple[Positive, ...] = (
           ("L.table.deletions.arrow-distinct",), dataset(_deleted), "arrow-three"),
     _case("deletions/bitmap-array", "a bitmap with one array container",
           ("L.table.roaring.order",),
-          reworked(dataset(_as_bitmap), MessageEdit("manifest", _bitmap_type,
+          reworked(dataset(_as_bitmap), manifest(_bitmap_type,
                    "_versions/18446744073709551613.manifest")), "bitmap-array"),
 )  # fmt: skip
 """Every positive case of the marks of a table."""

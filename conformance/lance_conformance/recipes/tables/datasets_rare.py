@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from lance_conformance.recipes.model import Made, Positive
 from lance_conformance.recipes.oracle_made import dataset, write
+from lance_conformance.recipes.tables.datasets import table_case
 
 _TWO = pa.table({"a": pa.array([1, 2], pa.int32()), "b": pa.array(["x", None])})
 
@@ -23,17 +24,7 @@ def _case(
     feature: str,
     reachable: bool = True,
 ) -> Positive:
-    return Positive(
-        id=f"table/any/{slug}",
-        title=title,
-        clauses=clauses,
-        make=make,
-        version="2.1",
-        types=types,
-        features=(feature,),
-        kind="read-dataset",
-        reachable=reachable,
-    )
+    return table_case(slug, title, clauses, make, (feature,), types=types, reachable=reachable)
 
 
 def _two_types(uri: str) -> pa.Table:
@@ -44,7 +35,7 @@ def _two_types(uri: str) -> pa.Table:
 def _compressed_deletions(uri: str) -> pa.Table:
     """Delete five rows of 50, and compress the file that lists them."""
     rows = pa.table({"a": pa.array(range(50), pa.int64())})
-    write(rows, uri, data_storage_version="2.1").delete("a >= 10 and a < 15")  # type: ignore[attr-defined]
+    write(rows, uri, data_storage_version="2.1").delete("a >= 10 and a < 15")
     (path,) = Path(uri, "_deletions").iterdir()
     listed = pa.ipc.open_file(path.read_bytes()).read_all()
     options = pa.ipc.IpcWriteOptions(compression="zstd")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from google.protobuf.message import Message
+from lanceref.proto.file_pb2 import Field, Metadata
+from lanceref.proto.table_pb2 import Manifest
 
+from lance_conformance.recipes.messages import manifest, setting
 from lance_conformance.recipes.model import Change, MessageEdit, Negative, Resize, SpanPatch
 from lance_conformance.recipes.tables.edits import byte
 
 DATA_FILE = "data/*.lance"
-MANIFEST = "_versions/*.manifest"
 WORKED = "container/worked"
 UNSIZED = "container/no-size"
 
@@ -64,26 +65,17 @@ def _pages(field_id: int, *, position: int | None = None, length: int | None = N
     return _span("page table", f"pages of id {field_id}", new=i64(value), at=at)
 
 
-def _metadata(edit: Callable[[Message], None]) -> MessageEdit:
+def _metadata(edit: Callable[[Metadata], None]) -> MessageEdit:
     return MessageEdit("metadata", edit, DATA_FILE)
 
 
 def _field(**values: object) -> MessageEdit:
     """Change the first field of the table's schema."""
-
-    def edit(message: Message) -> None:
-        for name, value in values.items():
-            setattr(message.fields[0], name, value)  # type: ignore[attr-defined]
-
-    return MessageEdit("manifest", edit, MANIFEST)
+    return manifest(lambda message: setting(**values)(message.fields[0]))
 
 
-def _dictionary(edit: Callable[[Message], None]) -> MessageEdit:
-    return MessageEdit("manifest", lambda m: edit(m.fields[0]), MANIFEST)  # type: ignore[attr-defined]
-
-
-def _set(name: str, value: object) -> Callable[[Message], None]:
-    return lambda message: setattr(message, name, value)
+def _dictionary(edit: Callable[[Field], None]) -> MessageEdit:
+    return manifest(lambda message: edit(message.fields[0]))
 
 
 def _one_more(offsets: bytes) -> bytes:
@@ -91,12 +83,12 @@ def _one_more(offsets: bytes) -> bytes:
     return offsets[:8] + i64(int.from_bytes(offsets[8:16], "little") + 1) + offsets[16:]
 
 
-def _unknown_field(message: Message) -> None:
+def _unknown_field(message: Manifest) -> None:
     """Name a second field that the file has no pages for."""
-    field = message.fields.add()  # type: ignore[attr-defined]
-    field.CopyFrom(message.fields[0])  # type: ignore[attr-defined]
+    field = message.fields.add()
+    field.CopyFrom(message.fields[0])
     field.name, field.id = "b", 1
-    message.fragments[0].files[0].fields.append(1)  # type: ignore[attr-defined]
+    message.fragments[0].files[0].fields.append(1)
 
 
 _CONTAINER = (
@@ -123,7 +115,7 @@ _CONTAINER = (
     _case(WORKED, "no-batches", "no batch offsets", "metadata.batches",
           _byte("metadata section", "batch_offsets", at=0, new=0x32)),
     _case(UNSIZED, "one-offset", "one batch offset", "metadata.batches",
-          _metadata(lambda m: m.batch_offsets.pop())),  # type: ignore[attr-defined]
+          _metadata(lambda m: m.batch_offsets.__delitem__(-1))),
     _case("container/batches", "falling", "batch offsets 0, 6, 3, 7", "metadata.batch-offsets",
           _span("metadata section", "batch_offsets", new=b"\x12\x04\x00\x06\x03\x07")),
     _case("container/batches", "first", "batch offsets from 1", "metadata.batch-offsets",
@@ -131,7 +123,7 @@ _CONTAINER = (
     _case("container/batches", "same", "a batch without rows", "metadata.batch-offsets",
           _byte("metadata section", "batch_offsets", at=3, new=6)),
     _case(UNSIZED, "manifest-position", "a manifest behind the file", "manifest.position",
-          _metadata(_set("manifest_position", 2**40))),
+          _metadata(setting(manifest_position=2**40))),
     _case(WORKED, "manifest-length", "a manifest that reaches into the metadata",
           "manifest.section", _span("manifest section", "length", new=61)),
     _case(WORKED, "manifest-bytes", "a manifest that does not parse", "manifest.message",
@@ -142,7 +134,7 @@ _CONTAINER = (
 
 _PAGE_TABLE = (
     _case(UNSIZED, "table-position", "a page table behind the file", "page-table.extent",
-          _metadata(_set("page_table_position", 2**40))),
+          _metadata(setting(page_table_position=2**40))),
     _case(WORKED, "table-late", "a page table that ends in the manifest", "page-table.extent",
           _byte("metadata", "page_table_position", at=1, new=100)),
     _case(WORKED, "page-negative", "a page at -4", "page-table.range", _pages(0, position=-4)),
@@ -161,7 +153,7 @@ _PAGE_TABLE = (
     _lint("container/hole", "hole", "a page for an id that no field has", "page-table.holes",
           _pages(1, length=2)),
     _case(WORKED, "no-pages", "a field that the page table does not reach", "column.pages",
-          MessageEdit("manifest", _unknown_field, MANIFEST)),
+          manifest(_unknown_field)),
     _case("plain/vectors", "type", "vectors of strings", "column.type",
           _field(logical_type="fixed_size_list:string:2")),
     _lint("container/hole", "overlap", "two fields on one page", "layout.overlap",
@@ -196,9 +188,9 @@ _PAGES = (
     _case("dictionary/strings", "no-location", "a schema that does not say where the values are",
           "dictionary.location", _dictionary(lambda f: f.ClearField("dictionary"))),
     _case("dictionary/strings", "far", "values behind the file", "dictionary.values",
-          _dictionary(lambda f: _set("offset", 2**40)(f.dictionary))),  # type: ignore[attr-defined]
+          _dictionary(lambda f: setting(offset=2**40)(f.dictionary))),
     _case("dictionary/strings", "many", "2**40 values", "dictionary.values",
-          _dictionary(lambda f: _set("length", 2**40)(f.dictionary))),  # type: ignore[attr-defined]
+          _dictionary(lambda f: setting(length=2**40)(f.dictionary))),
     _case("dictionary/integers", "type", "booleans as values", "dictionary.value-type",
           _field(logical_type="dict:bool:int8:false")),
 )  # fmt: skip

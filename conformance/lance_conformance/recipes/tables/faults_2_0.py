@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from google.protobuf.any_pb2 import Any as AnyMessage
-from google.protobuf.message import Message
-from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, ColumnEncoding
+from lanceref.proto.file2_pb2 import ColumnMetadata
 
+from lance_conformance.recipes.messages import array, column, field
 from lance_conformance.recipes.model import MessageEdit, Negative
 from lance_conformance.recipes.tables.edits import (
     assign,
     byte,
-    column,
     damage_table,
     fault,
-    field,
-    page,
     resize,
     spare_buffer,
 )
@@ -32,16 +30,16 @@ _FSST = "file/2.0/fsst/on"
 _STRUCT = "file/2.0/struct/two-fields"
 
 
-def _constant_arm(message: Message) -> None:
-    message.constant.value = b"\1"  # type: ignore[attr-defined]
+def _constant_arm(message: ArrayEncoding) -> None:
+    message.constant.value = b"\1"
 
 
-def _one_byte_more(message: Message) -> None:
-    message.pages[0].buffer_sizes[-1] += 1  # type: ignore[attr-defined]
+def _one_byte_more(message: ColumnMetadata) -> None:
+    message.pages[0].buffer_sizes[-1] += 1
 
 
-def _two_headers(message: Message) -> None:
-    message.pages.add().CopyFrom(message.pages[0])  # type: ignore[attr-defined]
+def _two_headers(message: ColumnMetadata) -> None:
+    message.pages.add().CopyFrom(message.pages[0])
 
 
 _ARRAYS = (
@@ -54,7 +52,7 @@ _ARRAYS = (
     fault(_INT, "buffer-type", "a buffer of the file", "L.array.buffer.type",
           assign(f"{_FLAT}.buffer.buffer_type", 2)),
     fault(_INT, "constant", "the constant arm that no reader knows", "L.array.encoding.tag",
-          page(_constant_arm)),
+          array(_constant_arm)),
     fault(_INT, "validity", "a validity of 8 bits a value", "L.array.nullable.validity",
           assign("nullable.some_nulls.validity.flat.bits_per_value", 8)),
     fault(_STR, "ends-fall", "string ends that fall", "L.array.ends.order",
@@ -89,7 +87,7 @@ _ARRAYS = (
     fault(_PACKED, "size", "a packed buffer one byte short", "L.array.packed-struct.size",
           resize(-1, -1)),
     fault(_FSST, "table", "a symbol table with another magic", "L.codec.fsst.table",
-          page(lambda m: damage_table(m.fsst, 4, 0))),  # type: ignore[attr-defined]
+          array(lambda m: damage_table(m.fsst, 4, 0))),
     fault(_INT, "spare-buffer", "a page buffer that no part of the encoding names",
           "L.array.buffer.named", spare_buffer(), kind="lint"),
     fault(_STR, "spare-byte", "one byte of padding counted to the bytes of the strings",
@@ -122,8 +120,8 @@ _SHARED = "file/2.0/flat/column-buffer"
 def _column_encoding(arm: str) -> MessageEdit:
     """Describe the first column as another kind of column."""
 
-    def edit(message: Message) -> None:
-        direct = message.encoding.direct  # type: ignore[attr-defined]
+    def edit(message: ColumnMetadata) -> None:
+        direct = message.encoding.direct
         packed = AnyMessage.FromString(direct.encoding)
         encoding = ColumnEncoding()
         getattr(encoding, arm).SetInParent()
@@ -133,25 +131,25 @@ def _column_encoding(arm: str) -> MessageEdit:
     return column(edit)
 
 
-def _flat_page(message: Message) -> None:
-    message.flat.bits_per_value = 64  # type: ignore[attr-defined]
-    message.flat.buffer.SetInParent()  # type: ignore[attr-defined]
+def _flat_page(message: ArrayEncoding) -> None:
+    message.flat.bits_per_value = 64
+    message.flat.buffer.SetInParent()
 
 
-def _flat_codes(message: Message) -> None:
-    message.fsst.binary.flat.bits_per_value = 8  # type: ignore[attr-defined]
+def _flat_codes(message: ArrayEncoding) -> None:
+    message.fsst.binary.flat.bits_per_value = 8
 
 
-def _fewer_fields(message: Message) -> None:
-    del message.packed_struct.inner[-1]  # type: ignore[attr-defined]
+def _fewer_fields(message: ArrayEncoding) -> None:
+    del message.packed_struct.inner[-1]
 
 
-def _longer(message: Message) -> None:
-    message.pages[0].length = 3  # type: ignore[attr-defined]
+def _longer(message: ColumnMetadata) -> None:
+    message.pages[0].length = 3
 
 
-def _longer_by_one(message: Message) -> None:
-    message.pages[0].length += 1  # type: ignore[attr-defined]
+def _longer_by_one(message: ColumnMetadata) -> None:
+    message.pages[0].length += 1
 
 
 _COLUMNS = (
@@ -162,7 +160,7 @@ _COLUMNS = (
     fault(_PAIRS, "map", "a map, which 2.0 cannot store", "L.array.column.type",
           field(0, logical_type="map"), flags=("WrongKind",)),
     fault(_LISTS, "page", "a page of numbers in a list column", "L.array.list.page",
-          page(_flat_page), flags=("WrongKind",)),
+          array(_flat_page), flags=("WrongKind",)),
     fault(_LISTS, "adjustment", "another null adjustment than the items plus one",
           "L.array.list.null-adjustment-value", assign("list.null_offset_adjustment", 9),
           kind="lint"),
@@ -180,7 +178,7 @@ _NAMED = (
     fault(_LISTS, "fewer-items", "lists that claim fewer items than there are",
           "L.array.list.item-column", assign("list.num_items", 2), flags=("CountMismatch",)),
     fault(_NESTED, "header", "a header that is a page of numbers", "L.array.struct.header",
-          page(_flat_page), flags=("WrongKind",)),
+          array(_flat_page), flags=("WrongKind",)),
     fault("file/2.0/dictionary/automatic", "items", "fewer items than the dictionary has",
           "L.array.flat.size", assign("dictionary.num_dictionary_items", 3),
           flags=("CountMismatch",)),
@@ -194,7 +192,7 @@ _OTHERS = (
           assign("packed_struct.inner.0.nullable.no_nulls.values.flat.bits_per_value", 32),
           flags=("WidthMismatch",)),
     fault(_ROWS, "children", "two widths for three fields", "L.array.packed-struct.children",
-          page(_fewer_fields), flags=("MissingPart",)),
+          array(_fewer_fields), flags=("MissingPart",)),
     fault(_EQUAL, "width", "strings of no bytes", "L.array.fixed-size-binary.width",
           assign("fixed_size_binary.byte_width", 0), flags=("WidthMismatch",)),
     fault(_RARE, "width", "17 bits for values of 16", "L.array.bitpacked.width",
@@ -206,7 +204,7 @@ _OTHERS = (
     fault(_SHARED, "index", "a buffer the column does not have", "L.array.buffer.index",
           assign("flat.buffer.buffer_index", 1), flags=("IndexBeyondItems",)),
     fault(_FSST, "inner", "codes that are not stored as binary", "L.array.fsst.inner",
-          page(_flat_codes), flags=("WrongKind",)),
+          array(_flat_codes), flags=("WrongKind",)),
     fault("file/2.0/binary/zstd", "frame", "a zstd frame with another magic",
           "L.array.flat.compressed-block", byte("field c", "bytes", at=0, new=0),
           flags=("FrameBroken",)),

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from google.protobuf.message import Message
+from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
+from lanceref.proto.file2_pb2 import ColumnMetadata
 
+from lance_conformance.recipes.messages import column, planes
 from lance_conformance.recipes.model import Negative
 from lance_conformance.recipes.tables.edits import (
     assign,
     byte,
     clear,
-    column,
     fault,
-    inner,
     no_buffers,
-    page,
     resize,
     spare_buffer,
 )
@@ -38,53 +37,53 @@ _VALIDITY = "structure.sparse.layers.0.validity"
 _LISTS = "structure.sparse.layers.0.list"
 
 
-def _other_layer(message: Message) -> None:
-    inner(message, "structure.sparse.layers.0").list.SetInParent()  # type: ignore[attr-defined]
+def _other_layer(message: PlanarLayout) -> None:
+    message.structure.sparse.layers[0].list.SetInParent()
 
 
-def _fewer_layers(message: Message) -> None:
-    del message.structure.sparse.layers[0]  # type: ignore[attr-defined]
+def _fewer_layers(message: PlanarLayout) -> None:
+    del message.structure.sparse.layers[0]
 
 
-def _indexed(message: Message) -> None:
-    message.values.indexed.SetInParent()  # type: ignore[attr-defined]
+def _indexed(message: PlanarLayout) -> None:
+    message.values.indexed.SetInParent()
 
 
-def _levels(message: Message) -> None:
-    message.values.chunked.levels.SetInParent()  # type: ignore[attr-defined]
+def _levels(message: PlanarLayout) -> None:
+    message.values.chunked.levels.SetInParent()
 
 
-def _zip_levels(message: Message) -> None:
-    message.values.zipped.levels.SetInParent()  # type: ignore[attr-defined]
+def _zip_levels(message: PlanarLayout) -> None:
+    message.values.zipped.levels.SetInParent()
 
 
-def _constant_indices(message: Message) -> None:
-    dictionary = inner(message, f"{_LISTS}.counts").dictionary  # type: ignore[attr-defined]
+def _constant_indices(message: PlanarLayout) -> None:
+    dictionary = message.structure.sparse.layers[0].list.counts.dictionary
     dictionary.indices.constant.value = bytes(4)
 
 
-def _rows(message: Message, num_rows: int) -> None:
-    message.pages[0].length = num_rows  # type: ignore[attr-defined]
+def _rows(message: ColumnMetadata, num_rows: int) -> None:
+    message.pages[0].length = num_rows
 
 
-def _range_values(message: Message) -> None:
-    spread = message.values.chunked.compression.range  # type: ignore[attr-defined]
+def _range_values(message: PlanarLayout) -> None:
+    spread = message.values.chunked.compression.range
     spread.uncompressed_bits_per_value, spread.step = 64, 1
 
 
-def _many_slots(message: Message, slots: int) -> None:
+def _many_slots(message: PlanarLayout, slots: int) -> None:
     """Claim one list of `slots` nulls."""
-    lists = inner(message, _LISTS)
-    lists.num_child_slots = slots  # type: ignore[attr-defined]
-    lists.counts.constant.value = slots.to_bytes(8, "little")  # type: ignore[attr-defined]
+    lists = message.structure.sparse.layers[0].list
+    lists.num_child_slots = slots
+    lists.counts.constant.value = slots.to_bytes(8, "little")
 
 
-def _many_nulls(message: Message) -> None:
+def _many_nulls(message: PlanarLayout) -> None:
     _many_slots(message, 20_000_000)
-    items = inner(message, "structure.sparse.layers.1.validity")
-    items.positions.range.uncompressed_bits_per_value = 64  # type: ignore[attr-defined]
-    items.positions.range.step = 1  # type: ignore[attr-defined]
-    items.num_positions = 20_000_000  # type: ignore[attr-defined]
+    items = message.structure.sparse.layers[1].validity
+    items.positions.range.uncompressed_bits_per_value = 64
+    items.positions.range.step = 1
+    items.num_positions = 20_000_000
 
 
 _PLANES = (
@@ -93,7 +92,7 @@ _PLANES = (
     fault(_CONSTANT, "no-structure", "a page without a structure plane", "L.page.planar.planes",
           clear("structure"), flags=("MissingPart",)),
     fault(_DENSE, "indexed", "indexed values beside levels", "L.page.planar.indexed",
-          page(_indexed), flags=("WrongKind",)),
+          planes(_indexed), flags=("WrongKind",)),
     fault(_DENSE, "no-levels", "dense chunks without their levels message",
           "L.page.planar.chunk-levels", clear("values.chunked.levels"), flags=("MissingPart",)),
     fault(_ZIP, "no-levels", "dense zipped values without their levels message",
@@ -108,9 +107,9 @@ _PLANES = (
 
 _STRUCTURE = (
     fault(_INTS, "layer", "a list layer where the schema has none", "L.page.sparse.layers",
-          page(_other_layer), flags=("WrongKind",)),
+          planes(_other_layer), flags=("WrongKind",)),
     fault(_LIST, "layers", "one layer for a list of numbers", "L.page.sparse.layers",
-          page(_fewer_layers), flags=("WrongKind",)),
+          planes(_fewer_layers), flags=("WrongKind",)),
     fault(_PAIRS, "dimension", "lists of three structs in a column of pairs",
           "L.page.sparse.layers",
           assign("structure.sparse.layers.0.fixed_size_list.dimension", 3), flags=("WrongKind",)),
@@ -138,10 +137,10 @@ _STRUCTURE = (
           flags=("LevelsDisagree",)),
     fault(_LIST, "buffer", "a buffer that no sequence needs", "L.page.sparse.buffers",
           spare_buffer(), flags=("SpareBuffer",)),
-    fault(_INTS, "levels", "levels in a sparse page", "L.page.sparse.levels", page(_levels),
+    fault(_INTS, "levels", "levels in a sparse page", "L.page.sparse.levels", planes(_levels),
           flags=("MissingPart",)),
     fault(_VECTORS, "levels", "zipped levels in a sparse page", "L.page.sparse.levels",
-          page(_zip_levels), flags=("MissingPart",)),
+          planes(_zip_levels), flags=("MissingPart",)),
     fault(_INTS, "no-buffers", "a chunked plane without buffers", "L.page.sparse.values",
           no_buffers(), flags=("MissingPart",)),
     fault(_VECTORS, "stored", "one null position fewer than vectors left out",
@@ -180,7 +179,7 @@ _SEQUENCES = (
           assign(f"{_LISTS}.counts.dictionary.num_dictionary_items", 1),
           flags=("IndexBeyondItems",)),
     fault(_DICT, "payload", "bytes for indices that need none", "L.codec.encoding.payload",
-          page(_constant_indices), flags=("SpareBuffer",)),
+          planes(_constant_indices), flags=("SpareBuffer",)),
     fault(_RUNS, "frame", "values longer than the frame of the runs", "L.codec.rle.frame",
           byte("field c", "size of values", at=7, new=0x7F), flags=("FrameSizeHuge",)),
     fault(_EVEN, "sum", "equal runs that miss the count", "L.codec.rle.sum",
@@ -189,7 +188,7 @@ _SEQUENCES = (
     fault(_RANGE, "step", "offsets that stand still", "L.codec.range.step",
           assign("values.chunked.compression.variable.offsets.range.step", 0)),
     fault(_DENSE, "context", "a range for values in chunks", "L.codec.encoding.context",
-          page(_range_values), flags=("WrongKind",)),
+          planes(_range_values), flags=("WrongKind",)),
     fault(_ROWS, "row", "a string that leaves bytes of its row", "L.codec.packed-struct.row",
           byte("field c", "value", at=1, new=3, nth=4), flags=("BufferTooShort",)),
 )  # fmt: skip
@@ -214,9 +213,9 @@ _UNTOLD = (
 
 _LIMITS = (
     fault(_NULLS, "slots", "a list of 2**30 nulls", "L.page.limits.sparse",
-          page(lambda message: _many_slots(message, 2**30)), flags=("SparseCountHuge",)),
+          planes(lambda message: _many_slots(message, 2**30)), flags=("SparseCountHuge",)),
     fault(_NULLS, "positions", "twenty million positions in a range",
-          "L.codec.limits.expansion", page(_many_nulls), flags=("SequenceHuge",)),
+          "L.codec.limits.expansion", planes(_many_nulls), flags=("SequenceHuge",)),
 )  # fmt: skip
 
 NEGATIVES: tuple[Negative, ...] = (*_PLANES, *_STRUCTURE, *_SEQUENCES, *_LIMITS, *_UNTOLD)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from google.protobuf.any_pb2 import Any as AnyMessage
-from google.protobuf.message import Message
+from lanceref.proto.file2_pb2 import ColumnMetadata
+from lanceref.proto.file_pb2 import FileDescriptor
 
+from lance_conformance.recipes.messages import column, descriptor, field
 from lance_conformance.recipes.model import (
     Change,
-    MessageEdit,
     Negative,
     Resize,
     SpanPatch,
@@ -49,79 +48,62 @@ def _footer(word: str, new: int) -> SpanPatch:
     return SpanPatch(("footer", word), new)
 
 
-def _schema(index: int, **values: object) -> MessageEdit:
-    """Set fields of one field of the descriptor's schema."""
-
-    def edit(message: Message) -> None:
-        field = message.schema.fields[index]  # type: ignore[attr-defined]
-        for name, value in values.items():
-            setattr(field, name, value)
-
-    return MessageEdit("descriptor", edit)
+def _drop_size(message: ColumnMetadata) -> None:
+    del message.pages[0].buffer_sizes[-1]
 
 
-def _column(edit: Callable[[Message], None], number: int = 0) -> MessageEdit:
-    return MessageEdit(f"column {number}", edit)
+def _beyond(message: ColumnMetadata) -> None:
+    message.pages[0].buffer_offsets[0] = 2**40
 
 
-def _drop_size(message: Message) -> None:
-    del message.pages[0].buffer_sizes[-1]  # type: ignore[attr-defined]
+def _misalign(message: ColumnMetadata) -> None:
+    message.pages[0].buffer_offsets[0] += 8
 
 
-def _beyond(message: Message) -> None:
-    message.pages[0].buffer_offsets[0] = 2**40  # type: ignore[attr-defined]
+def _indirect(message: ColumnMetadata) -> None:
+    message.pages[0].encoding.indirect.buffer_location = 0
 
 
-def _misalign(message: Message) -> None:
-    message.pages[0].buffer_offsets[0] += 8  # type: ignore[attr-defined]
+def _no_encoding(message: ColumnMetadata) -> None:
+    message.pages[0].ClearField("encoding")
 
 
-def _indirect(message: Message) -> None:
-    message.pages[0].encoding.indirect.buffer_location = 0  # type: ignore[attr-defined]
+def _huge_page(message: ColumnMetadata) -> None:
+    message.pages[0].length = 2**62
 
 
-def _no_encoding(message: Message) -> None:
-    message.pages[0].ClearField("encoding")  # type: ignore[attr-defined]
-
-
-def _huge_page(message: Message) -> None:
-    message.pages[0].length = 2**62  # type: ignore[attr-defined]
-
-
-def _page_type(message: Message) -> None:
-    direct = message.pages[0].encoding.direct  # type: ignore[attr-defined]
+def _page_type(message: ColumnMetadata) -> None:
+    direct = message.pages[0].encoding.direct
     packed = AnyMessage.FromString(direct.encoding)
     packed.type_url = packed.type_url + "X"
     direct.encoding = packed.SerializeToString()
 
 
-def _garbage(message: Message) -> None:
-    direct = message.pages[0].encoding.direct  # type: ignore[attr-defined]
+def _garbage(message: ColumnMetadata) -> None:
+    direct = message.pages[0].encoding.direct
     packed = AnyMessage.FromString(direct.encoding)
     packed.value = b"\xff\xff"
     direct.encoding = packed.SerializeToString()
 
 
-def _column_type(message: Message) -> None:
-    message.encoding.none.SetInParent()  # type: ignore[attr-defined]
+def _column_type(message: ColumnMetadata) -> None:
+    message.encoding.none.SetInParent()
 
 
-def _priority(message: Message) -> None:
-    message.pages[0].priority = 7  # type: ignore[attr-defined]
+def _priority(message: ColumnMetadata) -> None:
+    message.pages[0].priority = 7
 
 
-def _no_schema(message: Message) -> None:
+def _no_schema(message: FileDescriptor) -> None:
     message.ClearField("schema")
 
 
-def _length(message: Message) -> None:
-    message.length += 1  # type: ignore[attr-defined]
+def _length(message: FileDescriptor) -> None:
+    message.length += 1
 
 
-def _add_field(message: Message) -> None:
-    message.schema.fields.add(  # type: ignore[attr-defined]
-        name="z", id=2, parent_id=-1, logical_type="int8"
-    )
+def _add_field(message: FileDescriptor) -> None:
+    message.schema.fields.add(name="z", id=2, parent_id=-1, logical_type="int8")
 
 
 _FOOTER = (
@@ -172,51 +154,51 @@ _TABLES = (
           "L.file.globals.descriptor", TWO,
           SpanPatch(("tag and length of schema",), b"\xff\xff"), "metadata"),
     _case("no-schema", "a descriptor without a schema", "L.file.globals.descriptor", BUFFERS,
-          MessageEdit("descriptor", _no_schema), "metadata"),
+          descriptor(_no_schema), "metadata"),
     _case("length", "the descriptor counts one row more", "L.file.descriptor.length", TWO,
-          MessageEdit("descriptor", _length), "metadata"),
+          descriptor(_length), "metadata"),
 )  # fmt: skip
 
 _SCHEMA = (
     _case("logical-type", "a letter of the type is wrong", "L.file.schema.logical-type", TWO,
           SpanPatch(("logical_type",), lambda old: old.replace(b"int32", b"jnt32")), "metadata"),
     _case("parent-missing", "a parent that is not there", "L.file.schema.parent-first", NESTED,
-          _schema(1, parent_id=9), "metadata"),
+          field(1, parent_id=9), "metadata"),
     _case("parent-late", "a parent behind its child", "L.file.schema.parent-first", TWO,
-          _schema(0, parent_id=1), "metadata"),
+          field(0, parent_id=1), "metadata"),
     _case("duplicate-id", "two fields of one id", "L.file.schema.unique-ids", TWO,
-          _schema(1, id=0), "metadata"),
+          field(1, id=0), "metadata"),
     _case("negative-id", "a field id of -7", "L.file.schema.unique-ids", NESTED,
-          _schema(3, id=-7), "metadata"),
+          field(3, id=-7), "metadata"),
     _case("duplicate-name", "two top-level fields of one name", "L.file.schema.top-level-names",
-          TWO, _schema(1, name="a"), "metadata"),
+          TWO, field(1, name="a"), "metadata"),
     _case("dotted-name", "a top-level name with a dot", "L.file.schema.top-level-names", NESTED,
-          _schema(0, name="s.t"), "metadata"),
+          field(0, name="s.t"), "metadata"),
     _case("children", "a list without an item", "L.file.schema.children", TWO,
-          _schema(0, logical_type="list"), "metadata"),
+          field(0, logical_type="list"), "metadata"),
     _case("too-few-columns", "three leaves and two columns", "L.file.schema.num-columns", TWO,
-          MessageEdit("descriptor", _add_field), "metadata"),
+          descriptor(_add_field), "metadata"),
 )  # fmt: skip
 
 
 _PAGES = (
     _case("extents-pair", "two offsets and one size", "L.file.pages.extents-pair", PADDED,
-          _column(_drop_size), "metadata"),
+          column(_drop_size), "metadata"),
     _case("extent", "a page buffer beyond the data", "L.file.pages.extent", TWO,
-          _column(_beyond), "metadata"),
+          column(_beyond), "metadata"),
     _case("misaligned", "a page buffer at an odd place", "L.file.alignment.buffers", TWO,
-          _column(_misalign), "metadata"),
+          column(_misalign), "metadata"),
     _case("encoding-indirect", "an encoding stored elsewhere", "L.file.pages.encoding", TWO,
-          _column(_indirect), "metadata"),
+          column(_indirect), "metadata"),
     _case("encoding-missing", "a page without an encoding", "L.file.pages.encoding", PADDED,
-          _column(_no_encoding), "metadata"),
+          column(_no_encoding), "metadata"),
     _case("encoding-garbage", "an encoding that does not parse", "L.file.pages.encoding", NESTED,
-          _column(_garbage), "metadata"),
+          column(_garbage), "metadata"),
     _case("encoding-type", "an encoding of an unknown type", "L.file.pages.type-url", PADDED,
-          _column(_page_type), "metadata"),
+          column(_page_type), "metadata"),
     _case("column-encoding", "a column without an encoding", "L.file.columns.encoding", TWO,
-          _column(_column_type), "metadata"),
-    _case("page-length", "a page of 2**62 rows", "L.file.pages.length", TWO, _column(_huge_page),
+          column(_column_type), "metadata"),
+    _case("page-length", "a page of 2**62 rows", "L.file.pages.length", TWO, column(_huge_page),
           "metadata"),
 )  # fmt: skip
 
@@ -226,11 +208,10 @@ _LINTS = (
     _case("version-2-0", "a 2.0 file whose footer says 2, 0", "L.file.footer.version-2-0", OLD,
           Resize(keep=-8, append=b"\2\0\0\0LANC"), kind="lint"),
     _case("priority", "a first row in a 2.0 page", "L.file.pages.priority", OLD,
-          _column(_priority), kind="lint"),
+          column(_priority), kind="lint"),
     _case("extension-name", "the extension name is only in the metadata",
           "L.file.schema.extension-name", "file/2.1/container/extension-name",
-          MessageEdit("descriptor",
-                      lambda m: m.schema.fields[0].ClearField("extension_name")),  # type: ignore[attr-defined]
+          descriptor(lambda m: m.schema.fields[0].ClearField("extension_name")),
           kind="lint"),
 )  # fmt: skip
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from google.protobuf.message import Message
+from lanceref.proto.encodings_v2_1_pb2 import PageLayout
+from lanceref.proto.file2_pb2 import ColumnMetadata
 
+from lance_conformance.recipes.messages import column, field, page
 from lance_conformance.recipes.model import MessageEdit, Negative, SpanPatch
 from lance_conformance.recipes.tables.edits import (
     assign,
     byte,
     clear,
-    column,
     fault,
-    field,
-    inner,
     no_buffers,
-    page,
     resize,
     spare_buffer,
 )
@@ -39,38 +37,38 @@ _VARIABLE = "file/2.2/packed-struct/variable"
 _M, _Z, _C = "mini_block_layout", "full_zip_layout", "constant_layout"
 
 
-def _no_pages(message: Message) -> None:
-    del message.pages[:]  # type: ignore[attr-defined]
+def _no_pages(message: ColumnMetadata) -> None:
+    del message.pages[:]
 
 
 def _rows(num_rows: int) -> MessageEdit:
-    def edit(message: Message) -> None:
-        message.pages[0].length = num_rows  # type: ignore[attr-defined]
+    def edit(message: ColumnMetadata) -> None:
+        message.pages[0].length = num_rows
 
     return column(edit)
 
 
-def _tiny_chunk(message: Message) -> None:
+def _tiny_chunk(message: ColumnMetadata) -> None:
     """Let the chunk table be two zeros found elsewhere: one chunk of eight bytes."""
-    first = message.pages[0]  # type: ignore[attr-defined]
+    first = message.pages[0]
     first.buffer_offsets[0] = 256
     first.buffer_sizes[1] = 8
 
 
-def _listed_indices(message: Message) -> None:
-    values = inner(message, f"{_M}.value_compression")
-    values.fixed_size_list.items_per_value = 1  # type: ignore[attr-defined]
-    values.fixed_size_list.values.flat.bits_per_value = 32  # type: ignore[attr-defined]
+def _listed_indices(message: PageLayout) -> None:
+    values = message.mini_block_layout.value_compression
+    values.fixed_size_list.items_per_value = 1
+    values.fixed_size_list.values.flat.bits_per_value = 32
 
 
-def _fewer_symbols(message: Message) -> None:
+def _fewer_symbols(message: PageLayout) -> None:
     """Keep the first ten symbols of a table."""
-    fsst = inner(message, f"{_M}.value_compression.fsst")
-    table = bytes(fsst.symbol_table)  # type: ignore[attr-defined]
+    fsst = message.mini_block_layout.value_compression.fsst
+    table = bytes(fsst.symbol_table)
     count, lengths_at = 10, 8 + 8 * table[0]
     symbols, lengths = table[8 : 8 + 8 * count], table[lengths_at : lengths_at + count]
     kept = bytes([count]) + table[1:8] + symbols + lengths
-    fsst.symbol_table = kept.ljust(len(table), b"\0")  # type: ignore[attr-defined]
+    fsst.symbol_table = kept.ljust(len(table), b"\0")
 
 
 _LEVELS = (

@@ -9,8 +9,16 @@ from collections.abc import Callable
 
 from google.protobuf.message import Message
 from lanceref.proto import rowids_pb2 as pb
+from lanceref.proto.table_pb2 import IndexMetadata, IndexSection, Manifest
 
 from lance_conformance.recipes.hand import words
+from lance_conformance.recipes.messages import (
+    index,
+    indices,
+    manifest,
+    setting,
+    transaction,
+)
 from lance_conformance.recipes.model import (
     Change,
     MessageEdit,
@@ -18,8 +26,8 @@ from lance_conformance.recipes.model import (
     Resize,
     SpanPatch,
 )
+from lance_conformance.recipes.tables.edits import table_fault
 
-MANIFEST = "_versions/*.manifest"
 LAST = "_versions/18446744073709551613.manifest"
 
 _IDS = "table/any/row-ids/segments"
@@ -34,34 +42,19 @@ _BITMAP = "table/any/deletions/bitmap-array"
 
 def _case(parent: str, slug: str, title: str, clause: str, change: Change,
           kind: str = "lint") -> Negative:  # fmt: skip
-    area, any_, topic, _ = parent.split("/")
-    prefix = "lint" if kind == "lint" else "neg"
-    return Negative(
-        id=f"{area}/{any_}/{topic}/{prefix}-{slug}",
-        title=title,
-        clause=clause,
-        parent=parent,
-        change=change,
-        meaning=title,
-        kind=kind,
-        encodings=(slug,),
-    )
-
-
-def _manifest(edit: Callable[[Message], None], target: str = MANIFEST) -> MessageEdit:
-    return MessageEdit("manifest", edit, target)
+    return table_fault(parent, slug, title, clause, change, kind=kind)
 
 
 def _ids(edit: Callable[[pb.RowIdSequence], None]) -> MessageEdit:
     """Change the row ids of the first fragment."""
 
-    def rewrite(manifest: Message) -> None:
-        fragment = manifest.fragments[0]  # type: ignore[attr-defined]
+    def rewrite(message: Manifest) -> None:
+        fragment = message.fragments[0]
         sequence = pb.RowIdSequence.FromString(fragment.inline_row_ids)
         edit(sequence)
         fragment.inline_row_ids = sequence.SerializeToString()
 
-    return _manifest(rewrite)
+    return manifest(rewrite)
 
 
 def _segment(number: int, path: str, value: object) -> MessageEdit:
@@ -77,14 +70,13 @@ def _segment(number: int, path: str, value: object) -> MessageEdit:
     return _ids(edit)
 
 
-def _index(edit: Callable[[Message], None]) -> MessageEdit:
+def _index(edit: Callable[[IndexMetadata], None]) -> MessageEdit:
     """Change the first index of the last version."""
-    last = "_versions/18446744073709551612.manifest"
-    return MessageEdit("index section", lambda section: edit(section.indices[0]), last)  # type: ignore[attr-defined]
+    return index(edit, "_versions/18446744073709551612.manifest")
 
 
-def _garbage(manifest: Message) -> None:
-    manifest.fragments[0].inline_row_ids = b"\xff\xff"  # type: ignore[attr-defined]
+def _garbage(message: Manifest) -> None:
+    message.fragments[0].inline_row_ids = b"\xff\xff"
 
 
 def _no_arm(sequence: pb.RowIdSequence) -> None:
@@ -95,27 +87,27 @@ def _shorter(sequence: pb.RowIdSequence) -> None:
     del sequence.segments[-1]
 
 
-def _next_id(manifest: Message) -> None:
-    manifest.next_row_id = 50  # type: ignore[attr-defined]
+def _next_id(message: Manifest) -> None:
+    message.next_row_id = 50
 
 
-def _late(manifest: Message) -> None:
+def _late(message: Manifest) -> None:
     """Say that every row was created after the last version."""
-    fragment = manifest.fragments[0]  # type: ignore[attr-defined]
+    fragment = message.fragments[0]
     sequence = pb.RowDatasetVersionSequence.FromString(fragment.inline_created_at_versions)
     sequence.runs[0].version = 9
     fragment.inline_created_at_versions = sequence.SerializeToString()
 
 
-def _column_ids(manifest: Message) -> None:
-    manifest.fragments[0].column_row_ids.SetInParent()  # type: ignore[attr-defined]
+def _column_ids(message: Manifest) -> None:
+    message.fragments[0].column_row_ids.SetInParent()
     for word in ("reader_feature_flags", "writer_feature_flags"):
-        setattr(manifest, word, getattr(manifest, word) | 2048)
+        setattr(message, word, getattr(message, word) | 2048)
 
 
 _ROW_IDS = (
     _case(_IDS, "ids-message", "row ids that do not parse", "L.table.row-ids.message",
-          _manifest(_garbage)),
+          manifest(_garbage)),
     _case(_IDS, "ids-segment", "a segment of no kind", "L.table.row-ids.segment", _ids(_no_arm)),
     _case(_IDS, "ids-range", "a range that ends before it starts", "L.table.row-ids.range",
           _segment(0, "range.start", 7)),
@@ -134,65 +126,57 @@ _ROW_IDS = (
     _case(_IDS, "ids-unique", "an id of two rows", "L.table.row-ids.unique",
           _segment(4, "array.u64_array.values", words(50, 30))),
     _case(_IDS, "ids-next", "an id that is still to be given", "L.table.row-ids.next",
-          _manifest(_next_id)),
+          manifest(_next_id)),
     _case(_VERSIONS, "versions-order", "rows created after the last version",
-          "L.table.row-versions.order", _manifest(_late)),
+          "L.table.row-versions.order", manifest(_late)),
     _case(_VERSIONS, "ids-column", "row ids in a column that no file has",
-          "L.table.row-ids.column", _manifest(_column_ids)),
+          "L.table.row-ids.column", manifest(_column_ids)),
 )  # fmt: skip
 
 
-def _same_uuid(section: Message) -> None:
-    first, second = section.indices  # type: ignore[attr-defined]
+def _same_uuid(section: IndexSection) -> None:
+    first, second = section.indices
     second.uuid.uuid = first.uuid.uuid
 
 
-def _set(**values: object) -> Callable[[Message], None]:
-    def edit(message: Message) -> None:
-        for name, value in values.items():
-            setattr(message, name, value)
-
-    return edit
+def _other_field(message: IndexMetadata) -> None:
+    message.fields[0] = 9
 
 
-def _other_field(index: Message) -> None:
-    index.fields[0] = 9  # type: ignore[attr-defined]
+def _covering(message: IndexMetadata) -> None:
+    message.covering_fields.append(message.fields[0])
 
 
-def _covering(index: Message) -> None:
-    index.covering_fields.append(index.fields[0])  # type: ignore[attr-defined]
-
-
-def _useless(manifest: Message) -> None:
+def _useless(message: Manifest) -> None:
     """List the data file again, for a field that the table does not have."""
-    files = manifest.fragments[0].files  # type: ignore[attr-defined]
+    files = message.fragments[0].files
     files.add().CopyFrom(files[0])
     files[1].fields[0] = 9
 
 
-def _year_10000(manifest: Message) -> None:
-    manifest.timestamp.seconds = 253402300800  # type: ignore[attr-defined]
+def _year_10000(message: Manifest) -> None:
+    message.timestamp.seconds = 253402300800
 
 
-def _no_max_id(manifest: Message) -> None:
-    manifest.ClearField("max_fragment_id")
+def _no_max_id(message: Manifest) -> None:
+    message.ClearField("max_fragment_id")
 
 
-def _low_field_id(manifest: Message) -> None:
+def _low_field_id(message: Manifest) -> None:
     """Say that no field has an id above -1, with the flag that goes with it."""
-    manifest.max_allocated_field_id = -1  # type: ignore[attr-defined]
-    manifest.writer_feature_flags |= 32768  # type: ignore[attr-defined]
+    message.max_allocated_field_id = -1
+    message.writer_feature_flags |= 32768
 
 
-def _many_rows(manifest: Message) -> None:
-    manifest.fragments[0].physical_rows = 2**32  # type: ignore[attr-defined]
+def _many_rows(message: Manifest) -> None:
+    message.fragments[0].physical_rows = 2**32
 
 
 _MARKS = (
     _case(_INDICES, "index-unique", "two indices of one uuid", "L.table.index.unique",
-          MessageEdit("index section", _same_uuid, "_versions/18446744073709551612.manifest")),
+          indices(_same_uuid, "_versions/18446744073709551612.manifest")),
     _case(_INDICES, "index-bitmap", "fragments of an index that are no bitmap",
-          "L.table.index.fragment-bitmap", _index(_set(fragment_bitmap=b"\0\0\0\0")),
+          "L.table.index.fragment-bitmap", _index(setting(fragment_bitmap=b"\0\0\0\0")),
           kind="negative-dataset"),
     _case(_INDICES, "index-fields", "an index of a field that is not there",
           "L.table.index.fields", _index(_other_field)),
@@ -208,21 +192,21 @@ _MARKS = (
     _case(_COMMIT, "txn-message", "a transaction file that does not parse", "L.txn.file.message",
           Resize(append=b"\xff", target="_transactions/*.txn")),
     _case(_COMMIT, "txn-same", "a transaction file of another read version", "L.txn.inline.same",
-          MessageEdit("transaction", _set(read_version=7), "_transactions/*.txn")),
+          transaction(setting(read_version=7), "_transactions/*.txn")),
     _case(_COMMIT, "txn-name", "a transaction file of another uuid than its name",
           "L.txn.file.name",
-          MessageEdit("transaction", _set(uuid="00000000-0000-4000-8000-000000000000"),
+          transaction(setting(uuid="00000000-0000-4000-8000-000000000000"),
                       "_transactions/*.txn")),
-    _case(_COMMIT, "timestamp", "a manifest of the year 10000", "L.table.manifest.timestamp",
-          _manifest(_year_10000), kind="negative-dataset"),
+    _case(_COMMIT, "timestamp", "a manifest of the year 10000", "L.table.message.timestamp",
+          manifest(_year_10000), kind="negative-dataset"),
     _case(_COMMIT, "useless-file", "a data file of no field of the table",
-          "L.table.datafile.no-field", _manifest(_useless)),
+          "L.table.datafile.no-field", manifest(_useless)),
     _case(_NUMBERS, "max-id-absent", "no highest fragment id beside fragment 2",
-          "L.table.fragments.max-id-present", _manifest(_no_max_id)),
+          "L.table.fragments.max-id-present", manifest(_no_max_id)),
     _case(_NUMBERS, "max-field-id", "a highest field id below that of a field",
-          "L.table.schema.max-id", _manifest(_low_field_id)),
+          "L.table.schema.max-id", manifest(_low_field_id)),
     _case(_NUMBERS, "address", "a fragment of 2**32 rows", "L.table.fragments.address",
-          _manifest(_many_rows), kind="negative-dataset"),
+          manifest(_many_rows), kind="negative-dataset"),
     _case(_ARROW, "arrow-distinct", "a row deleted twice", "L.table.deletions.arrow-distinct",
           SpanPatch(("row_id",), words(2, 2, 8, width=4), target="_deletions/*.arrow"),
           kind="negative-dataset"),

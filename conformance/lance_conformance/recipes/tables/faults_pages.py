@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from google.protobuf.message import Message
+from typing import cast
 
+from lanceref.proto.encodings_v2_1_pb2 import Fsst, PackedStruct, PageLayout, RepDefLayer
+from lanceref.proto.file2_pb2 import ColumnMetadata
+
+from lance_conformance.recipes.messages import column, page
 from lance_conformance.recipes.model import MessageEdit, Negative, SpanPatch
 from lance_conformance.recipes.tables.edits import (
     assign,
     byte,
-    column,
     damage_table,
     fault,
-    page,
     resize,
     spare_buffer,
 )
@@ -37,8 +39,8 @@ _WORD = ("chunk table", "word of chunk 0")
 
 
 def _layers(*codes: int) -> MessageEdit:
-    def edit(message: Message) -> None:
-        message.mini_block_layout.layers[:] = codes  # type: ignore[attr-defined]
+    def edit(message: PageLayout) -> None:
+        message.mini_block_layout.layers[:] = cast(tuple[RepDefLayer, ...], codes)
 
     return page(edit)
 
@@ -71,7 +73,7 @@ _CHUNKS = (
           spare_buffer()),
     fault(_M_INT, "no-values", "a page without value compression",
           "L.page.miniblock.values-present",
-          page(lambda m: m.mini_block_layout.ClearField("value_compression"))),  # type: ignore[attr-defined]
+          page(lambda m: m.mini_block_layout.ClearField("value_compression"))),
     fault(_M_INT, "width", "values of 64 bits in an int32 column", "L.codec.flat.size",
           assign(f"{_VALUES}.flat.bits_per_value", 64)),
     fault(_M_INT, "layers-none", "no layer at all", "L.page.layers.present", _layers()),
@@ -85,8 +87,8 @@ _CHUNKS = (
 )  # fmt: skip
 
 
-def _set_size(message: Message, buffer: int, size: int) -> None:
-    message.pages[0].buffer_sizes[buffer] = size  # type: ignore[attr-defined]
+def _set_size(message: ColumnMetadata, buffer: int, size: int) -> None:
+    message.pages[0].buffer_sizes[buffer] = size
 
 
 _LEVELS = (
@@ -109,7 +111,7 @@ _LEVELS = (
           byte("repetition index", "entries*", at=0, new=1)),
     fault(_M_LIST, "no-repetition", "lists without repetition levels",
           "L.page.miniblock.repetition",
-          page(lambda m: m.mini_block_layout.ClearField("rep_compression"))),  # type: ignore[attr-defined]
+          page(lambda m: m.mini_block_layout.ClearField("rep_compression"))),
     fault(_M_LIST, "depth", "a repetition index of depth 2", "L.page.repindex.depth",
           assign(f"{_M}.repetition_index_depth", 2)),
     fault(_M_STRUCT, "siblings", "two fields that disagree on a null struct",
@@ -118,8 +120,8 @@ _LEVELS = (
 )  # fmt: skip
 
 
-def _set_length(message: Message, rows: int) -> None:
-    message.pages[0].length = rows  # type: ignore[attr-defined]
+def _set_length(message: ColumnMetadata, rows: int) -> None:
+    message.pages[0].length = rows
 
 
 _CODECS = (
@@ -142,7 +144,7 @@ _CODECS = (
     fault(_M_RLE, "children", "run lengths of 16 bits", "L.codec.rle.children",
           assign(f"{_VALUES}.rle.run_lengths.flat.bits_per_value", 16)),
     fault(_M_FSST, "table", "a symbol of nine bytes", "L.codec.fsst.table",
-          page(lambda m: _long_symbol(m.mini_block_layout.value_compression.fsst))),  # type: ignore[attr-defined]
+          page(lambda m: _long_symbol(m.mini_block_layout.value_compression.fsst))),
     fault(_M_LZ4, "size", "an lz4 size of 2**31", "L.codec.general.size",
           byte("field c", "uncompressed size", at=3, new=0x7F)),
     fault(_M_LZ4, "scheme", "a compression scheme of no kind", "L.codec.general.scheme",
@@ -156,7 +158,7 @@ _CODECS = (
           assign(f"{_VALUES}.range.step", 1)),
     fault(_M_INT, "encoding-none", "a value compression without an arm",
           "L.codec.encoding.present",
-          page(lambda m: m.mini_block_layout.value_compression.ClearField("flat"))),  # type: ignore[attr-defined]
+          page(lambda m: m.mini_block_layout.value_compression.ClearField("flat"))),
     fault(_M_DICT, "index", "an index beyond the dictionary", "L.page.dictionary.index-range",
           SpanPatch(("field c", "block"), lambda old: b"\xff" * len(old))),
     fault(_M_DICT, "num-items", "a dictionary of fewer items", "L.codec.variable.header",
@@ -168,19 +170,19 @@ _CODECS = (
     fault(_M_FSL, "bitmap", "a value buffer without its bitmap", "L.page.miniblock.num-buffers",
           assign(f"{_VALUES}.fixed_size_list.has_validity", False)),
     fault(_M_PSTR, "bits", "fields that do not fill the row", "L.codec.packed-struct.bits",
-          page(lambda m: _first_bits(m.mini_block_layout.value_compression.packed_struct))),  # type: ignore[attr-defined]
+          page(lambda m: _first_bits(m.mini_block_layout.value_compression.packed_struct))),
     fault(_M_STR, "padding", "zeros behind the bytes", "L.codec.variable.padding",
           SpanPatch(("field c", "padding"), lambda old: bytes(len(old)), nth=3), kind="lint"),
 )  # fmt: skip
 
 
-def _long_symbol(fsst: Message) -> None:
-    table = fsst.symbol_table  # type: ignore[attr-defined]
+def _long_symbol(fsst: Fsst) -> None:
+    table = fsst.symbol_table
     damage_table(fsst, 8 + 8 * table[0], 9)
 
 
-def _first_bits(packed: Message) -> None:
-    packed.bits_per_value[0] = 8  # type: ignore[attr-defined]
+def _first_bits(packed: PackedStruct) -> None:
+    packed.bits_per_value[0] = 8
 
 
 _Z = "full_zip_layout"

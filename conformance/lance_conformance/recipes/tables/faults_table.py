@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from lanceref.proto.table_pb2 import DataFragment, Manifest
 
-from google.protobuf.message import Message
-
+from lance_conformance.recipes.messages import (
+    MANIFEST,
+    data_file,
+    descriptor,
+    fragment,
+    index,
+    manifest,
+    setting,
+)
 from lance_conformance.recipes.model import (
     Change,
     MessageEdit,
@@ -15,8 +22,8 @@ from lance_conformance.recipes.model import (
     Resize,
     SpanPatch,
 )
+from lance_conformance.recipes.tables.edits import table_fault
 
-MANIFEST = "_versions/*.manifest"
 LAST = "_versions/1844674407370955161[0-3].manifest"
 PLAIN = "table/any/manifest/plain"
 
@@ -30,68 +37,36 @@ def _case(
     stage: str = "any",
     kind: str = "negative-dataset",
 ) -> Negative:
-    area, any_, topic, _ = parent.split("/")
-    prefix = "lint" if kind == "lint" else "neg"
-    return Negative(
-        id=f"{area}/{any_}/{topic}/{prefix}-{slug}",
-        title=title,
-        clause=clause,
-        parent=parent,
-        change=change,
-        meaning=title,
-        stage=stage,
-        kind=kind,
-        encodings=(slug,),
-    )
-
-
-def _manifest(edit: Callable[[Message], None], target: str = MANIFEST) -> MessageEdit:
-    return MessageEdit("manifest", edit, target)
+    return table_fault(parent, slug, title, clause, change, stage=stage, kind=kind)
 
 
 def _flags(reader: int | None = None, writer: int | None = None) -> MessageEdit:
-    def edit(message: Message) -> None:
+    def edit(message: Manifest) -> None:
         if reader is not None:
-            message.reader_feature_flags = reader  # type: ignore[attr-defined]
+            message.reader_feature_flags = reader
         if writer is not None:
-            message.writer_feature_flags = writer  # type: ignore[attr-defined]
+            message.writer_feature_flags = writer
 
-    return _manifest(edit)
-
-
-def _fragment(edit: Callable[[Message], None], target: str = MANIFEST) -> MessageEdit:
-    return _manifest(lambda m: edit(m.fragments[0]), target)  # type: ignore[attr-defined]
+    return manifest(edit)
 
 
-def _set(**values: object) -> Callable[[Message], None]:
-    def edit(message: Message) -> None:
-        for name, value in values.items():
-            setattr(message, name, value)
-
-    return edit
-
-
-def _file(edit: Callable[[Message], None], target: str = MANIFEST) -> MessageEdit:
-    return _fragment(lambda f: edit(f.files[0]), target)  # type: ignore[attr-defined]
-
-
-def _again(message: Message) -> None:
+def _again(message: Manifest) -> None:
     """List the first fragment twice."""
-    message.fragments.add().CopyFrom(message.fragments[0])  # type: ignore[attr-defined]
+    message.fragments.add().CopyFrom(message.fragments[0])
 
 
-def _swap(message: Message) -> None:
-    first = message.fragments[0].id  # type: ignore[attr-defined]
-    message.fragments[0].id = message.fragments[1].id  # type: ignore[attr-defined]
-    message.fragments[1].id = first  # type: ignore[attr-defined]
+def _swap(message: Manifest) -> None:
+    first = message.fragments[0].id
+    message.fragments[0].id = message.fragments[1].id
+    message.fragments[1].id = first
 
 
-def _twice(fragment: Message) -> None:
-    fragment.files.add().CopyFrom(fragment.files[0])  # type: ignore[attr-defined]
+def _twice(message: DataFragment) -> None:
+    message.files.add().CopyFrom(message.files[0])
 
 
-def _overlay(fragment: Message) -> None:
-    fragment.overlays.add().shared_offset_bitmap = b""  # type: ignore[attr-defined]
+def _overlay(message: DataFragment) -> None:
+    message.overlays.add().shared_offset_bitmap = b""
 
 
 _MANIFEST = (
@@ -109,25 +84,24 @@ _MANIFEST = (
           SpanPatch(("manifest section", "tag and length of fields"), b"\xff\xff",
                     target=MANIFEST)),
     _case("index-section", "an index section beyond the file", "L.table.manifest.section",
-          _manifest(_set(index_section=2**40))),
+          manifest(setting(index_section=2**40))),
     _case("file-format", "a table of Parquet files", "L.table.format.file-format",
-          _manifest(lambda m: _set(file_format="parquet")(m.data_format))),  # type: ignore[attr-defined]
+          manifest(lambda m: setting(file_format="parquet")(m.data_format))),
     _case("format-version", "a storage version of 9.9", "L.table.format.version",
-          _manifest(lambda m: _set(version="9.9")(m.data_format))),  # type: ignore[attr-defined]
+          manifest(lambda m: setting(version="9.9")(m.data_format))),
     _case("field-type", "a field of an unknown type", "L.file.schema.logical-type",
-          _manifest(lambda m: _set(logical_type="jnt64")(m.fields[0]))),  # type: ignore[attr-defined]
+          manifest(lambda m: setting(logical_type="jnt64")(m.fields[0]))),
     _case("field-parent", "a field whose parent is missing", "L.file.schema.parent-first",
-          _manifest(lambda m: _set(parent_id=5)(m.fields[0]))),  # type: ignore[attr-defined]
+          manifest(lambda m: setting(parent_id=5)(m.fields[0]))),
     _case("one-scheme", "a manifest named in the other scheme", "L.table.naming.one-scheme",
           Rename(LAST, "_versions/2.manifest"), "table/any/manifest/v2-names"),
     _case("index-uuid", "an index whose uuid has 15 bytes", "L.table.index.uuid",
-          MessageEdit("index section",
-                      lambda m: _set(uuid=bytes(15))(m.indices[0].uuid), LAST),  # type: ignore[attr-defined]
+          index(lambda m: setting(uuid=bytes(15))(m.uuid), LAST),
           "table/any/manifest/index"),
     _case("footer-version", "a footer that says 2, 1", "L.table.manifest.footer-version",
           SpanPatch(("footer", "major"), 2, target=MANIFEST), kind="lint"),
     _case("version-name", "a manifest that says another version than its name",
-          "L.table.naming.version", _manifest(_set(version=77)), kind="lint"),
+          "L.table.naming.version", manifest(setting(version=77)), kind="lint"),
     _case("transaction", "an inline transaction that does not parse", "L.txn.inline.message",
           SpanPatch(("transaction section", "length"), 2**20, target=MANIFEST), kind="lint"),
 )  # fmt: skip
@@ -146,49 +120,50 @@ _FLAGS = (
     _case("flag-32768", "a writer flag in the reader word", "L.table.flags.writer-only",
           _flags(reader=32768)),
     _case("field-ids", "max_allocated_field_id without its flag", "L.table.flags.field-ids",
-          _manifest(_set(max_allocated_field_id=9))),
-    _case("overlay", "an overlay without its flag", "L.table.flags.content", _fragment(_overlay)),
+          manifest(setting(max_allocated_field_id=9))),
+    _case("overlay", "an overlay without its flag", "L.table.flags.content", fragment(_overlay)),
     _case("row-ids-missing", "stable row ids, and a fragment without",
           "L.table.flags.stable-row-ids", _flags(reader=2, writer=2)),
     _case("deletion-flag", "a deletion file without its flag", "L.table.flags.content",
-          _manifest(_set(reader_feature_flags=0, writer_feature_flags=0), LAST),
+          manifest(setting(reader_feature_flags=0, writer_feature_flags=0), LAST),
           "table/any/deletions/arrow", kind="lint"),
 )  # fmt: skip
 
 _FRAGMENTS = (
-    _case("duplicate-id", "a fragment listed twice", "L.table.fragments.ids", _manifest(_again)),
+    _case("duplicate-id", "a fragment listed twice", "L.table.fragments.ids", manifest(_again)),
     _case("order", "fragments in another order than their ids", "L.table.fragments.order",
-          _manifest(_swap), "table/any/fragments/three"),
+          manifest(_swap), "table/any/fragments/three"),
     _case("max-id", "a fragment above max_fragment_id", "L.table.fragments.max-id",
-          _fragment(_set(id=7))),
+          fragment(setting(id=7))),
     _case("rows", "more rows than the file has", "L.table.fragments.rows",
-          _fragment(_set(physical_rows=6))),
+          fragment(setting(physical_rows=6))),
     _case("rows-fewer", "fewer rows than the file has", "L.table.fragments.rows",
-          _fragment(_set(physical_rows=3)), "table/any/fragments/version-2-2"),
+          fragment(setting(physical_rows=3)), "table/any/fragments/version-2-2"),
     _case("file-missing", "the data file is gone", "L.table.files.exist", Remove("data/*.lance")),
     _case("file-size", "a file size that is wrong", "L.table.datafile.size",
-          _file(lambda f: _set(file_size_bytes=f.file_size_bytes + 1)(f))),  # type: ignore[attr-defined]
+          data_file(lambda f: setting(file_size_bytes=f.file_size_bytes + 1)(f))),
     _case("file-version", "an unknown file version", "L.table.datafile.version",
-          _file(_set(file_minor_version=9))),
+          data_file(setting(file_minor_version=9))),
     _case("file-version-other", "a 2.2 file in a table of 2.1", "L.table.datafile.version",
-          _file(_set(file_minor_version=2)), "table/any/fragments/three"),
+          data_file(setting(file_minor_version=2)), "table/any/fragments/three"),
     _case("indices", "two column indices for one field", "L.table.datafile.indices",
-          _file(lambda f: f.column_indices.append(1))),  # type: ignore[attr-defined]
+          data_file(lambda f: f.column_indices.append(1))),
     _case("index-negative", "a column index of -1", "L.table.datafile.indices",
-          _file(lambda f: f.column_indices.__setitem__(0, -1)),  # type: ignore[attr-defined]
+          data_file(lambda f: f.column_indices.__setitem__(0, -1)),
           "table/any/fragments/version-2-0"),
     _case("index-range", "a column the file does not have", "L.file.schema.num-columns",
-          _file(lambda f: f.column_indices.__setitem__(0, 9))),  # type: ignore[attr-defined]
+          data_file(lambda f: f.column_indices.__setitem__(0, 9))),
     _case("field-id", "a field id of -1", "L.table.datafile.field-id",
-          _file(lambda f: f.fields.__setitem__(0, -1))),  # type: ignore[attr-defined]
+          data_file(lambda f: f.fields.__setitem__(0, -1))),
     _case("field-twice", "a field in two files of a fragment", "L.table.datafile.once",
-          _fragment(_twice)),
-    _case("base", "a base that is not there", "L.table.base.resolves", _file(_set(base_id=3))),
+          fragment(_twice)),
+    _case("base", "a base that is not there", "L.table.base.resolves",
+          data_file(setting(base_id=3))),
 )  # fmt: skip
 
 
 def _deleted(**values: object) -> MessageEdit:
-    return _fragment(lambda f: _set(**values)(f.deletion_file), LAST)  # type: ignore[attr-defined]
+    return fragment(lambda f: setting(**values)(f.deletion_file), LAST)
 
 
 _ARROW = "table/any/deletions/arrow"
@@ -229,24 +204,23 @@ _TYPES = "table/any/manifest/two-types"
 _ZSTD = "table/any/deletions/arrow-zstd"
 
 
-def _two_bases(message: Message) -> None:
+def _two_bases(message: Manifest) -> None:
     for path in ("file:///first", "file:///second"):
-        message.base_paths.add(id=1, path=path)  # type: ignore[attr-defined]
-    _set(reader_feature_flags=16, writer_feature_flags=16)(message)
+        message.base_paths.add(id=1, path=path)
+    setting(reader_feature_flags=16, writer_feature_flags=16)(message)
 
 
 _PLACES = (
     _case("path-absolute", "a data file at an absolute path", "L.table.datafile.path",
-          _file(_set(path="/etc/hosts")), _TYPES),
+          data_file(setting(path="/etc/hosts")), _TYPES),
     _case("path-parent", "a data file outside of its folder", "L.table.datafile.path",
-          _file(_set(path="../data/x.lance")), _TYPES),
+          data_file(setting(path="../data/x.lance")), _TYPES),
     _case("bases-alike", "two base paths of one id", "L.table.base.unique",
-          _manifest(_two_bases), _TYPES),
+          manifest(_two_bases), _TYPES),
     _case("other-type", "a file that calls a number of the table a float",
           "L.table.datafile.type",
-          MessageEdit("descriptor",
-                      lambda m: _set(logical_type="float")(m.schema.fields[0]),  # type: ignore[attr-defined]
-                      "data/*.lance"), _TYPES, kind="lint"),
+          descriptor(lambda m: setting(logical_type="float")(m.schema.fields[0]),
+                     "data/*.lance"), _TYPES, kind="lint"),
     _case("arrow-magic", "an Arrow file that begins with ARROWX", "L.table.deletions.arrow-magic",
           SpanPatch(("magic",), lambda old: b"ARROWX"[: len(old)], target="_deletions/*.arrow"),
           _ZSTD),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from google.protobuf.message import Message
+from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 
+from lance_conformance.recipes.messages import page
 from lance_conformance.recipes.model import Negative, SpanPatch
-from lance_conformance.recipes.tables.edits import assign, fault, inner, page
+from lance_conformance.recipes.tables.edits import assign, fault
 
 _PLAIN = "file/2.1/miniblock/plain"
 _ZIP = "file/2.1/fullzip/int32"
@@ -25,32 +26,32 @@ def _minor(new: int) -> SpanPatch:
     return SpanPatch(("footer", "minor"), new)
 
 
-def _delta_offsets(message: Message) -> None:
-    offsets = inner(message, f"{_VALUES}.variable.offsets")
-    offsets.range.uncompressed_bits_per_value = 32  # type: ignore[attr-defined]
-    offsets.range.step = 1  # type: ignore[attr-defined]
+def _delta_offsets(message: PageLayout) -> None:
+    offsets = message.mini_block_layout.value_compression.variable.offsets
+    offsets.range.uncompressed_bits_per_value = 32
+    offsets.range.step = 1
 
 
-def _packed_runs(message: Message) -> None:
-    values = inner(message, f"{_VALUES}.rle.values").out_of_line_bitpacking  # type: ignore[attr-defined]
+def _packed_runs(message: PageLayout) -> None:
+    values = message.mini_block_layout.value_compression.rle.values.out_of_line_bitpacking
     values.uncompressed_bits_per_value = 16
     values.values.flat.bits_per_value = 5
 
 
-def _runs_of_levels(message: Message) -> None:
-    rle = inner(message, "mini_block_layout.def_compression").rle  # type: ignore[attr-defined]
+def _runs_of_levels(message: PageLayout) -> None:
+    rle = message.mini_block_layout.def_compression.rle
     rle.values.flat.bits_per_value = 16
     rle.run_lengths.flat.bits_per_value = 8
 
 
-def _variable_rows(message: Message) -> None:
-    rows = inner(message, "full_zip_layout.value_compression").variable_packed_struct  # type: ignore[attr-defined]
+def _variable_rows(message: PageLayout) -> None:
+    rows = message.full_zip_layout.value_compression.variable_packed_struct
     field = rows.fields.add(bits_per_value=32)
     field.value.flat.bits_per_value = 32
 
 
-def _constant_values(message: Message) -> None:
-    inner(message, _VALUES).constant.value = bytes(4)  # type: ignore[attr-defined]
+def _constant_values(message: PageLayout) -> None:
+    message.mini_block_layout.value_compression.constant.value = bytes(4)
 
 
 NEGATIVES: tuple[Negative, ...] = (

@@ -115,7 +115,7 @@ def _dictionary_read(values: pa.Array, keys: list[int | None]) -> Callable[[], M
 
 def _column_added(uri: str) -> pa.Table:
     ds = write(pa.table({"a": pa.array([1, 2], INT32)}), uri, **LEGACY)
-    ds.add_columns({"b": "a * 2"})  # type: ignore[attr-defined]
+    ds.add_columns({"b": "a * 2"})
     return pa.table({"a": pa.array([1, 2], INT32), "b": pa.array([2, 4], pa.int64())}).cast(
         lance().dataset(uri).schema
     )
@@ -125,8 +125,8 @@ def _hole(uri: str) -> pa.Table:
     """Drop the second of three fields and all rows; what is appended has the ids 0 and 2."""
     rows = pa.table({name: pa.array([1, 2], INT32) for name in "abc"})
     ds = write(rows, uri, **LEGACY)
-    ds.drop_columns(["b"])  # type: ignore[attr-defined]
-    ds.delete("a > 0")  # type: ignore[attr-defined]
+    ds.drop_columns(["b"])
+    ds.delete("a > 0")
     for path in Path(uri, "data").iterdir():
         path.unlink()
     rows = rows.select(["a", "c"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, Flat
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, Buffer, Flat
 
 from lance_conformance.recipes.hand import Page, by_hand, fast_lanes, words
 from lance_conformance.recipes.model import Positive
@@ -96,11 +96,11 @@ _WRITTEN = (
 )  # fmt: skip
 
 
-def _flat(bits: int, buffer: int = 0, kind: int = 0) -> ArrayEncoding:
+def _flat(bits: int, buffer: int = 0, kind: Buffer.BufferType = Buffer.page) -> ArrayEncoding:
     """Describe flat values in a buffer of the page (0) or of the column (1)."""
     flat = Flat(bits_per_value=bits)
     flat.buffer.buffer_index = buffer
-    flat.buffer.buffer_type = kind  # type: ignore[assignment]
+    flat.buffer.buffer_type = kind
     return ArrayEncoding(flat=flat)
 
 
@@ -206,7 +206,7 @@ _BUILT = (
           b"\5", words(1, 1, 3), b"abc"),
     _rare("flat/column-buffer", "values in a buffer of the column",
           pa.array([4, 5, 6], pa.int32()), ("L.array.buffer.type", "L.array.buffer.index"),
-          _flat(32, 0, 1), column_buffers={0: words(4, 5, 6, width=4)}),
+          _flat(32, 0, Buffer.column), column_buffers={0: words(4, 5, 6, width=4)}),
 )  # fmt: skip
 
 POSITIVES: tuple[Positive, ...] = (*_WRITTEN, *_BUILT)

@@ -6,8 +6,10 @@ the chunk grammar allows and no writer does.
 
 from __future__ import annotations
 
+from typing import cast
+
 import pyarrow as pa
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, RepDefLayer
 
 from lance_conformance.recipes.hand import Page, by_hand, fast_lanes, words
 from lance_conformance.recipes.model import Positive
@@ -37,7 +39,7 @@ def mini_block(values: CompressiveEncoding, num_items: int, layers: tuple[int, .
     mini = layout.mini_block_layout
     mini.value_compression.CopyFrom(values)
     mini.num_items, mini.num_buffers, mini.has_large_chunk = num_items, 1, True
-    mini.layers.extend(layers)  # type: ignore[arg-type]
+    mini.layers.extend(cast(tuple[RepDefLayer, ...], layers))
     return layout
 
 

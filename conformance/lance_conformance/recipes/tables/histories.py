@@ -17,13 +17,17 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 from lanceref.operation import LanceOperation as Op
 from lanceref.proto import table_pb2, transaction_pb2
+from lanceref.proto.table_pb2 import IndexSection, Manifest
+from lanceref.proto.transaction_pb2 import Transaction
 
 from lance_conformance.recipes.hand import reworked
-from lance_conformance.recipes.model import Acting, Change, Made, MessageEdit, Positive
+from lance_conformance.recipes.messages import indices, manifest, transaction
+from lance_conformance.recipes.model import Acting, Change, Made, Positive
 from lance_conformance.recipes.oracle_made import dataset, write
 from lance_conformance.recipes.staging import Staged
 from lance_conformance.recipes.tables.commits_columns import index
 from lance_conformance.recipes.tables.commits_rows import base, case, new, rows
+from lance_conformance.recipes.tables.edits import inner
 
 LAST, FIRST = -1, 0
 """Which arm of a choice is filled."""
@@ -102,7 +106,7 @@ def _as(arm: str, choice: int) -> Callable[[Message], None]:
     return edit
 
 
-def _filled(message: Message) -> None:
+def _filled(message: Manifest) -> None:
     """Set every field that the manifest leaves out, but those that say what is in the file."""
     whole = table_pb2.Manifest()
     fill(whole)
@@ -115,8 +119,8 @@ def _filled(message: Message) -> None:
     stored = message.SerializeToString()
     message.MergeFrom(whole)
     message.MergeFromString(stored)
-    message.writer_feature_flags |= 16 | 32768  # type: ignore[attr-defined]
-    message.reader_feature_flags = 16  # type: ignore[attr-defined]
+    message.writer_feature_flags |= 16 | 32768
+    message.reader_feature_flags = 16
 
 
 def _without_files(name: str) -> bool:
@@ -127,15 +131,12 @@ def _future(path: str) -> Callable[[Message], None]:
     """Give the message at `path` (names and numbers with dots) a field of the future."""
 
     def edit(message: Message) -> None:
-        held = message
-        for part in filter(None, path.split(".")):
-            held = held[int(part)] if part.isdigit() else getattr(held, part)  # type: ignore[index]
-        held.MergeFromString(_FUTURE)
+        inner(message, path).MergeFromString(_FUTURE)
 
     return edit
 
 
-def _unknown_arm(transaction: Message) -> None:
+def _unknown_arm(transaction: Transaction) -> None:
     transaction.ClearField("overwrite")
     transaction.MergeFromString(b"\xb2\x09\x01x")
 
@@ -147,8 +148,8 @@ def _indexed(uri: str) -> pa.Table:
     return rows(0, 6)
 
 
-def _of_the_future(section: Message) -> None:
-    entry = section.indices[0]  # type: ignore[attr-defined]
+def _of_the_future(section: IndexSection) -> None:
+    entry = section.indices[0]
     entry.index_version = 99
     entry.index_details.type_url = "/lance.table.FutureIndexDetails"
     entry.index_details.value = b"\x08\x01"
@@ -157,7 +158,7 @@ def _of_the_future(section: Message) -> None:
 def _append_beside(uri: str) -> Staged:
     table = _indexed(uri)
     facts = {"indices": [{"name": "i", "index_details": "/lance.table.FutureIndexDetails"}]}
-    change = MessageEdit("index section", _of_the_future, manifest_of(3))
+    change = indices(_of_the_future, manifest_of(3))
     operation = Op.Append(new(uri, rows(6, 7)))
     table = pa.concat_tables([table, rows(6, 7)])
     return Staged(((operation, 3),), table, facts, changes=(change,))
@@ -166,7 +167,7 @@ def _append_beside(uri: str) -> Staged:
 def _three(uri: str) -> None:
     write(rows(0, 2), uri, data_storage_version="2.1")
     made = write(rows(2, 4), uri, mode="append")
-    made.tags.create("second", 2)  # type: ignore[attr-defined]
+    made.tags.create("second", 2)
     write(rows(4, 6), uri, mode="append")
 
 
@@ -187,14 +188,14 @@ def _branched(uri: str) -> pa.Table:
     return rows(7, 9)
 
 
-def _elsewhere(manifest: Message) -> None:
+def _elsewhere(manifest: Manifest) -> None:
     """Put a place that is no folder of a machine in place of the one the branch left."""
-    for one in manifest.base_paths:  # type: ignore[attr-defined]
+    for one in manifest.base_paths:
         one.path = "memory:///left"
 
 
-def _moved(transaction: Message) -> None:
-    transaction.clone.ref_path = "memory:///left"  # type: ignore[attr-defined]
+def _moved(transaction: Transaction) -> None:
+    transaction.clone.ref_path = "memory:///left"
 
 
 def _case(
@@ -219,8 +220,8 @@ def _untold(make: Callable[[], Made]) -> Callable[[], Made]:
 
 
 _OPERATIONS: tuple[Change, ...] = (
-    *(MessageEdit("transaction", _as(*arm), manifest_of(n)) for n, arm in enumerate(_ARMS, 2)),
-    MessageEdit("manifest", _filled, manifest_of(len(_ARMS) + 2)),
+    *(transaction(_as(*arm), manifest_of(n)) for n, arm in enumerate(_ARMS, 2)),
+    manifest(_filled, manifest_of(len(_ARMS) + 2)),
 )
 _PLAIN = dataset(_held(6), _without_files)
 _LAST = manifest_of(3)
@@ -232,8 +233,8 @@ POSITIVES: tuple[Positive, ...] = (
           args={"tag": "second"}),
     _case("versions/branch", "the latest version of a branch",
           reworked(dataset(_branched, lambda name: "/_transactions/" not in name),
-                   MessageEdit("transaction", _moved, f"tree/line/{manifest_of(2)}"),
-                   *(MessageEdit("manifest", _elsewhere, f"tree/line/{manifest_of(n)}")
+                   transaction(_moved, f"tree/line/{manifest_of(2)}"),
+                   *(manifest(_elsewhere, f"tree/line/{manifest_of(n)}")
                      for n in (2, 3))),
           "L.table.refs.branch", args={"branch": "line"}),
     _case("versions/list", "three versions, the second with a tag", _untold(dataset(_held(6))),
@@ -245,17 +246,17 @@ POSITIVES: tuple[Positive, ...] = (
           reworked(dataset(_every_operation, _without_files), *_OPERATIONS),
           "L.txn.inline.message"),
     _case("forward/operation", "the latest version is by an operation of the future",
-          reworked(_PLAIN, MessageEdit("transaction", _unknown_arm, _LAST)),
+          reworked(_PLAIN, transaction(_unknown_arm, _LAST)),
           "L.txn.inline.message", kind="forward"),
     *(
         _case(f"forward/field-{name}", f"a field of the future in {name}",
-              reworked(_PLAIN, MessageEdit("manifest", _future(path), _LAST)),
+              reworked(_PLAIN, manifest(_future(path), _LAST)),
               "L.table.manifest.unknown-field", kind="forward")
         for name, path in {"manifest": "", "fragment": "fragments.0", "schema": "fields.0",
                            "data-file": "fragments.0.files.0"}.items()
     ),
     _case("forward/index", "an index of a type and version of the future",
-          reworked(dataset(_indexed), MessageEdit("index section", _of_the_future, _LAST)),
+          reworked(dataset(_indexed), indices(_of_the_future, _LAST)),
           "L.table.index.unknown", kind="forward"),
 )  # fmt: skip
 """Every history."""

@@ -12,10 +12,12 @@ from dataclasses import replace
 
 import lanceref
 import pyarrow as pa
-from google.protobuf.message import Message
+from lanceref.proto.table_pb2 import IndexSection, Manifest
+from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.row_ids_write import encode_versions
 from lanceref.txn.index_entries import set_covered
 
+from lance_conformance.recipes.messages import setting
 from lance_conformance.recipes.model import MessageEdit, Negative, Positive
 from lance_conformance.recipes.oracle_made import dataset
 from lance_conformance.recipes.staging import Staged
@@ -71,7 +73,7 @@ def _parent(name: str, clauses: tuple[str, ...] = ("L.txn.inline.message",)) -> 
 
 
 def _lint(parent: str, slug: str, title: str, clause: str, where: str,
-          edit: Callable[[Message], None], version: int = 3) -> Negative:  # fmt: skip
+          edit: Callable[..., None], version: int = 3) -> Negative:  # fmt: skip
     target = f"_versions/{2**64 - 1 - version}.manifest"
     return Negative(
         id=f"txn/any/after/lint-{parent}-{slug}",
@@ -85,78 +87,70 @@ def _lint(parent: str, slug: str, title: str, clause: str, where: str,
     )
 
 
-def _config_lost(manifest: Message) -> None:
+def _config_lost(manifest: Manifest) -> None:
     manifest.ClearField("config")
-    manifest.writer_feature_flags &= ~8  # type: ignore[attr-defined]
+    manifest.writer_feature_flags &= ~8
 
 
-def _unflagged(manifest: Message) -> None:
+def _unflagged(manifest: Manifest) -> None:
     for word in ("reader_feature_flags", "writer_feature_flags"):
         setattr(manifest, word, getattr(manifest, word) & ~256)
 
 
-def _created(fragment: int, rows: int, version: int) -> Callable[[Message], None]:
-    def edit(manifest: Message) -> None:
-        held = manifest.fragments[fragment]  # type: ignore[attr-defined]
+def _created(fragment: int, rows: int, version: int) -> Callable[[Manifest], None]:
+    def edit(manifest: Manifest) -> None:
+        held = manifest.fragments[fragment]
         held.inline_created_at_versions = encode_versions(rows, version)
 
     return edit
 
 
-def _not_updated(manifest: Message) -> None:
-    held = manifest.fragments[0]  # type: ignore[attr-defined]
+def _not_updated(manifest: Manifest) -> None:
+    held = manifest.fragments[0]
     held.inline_last_updated_at_versions = encode_versions(3, 1)
 
 
-def _set(**values: object) -> Callable[[Message], None]:
-    def edit(message: Message) -> None:
-        for name, value in values.items():
-            setattr(message, name, value)
-
-    return edit
-
-
-def _entry(name: str, number: int, fragments: set[int]) -> Callable[[Message], None]:
+def _entry(name: str, number: int, fragments: set[int]) -> Callable[[IndexSection], None]:
     """Add an index entry like the one there is: of another name or for other fragments."""
 
-    def edit(section: Message) -> None:
-        added = section.indices.add()  # type: ignore[attr-defined]
-        added.CopyFrom(section.indices[0])  # type: ignore[attr-defined]
+    def edit(section: IndexSection) -> None:
+        added = section.indices.add()
+        added.CopyFrom(section.indices[0])
         added.name, added.uuid.uuid = name, number.to_bytes(16, "big")
         set_covered(added, fragments)
 
     return edit
 
 
-def _covering(section: Message) -> None:
-    set_covered(section.indices[0], {0, 1})  # type: ignore[attr-defined]
+def _covering(section: IndexSection) -> None:
+    set_covered(section.indices[0], {0, 1})
 
 
-def _tombstones(manifest: Message) -> None:
+def _tombstones(manifest: Manifest) -> None:
     """List a file once more, all of whose columns are replaced."""
-    files = manifest.fragments[0].files  # type: ignore[attr-defined]
+    files = manifest.fragments[0].files
     files.add().CopyFrom(files[0])
     files[2].fields[0] = -2
 
 
-def _other_deletion(transaction: Message) -> None:
-    transaction.delete.updated_fragments[0].deletion_file.id += 1  # type: ignore[attr-defined]
+def _other_deletion(transaction: Transaction) -> None:
+    transaction.delete.updated_fragments[0].deletion_file.id += 1
 
 
-def _nothing_deleted(transaction: Message) -> None:
-    transaction.update.ClearField("updated_fragments")  # type: ignore[attr-defined]
+def _nothing_deleted(transaction: Transaction) -> None:
+    transaction.update.ClearField("updated_fragments")
 
 
-def _more_appended(transaction: Message) -> None:
-    transaction.append.fragments[0].physical_rows = 3  # type: ignore[attr-defined]
+def _more_appended(transaction: Transaction) -> None:
+    transaction.append.fragments[0].physical_rows = 3
 
 
-def _more_rewritten(transaction: Message) -> None:
-    transaction.rewrite.groups[0].new_fragments[0].physical_rows = 6  # type: ignore[attr-defined]
+def _more_rewritten(transaction: Transaction) -> None:
+    transaction.rewrite.groups[0].new_fragments[0].physical_rows = 6
 
 
-def _other_name(transaction: Message) -> None:
-    transaction.project.schema[0].name = "x"  # type: ignore[attr-defined]
+def _other_name(transaction: Transaction) -> None:
+    transaction.project.schema[0].name = "x"
 
 
 POSITIVES: tuple[Positive, ...] = tuple(_parent(name) for name in _BUILDS)
@@ -172,7 +166,7 @@ NEGATIVES: tuple[Negative, ...] = (
     _lint("delete", "other", "another deletion file than that of the Delete", "L.txn.op.delete",
           "transaction", _other_deletion),
     _lint("delete", "read-version", "a Delete of a version before the last one",
-          "L.txn.rebase.read-version", "transaction", _set(read_version=1)),
+          "L.txn.rebase.read-version", "transaction", setting(read_version=1)),
     _lint("update", "not-deleted", "a deletion that is none of the Update's", "L.txn.op.update",
           "transaction", _nothing_deleted),
     _lint("update-stable", "created", "a moved row that says the Update made it",
@@ -182,9 +176,9 @@ NEGATIVES: tuple[Negative, ...] = (
     _lint("rewrite", "rows", "a fragment of other rows than rewritten", "L.txn.op.rewrite",
           "transaction", _more_rewritten, 4),
     _lint("reserve", "fewer", "fewer fragment ids than reserved", "L.txn.op.reserve",
-          "manifest", _set(max_fragment_id=4)),
+          "manifest", setting(max_fragment_id=4)),
     _lint("restore", "lower", "a Restore that lowers the highest fragment id",
-          "L.txn.op.restore", "manifest", _set(max_fragment_id=1), 5),
+          "L.txn.op.restore", "manifest", setting(max_fragment_id=1), 5),
     _lint("sticky", "gone", "the flag of mixed versions is gone", "L.table.flags.sticky",
           "manifest", _unflagged, 5),
     _lint("project", "name", "a field of another name than projected", "L.txn.op.project",

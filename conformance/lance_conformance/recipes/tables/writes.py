@@ -85,8 +85,8 @@ def _changed(
 def _tagged(uri: str) -> pa.Table:
     _six(uri)
     made = write(rows(6, 8), uri, mode="append")
-    made.tags.create("kept", 1)  # type: ignore[attr-defined]
-    made.delete("a < 7")  # type: ignore[attr-defined]
+    made.tags.create("kept", 1)
+    made.delete("a < 7")
     return rows(0, 6)
 
 

@@ -1,0 +1,99 @@
+"""Edits of one message of a parent, each door typed by the message it opens.
+
+`MessageEdit` names its message by a word, and cannot say what it edits. Recipes go through these
+doors, so that the type checker sees the fields they touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from google.protobuf.message import Message
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
+from lanceref.proto.encodings_v2_1_pb2 import PageLayout
+from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
+from lanceref.proto.file2_pb2 import ColumnMetadata
+from lanceref.proto.file_pb2 import FileDescriptor
+from lanceref.proto.table_pb2 import (
+    DataFile,
+    DataFragment,
+    IndexMetadata,
+    IndexSection,
+    Manifest,
+)
+from lanceref.proto.transaction_pb2 import Transaction
+
+from lance_conformance.recipes.model import DATA, MessageEdit
+
+MANIFEST = "_versions/*.manifest"
+"""The one manifest of a table."""
+
+
+def descriptor(edit: Callable[[FileDescriptor], None], target: str = DATA) -> MessageEdit:
+    """Change the descriptor of a file."""
+    return MessageEdit("descriptor", edit, target)
+
+
+def field(index: int, **values: object) -> MessageEdit:
+    """Set fields of one field of the descriptor's schema."""
+    return descriptor(lambda message: setting(**values)(message.schema.fields[index]))
+
+
+def column(edit: Callable[[ColumnMetadata], None], number: int = 0) -> MessageEdit:
+    """Change the metadata of a column."""
+    return MessageEdit(f"column {number}", edit)
+
+
+def array(edit: Callable[[ArrayEncoding], None], column: int = 0) -> MessageEdit:
+    """Change the encoding of the first page of a column of 2.0."""
+    return MessageEdit(f"page {column}.0", edit)
+
+
+def page(edit: Callable[[PageLayout], None], column: int = 0) -> MessageEdit:
+    """Change the layout of the first page of a column of 2.1 or 2.2."""
+    return MessageEdit(f"page {column}.0", edit)
+
+
+def planes(edit: Callable[[PlanarLayout], None], column: int = 0) -> MessageEdit:
+    """Change the layout of the first page of a column of 2.3."""
+    return MessageEdit(f"page {column}.0", edit)
+
+
+def manifest(edit: Callable[[Manifest], None], target: str = MANIFEST) -> MessageEdit:
+    """Change a manifest."""
+    return MessageEdit("manifest", edit, target)
+
+
+def fragment(edit: Callable[[DataFragment], None], target: str = MANIFEST) -> MessageEdit:
+    """Change the first fragment of a manifest."""
+    return manifest(lambda message: edit(message.fragments[0]), target)
+
+
+def data_file(edit: Callable[[DataFile], None], target: str = MANIFEST) -> MessageEdit:
+    """Change the first data file of the first fragment of a manifest."""
+    return fragment(lambda message: edit(message.files[0]), target)
+
+
+def indices(edit: Callable[[IndexSection], None], target: str = MANIFEST) -> MessageEdit:
+    """Change the index section of a manifest."""
+    return MessageEdit("index section", edit, target)
+
+
+def index(edit: Callable[[IndexMetadata], None], target: str = MANIFEST) -> MessageEdit:
+    """Change the first index of a manifest."""
+    return indices(lambda section: edit(section.indices[0]), target)
+
+
+def transaction(edit: Callable[[Transaction], None], target: str = MANIFEST) -> MessageEdit:
+    """Change the transaction inside of a manifest, or the one of a transaction file."""
+    return MessageEdit("transaction", edit, target)
+
+
+def setting(**values: object) -> Callable[[Message], None]:
+    """Return the edit that sets fields of whatever message it is given."""
+
+    def edit(message: Message) -> None:
+        for name, value in values.items():
+            setattr(message, name, value)
+
+    return edit
