@@ -25,7 +25,9 @@ METRICS: tuple[Metric, ...] = get_args(Metric)
 Vectors: TypeAlias = NDArray[np.floating]
 """Rows of float16, float32 or float64: [n, d]."""
 
-AnyVectors: TypeAlias = Vectors | NDArray[np.uint8]
+AnyVectors: TypeAlias = NDArray[np.number]
+"""The same, or rows of bytes for hamming."""
+
 Floats = NDArray[np.float32]
 
 BLOCK_VALUES = 2**17
@@ -54,7 +56,7 @@ def accumulator(vectors: AnyVectors) -> np.dtype[np.floating]:
     return np.dtype(np.float64 if vectors.dtype == np.float64 else np.float32)
 
 
-def normalized(vectors: Vectors) -> Vectors:
+def normalized(vectors: AnyVectors) -> Vectors:
     """Return vectors [n, d] divided by their lengths, in their own type; not finite for zeros."""
     wide = vectors.astype(accumulator(vectors), copy=False)
     with np.errstate(all="ignore"):
@@ -62,9 +64,9 @@ def normalized(vectors: Vectors) -> Vectors:
     return unit.astype(vectors.dtype, copy=False)
 
 
-def _lengths(vectors: Vectors) -> Vectors:
+def _lengths(vectors: AnyVectors) -> Vectors:
     """Return the length of each vector [n, d]: [n]."""
-    lengths: Vectors = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    lengths: Vectors = np.sqrt(np.einsum("ij,ij->i", vectors, vectors), dtype=vectors.dtype)
     return lengths
 
 

@@ -1,0 +1,147 @@
+"""K-means: centroids that vectors are near to.
+
+Lloyd's rounds: every vector goes to its nearest centroid, every centroid to the mean of its
+vectors, until the sum of distances changes by less than a ten-thousandth. The first centroids are
+vectors drawn at random. A centroid that nothing is near to takes half the vectors of the largest
+cluster: both get its mean, moved apart a little. For dot, centroids are of length 1; for hamming, a
+centroid has the bits that most of its vectors have.
+
+Beyond 256, vectors are first divided by 16 centroids, and each part gets its share of the rest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.kernels.assignment import Ids, assign, score_blocks
+from lanceref.kernels.distance import AnyVectors, Metric, accumulator, normalized
+
+ROUNDS = 50
+"""Rounds of Lloyd at most."""
+
+SETTLED = 1e-4
+"""Change of the sum of distances, as a share of it, at which the rounds end."""
+
+ROWS_PER_CENTROID = 512
+"""AnyVectors that are looked at, at most, for each centroid."""
+
+MOST_AT_ONCE = 256
+"""Centroids that are trained together."""
+
+FAN_OUT = 16
+"""Parts into which vectors are divided when more centroids are wanted."""
+
+APART = 1 / 1024
+"""How far the halves of a cluster are moved apart, as a share of each component."""
+
+Counts = NDArray[np.int64]
+
+
+def train(
+    vectors: AnyVectors,
+    k: int,
+    metric: Metric,
+    random: np.random.Generator,
+    rounds: int = ROUNDS,
+) -> AnyVectors:
+    """Return k centroids [k, d] of vectors [n, d], n at least k, in their type.
+
+    `metric` is l2, dot or hamming.
+    """
+    most = k * ROWS_PER_CENTROID
+    if len(vectors) > most:
+        vectors = vectors[np.sort(random.choice(len(vectors), most, replace=False))]
+    if k <= MOST_AT_ONCE:
+        return _rounds(vectors, k, metric, random, rounds)
+    coarse = _rounds(vectors, FAN_OUT, metric, random, rounds)
+    ids = assign(vectors, coarse, metric)
+    parts = [vectors[ids == number] for number in range(FAN_OUT)]
+    shares = divide(k, np.array([len(part) for part in parts]))
+    return np.concatenate(
+        [
+            train(part, share, metric, random, rounds)
+            for part, share in zip(parts, shares.tolist(), strict=True)
+            if share
+        ]
+    )
+
+
+def divide(k: int, sizes: Counts) -> Counts:
+    """Return how many of k centroids parts of these sizes get, none more than it has vectors.
+
+    k is not more than the sizes together. Shares are in proportion to the sizes, rounded down; what
+    is left goes to the parts that lost most by that.
+    """
+    exact = k * sizes / sizes.sum()
+    shares: Counts = np.minimum(exact.astype(np.int64), sizes)
+    while shares.sum() < k:
+        lost = np.where(shares < sizes, exact - shares, -np.inf)
+        shares[np.argmax(lost)] += 1
+    return shares
+
+
+def _rounds(
+    vectors: AnyVectors, k: int, metric: Metric, random: np.random.Generator, rounds: int
+) -> AnyVectors:
+    """Run the rounds of Lloyd."""
+    first = np.sort(random.choice(len(vectors), k, replace=False))
+    centroids = vectors[first].astype(np.uint8 if metric == "hamming" else accumulator(vectors))
+    if metric == "dot":
+        centroids = _unit(centroids)
+    lengths = 0.0 if metric != "l2" else float(np.square(vectors, dtype=np.float64).sum())
+    before = np.inf
+    for _ in range(rounds):
+        ids, loss = _nearest(vectors, centroids, metric)
+        centroids = _means(vectors, ids, k, metric)
+        loss += lengths
+        if abs(before - loss) < SETTLED * abs(loss) or loss == before:
+            break
+        before = loss
+    return centroids.astype(vectors.dtype, copy=False)
+
+
+def _nearest(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> tuple[Ids, float]:
+    """Return the nearest centroid of each vector, as good as scores are, and the sum of scores."""
+    ids, loss = np.empty(len(vectors), np.int64), 0.0
+    for start, scores in score_blocks(vectors, centroids, metric):
+        near = scores.argmin(axis=1)
+        ids[start : start + len(near)] = near
+        loss += float(scores[np.arange(len(near)), near].sum(dtype=np.float64))
+    return ids, loss
+
+
+def _means(vectors: AnyVectors, ids: Ids, k: int, metric: Metric) -> AnyVectors:
+    """Return the centroids of clusters [k, d], after halving large ones where some are empty."""
+    counts = np.bincount(ids, minlength=k)
+    rows = vectors[np.argsort(ids.astype(np.uint16), kind="stable")]
+    starts = (np.cumsum(counts) - counts)[counts > 0]
+    if metric == "hamming":
+        bits = np.unpackbits(rows.view(np.uint8), axis=1)
+        sums = np.zeros((k, bits.shape[1]), np.int64)
+        sums[counts > 0] = np.add.reduceat(bits, starts, axis=0, dtype=np.int64)
+        return np.packbits(sums * 2 > counts[:, None], axis=1)
+    means = np.zeros((k, vectors.shape[1]), accumulator(vectors))
+    means[counts > 0] = np.add.reduceat(rows, starts, axis=0, dtype=means.dtype)
+    means /= np.maximum(counts, 1)[:, None]
+    _fill_empty(means, counts)
+    return _unit(means) if metric == "dot" else means
+
+
+def _fill_empty(means: AnyVectors, counts: Counts) -> None:
+    """Give each empty cluster half of the one that is largest then, in place."""
+    signs = np.where(np.arange(means.shape[1]) % 2, -APART, APART)
+    for empty in np.flatnonzero(counts == 0).tolist():
+        largest = int(np.argmax(counts))
+        if counts[largest] < 2:
+            return
+        counts[empty] = counts[largest] // 2
+        counts[largest] -= counts[empty]
+        means[empty] = means[largest] * (1 + signs)
+        means[largest] *= 1 - signs
+
+
+def _unit(centroids: AnyVectors) -> AnyVectors:
+    """Return centroids of length 1; zeros stay as they are."""
+    unit = normalized(centroids)
+    return np.where(np.isfinite(unit), unit, 0).astype(centroids.dtype)

@@ -1,0 +1,107 @@
+"""Product quantizer: vectors as codes of their sub-vectors.
+
+A vector of d numbers is cut into m sub-vectors of d / m, and each is replaced by the number of the
+nearest of k = 2 ** bits codewords (Jegou, Douze, Schmid: Product quantization for nearest neighbor
+search, 2011, section II). The distance of a query from a vector is estimated by that from its
+codewords (section III, asymmetric), a sum that needs one table for each query:
+
+    l2   T[m][c] = |q_m - w_mc| ** 2,   distance = sum of T[m][code[m]]
+    dot  T[m][c] = 1 - q_m.w_mc,        distance = sum of T[m][code[m]] - (m - 1)
+
+Codes are [m, n], one row for each sub-vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.kernels import kmeans
+from lanceref.kernels.assignment import assign
+from lanceref.kernels.distance import AnyVectors, Floats, Metric, Vectors, accumulator
+
+Codes = NDArray[np.uint8]
+
+BLOCK_ROWS = 2**14
+"""Codes that are looked up together, so that the sums stay in the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProductQuantizer:
+    """The codewords, [m, k, d / m] with k 16 or 256, and the metric: l2 or dot."""
+
+    codebook: Vectors
+    metric: Metric
+
+    @property
+    def num_bits(self) -> int:
+        """Bits of a code: 4 or 8."""
+        return int(self.codebook.shape[1]).bit_length() - 1
+
+    def encode(self, vectors: Vectors) -> Codes:
+        """Return the codes [m, n] of vectors [n, d]: whatever the metric, the nearest by l2."""
+        parts = self._parts(vectors)
+        codes = [
+            assign(part, words, "l2")[0] for part, words in zip(parts, self.codebook, strict=True)
+        ]
+        return np.array(codes, np.uint8).reshape(len(self.codebook), len(vectors))
+
+    def decode(self, codes: Codes) -> Vectors:
+        """Return the vectors [n, d] that codes [m, n] stand for."""
+        return np.concatenate(
+            [words[row] for words, row in zip(self.codebook, codes, strict=True)], axis=1
+        )
+
+    def table(self, query: Vectors) -> Floats:
+        """Return for a query [d] what each column of stored bytes adds to the distance: [w, 256].
+
+        For codes of 4 bits, that is the sum of what the two halves of a byte add.
+        """
+        wide = accumulator(self.codebook)
+        parts = query.astype(wide).reshape(len(self.codebook), 1, -1)
+        words = self.codebook.astype(wide, copy=False)
+        if self.metric == "dot":
+            table = 1 - np.einsum("mkj,mij->mk", words, parts)
+        else:
+            gaps = words - parts
+            table = np.einsum("mkj,mkj->mk", gaps, gaps)
+        sums: Floats = table.astype(np.float32)
+        if self.num_bits == 4:
+            sums = (sums[1::2, :, None] + sums[0::2, None, :]).reshape(-1, 256)
+        return sums
+
+    def distances(self, query: Vectors, columns: Codes) -> Floats:
+        """Return the estimated distances [n] of a query [d] from the stored bytes [w, n]."""
+        table = self.table(query)
+        sums = np.zeros(columns.shape[1], np.float32)
+        for start in range(0, len(sums), BLOCK_ROWS):
+            block = sums[start : start + BLOCK_ROWS]
+            for row, column in zip(table, columns, strict=True):
+                block += row[column[start : start + BLOCK_ROWS]]
+        if self.metric == "dot":
+            sums -= np.float32(len(self.codebook) - 1)
+        return sums
+
+    def _parts(self, vectors: AnyVectors) -> list[AnyVectors]:
+        """Return the sub-vectors, m times [n, d / m]."""
+        return [
+            np.ascontiguousarray(part) for part in np.split(vectors, len(self.codebook), axis=1)
+        ]
+
+
+def train(
+    vectors: Vectors,
+    num_sub_vectors: int,
+    num_bits: int,
+    metric: Metric,
+    random: np.random.Generator,
+) -> ProductQuantizer:
+    """Return a quantizer whose codewords are the centroids of sub-vectors of [n, d], n at least k.
+
+    d is a multiple of `num_sub_vectors`.
+    """
+    parts = np.split(vectors, num_sub_vectors, axis=1)
+    words = [kmeans.train(np.ascontiguousarray(part), 2**num_bits, "l2", random) for part in parts]
+    return ProductQuantizer(np.stack(words), metric)
