@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lanceref.kernels import kmeans
 from lanceref.kernels.assignment import assign
-from lanceref.kernels.distance import AnyVectors, Floats, Metric, Vectors, accumulator
+from lanceref.kernels.distance import Floats, Metric, Vectors, accumulator
 
 Codes = NDArray[np.uint8]
 
@@ -42,11 +42,11 @@ class ProductQuantizer:
 
     def encode(self, vectors: Vectors) -> Codes:
         """Return the codes [m, n] of vectors [n, d]: whatever the metric, the nearest by l2."""
-        parts = self._parts(vectors)
-        codes = [
-            assign(part, words, "l2")[0] for part, words in zip(parts, self.codebook, strict=True)
-        ]
-        return np.array(codes, np.uint8).reshape(len(self.codebook), len(vectors))
+        codes = np.empty((len(self.codebook), len(vectors)), np.uint8)
+        parts = np.split(vectors, len(self.codebook), axis=1)
+        for row, part, words in zip(codes, parts, self.codebook, strict=True):
+            row[:] = assign(part, words, "l2")
+        return codes
 
     def decode(self, codes: Codes) -> Vectors:
         """Return the vectors [n, d] that codes [m, n] stand for."""
@@ -83,12 +83,6 @@ class ProductQuantizer:
         if self.metric == "dot":
             sums -= np.float32(len(self.codebook) - 1)
         return sums
-
-    def _parts(self, vectors: AnyVectors) -> list[AnyVectors]:
-        """Return the sub-vectors, m times [n, d / m]."""
-        return [
-            np.ascontiguousarray(part) for part in np.split(vectors, len(self.codebook), axis=1)
-        ]
 
 
 def train(
