@@ -6,7 +6,7 @@ Names, defaults and errors are pylance's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import pyarrow as pa
 
@@ -22,6 +22,9 @@ from lanceref.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, SYSTEM_COLUMNS, FragmentRows
+
+if TYPE_CHECKING:
+    from lanceref.query.vector_query import VectorQuery
 
 Columns = Sequence[str] | Mapping[str, str] | None
 """Columns by name, expressions by the name of the result, or None for all columns."""
@@ -71,7 +74,6 @@ SYSTEM_OPTIONS: tuple[tuple[SystemOption, str], ...] = (
 """Arguments that ask for system columns, and their names."""
 
 NOT_YET = (
-    "nearest",
     "minhash",
     "index_segments",
     "row_addr_allowlist",
@@ -104,6 +106,7 @@ def describe(
     ValueError or TypeError for another wrong argument, NotYet for a search.
     """
     _check(limit, offset, arguments)
+    nearest = _nearest(arguments, snapshot, limit, given=fragments)
     if arguments.get("include_deleted_rows"):
         snapshot, fragments = _with_deleted(snapshot, fragments, arguments)
     schema = snapshot.schema(BlobHandling.of(arguments.get("blob_handling")))
@@ -112,7 +115,7 @@ def describe(
         "use_stats": arguments.get("use_stats") is not False,
         "use_indices": arguments.get("use_scalar_index") is not False,
     }
-    search = _full_text(arguments, snapshot)
+    search = _full_text(arguments, snapshot) if nearest is None else nearest
     before = filter if search is None or arguments.get("prefilter") else None
     plain = columns if search is None else []
     projection, computed = _projection(schema, plain, system)
@@ -148,22 +151,56 @@ def _with_deleted(
 def _search(
     snapshot: Snapshot,
     fragments: Sequence[FragmentRows],
-    query: FullTextQuery,
+    query: FullTextQuery | VectorQuery,
     wanted: tuple[Columns, list[str], LanceSchema],
     options: ScanOptions,
     arguments: ScanArguments,
     filter: object,
 ) -> LanceScanner:
-    """Describe a full-text search; `wanted` are columns, system columns and the schema."""
-    from lanceref.full_text_scanner import full_text_scanner, shown  # a search needs much more
-    from lanceref.query.text_search import TextSearch
+    """Describe a search; `wanted` are columns, system columns and the schema."""
+    from lanceref.search_scanner import filter_after, shown  # a search needs much more
 
-    search = TextSearch(snapshot, query, fast=bool(arguments.get("fast_search")))
     columns, system, schema = wanted
-    added = not arguments.get("disable_scoring_autoprojection")
-    result = shown(schema, columns, system, search.found, added=added)
+    added, fast = not arguments.get("disable_scoring_autoprojection"), arguments.get("fast_search")
     after = None if arguments.get("prefilter") else filter
-    return full_text_scanner(snapshot, fragments, result, options, search, after)
+    if isinstance(query, FullTextQuery):
+        from lanceref.full_text_scanner import FullTextScanner
+        from lanceref.query.text_search import TextSearch
+
+        words = TextSearch(snapshot, query, fast=bool(fast))
+        result = shown(schema, columns, system, words.found, added=added)
+        bound = filter_after(snapshot, after, words.found)
+        return FullTextScanner(snapshot, fragments, result, options, words, bound)
+    from lanceref.nearest_scanner import NearestScanner, found_fields, with_query_index
+    from lanceref.query.vector_search import VectorSearch
+
+    fields = found_fields(query)
+    if query.batch:
+        columns = with_query_index(columns, schema)
+    result = shown(schema, columns, system, fields, added=added)
+    search = VectorSearch(snapshot, query, fast=bool(fast))
+    bound = filter_after(snapshot, after, fields)
+    return NearestScanner(snapshot, fragments, result, options, search, bound)
+
+
+def _nearest(
+    arguments: ScanArguments,
+    snapshot: Snapshot,
+    limit: int | None,
+    *,
+    given: Sequence[FragmentRows],
+) -> VectorQuery | None:
+    """Return the query for vectors, None when there is none. Raises QueryRefused, TypeError."""
+    if arguments.get("nearest") is None:
+        return None
+    from lanceref.query.vector_query import vector_query
+
+    if given is not snapshot.fragments:
+        raise QueryRefused("Not supported: nearest neighbours are not searched for in fragments")
+    if arguments.get("include_deleted_rows"):
+        raise QueryRefused("Cannot include deleted rows in a nearest neighbor search")
+    schema = snapshot.schema(BlobHandling.DECLARED)
+    return vector_query(arguments["nearest"], schema, limit)
 
 
 def _full_text(arguments: ScanArguments, snapshot: Snapshot) -> FullTextQuery | None:

@@ -1,0 +1,80 @@
+"""Vectors: a column of lists of numbers, as an array.
+
+A vector is a list of fixed size of float16, float32, float64 or uint8. A row has one, or as many as
+a list of them holds. What is null in a vector is no number, or 0 where it is a byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.compute import pc
+from lanceref.kernels.distance import AnyVectors
+
+ELEMENTS: dict[pa.DataType, np.dtype[np.generic]] = {
+    pa.float16(): np.dtype(np.float16),
+    pa.float32(): np.dtype(np.float32),
+    pa.float64(): np.dtype(np.float64),
+    pa.uint8(): np.dtype(np.uint8),
+}
+"""Types of the numbers of a vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorType:
+    """How the vectors of a column are stored."""
+
+    element: pa.DataType
+    dimension: int
+    multivector: bool
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """The type of the numbers as NumPy has it."""
+        return ELEMENTS[self.element]
+
+
+def vector_type(type_: pa.DataType) -> VectorType | None:
+    """Return what vectors an Arrow type holds, None when it holds none that can be looked for."""
+    type_ = type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
+    multivector = pa.types.is_list(type_)
+    type_ = type_.value_type if multivector else type_
+    if not pa.types.is_fixed_size_list(type_):
+        return None
+    return VectorType(type_.value_type, type_.list_size, multivector)
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The vectors [n, d] of some rows, and the places of the rows [n], ascending."""
+
+    values: AnyVectors
+    rows: NDArray[np.int64]
+
+    def chosen(self, mask: NDArray[np.bool_]) -> Vectors:
+        """Return those for which the mask [n] holds."""
+        return self if mask.all() else Vectors(self.values[mask], self.rows[mask])
+
+
+def vectors_of(column: pa.Array) -> Vectors:
+    """Return the vectors of a column; rows that are null have none."""
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    found = vector_type(column.type)
+    assert found is not None and found.element in ELEMENTS
+    rows = np.arange(len(column))
+    if found.multivector:
+        sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
+        rows, column = np.repeat(rows, sizes), column.flatten()
+    if column.null_count:
+        rows = rows[column.is_valid().to_numpy(zero_copy_only=False)]
+    numbers = column.flatten()
+    if numbers.null_count:
+        nothing = 0 if found.element == pa.uint8() else float("nan")
+        numbers = pc.fill_null(numbers, pa.scalar(nothing, found.element))
+    values = numbers.to_numpy(zero_copy_only=False).reshape(len(rows), found.dimension)
+    return Vectors(values, rows)
