@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lanceref.index.row_set import Keys
 from lanceref.index.vector.vectors import Vectors
-from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances
+from lanceref.kernels.distance import Floats, Metric, distances
 from lanceref.kernels.top_k import smallest
 from lanceref.query.vector_query import VectorQuery
 
@@ -61,37 +61,17 @@ def joined(parts: Sequence[Neighbours]) -> Neighbours:
     )
 
 
-def measured(
-    query: VectorQuery, metric: Metric, vectors: Vectors, ids: Keys
-) -> list[Neighbours]:
+def measured(query: VectorQuery, metric: Metric, vectors: Vectors, ids: Keys) -> list[Neighbours]:
     """Return the rows with vectors, by true distance, for each query of a batch.
 
     `ids` are those of all rows. Where a row has several vectors its distance is that of the nearest
     one, of several queries the sum.
     """
-    return [
-        Neighbours(ids[rows], found)
-        for rows, found in _by_row(queries_of(query), metric, vectors)
-    ]
-
-
-def queries_of(query: VectorQuery) -> list[AnyVectors]:
-    """Return the vectors [q, d] of each query."""
-    return [one[None] for one in query.vectors] if query.batch else [query.vectors]
-
-
-def _by_row(
-    queries: Sequence[AnyVectors], metric: Metric, vectors: Vectors
-) -> list[tuple[NDArray[np.int64], Floats]]:
-    """Return rows with vectors and the distance of each, for each query."""
-    near = distances(np.concatenate(queries), vectors.values, metric)
+    near = distances(query.vectors, vectors.values, metric)
     first = np.flatnonzero(np.diff(vectors.rows, prepend=-1))
-    rows = vectors.rows[first]
     if len(first) < len(vectors.rows):
         near = np.fmin.reduceat(near, first, axis=1)
-    ends = np.cumsum([len(one) for one in queries])
-    starts = [0, *ends[:-1].tolist()]
-    return [
-        (rows, near[start] if end == start + 1 else near[start:end].sum(axis=0, dtype=np.float32))
-        for start, end in zip(starts, ends.tolist(), strict=True)
-    ]
+    if not query.batch and len(near) > 1:
+        near = near.sum(axis=0, keepdims=True, dtype=np.float32)
+    rows = ids[vectors.rows[first]]
+    return [Neighbours(rows, row) for row in near]

@@ -53,6 +53,11 @@ class VectorQuery:
     search_effort: float | None = None
 
     @property
+    def parts(self) -> int:
+        """How many queries have rows of their own."""
+        return len(self.vectors) if self.batch else 1
+
+    @property
     def default_metric(self) -> Metric:
         """The metric of a query that names none and has no index."""
         return "hamming" if self.type.element == pa.uint8() else "l2"
@@ -151,18 +156,19 @@ def _vector(given: object) -> NDArray[np.generic]:
         given = given.values
     if isinstance(given, list | tuple | np.ndarray):
         return np.array(given).astype(np.float64).astype(np.float32)
+    array: pa.Array = given
     if not isinstance(given, pa.Array):
         try:
-            given = pa.array(given)
+            array = pa.array(given)
         except (pa.ArrowException, TypeError) as error:
             raise TypeError(
                 f"Query vectors should be an array of floats, got {type(given)}"
             ) from error
-    if pa.types.is_integer(given.type):
-        given = given.cast(pa.float32())
-    if not pa.types.is_floating(given.type):
-        raise TypeError(f"query vector must be list-like or an array of floats, not {given.type}")
-    return np.asarray(given.to_numpy(zero_copy_only=False))
+    if pa.types.is_integer(array.type):
+        array = array.cast(pa.float32())
+    if not pa.types.is_floating(array.type):
+        raise TypeError(f"query vector must be list-like or an array of floats, not {array.type}")
+    return np.asarray(array.to_numpy(zero_copy_only=False))
 
 
 def _cast(vectors: NDArray[np.generic], type_: VectorType) -> AnyVectors:
@@ -202,7 +208,7 @@ def _integer(given: Mapping[str, object], name: str, least: int, message: str) -
     value = given.get(name)
     if value is None:
         return None
-    number = operator.index(value)  # type: ignore[call-overload]
+    number = operator.index(value)  # type: ignore[arg-type]
     if number < least:
         raise ValueError(message.format(value))
     return int(number)
@@ -218,7 +224,7 @@ def _metric(given: object) -> Metric | None:
 
 def _mode(given: Mapping[str, object]) -> ApproxMode:
     parallel = given.get("query_parallelism")
-    if parallel is not None and operator.index(parallel) < -1:  # type: ignore[call-overload]
+    if parallel is not None and operator.index(parallel) < -1:  # type: ignore[arg-type]
         raise ValueError("query_parallelism must be >= -1")
     mode = given.get("approx_mode", "normal")
     if mode == "fast":

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
+from lanceref.index.vector.vectors import vectors_of
+from lanceref.kernels.distance import Metric
 from lanceref.projection import scan_projection
-from lanceref.query.neighbours import NOBODY, Neighbours, joined, measured, queries_of
+from lanceref.query.neighbours import NOBODY, Neighbours, joined, measured
 from lanceref.query.rows import Condition, chosen_rows, read_passed
 from lanceref.query.vector_query import VectorQuery
-from lanceref.kernels.distance import Metric
-from lanceref.index.vector.vectors import vectors_of
 from lanceref.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
@@ -53,7 +53,7 @@ class VectorSearch:
     ) -> list[Neighbours]:
         """Return the nearest of all rows of fragments, for each query."""
         query = self._query
-        best = [NOBODY for _ in queries_of(query)]
+        best = [NOBODY] * query.parts
         for batch in self._vectors(fragments, condition):
             ids = batch.column(ROW_ID).to_numpy()
             found = measured(query, metric, vectors_of(batch.column(query.column)), ids)
@@ -82,9 +82,9 @@ class VectorSearch:
     @property
     def explained(self) -> list[str]:
         """What is done, one step a line, the last one first."""
-        query = self._query
+        query, fragments = self._query, len(self._snapshot.fragments)
         return [
             f"Sort: TopK(fetch={query.k}), [_distance ASC, _rowid ASC]",
             f"KNNVectorDistance: metric={query.metric or query.default_metric}",
-            f"LanceRead: projection=[{query.column}], num_fragments={len(self._snapshot.fragments)}",
+            f"LanceRead: projection=[{query.column}], num_fragments={fragments}",
         ]

@@ -1,0 +1,94 @@
+"""Vector search without an index."""
+
+from __future__ import annotations
+
+import lanceref
+import numpy as np
+import pyarrow as pa
+import pytest
+
+POINTS = [[0, 0], [3, 4], None, [1, 0], [0, 2], [float("nan"), 0], [3, 4]]
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """Points of a plane, in two fragments, and lists of points."""
+    vectors = pa.array(POINTS, pa.list_(pa.float32(), 2))
+    several = pa.array(
+        [[one, one[::-1]] if one else None for one in POINTS], pa.list_(pa.list_(pa.float32(), 2))
+    )
+    table = pa.table({"i": range(7), "v": vectors, "m": several})
+    return lanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=4)
+
+
+def near(dataset, q, column="v", scan=None, **asked):
+    """Return the rows that are found, and how far they are."""
+    found = dataset.to_table(nearest={"column": column, "q": q, **asked}, **(scan or {}))
+    return list(zip(found["i"].to_pylist(), found["_distance"].to_pylist(), strict=True))
+
+
+def test_distances_by_hand(dataset):
+    """Of every metric; what is null, no number or without direction has none."""
+    l2 = [(0, 0), (3, 1), (4, 4), (1, 25), (6, 25)]
+    assert l2 == near(dataset, [0, 0])
+    assert [(1, -24), (6, -24), (4, -7), (3, -2), (0, 1)] == near(dataset, [3, 4], metric="dot")
+    cosine = near(dataset, [2, 0], metric="cosine")
+    assert [3, 1, 6, 4] == [row for row, _ in cosine]
+    np.testing.assert_allclose([0, 0.4, 0.4, 1], [one for _, one in cosine], atol=1e-6)
+
+
+def test_bits_by_hand(tmp_path):
+    """Bytes are as far as they have bits that differ."""
+    table = pa.table({"i": range(3), "v": pa.array([[0], [255], [5]], pa.list_(pa.uint8(), 1))})
+    dataset = lanceref.write_dataset(table, tmp_path / "u")
+    assert [(0, 1), (2, 1), (1, 7)] == near(dataset, [1])
+
+
+def test_rows_with_several_vectors(dataset):
+    """The nearest vector of a row counts, of several queries the sum."""
+    assert [(0, 0), (3, 1)] == near(dataset, [0, 0], "m", k=2)
+    assert [(3, 0), (0, 2)] == near(dataset, [[1, 0], [0, 1]], "m", k=2)
+
+
+def test_a_batch(dataset):
+    """Each query has its own rows."""
+    found = dataset.to_table(nearest={"column": "v", "q": [[0, 0], [3, 4]], "k": 2})
+    assert [0, 0, 1, 1] == found["query_index"].to_pylist()
+    assert [0, 3, 1, 6] == found["i"].to_pylist()
+
+
+def test_ranges(dataset):
+    """Rows outside do not count."""
+    assert [(3, 1), (4, 4)] == near(dataset, [0, 0], distance_range=(1, 25))
+    assert [(1, 25), (6, 25)] == near(dataset, [0, 0], distance_range=(25, None))
+
+
+def test_a_filter_before_or_after(dataset):
+    """Before, as many rows are found as are asked for; after, of those found some are left."""
+    scan = {"filter": "i > 0"}
+    assert [(3, 1)] == near(dataset, [0, 0], k=2, scan=scan)
+    assert [(3, 1), (4, 4)] == near(dataset, [0, 0], k=2, scan={**scan, "prefilter": True})
+
+
+def test_without_an_index_fast_search_finds_nothing(dataset):
+    """It is among indexed rows only."""
+    assert [] == near(dataset, [0, 0], scan={"fast_search": True})
+
+
+def test_deleted_rows_are_not_found(dataset):
+    """The next ones are."""
+    dataset.delete("i = 0")
+    assert [(3, 1)] == near(dataset, [0, 0], k=1)
+
+
+@pytest.mark.parametrize("type_", [pa.float16(), pa.float32(), pa.float64()])
+def test_many_rows(tmp_path, monkeypatch, type_):
+    """The answer does not depend on how many rows are read together."""
+    values = np.random.default_rng(1).normal(size=(500, 8)).astype(type_.to_pandas_dtype())
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), 8)
+    dataset = lanceref.write_dataset(pa.table({"i": range(500), "v": vectors}), tmp_path / "m")
+    once = near(dataset, values[3], k=50)
+    monkeypatch.setattr("lanceref.query.vector_search.RUN_VECTORS", 7)
+    assert once == near(dataset, values[3], k=50)
+    exact = ((values.astype("f8") - values[3].astype("f8")) ** 2).sum(1)
+    assert [row for row, _ in once] == np.argsort(exact)[:50].tolist()

@@ -1,0 +1,116 @@
+"""Nearest scanner."""
+
+from __future__ import annotations
+
+import lanceref
+import numpy as np
+import pyarrow as pa
+import pytest
+from lanceref.errors import QueryRefused
+
+SOURCE = np.random.default_rng(0)
+ROWS = 60
+VALUES = SOURCE.normal(size=(ROWS, 8)).astype(np.float32)
+
+
+def fixed(values) -> pa.Array:
+    """Return rows of numbers as lists of fixed size."""
+    return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(values).ravel()), 8)
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """Vectors of every type, in fragments, some rows without and one deleted."""
+    holes = VALUES.tolist()
+    holes[3], holes[5], holes[6] = None, [float("nan")] * 8, [0.0] * 8
+    several = [[VALUES[n].tolist(), VALUES[n - 1].tolist()] for n in range(ROWS)]
+    several[4], several[7] = [], None
+    table = pa.table(
+        {
+            "i": range(ROWS),
+            "f": fixed(VALUES),
+            "h": fixed(VALUES.astype(np.float16)),
+            "d": fixed(VALUES.astype(np.float64)),
+            "u": fixed((VALUES * 50 + 100).clip(0, 255).astype(np.uint8)),
+            "w": pa.array(holes, pa.list_(pa.float32(), 8)),
+            "m": pa.array(several, pa.list_(pa.list_(pa.float32(), 8))),
+            "s": pa.StructArray.from_arrays([fixed(VALUES)], ["v"]),
+        }
+    )
+    found = lanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=25)
+    found.delete("i = 2")
+    return found
+
+
+def test_the_columns_of_a_batch(dataset):
+    """The number of the query comes first, whatever is asked for."""
+    asked = {"column": "f", "q": VALUES[:2], "k": 2}
+
+    def names(**scan):
+        return dataset.to_table(nearest=asked, **scan).schema.names
+
+    assert "query_index" == names()[0]
+    assert ["query_index", "i", "_distance"] == names(columns=["i", "query_index"])
+    assert ["query_index", "i"] == names(columns=["i"], disable_scoring_autoprojection=True)
+    assert ["query_index", "a", "_distance"] == names(columns={"a": "i + 1"})
+    field = dataset.to_table(nearest=asked).schema.field(0)
+    assert (pa.int32(), False) == (field.type, field.nullable)
+
+
+def test_what_has_no_answer(dataset):
+    """Some fragments only, and rows that are deleted, are not searched."""
+    asked = {"column": "f", "q": VALUES[0]}
+    with pytest.raises(QueryRefused):
+        dataset.scanner(nearest=asked, fragments=dataset.get_fragments()[:1])
+    with pytest.raises(QueryRefused):
+        dataset.scanner(nearest=asked, include_deleted_rows=True, with_row_id=True)
+    with pytest.raises(QueryRefused):
+        dataset.scanner(nearest=asked, filter="_distance < 1", prefilter=True)
+
+
+def test_a_plan_says_what_is_done(dataset):
+    """What is looked at, and what is asked before and after."""
+    asked = {"column": "f", "q": VALUES[0], "k": 3}
+    plan = dataset.scanner(nearest=asked, filter="i > 3", limit=1).explain_plan()
+    assert ["Projection", "Limit", "Filter", "Sort", "KNNVectorDistance", "LanceRead"] == [
+        line.strip().partition(":")[0] for line in plan.splitlines()
+    ]
+    before = dataset.scanner(nearest=asked, filter="i > 3", prefilter=True, order_by=["i"])
+    assert "Filter: columns=[i]" == before.explain_plan().splitlines()[-1].strip()
+
+
+CASES = [
+    {"nearest": {"column": column, "k": 70, **asked}}
+    for column in ("f", "h", "d", "w", "m", "s.v")
+    for asked in ({}, {"metric": "cosine"}, {"metric": "dot"}, {"distance_range": (1, 4)})
+]
+CASES += [
+    {"nearest": {"column": "u", "k": 9}},
+    {"nearest": {"column": "f"}, "limit": 15},
+    {"nearest": {"column": "f"}, "offset": 3},
+    {"nearest": {"column": "f", "k": 9}, "filter": "i < 30", "prefilter": True},
+    {"nearest": {"column": "f", "k": 9}, "filter": "i < 30", "limit": 2, "offset": 1},
+    {"nearest": {"column": "f", "k": 9}, "order_by": ["i"], "with_row_id": True},
+    {"nearest": {"column": "f", "k": 9, "refine_factor": 2, "nprobes": 1, "ef": 1}},
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("scan", CASES, ids=str)
+def test_the_oracle_finds_the_same(dataset, scan, several):
+    """Rows, their order, their distances and the schema are the same."""
+    import lance
+
+    q = VALUES[:3] if several else VALUES[0]
+    if scan["nearest"]["column"] == "u":
+        q = q * 50 + 100
+    scan = {**scan, "nearest": {**scan["nearest"], "q": q}}
+    ours, wanted = dataset.to_table(**scan), lance.dataset(dataset.uri).to_table(**scan)
+    assert wanted.schema == ours.schema
+    np.testing.assert_allclose(
+        ours["_distance"].to_numpy(), wanted["_distance"].to_numpy(), rtol=1e-5, atol=1e-5
+    )
+    for name in ours.schema.names:
+        if name != "_distance":
+            assert repr(wanted[name].to_pylist()) == repr(ours[name].to_pylist())
