@@ -77,8 +77,8 @@ def test_wrong_values_are_refused_at_once(step, value, kind, dataset):
 
 
 def test_searches_are_refused_in_the_end(dataset):
-    """One is not there yet; text without an index is looked for nowhere."""
-    with pytest.raises(NotImplementedError):
+    """Numbers are no vectors; text without an index is looked for nowhere."""
+    with pytest.raises(TypeError):
         ScannerBuilder(dataset).nearest("i", [1.0], k=1).to_scanner()
     with pytest.raises(ValueError, match="INVERTED"):
         ScannerBuilder(dataset).full_text_search("a").to_scanner()
