@@ -1,0 +1,130 @@
+"""Estimated distances of RabitQ: of a query from rows of which codes and factors are stored.
+
+Of a query q, y is the rotated query and S the sum of its components; s is the sum of those that a
+row's signs choose. With b of the signs, y.b = s - S / 2 (arXiv 2405.12497, section 3.3), and with w
+of the extended codes c of e bits, y.w = 2 ** e s + y.c - (2 ** e - 1/2) S:
+
+    distance = y.b scale + f(add),  or the same of w and its factors
+
+    l2   f(A) = A + |q - c| ** 2
+    dot  f(A) = alpha (A - 1) + 1 - y.g,  alpha = y.g / g.g
+
+s is looked up, for every four components, in a table of 16 sums. Rows in full blocks of 32 have it
+from sums rounded to whole steps between the smallest and the largest of all tables, the rows behind
+these exactly: the distance depends on where a row lies in its partition.
+
+Older indices rotate the residual of the query, y of q - c, and have
+
+    distance = (2 s - S) / sqrt(d) scale + add + |q - c| ** 2,  for dot - c.q in place of the last
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.kernels.distance import Floats, Metric
+from lanceref.kernels.rabitq_factors import Factors
+from lanceref.kernels.rabitq_signs import BLOCK
+
+Bytes = NDArray[np.uint8]
+Sums = TypeVar("Sums", np.float32, np.int32)
+
+STEPS = 255
+"""Steps between the smallest and the largest sum."""
+
+FINE_STEPS = 65535
+"""The same for queries that are to be accurate."""
+
+BITS = np.unpackbits(np.arange(16, dtype=np.uint8)[:, None], axis=1, bitorder="little")[:, :4]
+"""The four bits of each half of a byte, lowest first."""
+
+BLOCK_ROWS = 2**14
+"""Rows that are looked up together, so that the sums stay in the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query in a partition: y, S, and f as `slope` and `base`; `error` goes with the errors."""
+
+    rotated: Floats
+    total: np.float32
+    slope: np.float32
+    base: np.float32
+    error: np.float32
+
+
+def ask(rotated: Floats, center: Floats, far: np.float32, metric: Metric) -> Asked:
+    """Return what a partition is asked: y [d], the rotated centroid g [d], and |q - c| ** 2."""
+    total = rotated.sum(dtype=np.float32)
+    one = np.float32(1)
+    if metric != "dot":
+        return Asked(rotated, total, one, far, np.sqrt(far))
+    product = np.float32(np.dot(rotated, center))
+    with np.errstate(all="ignore"):
+        slope = product / np.float32(np.dot(center, center))
+    slope = slope if np.isfinite(slope) else np.float32(0)
+    error = np.float32(np.linalg.norm(rotated - slope * center))
+    return Asked(rotated, total, slope, one - product - slope, error)
+
+
+def by_signs(asked: Asked, sums: Floats, factors: Factors) -> Floats:
+    """Return the distances [n] by signs alone."""
+    return (sums - asked.total / 2) * factors.scale + (asked.slope * factors.add + asked.base)
+
+
+def by_codes(asked: Asked, sums: Floats, codes: Bytes, num_bits: int, factors: Factors) -> Floats:
+    """Return the distances [n] by signs and codes [n, d] of `num_bits` bits."""
+    products = np.empty(len(codes), np.float32)
+    step = max(1, 8 * BLOCK_ROWS // codes.shape[1])
+    for start in range(0, len(codes), step):
+        rows = slice(start, start + step)
+        products[rows] = codes[rows].astype(np.float32) @ asked.rotated
+    whole = np.float32(2**num_bits)
+    near = whole * sums + products - (whole - np.float32(0.5)) * asked.total
+    return near * factors.scale + (asked.slope * factors.add + asked.base)
+
+
+def by_residual(rotated: Floats, sums: Floats, factors: Factors, far: np.float32) -> Floats:
+    """Return the distances [n] of older indices; y is of q - c, `far` what is last in the sum."""
+    near = (2 * sums - rotated.sum(dtype=np.float32)) / np.float32(np.sqrt(len(rotated)))
+    distances: Floats = near * factors.scale + (factors.add + far)
+    return distances
+
+
+def sign_sums(rotated: Floats, columns: Bytes, steps: int = STEPS) -> Floats:
+    """Return for columns [d / 8, n] of signs the sum of components [d] that they choose: [n]."""
+    full = columns.shape[1] - columns.shape[1] % BLOCK
+    table = (rotated.reshape(-1, 1, 4) * BITS.astype(np.float32)).sum(axis=2, dtype=np.float32)
+    low, high = table.min(), table.max()
+    with np.errstate(all="ignore"):
+        share = np.float32(steps) / (high - low)
+        size = (high - low) / np.float32(steps)
+    if not (np.isfinite(share) and np.isfinite(size)):
+        return _look_up(_bytewise(table), columns)
+    whole = np.rint((table - low) * share).astype(np.int32)
+    sums = np.empty(columns.shape[1], np.float32)
+    sums[:full] = (
+        _look_up(_bytewise(whole), columns[:, :full]) * size + np.float32(len(table)) * low
+    )
+    sums[full:] = _look_up(_bytewise(table), columns[:, full:])
+    return sums
+
+
+def _bytewise(table: NDArray[Sums]) -> NDArray[Sums]:
+    """Return the sums for whole bytes [w, 256] from those for their halves [2 w, 16]."""
+    sums: NDArray[Sums] = (table[1::2, :, None] + table[0::2, None, :]).reshape(-1, 256)
+    return sums
+
+
+def _look_up(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
+    """Return the sum of what the bytes of each row stand for."""
+    sums: NDArray[Sums] = np.zeros(columns.shape[1], table.dtype)
+    for start in range(0, len(sums), BLOCK_ROWS):
+        block = sums[start : start + BLOCK_ROWS]
+        for row, column in zip(table, columns, strict=True):
+            block += row[column[start : start + BLOCK_ROWS]]
+    return sums
