@@ -52,14 +52,19 @@ def tests(session: nox.Session) -> None:
     session.run("pytest", "-m", "not spark", "-n", "2", *session.posargs)
     if not _has_spark_tests():
         return
-    if _java_version() < 17:
-        message = "Spark tests need Java 17 or newer: apt-get install openjdk-17-jre-headless"
-        if os.environ.get("CI"):
-            session.error(message)
-        session.warn(message)
-        return
-    session.install("-e", ".[oracle,test,spark]")
-    session.run("pytest", "-m", "spark", *session.posargs)
+    if _has_java(session):
+        session.install("-e", ".[oracle,test,spark]")
+        session.run("pytest", "-m", "spark", *session.posargs)
+
+
+@nox.session
+def spark(session: nox.Session) -> None:
+    """Run the tests of Spark, with 30 schedules of faults."""
+    if _has_java(session):
+        session.install("-e", ".[oracle,test,spark]")
+        session.run(
+            "pytest", "-m", "spark", *session.posargs, env={"LANCEREF_FAULT_SCHEDULES": "30"}
+        )
 
 
 @nox.session
@@ -221,6 +226,17 @@ def _run_all(session: nox.Session, *commands: list[str]) -> None:
             failed.append(" ".join(command))
     if failed:
         session.error(f"failed: {'; '.join(failed)}")
+
+
+def _has_java(session: nox.Session) -> bool:
+    """Whether Spark can run here; with `CI` set, anything else is a failure."""
+    if _java_version() >= 17:
+        return True
+    message = "Spark tests need Java 17 or newer: apt-get install openjdk-17-jre-headless"
+    if os.environ.get("CI"):
+        session.error(message)
+    session.warn(message)
+    return False
 
 
 def _has_spark_tests() -> bool:

@@ -8,6 +8,7 @@ it too, so that callers can catch either.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,9 +32,17 @@ class Place:
 
 
 class LanceError(Exception):
-    """Base of every refusal of the reference."""
+    """Base of every refusal of the reference. Goes whole from one process to another."""
 
     stage: Stage = "open"
+
+    def __reduce__(self) -> tuple[Callable[..., LanceError], tuple[object, ...], dict[str, object]]:
+        return _revived, (type(self), *self.args), self.__dict__
+
+
+def _revived(cls: type[LanceError], *args: object) -> LanceError:
+    """Make an error again from what it was pickled as; its attributes follow."""
+    return cls.__new__(cls, *args)
 
 
 class BytesError(LanceError):

@@ -1,0 +1,16 @@
+"""Spark: tables read, written, checked and indexed by many machines.
+
+`spark.read.format("lance_reference")` works wherever the package is installed; `register` is for
+those who want to say so. Only this package imports PySpark.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from lanceref.spark.source import LanceDataSource
+
+
+def register(spark: SparkSession) -> None:
+    """Make the format `lance_reference` known to a session."""
+    spark.dataSource.register(LanceDataSource)

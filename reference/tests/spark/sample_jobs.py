@@ -1,0 +1,26 @@
+"""Jobs that tests of executors run: functions of a module, which other processes can import."""
+
+import os
+import sys
+
+from lanceref.errors import BadMagic, Place
+
+
+def times(job, shared):
+    """Multiply a number."""
+    return job * shared
+
+
+def whereabouts(job, shared):
+    """Tell the process."""
+    return os.getpid()
+
+
+def refuse(job, shared):
+    """Refuse a file."""
+    raise BadMagic("L.file.footer.magic", Place(job, 12, 4), found=b"LANX", wanted=b"LANC")
+
+
+def surroundings(job):
+    """Tell the Python version and the number of threads that libraries may use."""
+    return sys.version, os.environ["OMP_NUM_THREADS"]

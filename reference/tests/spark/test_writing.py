@@ -1,0 +1,161 @@
+"""Writing: one job is one version, whatever becomes of its tasks."""
+
+import json
+import os
+from pathlib import Path
+
+import lanceref
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from tests.spark.faulty import FAULTS, FaultySource
+
+pytestmark = pytest.mark.spark
+
+SCHEDULES = int(os.environ.get("LANCEREF_FAULT_SCHEDULES", "4"))
+"""How many schedules of faults are tried."""
+
+
+def save(frame, uri, mode="append", source="lance_reference", **options):
+    frame.write.format(source).mode(mode).options(**options).save(str(uri))
+    return lanceref.dataset(str(uri))
+
+
+def numbers(spark, stop, parts=4):
+    return spark.range(0, stop, 1, parts)
+
+
+def files_of(uri):
+    folder = Path(uri, "data")
+    return {path.name for path in folder.iterdir()} if folder.exists() else set()
+
+
+def named_files(dataset):
+    fragments = (one for n in dataset.versions() for one in _fragments(dataset, n["version"]))
+    return {file.path for fragment in fragments for file in fragment.data_files()}
+
+
+def _fragments(dataset, version):
+    return lanceref.dataset(dataset.uri, version=version).get_fragments()
+
+
+def test_a_frame_becomes_a_table(spark, tmp_path):
+    """The first save makes version 1, with the rows in the order of the partitions."""
+    made = save(numbers(spark, 100), tmp_path / "t")
+    assert made.version == 1
+    assert made.to_table()["id"].to_pylist() == list(range(100))
+    assert len(made.get_fragments()) == 4
+
+
+def test_append_and_overwrite_are_one_version_each(spark, tmp_path):
+    """Rows go behind those there are, or in their place; older versions stay."""
+    save(numbers(spark, 10), tmp_path / "t")
+    assert save(numbers(spark, 10), tmp_path / "t").count_rows() == 20
+    made = save(numbers(spark, 3), tmp_path / "t", "overwrite")
+    assert (made.version, made.count_rows()) == (3, 3)
+    assert lanceref.dataset(made.uri, version=2).count_rows() == 20
+
+
+def test_rows_of_a_table_are_written_in_its_types(spark, tmp_path):
+    """Through Spark and back, a table has the same schema and rows; so has what it appends to."""
+    rows = pa.table(
+        {
+            "u": pa.array([1, None], pa.uint64()),
+            "v": pa.array([[1, 2], None], pa.list_(pa.float16(), 2)),
+            "d": pa.array(["x", "y"]).dictionary_encode(),
+            "m": pa.array([[("k", 1)], []], pa.map_(pa.string(), pa.uint8())),
+        }
+    )
+    given = lanceref.write_dataset(rows, str(tmp_path / "a"), data_storage_version="2.2")
+    frame = spark.read.format("lance_reference").load(given.uri)
+    made = save(frame, tmp_path / "b", data_storage_version="2.2")
+    assert made.schema == given.schema
+    assert made.to_table().to_pylist() == rows.to_pylist()
+    plain = spark.createDataFrame([(5, [1.0, 2.0], "z", {"q": 9})], ["u", "v", "d", "m"])
+    assert save(plain, tmp_path / "b").to_table().to_pylist()[-1] == {
+        "u": 5,
+        "v": [1.0, 2.0],
+        "d": "z",
+        "m": [("q", 9)],
+    }
+
+
+def test_rows_of_other_columns_are_refused(spark, tmp_path):
+    """The refusal comes before a file is written."""
+    made = save(numbers(spark, 3), tmp_path / "t")
+    before = files_of(made.uri)
+    with pytest.raises(Exception, match="has no columns other"):
+        save(numbers(spark, 3).withColumnRenamed("id", "other"), tmp_path / "t")
+    assert files_of(made.uri) == before
+
+
+def test_a_frame_without_rows_makes_an_empty_table(spark, tmp_path):
+    """The table has the schema, and no data file."""
+    made = save(numbers(spark, 0), tmp_path / "t")
+    assert (made.count_rows(), made.schema.names, files_of(made.uri)) == (0, ["id"], set())
+
+
+def test_a_transaction_is_committed_once(spark, tmp_path):
+    """A job that is run again under the id of its transaction leaves the table as it is."""
+    save(numbers(spark, 3), tmp_path / "t")
+    one = save(numbers(spark, 5), tmp_path / "t", transaction_id="0b" * 16)
+    frame = numbers(spark, 5)
+    from lanceref.spark.options import parse
+    from lanceref.spark.writing import aim, commit
+
+    aimed = aim(parse({"path": one.uri, "version": "1"}), frame.schema, False)
+    replayed = type(aimed)(aimed.options, 1, aimed.schema, False)
+    assert commit(replayed, [], "0b" * 16, {}) == one.version
+    assert lanceref.dataset(one.uri).count_rows() == 8
+
+
+schedules = some.fixed_dictionaries(
+    {}, optional={str(n): some.lists(some.sampled_from(FAULTS), min_size=1, max_size=2)
+                  for n in range(4)}
+)  # fmt: skip
+
+
+def _attempts(faults):
+    """The faults that happen: attempts end with the first that is well."""
+    return faults[: faults.index("ok")] if "ok" in faults else faults
+
+
+@given(schedule=schedules)
+@settings(max_examples=SCHEDULES)
+def test_faults_leave_exactly_the_rows_and_known_orphans(spark, tmp_path_factory, schedule):
+    """After any faults that Spark survives: every row once, one new version, and as orphans the
+    files of attempts that failed after they had written."""
+    spark.dataSource.register(FaultySource)
+    uri = tmp_path_factory.mktemp("faulty") / "t"
+    save(numbers(spark, 7), uri)
+    made = save(numbers(spark, 100), uri, source="faulty", schedule=json.dumps(schedule))
+    assert made.version == 2
+    assert sorted(made.to_table()["id"].to_pylist()) == sorted([*range(7), *range(100)])
+    late = sum(f.endswith("after") for faults in schedule.values() for f in _attempts(faults))
+    assert len(files_of(uri) - named_files(made)) == late
+
+
+def test_a_job_that_fails_changes_nothing(spark, tmp_path):
+    """A task that always fails ends the job; there is no new version, and no file is removed."""
+    spark.dataSource.register(FaultySource)
+    made = save(numbers(spark, 7), tmp_path / "t")
+    schedule = json.dumps({"2": ["after"] * 3})
+    with pytest.raises(Exception, match="fault: after"):
+        save(numbers(spark, 100), tmp_path / "t", source="faulty", schedule=schedule)
+    after = lanceref.dataset(made.uri)
+    assert (after.version, after.count_rows()) == (1, 7)
+    assert len(files_of(made.uri) - named_files(after)) >= 3
+
+
+@pytest.mark.oracle
+def test_the_oracle_reads_what_spark_wrote(spark, tmp_path):
+    """Rows, schema and version are those that were saved."""
+    import lance
+
+    frame = numbers(spark, 1000).selectExpr("id", "cast(id as string) s", "array(id, 1) l")
+    made = save(frame, tmp_path / "t")
+    theirs = lance.dataset(made.uri)
+    assert theirs.to_table().to_pylist() == made.to_table().to_pylist()
+    assert theirs.count_rows() == 1000
