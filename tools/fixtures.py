@@ -27,11 +27,12 @@ import pyarrow as pa
 from findings import Finding, conclude
 from lance_conformance import suite
 from lance_conformance.acting import act
-from lance_conformance.adapters.reference import hello, in_process
+from lance_conformance.adapters.reference import adapter, hello, in_process
 from lance_conformance.cases import load_case
 from lance_conformance.checks import alternative
 from lance_conformance.compare import first_difference
 from lance_conformance.judge import read_output
+from lance_conformance.nearness import settled
 from lance_conformance.outcomes import Outcome
 from lance_conformance.recipes.build import hexmap, read_files
 from lance_conformance.recipes.change import apply
@@ -130,22 +131,29 @@ def check_verdict(folder: str, case: Case) -> Iterator[str]:
         return
     expected, kind = case["expect"][0], case["kind"]
     path = FIXTURES / folder / case["input"].get("path", DATASET)
-    is_file = "path" in case["input"]
     try:
-        table = read(path, is_file, case["input"].get("args", {}))
+        table, facts = read(path, case)
     except LanceError as error:
         if kind not in ("negative-file", "negative-dataset"):
             yield f"refused: {error}"
             return
         yield from _check_refusal(error, case)
+        if "index" in case["requires"]:
+            yield from _check_report(path, case)
         return
     if kind in ("negative-file", "negative-dataset"):
         yield "accepted, but it is to be refused"
         return
     if "table" in expected:
-        difference = first_difference(_expected(folder, expected), table)
+        order = expected["table"]["order"]
+        wanted = _expected(folder, expected)
+        if "distance_rel" in expected.get("search", {}):
+            table = settled(wanted, table, expected["search"]["distance_rel"])
+        difference = first_difference(wanted, table, order=order)
         if difference:
             yield f"reads as another table: {difference}"
+    if "search" in expected and not expected.get("facts", {}).items() <= facts.items():
+        yield f"answers {facts}"
     found = {f.clause for f in validate(path, deep=True) if f.severity == "must"}
     if kind == "lint" and not set(expected["findings"]) <= found:
         yield f"validate reports {sorted(found)}, not {expected['findings']}"
@@ -179,18 +187,25 @@ def _check_refusal(error: LanceError, case: Case) -> Iterator[str]:
         yield f"refused under {clause}, not {case['clauses'][0]['id']}: {error}"
 
 
-def read(path: Path, is_file: bool, args: Case) -> pa.Table:
-    """Read a data file or dataset, as the arguments of the case say, with the reference."""
-    if is_file:
-        return LanceFileReader(path).read_all().to_table()
-    if args:
-        with tempfile.TemporaryDirectory() as scratch:
-            out = f"{scratch}/out.arrow"
-            answer = in_process("dataset.read", {"uri": str(path), "out": out, **args})
-            if "ok" not in answer:
-                raise SystemExit(f"{path}: {answer}")
-            return read_output(Path(out)).combine_chunks()
-    return lanceref.dataset(path).to_table(blob_handling="all_binary")
+def _check_report(path: Path, case: Case) -> Iterator[str]:
+    """Yield that `validate` does not find what an index is refused for."""
+    clause = case["clauses"][0]["id"]
+    found = {finding.clause for finding in validate(path, deep=True)}
+    if clause not in found:
+        yield f"validate reports {sorted(found)}, not {clause}"
+
+
+def read(path: Path, case: Case) -> tuple[pa.Table, Case]:
+    """Read a data file or dataset, as the case says, with the reference: rows and facts."""
+    args = case["input"].get("args", {})
+    if "path" in case["input"]:
+        return LanceFileReader(path).read_all().to_table(), {}
+    if not args:
+        return lanceref.dataset(path).to_table(blob_handling="all_binary"), {}
+    with tempfile.TemporaryDirectory() as scratch:
+        request = {"uri": str(path), "out": f"{scratch}/out.arrow", **args}
+        facts = adapter().operations[case["requires"]["op"]](request)
+        return read_output(Path(facts["out"])).combine_chunks(), facts
 
 
 def _expected(folder: str, expected: Case) -> pa.Table:

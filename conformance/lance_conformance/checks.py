@@ -20,11 +20,15 @@ from lance_conformance.session import Claims
 
 @dataclass(frozen=True, slots=True)
 class HoldsTable:
-    """The operation succeeds and its output equals `table`."""
+    """The operation succeeds and its output equals `table`.
+
+    With a `tolerance` it is that of a search: best first, scores equal but for that share.
+    """
 
     table: pa.Table
     order: str = "storage"
     accept_types: Mapping[str, list[str]] = field(default_factory=dict)
+    tolerance: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ KNOWN_FLAGS = 1 | 2 | 8 | 16 | 32 | 128 | 256 | 1024 | 2048 | 16384
 _SPECIFIC = frozenset({"columns", "filter", "limit", "offset", "ranges", "rows", "with"})
 """Arguments that make a case one particular read: it is not varied further."""
 
-READING = frozenset({"file.read", "dataset.read", "dataset.take"})
+READING = frozenset({"file.read", "dataset.read", "dataset.take", "index.search", "index.dump"})
 """Operations that answer with a table."""
 
 
@@ -91,17 +95,18 @@ def expand(case: Case, claims: Claims) -> list[Check]:
     elif "survive" in expected:
         checks = [Check("full", op, args, Survives())]
     elif "table" in expected:
-        checks = [
-            *_reads(case, claims, Check("full", op, args, expected_table(case, expected["table"])))
-        ]
+        table = expected_table(case, expected["table"])
+        table = replace(table, tolerance=expected.get("search", {}).get("distance_rel", ""))
+        checks = [*_reads(case, claims, Check("full", op, args, table))]
     else:
         checks = []
     if "findings" in expected:
         checks.append(_validation(Reports(tuple(expected["findings"]))))
     if "facts" in expected:
         inspect = "file.inspect" if "path" in case.manifest["input"] else "dataset.versions"
-        asked = inspect if op in READING else op
-        checks.append(Check("facts", asked, {}, HasFacts(expected["facts"])))
+        by_itself = op == "index.search" or op not in READING
+        asked = (op, args) if by_itself else (inspect, {})
+        checks.append(Check("facts", *asked, HasFacts(expected["facts"])))
     if not checks:
         raise CaseError(f"{case.id}: this runner has no procedure for {sorted(expected)}")
     return [check for check in checks if check.op in claims.capabilities]
@@ -135,7 +140,9 @@ def expected_table(case: Case, expected: Mapping[str, Any]) -> HoldsTable:
 
 def _reads(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
     yield full
-    if full.op == "dataset.take" or _SPECIFIC & full.args.keys():
+    if full.op == "index.search" and full.args.get("use_index", True) and "filter" in full.args:
+        yield replace(full, name="scan", args={**full.args, "use_index": False})
+    if full.op not in ("file.read", "dataset.read") or _SPECIFIC & full.args.keys():
         return
     assert isinstance(full.expect, HoldsTable)
     capability = claims.capabilities[full.op]

@@ -36,7 +36,8 @@ def first_difference(
     if expected.num_rows != found.num_rows:
         return f"rows: expected {expected.num_rows}, found {found.num_rows}"
     if order == "any":
-        expected, found = _sorted(expected), _sorted(found)
+        names = expected.column_names
+        expected, found = sorted_rows(expected, names), sorted_rows(found, names)
     worst: tuple[int, str] | None = None
     for name, ours, theirs in zip(
         expected.column_names, expected.columns, found.columns, strict=True
@@ -88,8 +89,9 @@ def _shown(scalar: pa.Scalar) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}… ({len(text)} characters)"
 
 
-def _sorted(table: pa.Table) -> pa.Table:
-    columns = [column.to_pylist() for column in table.columns]
+def sorted_rows(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return the rows of a table sorted by some of its columns."""
+    columns = [table[name].to_pylist() for name in names]
     keys = [tuple(_key(column[row]) for column in columns) for row in range(table.num_rows)]
     return table.take(pa.array(sorted(range(table.num_rows), key=keys.__getitem__), pa.int64()))
 

@@ -21,6 +21,7 @@ from lance_conformance.checks import (
     Survives,
 )
 from lance_conformance.compare import first_difference
+from lance_conformance.nearness import out_of_order, settled
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol import Message
 from lance_conformance.requirements import contradicts
@@ -93,7 +94,11 @@ def _judge_table(expect: HoldsTable, body: Mapping[str, Any], out: Path) -> Verd
     if "num_rows" in body and int(body["num_rows"]) != found.num_rows:
         told = f"says {body['num_rows']} rows, wrote {found.num_rows}"
         return Verdict(Outcome.FAIL, told)
-    difference = first_difference(
+    difference = None
+    if expect.tolerance:
+        difference = out_of_order(found)
+        found = settled(expect.table, found, expect.tolerance)
+    difference = difference or first_difference(
         expect.table, found, order=expect.order, accept_types=expect.accept_types
     )
     if difference is not None:

@@ -17,7 +17,13 @@ def main_operation(case: Case) -> str:
     named = case.requires.get("op")
     if named:
         return str(named)
-    by_kind = {"take": "dataset.take", "inspect": "file.inspect", "metadata": "dataset.versions"}
+    by_kind = {
+        "take": "dataset.take",
+        "inspect": "file.inspect",
+        "metadata": "dataset.versions",
+        "index-search": "index.search",
+        "index-bytes": "index.dump",
+    }
     reading = "file.read" if "path" in case.manifest["input"] else "dataset.read"
     return by_kind.get(case.kind, reading)
 
@@ -43,10 +49,10 @@ def missing(case: Case, claims: Claims) -> str | None:
     types = capability.get("types")
     if "index" in requires and isinstance(types, list) and requires["index"] not in types:
         return f"index {requires['index']}"
-    if isinstance(
-        case.manifest["input"].get("args", {}).get("filter"), dict
-    ) and not capability.get("filter"):
-        return "filters"
+    asked = case.manifest["input"].get("args", {})
+    for what, words in (("filter", "filters"), ("text", "full-text queries")):
+        if isinstance(asked.get(what), dict) and not capability.get(what):
+            return words
     return None
 
 

@@ -15,7 +15,7 @@ import lance
 import pyarrow as pa
 from lance.file import LanceFileReader
 
-from lance_conformance.adapters import face, writing
+from lance_conformance.adapters import face, searching, writing
 from lance_conformance.adapters.skeleton import Adapter, Message, load_kinds, serve
 from lance_conformance.adapters.twin import twin
 
@@ -42,6 +42,7 @@ def hello() -> Message:
         "capabilities": {
             **face.capabilities(VERSIONS, ["0.1", *VERSIONS], filters=True),
             **writing.capabilities(lance, VERSIONS, writing.VERBS),
+            **searching.capabilities(),
         },
         "profiles": ["format", "robust", "unstable"],
     }
@@ -68,6 +69,7 @@ def main() -> None:
     operations = {
         **face.operations(LanceFileReader, lance.dataset),
         **writing.operations(lance, lambda operation: twin(_PLACES, operation)),
+        **searching.operations(lance, import_module("lance.query")),
     }
     serve(Adapter(hello(), operations, refusals, refuse))
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import lanceref
+import lanceref.query
 from lanceref.errors import LanceError
 from lanceref.file import LanceFileReader
 from lanceref.table.flags import READABLE
 from lanceref.validate import validate
 
 from lance_conformance import __version__
-from lance_conformance.adapters import face, writing
+from lance_conformance.adapters import dumping, face, searching, writing
 from lance_conformance.adapters.skeleton import Adapter, Message, answer, serve
 
 VERSIONS = ["2.0", "2.1", "2.2", "2.3"]
@@ -29,6 +30,8 @@ def hello() -> Message:
         "capabilities": {
             **face.capabilities(["0.1", *VERSIONS], ["0.1", *VERSIONS], filters=True),
             **writing.capabilities(lanceref, VERSIONS, writing.VERBS),
+            **searching.capabilities(),
+            "index.dump": {"types": dumping.TYPES},
             "validate": {},
         },
         "flags": {"reader_known": str(READABLE), "writer_known": str(READABLE)},
@@ -66,6 +69,8 @@ def adapter() -> Adapter:
     operations = {
         **face.operations(LanceFileReader, lanceref.dataset),
         **writing.operations(lanceref, lambda operation: operation),
+        **searching.operations(lanceref, lanceref.query),
+        "index.dump": dumping.dump,
         "validate": check,
     }
     return Adapter(hello(), operations, lambda: (LanceError,), refuse)

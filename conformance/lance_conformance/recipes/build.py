@@ -55,9 +55,14 @@ def _build_positive(recipe: Positive, clauses: list[str], folder: Path) -> None:
     made = recipe.make()
     folder.mkdir(parents=True)
     _write_files(folder, made.files)
-    expect: dict[str, object] = {}
+    expect: dict[str, Any] = {}
     if made.table is not None:
-        expect["table"] = _table(folder, made.table)
+        expect["table"] = _table(folder, made.table, recipe.order)
+    if recipe.kind == "index-search":
+        mode = "exact-order" if recipe.order == "storage" else "exact-set"
+        expect["search"] = {"mode": mode, "truth": EXPECT}
+        if recipe.tolerance:
+            expect["search"] |= {"distance_rel": recipe.tolerance, "ties": "any"}
     if recipe.facts:
         expect["facts"] = dict(recipe.facts)
     case = _header(recipe.id, recipe.title, recipe.kind)
@@ -103,6 +108,8 @@ def _build_negative(recipe: Negative, out: Path) -> None:
     }
     case["patch"] = [_patch(patch, recipe.meaning)]
     case["input"] = _input(files)
+    if "args" in parent["input"]:
+        case["input"]["args"] = _asked(parent["input"]["args"], recipe.kind)
     if recipe.kind == "lint":
         table = parent["expect"][0]["table"]
         (folder / EXPECT).write_bytes((parent_folder / EXPECT).read_bytes())
@@ -110,6 +117,12 @@ def _build_negative(recipe: Negative, out: Path) -> None:
     else:
         case["expect"] = [{"reject": {"stage": recipe.stage, "before_output": False}}]
     _write_case(folder, case, files)
+
+
+def _asked(args: Mapping[str, object], kind: str) -> dict[str, object]:
+    """Return what is asked of a parent's negative; past an index that is wrong and can be read."""
+    past = {"use_index": False} if kind == "lint" and "filter" in args else {}
+    return {**args, **past}
 
 
 def _build_acting(recipe: Acting, folder: Path) -> None:
@@ -162,11 +175,11 @@ def _write_table(path: Path, table: pa.Table) -> None:
         writer.write_table(table.combine_chunks())
 
 
-def _table(folder: Path, table: pa.Table) -> dict[str, object]:
+def _table(folder: Path, table: pa.Table, order: str = "storage") -> dict[str, object]:
     """Write an expected table and return what the manifest says of it."""
     _write_table(folder / EXPECT, table)
     digest = _sha256((folder / EXPECT).read_bytes())
-    return {"path": EXPECT, "sha256": digest, "order": "storage"}
+    return {"path": EXPECT, "sha256": digest, "order": order}
 
 
 def _header(case_id: str, title: str, kind: str) -> dict[str, Any]:
@@ -174,11 +187,17 @@ def _header(case_id: str, title: str, kind: str) -> dict[str, Any]:
 
 
 def _requires(recipe: Positive) -> dict[str, object]:
-    by_kind = {"read-file": "file.read", "metadata": "dataset.versions"}
+    by_kind = {
+        "read-file": "file.read",
+        "metadata": "dataset.versions",
+        "index-search": "index.search",
+        "index-bytes": "index.dump",
+    }
     op = by_kind.get(recipe.kind, "dataset.read")
     block: dict[str, object] = {"op": op}
     for key, value in (
         ("file_version", recipe.version),
+        ("index", recipe.index),
         ("types", list(recipe.types)),
         ("encodings", list(recipe.encodings)),
         ("features", list(recipe.features)),

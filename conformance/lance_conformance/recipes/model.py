@@ -29,7 +29,11 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Positive:
-    """A case whose input must be read as its table."""
+    """A case whose input must be read as its table.
+
+    `index` is the type of the index that is asked or shown, `order` that of the rows expected, and
+    `tolerance` the share by which their scores may be off.
+    """
 
     id: str
     title: str
@@ -43,6 +47,9 @@ class Positive:
     facts: Mapping[str, object] = field(default_factory=dict)
     args: Mapping[str, object] = field(default_factory=dict)
     reachable: bool = True
+    index: str = ""
+    order: str = "storage"
+    tolerance: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,115 @@
+"""The operation that shows what an index holds, of the reference.
+
+Sets of rows come as a row for each member: what it is a set of, and the row key. Zones come as they
+are stored. Rows are sorted, so that equal indices are equal tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import lanceref
+import numpy as np
+import pyarrow as pa
+from lanceref.index import zones
+from lanceref.index.fulltext.inverted import Inverted
+from lanceref.index.indices import Index
+from lanceref.index.scalar import bitmap, bloomfilter, btree, label_list, ngram, zonemap
+from lanceref.index.segment import Segment
+
+from lance_conformance.adapters.skeleton import Message, NotClaimed, write_table
+
+KEY = "row"
+"""Name of the column of row keys."""
+
+
+def dump(request: Message) -> Message:
+    """Answer `index.dump`."""
+    version = int(request["version"]) if "version" in request else None
+    opened = lanceref.dataset(request["uri"], version=version)
+    index = _named(opened, request["index"])
+    if index.kind.name not in _CONTENTS:
+        raise NotClaimed(index.kind.name)
+    content = _CONTENTS[index.kind.name]
+    table = pa.concat_tables([content(segment) for segment in index.segments])
+    return write_table(request["out"], table)
+
+
+def _named(opened: lanceref.LanceDataset, name: str) -> Index:
+    return next(one for one in opened._snapshot.indices.known if one.name == name)
+
+
+def _members(values: pa.Array, keys: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> pa.Table:
+    """Return values and keys, by key where values are equal."""
+    table = pa.table({"value": values, KEY: keys})
+    order = np.lexsort((keys, _ranks(values)))
+    return table.take(pa.array(order))
+
+
+def _ranks(values: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return of each value the place where it first occurs; equal values stand together."""
+    codes = values.dictionary_encode(null_encoding="encode").indices
+    return np.asarray(codes, np.int64)
+
+
+def _values(segment: Segment) -> pa.Table:
+    return _members(*btree.read_entries(segment))
+
+
+def _sets(segment: Segment) -> pa.Table:
+    return _members(*bitmap.entries(segment))
+
+
+def _labels(segment: Segment) -> pa.Table:
+    """Return the items, then the rows whose list is null with `list` false."""
+    items = _members(*bitmap.entries(segment))
+    nulls = label_list.null_lists(segment).keys
+    none = pa.table({"value": pa.nulls(len(nulls), items.schema.field("value").type), KEY: nulls})
+    listed = [pa.array([held] * len(part)) for held, part in ((True, items), (False, none))]
+    return pa.concat_tables(
+        part.append_column("list", own) for part, own in zip((items, none), listed, strict=True)
+    )
+
+
+def _tokens(segment: Segment) -> pa.Table:
+    tokens = ngram.read_tokens(segment)
+    postings = ngram.Ngram(segment).postings(np.arange(len(tokens)))
+    repeated = np.repeat(tokens, [len(one) for one in postings])
+    return pa.table({"token": repeated, KEY: np.concatenate([zones.NO_KEYS, *postings])})
+
+
+def _zones(path: str, *names: str) -> Callable[[Segment], pa.Table]:
+    def content(segment: Segment) -> pa.Table:
+        file = segment.file(path)
+        return pa.table({name: file.read(name) for name in names})
+
+    return content
+
+
+def _words(segment: Segment) -> pa.Table:
+    schema = pa.schema([("token", pa.utf8()), (KEY, pa.uint64()), ("frequency", pa.uint32())])
+    return pa.concat_tables([schema.empty_table(), *_postings(Inverted(segment), schema)])
+
+
+def _postings(index: Inverted, schema: pa.Schema) -> Iterator[pa.Table]:
+    for partition in index.partitions:
+        for token, number in partition.items():
+            found = partition.postings(number)
+            columns = [[token] * len(found.documents), partition.keys[found.documents]]
+            yield pa.table([*columns, found.frequencies], schema=schema)
+
+
+_PLACE = tuple(field.name for field in zones.FIELDS)
+
+_CONTENTS: dict[str, Callable[[Segment], pa.Table]] = {
+    "BTREE": _values,
+    "BITMAP": _sets,
+    "LABEL_LIST": _labels,
+    "NGRAM": _tokens,
+    "ZONEMAP": _zones(zonemap.FILE, "min", "max", "null_count", "nan_count", *_PLACE),
+    "BLOOMFILTER": _zones(bloomfilter.FILE, *_PLACE, "has_null", "bloom_filter_data"),
+    "INVERTED": _words,
+}
+"""What a segment holds, by the name of its type."""
+
+TYPES = list(_CONTENTS)

@@ -1,0 +1,95 @@
+"""The operation that asks an index, of an implementation that has pylance's names.
+
+Both adapters run this code over their own module. Whether an index was asked is read from the plan
+of the scan; a full-text query has none without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lance_conformance.adapters.skeleton import Message, Operation, write_table
+
+TYPES = ["BTREE", "BITMAP", "LABEL_LIST", "NGRAM", "ZONEMAP", "BLOOMFILTER", "INVERTED"]
+"""Types of indices that have cases."""
+
+ASKED = ("ScalarIndexQuery", "MaterializeIndex")
+"""Steps of a plan that ask an index."""
+
+_WITH = {"_rowid": "with_row_id", "_rowaddr": "with_row_address"}
+
+
+def operations(module: Any, queries: Any) -> dict[str, Operation]:
+    """Return `index.search` over a module, and the one that has its classes of queries."""
+
+    def search(request: Message) -> Message:
+        version = int(request["version"]) if "version" in request else None
+        opened = module.dataset(request["uri"], version=version)
+        scanner = opened.scanner(**_arguments(request, queries))
+        body = write_table(request["out"], scanner.to_table())
+        if "filter" in request:
+            plan = scanner.explain_plan()
+            body["used"] = any(step in plan for step in ASKED)
+        return body
+
+    return {"index.search": search}
+
+
+def capabilities() -> Message:
+    """Return the claim that goes with `operations`."""
+    return {"index.search": {"types": TYPES, "filter": True, "text": True}}
+
+
+def _arguments(request: Message, queries: Any) -> Message:
+    arguments: Message = {_WITH[name]: True for name in request.get("with", ())}
+    if "columns" in request:
+        arguments["columns"] = request["columns"]
+    if "filter" in request:
+        arguments["filter"] = request["filter"]["sql"]
+    if "limit" in request:
+        arguments["limit"] = int(request["limit"])
+    if "text" in request:
+        arguments["full_text_query"] = text_query(request["text"], queries)
+    arguments["use_scalar_index"] = request.get("use_index", True)
+    return arguments
+
+
+def text_query(told: Mapping[str, Mapping[str, Any]], queries: Any) -> Any:
+    """Return a full-text query as an object of the classes of `queries`."""
+    ((kind, given),) = told.items()
+    return _KINDS[kind](dict(given), queries)
+
+
+def _words(name: str) -> Callable[[Message, Any], Any]:
+    def make(given: Message, queries: Any) -> Any:
+        if "operator" in given:
+            given["operator"] = queries.FullTextOperator(given["operator"].upper())
+        return getattr(queries, name)(**given)
+
+    return make
+
+
+def _boost(given: Message, queries: Any) -> Any:
+    parts = (text_query(given[name], queries) for name in ("positive", "negative"))
+    return queries.BoostQuery(*parts, negative_boost=float(given.get("negative_boost", "0.5")))
+
+
+def _boolean(given: Message, queries: Any) -> Any:
+    parts = [
+        (getattr(queries.Occur, occur.upper()), text_query(one, queries))
+        for occur, many in given.items()
+        for one in many
+    ]
+    return queries.BooleanQuery(parts)
+
+
+_KINDS: dict[str, Callable[[Message, Any], Any]] = {
+    "match": _words("MatchQuery"),
+    "phrase": _words("PhraseQuery"),
+    "multi_match": _words("MultiMatchQuery"),
+    "combined": _words("CombinedFieldsQuery"),
+    "boost": _boost,
+    "boolean": _boolean,
+}
+"""What makes a query, by its kind."""

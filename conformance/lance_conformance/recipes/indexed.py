@@ -1,0 +1,99 @@
+"""Makers: tables with an index, written by the oracle or by the reference.
+
+The same steps over either: both have the names of pylance.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import lanceref
+import pyarrow as pa
+
+from lance_conformance.oracle import lance
+from lance_conformance.recipes.model import Made
+from lance_conformance.recipes.staging import files_below
+
+COLUMN = "c"
+"""Name of the column that has the index."""
+
+NAME = "c_idx"
+"""Name of the index."""
+
+Steps = Callable[[Any, str], None]
+"""Makes a table at a URI by a module with the names of pylance."""
+
+IN_FILE = 5
+"""Rows of a data file."""
+
+INDEXED = 10
+"""Rows that are there when the index is made; the others come later."""
+
+DELETED = 7
+"""Id of a row that is deleted after the index was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A column of twelve values, and what its index is to be.
+
+    Two fragments of five rows are indexed; then one row is deleted and two are appended.
+    """
+
+    values: pa.Array
+    type: str
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    version: str = "2.1"
+    stable_row_ids: bool = False
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows, by a number each."""
+        ids = pa.array(range(len(self.values)), pa.int64())
+        return pa.table({"id": ids, COLUMN: self.values})
+
+    def __call__(self, module: Any, uri: str) -> None:
+        """Make the table and its index."""
+        table = self.table
+        options = {"enable_stable_row_ids": True} if self.stable_row_ids else {}
+        dataset = module.write_dataset(
+            table.slice(0, INDEXED),
+            uri,
+            max_rows_per_file=IN_FILE,
+            data_storage_version=self.version,
+            **options,
+        )
+        create_index(module, dataset, COLUMN, self.type, self.parameters)
+        dataset.delete(f"id = {DELETED}")
+        module.write_dataset(table.slice(INDEXED), uri, mode="append")
+
+
+def create_index(
+    module: Any, dataset: Any, column: str, type_: str, parameters: Mapping[str, object]
+) -> None:
+    """Make an index; full-text parameters are arguments, others a configuration."""
+    if type_ == "INVERTED" or not parameters:
+        dataset.create_scalar_index(column, type_, **parameters)
+        return
+    config = import_module(f"{module.__name__}.indices").IndexConfig
+    dataset.create_scalar_index(column, config(type_.lower(), dict(parameters)))
+
+
+def made(steps: Steps, expected: pa.Table, *, by: str = "oracle") -> Callable[[], Made]:
+    """Return a maker of what `steps` write by the oracle or the reference.
+
+    `expected` is what the question of the case finds.
+    """
+
+    def make() -> Made:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder, "table.lance")
+            steps(lance() if by == "oracle" else lanceref, str(root))
+            return Made(files_below(root), expected, made_by=by)
+
+    return make
