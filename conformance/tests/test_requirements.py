@@ -21,6 +21,8 @@ MakeClaims = Callable[..., Claims]
         ("take", {"uri": "x"}, "dataset.take"),
         ("inspect", {"path": "x"}, "file.inspect"),
         ("metadata", {"uri": "x"}, "dataset.versions"),
+        ("index-search", {"uri": "x"}, "index.search"),
+        ("index-bytes", {"uri": "x"}, "index.dump"),
     ],
 )
 def test_operation_follows_from_the_kind(

@@ -14,6 +14,7 @@ import pyarrow as pa
 from lanceref.index import zones
 from lanceref.index.fulltext.inverted import Inverted
 from lanceref.index.indices import Index
+from lanceref.index.row_set import NO_KEYS
 from lanceref.index.scalar import bitmap, bloomfilter, btree, label_list, ngram, zonemap
 from lanceref.index.segment import Segment
 
@@ -75,7 +76,7 @@ def _tokens(segment: Segment) -> pa.Table:
     tokens = ngram.read_tokens(segment)
     postings = ngram.Ngram(segment).postings(np.arange(len(tokens)))
     repeated = np.repeat(tokens, [len(one) for one in postings])
-    return pa.table({"token": repeated, KEY: np.concatenate([zones.NO_KEYS, *postings])})
+    return pa.table({"token": repeated, KEY: np.concatenate([NO_KEYS, *postings])})
 
 
 def _zones(path: str, *names: str) -> Callable[[Segment], pa.Table]:

@@ -42,7 +42,8 @@ DELETED = 7
 class Indexed:
     """A column of twelve values, and what its index is to be.
 
-    Two fragments of five rows are indexed; then one row is deleted and two are appended.
+    Two fragments of five rows are indexed; then one row is deleted and two are appended, and what
+    comes `afterwards` is done to the dataset.
     """
 
     values: pa.Array
@@ -50,6 +51,7 @@ class Indexed:
     parameters: Mapping[str, object] = field(default_factory=dict)
     version: str = "2.1"
     stable_row_ids: bool = False
+    afterwards: Callable[[Any], object] | None = None
 
     @property
     def table(self) -> pa.Table:
@@ -71,6 +73,8 @@ class Indexed:
         create_index(module, dataset, COLUMN, self.type, self.parameters)
         dataset.delete(f"id = {DELETED}")
         module.write_dataset(table.slice(INDEXED), uri, mode="append")
+        if self.afterwards is not None:
+            self.afterwards(module.dataset(uri))
 
 
 def create_index(

@@ -246,8 +246,12 @@ _WORDS = sorted({word for row, words in TOKENS.items() if row < INDEXED for word
 
 def _content(slug: str, title: str, by: str) -> Positive:
     """Return the case of what an index holds: of every token its rows, by address."""
-    held = [(word, (row // 5 << 32) + row % 5, TOKENS[row].count(word))
-            for word in _WORDS for row in TOKENS if row < INDEXED and word in TOKENS[row]]  # fmt: skip
+    held = [
+        (word, (row // 5 << 32) + row % 5, TOKENS[row].count(word))
+        for word in _WORDS
+        for row in TOKENS
+        if row < INDEXED and word in TOKENS[row]
+    ]
     schema = pa.schema([("token", pa.utf8()), ("row", pa.uint64()), ("frequency", pa.uint32())])
     table = pa.table([pa.array(column) for column in zip(*held, strict=True)], names=schema.names)
     return Positive(

@@ -8,7 +8,7 @@ is NaN.
 
 Clauses: L.index.zonemap.bounds, L.index.zones.order, L.index.zones.nulls
 
-Divergences: D.index.zonemap-negative-nan
+Divergences: D.index.zonemap-negative-nan, D.index.zonemap-only-nan
 """
 
 from __future__ import annotations
