@@ -25,12 +25,14 @@ def test_line_that_is_no_message(line: bytes) -> None:
 
 
 def test_operations_of_this_version() -> None:
-    """The reading and writing operations, validate and the session's own are there."""
+    """What reads, writes and asks indices, validate and the session's own are there."""
     reading = {"file.read", "file.inspect", "dataset.read", "dataset.take", "dataset.versions"}
     writing = {"write.dataset", "commit.apply", "mutate"}
     others = {"dataset.describe", "hello", "validate", "reset", "bye"}
 
-    assert reading | writing | others == set(protocol.operations())
+    asking = {"index.search", "index.dump"}
+
+    assert reading | writing | asking | others == set(protocol.operations())
 
 
 @pytest.mark.parametrize(
