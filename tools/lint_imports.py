@@ -42,6 +42,7 @@ FLOORS: dict[str, int] = {
     # 2: bytes in, arrays out
     **dict.fromkeys(("codecs", "kernels", "jsonb", "jsontext"), 2),
     **dict.fromkeys(("query.comparison", "query.casts", "query.coercion"), 2),
+    **dict.fromkeys(("query.json_path", "query.json_functions"), 2),
     # 3: the file formats
     **dict.fromkeys(("file", "legacy", "arrays", "pages"), 3),
     # 4: table and transactions

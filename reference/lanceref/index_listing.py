@@ -18,6 +18,9 @@ from lanceref.opened import OpenTable
 from lanceref.proto import table_pb2
 from lanceref.txn.index_entries import SYSTEM_INDICES, covered
 
+JSON = "Json"
+"""Name of the type that holds one of another over documents."""
+
 
 class IndexListing(OpenTable):
     """What a dataset says of its indices."""
@@ -54,7 +57,7 @@ class IndexListing(OpenTable):
         covered_fragments = BitMap().union(*bitmaps)
         segments = [index.open(segment).index.statistics() for segment in index.segments]
         return {
-            "index_type": _shown(found[0]),
+            "index_type": index.kind.shown,
             "name": index_name,
             "num_indices": len(found),
             "num_segments": len(found),
@@ -112,4 +115,6 @@ def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:
 def _shown(entry: table_pb2.IndexMetadata) -> str:
     """Return the name of an index type as lists have it."""
     kind = kind_of(entry)
+    if kind is not None and kind.json_path is not None:
+        return JSON
     return type_name(entry).rpartition(".")[2] or "Unknown" if kind is None else kind.shown

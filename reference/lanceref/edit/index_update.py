@@ -55,5 +55,9 @@ def _updated(
         return None
     if last:
         return rewrite_segments(snapshot, index, last, added), [one.entry for one in last]
+    if index.kind.rows_of is not None:  # what the rows of its column are, its segments say
+        entry = rewrite_segments(snapshot, index, index.segments, added, anew=True)
+        entry.dataset_version = snapshot.manifest.version
+        return entry, []
     path = paths_of(snapshot.manifest.schema)[index.field_id]
     return build_segment(snapshot, index.kind, path, {}, added, index.name), []

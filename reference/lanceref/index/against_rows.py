@@ -43,7 +43,10 @@ def check_against_rows(
     order = np.argsort(keys, kind="stable")
     values, keys = values.take(pa.array(order)), keys[order]
     covered = [rows for rows in fragments if rows.fragment.id in segment.covers]
-    for run in Training(field, covered, segment.stable_row_ids, by_address).runs():
+    training = Training(field, covered, segment.stable_row_ids, by_address)
+    if index.kind.rows_of is not None:
+        training = index.kind.rows_of(training, segment)
+    for run in training.runs():
         wrong = _wrong(values, keys, run.values, run.keys)
         if wrong is not None:
             ctx.lint(

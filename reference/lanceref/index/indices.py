@@ -25,6 +25,7 @@ from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import RowSet, row_set
 from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
+from lanceref.query.json_path import member_path, members_of
 from lanceref.table.bases import Bases
 from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.lineage import ROW_ID
@@ -114,6 +115,8 @@ def kind_of(entry: table_pb2.IndexMetadata) -> Kind | None:
     from lanceref.index.kinds import BY_DETAILS  # who has no index needs no type
 
     kind = BY_DETAILS.get(type_name(entry).lower())  # L.index.details.url
+    if kind is not None and kind.of_details is not None:
+        kind = kind.of_details(entry.index_details.value)
     if kind is None or entry.index_version > kind.version:  # L.index.details.unknown, -version
         return None
     return kind
@@ -165,12 +168,19 @@ class Indices:
 
     @cached_property
     def by_path(self) -> dict[str, list[Index]]:
-        """The indices of each column, by its name, `a.b` for a part of one."""
+        """The indices of each column, by its name, `a.b` for a part of one.
+
+        Those over members of documents are apart, by `member_path`.
+        """
         paths = paths_of(self._manifest.schema)
         found: dict[str, list[Index]] = {}
         for index in self.known:
-            if index.field_id in paths:
-                found.setdefault(paths[index.field_id], []).append(index)
+            path, json_path = paths.get(index.field_id), index.kind.json_path
+            if path is not None and json_path is not None:
+                names = members_of(json_path)
+                path = None if names is None else member_path(path, names)
+            if path is not None:
+                found.setdefault(path, []).append(index)
         return found
 
 

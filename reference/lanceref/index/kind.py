@@ -93,6 +93,9 @@ class Kind:
     have stable ids, never where it is None. `accepts` says whether a column can be indexed,
     `rewrite_on_move` whether a compaction that moves rows writes a segment anew; `check` reports
     what no reader has to look at, `entries` returns the value and the key of every row.
+
+    Of a type whose details name another, `of_details` returns what an entry is. `json_path` leads
+    to the indexed values in documents, and `rows_of` returns these for rows of the column.
     """
 
     name: str
@@ -109,6 +112,9 @@ class Kind:
     rewrite_on_move: bool = True
     check: Callable[[Segment], None] | None = None
     entries: Callable[[Segment], tuple[pa.Array, Keys]] | None = None
+    of_details: Callable[[bytes], Kind | None] | None = None
+    json_path: str | None = None
+    rows_of: Callable[[Training, Segment], Training] | None = None
 
     def answers(self, predicate: Predicate) -> bool | None:
         """Return whether a predicate is answered exactly, None when it is not at all."""

@@ -7,11 +7,12 @@ from lanceref.index.kind import Kind
 from lanceref.index.scalar.bitmap import BITMAP
 from lanceref.index.scalar.bloomfilter import BLOOMFILTER
 from lanceref.index.scalar.btree import BTREE
+from lanceref.index.scalar.json import JSON
 from lanceref.index.scalar.label_list import LABEL_LIST
 from lanceref.index.scalar.ngram import NGRAM
 from lanceref.index.scalar.zonemap import ZONEMAP
 
-KINDS: tuple[Kind, ...] = (BTREE, BITMAP, LABEL_LIST, NGRAM, ZONEMAP, BLOOMFILTER, INVERTED)
+KINDS: tuple[Kind, ...] = (BTREE, BITMAP, LABEL_LIST, NGRAM, ZONEMAP, BLOOMFILTER, INVERTED, JSON)
 """Every type that is there."""
 
 BY_NAME = {kind.name: kind for kind in KINDS}

@@ -33,22 +33,45 @@ _NUMBERS = re.compile(rf"\[\s*({_PART}(?:\s*,\s*{_PART})*)\s*\]")
 
 def parse_path(text: str) -> list[Step]:
     """Return the steps of a path. Raises QueryFailed."""
+    return [make(found) for make, found in _cut(text)]
+
+
+def members_of(text: str) -> tuple[str, ...] | None:
+    """Return the names of the members a path leads through, None when it has other steps.
+
+    A number could be that of an element as well: it is no name here. A path that is none has none.
+    """
+    try:
+        cut = list(_cut(text))
+    except QueryFailed:
+        return None
+    if not cut or any(make is not _member for make, _ in cut):
+        return None
+    names = tuple(_name(found) for _, found in cut)
+    return None if any(name.isdecimal() or "\\" in name for name in names) else names
+
+
+def member_path(column: str, names: tuple[str, ...]) -> str:
+    """Return what names members of the documents of a column, like no column."""
+    return "\0".join((column, *names))
+
+
+def _cut(text: str) -> Iterator[tuple[Callable[[re.Match[str]], Step], re.Match[str]]]:
+    """Yield the steps of a path: what each does, and how it is written. Raises QueryFailed."""
     at = _skip(text, 0)
-    steps: list[Step] = []
     if text.startswith("$", at):
         at = _skip(text, at + 1)
     elif first := _FIRST.match(text, at):
-        steps.append(_member(first))
+        yield _member, first
         at = _skip(text, first.end())
     while at < len(text):
         for pattern, make in _STEPS:
             if found := pattern.match(text, at):
-                steps.append(make(found))
+                yield make, found
                 at = _skip(text, found.end())
                 break
         else:
             raise QueryFailed(f"Invalid JSONPath '{text}': InvalidJsonPath")
-    return steps
 
 
 def _skip(text: str, at: int) -> int:
@@ -66,12 +89,16 @@ def select(document: Json, steps: list[Step]) -> list[Json]:
 
 def _member(found: re.Match[str]) -> Step:
     """Return the step to a member by its name."""
-    name = next(one for one in found.groups() if one is not None)
+    name = _name(found)
 
     def step(value: Json) -> list[Json]:
         return [value[name]] if isinstance(value, dict) and name in value else []
 
     return step
+
+
+def _name(found: re.Match[str]) -> str:
+    return next(one for one in found.groups() if one is not None)
 
 
 def _numbers(found: re.Match[str]) -> Step:

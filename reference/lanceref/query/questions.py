@@ -51,6 +51,8 @@ class Question:
 
     def __str__(self) -> str:
         column = self.predicate.__str__().format(column=self.index.name.removesuffix("_idx"))
+        if self.index.kind.json_path is not None:
+            column = f"Json({column}->{self.index.kind.json_path})"
         text = f"[{column}]@{self.index.name}({self.index.kind.shown})"
         return f"NOT({text})" if self.negated else text
 

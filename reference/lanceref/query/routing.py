@@ -27,6 +27,7 @@ from lanceref.index.predicate import (
 )
 from lanceref.query.coercion import is_text
 from lanceref.query.expression import Binder
+from lanceref.query.json_members import member_of
 from lanceref.query.literals import coerce
 from lanceref.query.questions import Either, Every, Plan, Question
 
@@ -79,7 +80,10 @@ class _Router:
         return exact and index.kind.answers(IsNull()) is True
 
     def _column(self, tree: exp.Expr) -> tuple[str, pa.DataType] | None:
-        """Return path and type of an indexed column."""
+        """Return path and type of an indexed column, or of a member of its documents."""
+        if isinstance(tree, exp.Anonymous):
+            member = member_of(tree, self._binder)
+            return member if member is not None and member[0] in self._indices else None
         if not isinstance(tree, exp.Column | exp.Dot | exp.Bracket | exp.Paren):
             return None
         bound = self._binder.bind_loosely(tree)

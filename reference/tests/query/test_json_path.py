@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.errors import QueryFailed
-from lanceref.query.json_path import parse_path, select
+from lanceref.query.json_path import member_path, members_of, parse_path, select
 
 DOCUMENT = {"k": [10, {"a": 1}, [7, 8], {"a": 2}], "o": {"a": {"b": 3}, "0": 9}, "1": 5}
 
@@ -59,3 +59,28 @@ def test_any_text_is_a_path_or_refused(text):
     except QueryFailed:
         return
     assert isinstance(select(DOCUMENT, steps), list)
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("a", ("a",)),
+        ("$.a.b", ("a", "b")),
+        ('$["a b"]:c', ("a b", "c")),
+        ("$", None),
+        ("", None),
+        ("a[0]", None),
+        ("a.*", None),
+        ("$.a.0", None),
+        (r'$."a\"b"', None),
+        ("..a", None),
+    ],
+)
+def test_members_that_a_path_leads_through(path, names):
+    """A number may be that of an element, and what is no path leads nowhere."""
+    assert members_of(path) == names
+
+
+def test_members_are_no_column():
+    """No column has such a name."""
+    assert member_path("s.j", ("a", "b")) == "s.j\0a\0b"

@@ -1,0 +1,194 @@
+"""JSON: an index of another type over what one path finds in the documents of a json column.
+
+It has no file of its own: those of the other type hold the values, whose type nothing else says.
+`json_get_int(column, 'name')` and its like ask it where the path leads to that member, and get an
+answer when the values are of the type that the function returns.
+
+Clauses: L.index.json.details, L.index.json.type, L.index.json.asked-type
+
+Divergences: D.index.json-path-text, D.index.json-accessor-type
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import pyarrow as pa
+from google.protobuf.message import DecodeError
+
+from lanceref.errors import IndexRefused, OperationRefused
+from lanceref.file.schema import Field
+from lanceref.index.kind import Built, Found, Kind, Parameters, ScalarIndex
+from lanceref.index.predicate import Among, IsNull, Predicate, StartsWith, Within
+from lanceref.index.scalar import bitmap, btree, zonemap
+from lanceref.index.scalar.bitmap import BITMAP
+from lanceref.index.scalar.bloomfilter import BLOOMFILTER
+from lanceref.index.scalar.btree import BTREE
+from lanceref.index.scalar.json_values import Extracted, check_path, extract
+from lanceref.index.scalar.ngram import NGRAM
+from lanceref.index.scalar.zonemap import ZONEMAP
+from lanceref.index.segment import Moved, Segment
+from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.training import Training, leaf
+from lanceref.proto import index_pb2
+
+TARGETS = {kind.name: kind for kind in (BTREE, BITMAP, NGRAM, ZONEMAP, BLOOMFILTER)}
+"""Types that hold values of documents."""
+
+_COLUMNS = {
+    BTREE.name: (btree.LOOKUP, "min"),
+    BITMAP.name: (bitmap.LOOKUP, "keys"),
+    ZONEMAP.name: (zonemap.FILE, "min"),
+}
+"""File and column that have the type of the values."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonIndex:
+    """An opened segment; nothing is known of values of another type than the index has."""
+
+    target: ScalarIndex
+    type: pa.DataType | None
+
+    def search(self, predicate: Predicate) -> Found | None:
+        """Return what the index of the values finds, None when it is asked for another type."""
+        if not isinstance(predicate, IsNull) and _asked_type(predicate) != self.type:
+            return None  # L.index.json.asked-type
+        return self.target.search(predicate)
+
+    def statistics(self) -> dict[str, object]:
+        """Return what users are told about the index of the values."""
+        return self.target.statistics()
+
+
+def _asked_type(predicate: Predicate) -> pa.DataType:
+    """Return the type of the values that a predicate is about."""
+    if isinstance(predicate, Among):
+        return predicate.values[0].type
+    if isinstance(predicate, Within):
+        end = predicate.high if predicate.low is None else predicate.low
+        assert end is not None
+        return end.type
+    return predicate.prefix.type if isinstance(predicate, StartsWith) else pa.utf8()
+
+
+def value_type(segment: Segment, target: Kind) -> pa.DataType | None:
+    """Return the type of the values of a segment, None when its files do not say."""
+    if target is NGRAM:
+        return pa.utf8()
+    if target.name not in _COLUMNS:
+        return None
+    file, column = _COLUMNS[target.name]
+    return segment.file(file).column_type(column)
+
+
+def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
+    """Build over what `path` finds as an index of `target_index_type`.
+
+    Parameters of that are JSON text, `target_index_parameters`. Raises IndexRefused for what is
+    missing, OperationRefused.
+    """
+    path, name = (_text(parameters, key) for key in ("path", "target_index_type"))
+    target = TARGETS.get(name.upper())
+    if target is None:
+        raise OperationRefused(f"no index of type {name!r} holds values of documents")
+    if target is BTREE and training.stable_row_ids:
+        raise OperationRefused("BTREE holds no values of documents of rows with stable ids")
+    check_path(path)
+    inner = json.loads(str(parameters.get("target_index_parameters") or "{}"))
+    return _wrapped(path, target.build(extract(training, path), writer, inner))
+
+
+def _text(parameters: Parameters, key: str) -> str:
+    value = parameters.get(key)
+    if not isinstance(value, str):
+        raise IndexRefused(f"missing field `{key}`")
+    return value
+
+
+def _wrapped(path: str, built: Built) -> Built:
+    details = index_pb2.JsonIndexDetails(path=path)
+    details.target_details.type_url = f"/{built.details.DESCRIPTOR.full_name}"
+    details.target_details.value = built.details.SerializeToString(deterministic=True)
+    return Built(details, built.version)
+
+
+@lru_cache(64)
+def kind_at(details: bytes) -> Kind | None:
+    """Return the type of an entry with such details, None for one that is to be passed over."""
+    try:
+        message = index_pb2.JsonIndexDetails.FromString(details)
+    except DecodeError:
+        return None
+    named = message.target_details.type_url.rpartition("/")[2].lower()
+    for target in TARGETS.values():
+        if target.details.lower() == named:  # L.index.json.details
+            return _over(target, message.path)
+    return None
+
+
+def _over(target: Kind, path: str) -> Kind:
+    """Return a type of index over what a path finds."""
+
+    def rows_of(training: Training, segment: Segment) -> Extracted:
+        return extract(training, path, value_type(segment, target))
+
+    return replace(
+        target,
+        name=JSON.name,
+        details=JSON.details,
+        accepts=is_json,
+        open=lambda segment: JsonIndex(target.open(segment), value_type(segment, target)),
+        build=build,
+        rewrite=_rewriting(target, path, rows_of),
+        json_path=path,
+        rows_of=rows_of,
+    )
+
+
+def _rewriting(
+    target: Kind, path: str, rows_of: Callable[[Training, Segment], Extracted]
+) -> Callable[[Sequence[tuple[Segment, Moved]], Training, SegmentWriter], Built]:
+    """Return what writes segments, and new rows, as one segment."""
+    rewrite_target = target.rewrite
+    assert rewrite_target is not None
+
+    def rewrite(
+        segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
+    ) -> Built:
+        if training.fragments and value_type(segments[0][0], target) is None:
+            raise OperationRefused(f"a {target.name} does not say the type of its JSON values")
+        rows = rows_of(training, segments[0][0])
+        return _wrapped(path, rewrite_target(segments, rows, writer))
+
+    return rewrite
+
+
+def open_at(segment: Segment) -> ScalarIndex:
+    """Open a segment as what its entry says."""
+    kind = kind_at(segment.entry.index_details.value)
+    assert kind is not None  # an entry that says nothing known is passed over
+    return kind.open(segment)
+
+
+def is_json(field: Field) -> bool:
+    """Return whether a column holds documents."""
+    return leaf(field).logical_type == "json"
+
+
+JSON = Kind(
+    name="JSON",
+    shown="Json",
+    details="lance.index.pb.JsonIndexDetails",
+    version=0,
+    exact=(),
+    inexact=(),
+    accepts=is_json,
+    open=open_at,
+    build=build,
+    of_details=kind_at,
+)
+"""The index type; what an entry holds its details say."""

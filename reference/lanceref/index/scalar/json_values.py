@@ -1,0 +1,102 @@
+"""JSON values: what one path finds in the documents of a column, as a column of its own.
+
+The first value that is there says the type: whole numbers of 64 bits, floats, text or truth
+values. All others must be of it; among floats a whole number counts as one. What is nowhere, and
+the null of JSON, is null.
+
+Clauses: L.index.json.type
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from lanceref import jsonb
+from lanceref.context import Context
+from lanceref.errors import OperationRefused, Place, QueryFailed
+from lanceref.file.schema_write import schema_of
+from lanceref.index.training import Run, Training
+from lanceref.query.json_functions import document
+from lanceref.query.json_path import Json, parse_path, select
+
+_DOCUMENTS = Place("documents of a json column", 0, 0)
+
+_INT64 = range(-(2**63), 2**63)
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted(Training):
+    """Rows whose values have been looked up in documents."""
+
+    held: Sequence[Run] = ()
+
+    def runs(self) -> Iterator[Run]:
+        """Yield the rows, like any training."""
+        return iter(self.held)
+
+
+def extract(training: Training, path: str, type_: pa.DataType | None = None) -> Extracted:
+    """Return what a path finds in the rows of a json column, as values of `type_` if that is known.
+
+    Raises OperationRefused, QueryFailed, FormatError.
+    """
+    runs = list(training.runs())
+    found = [list(found_in(run.values, path)) for run in runs]
+    first = next((one for values in found for one in values if one is not None), None)
+    own = type_ or (pa.utf8() if first is None else type_of(first, path))
+    held = [
+        replace(run, values=pa.array([_as(one, own, path) for one in values], own))
+        for run, values in zip(runs, found, strict=True)
+    ]
+    (field,) = schema_of(pa.schema([pa.field("value", own)])).fields
+    return Extracted(
+        field, training.fragments, training.stable_row_ids, training.by_address, held=held
+    )
+
+
+def found_in(documents: pa.Array, path: str) -> Iterator[Json]:
+    """Yield what a path finds in each document; more than one value are an array."""
+    steps = parse_path(path)
+    for text in _texts(documents):
+        values = [] if text is None else select(document(text), steps)
+        yield values if len(values) > 1 else values[0] if values else None
+
+
+def _texts(documents: pa.Array) -> Iterable[str | None]:
+    """Return documents as text; stored they are binary."""
+    held: Iterable[str | None]
+    held = jsonb.texts(documents, Context(_DOCUMENTS.file), _DOCUMENTS).to_pylist()
+    return held
+
+
+def type_of(value: Json, path: str) -> pa.DataType:
+    """Return the type of a column with a value. Raises OperationRefused for no single value."""
+    if isinstance(value, bool):
+        return pa.bool_()
+    if isinstance(value, int | float):
+        return pa.int64() if isinstance(value, int) and value in _INT64 else pa.float64()
+    if isinstance(value, str):
+        return pa.utf8()
+    kind = "Array" if isinstance(value, list) else "Object"
+    raise OperationRefused(f"JSON path {path!r} leads to an {kind}; only single values are indexed")
+
+
+def _as(value: Json, type_: pa.DataType, path: str) -> Json:
+    """Return a value as one of a type. Raises OperationRefused for one of another."""
+    if value is None:
+        return None
+    own = type_of(value, path)
+    if own != type_ and not (own == pa.int64() and type_ == pa.float64()):
+        raise OperationRefused(f"JSON path {path!r} leads to values of {type_} and of {own}")
+    return float(value) if isinstance(value, int) and type_ == pa.float64() else value
+
+
+def check_path(path: str) -> None:
+    """Raise OperationRefused for what is no path."""
+    try:
+        parse_path(path)
+    except QueryFailed as error:
+        raise OperationRefused(f"{error}") from error
