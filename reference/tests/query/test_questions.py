@@ -60,7 +60,7 @@ class Asked:
     """An index whose rows are fixed: row 1 for what is asked, row 3 is null."""
 
     name = "c_idx"
-    kind = SimpleNamespace(shown="Fixed")
+    kind = SimpleNamespace(shown="Fixed", json_path=None)
 
     def positions(self, predicate, rows):
         """Return them."""
