@@ -135,12 +135,15 @@ def rewrite_segments(
     entry = new_entry(
         snapshot, writer, built, index.name, index.field_id, [live[number] for number in union]
     )
-    entry.dataset_version = min(one.entry.dataset_version for one in segments)
+    if not index.kind.rebuilt:
+        entry.dataset_version = min(one.entry.dataset_version for one in segments)
     return entry
 
 
 def _unmoved(index: Index, segment: Segment, covered: BitMap) -> BitMap:
     """Return the fragments whose rows are taken from a segment: zones do not move with rows."""
+    if index.kind.rebuilt:
+        return BitMap()
     return covered if segment.moves is None or index.kind.rewrite_on_move else BitMap()
 
 

@@ -89,10 +89,12 @@ class Kind:
 
     `shown` is its name in lists, `details` the full name of its details message, `version` the
     highest it can read. `exact` and `inexact` are the predicates it answers: by the rows, or by
-    rows that have to be looked at. Keys are addresses from `address_version` on even where rows
-    have stable ids, never where it is None. `accepts` says whether a column can be indexed,
-    `rewrite_on_move` whether a compaction that moves rows writes a segment anew; `check` reports
-    what no reader has to look at, `entries` returns the value and the key of every row.
+    rows that have to be looked at; `doubts` says of one of the first that its rows have to as well.
+    Keys are addresses from `address_version` on even where rows have stable ids, never where it is
+    None. `accepts` says whether a column can be indexed, `rewrite_on_move` whether a compaction
+    that moves rows writes a segment anew, `rebuilt` whether `rewrite` is given all rows and not
+    only new ones; `check` reports what no reader has to look at, `entries` returns the value and
+    the key of every row.
 
     Of a type whose details name another, `of_details` returns what an entry is. `json_path` leads
     to the indexed values in documents, and `rows_of` returns these for rows of the column.
@@ -110,6 +112,8 @@ class Kind:
     rewrite: Rewrite | None = None
     address_version: int | None = None
     rewrite_on_move: bool = True
+    rebuilt: bool = False
+    doubts: Callable[[Predicate], bool] | None = None
     check: Callable[[Segment], None] | None = None
     entries: Callable[[Segment], tuple[pa.Array, Keys]] | None = None
     of_details: Callable[[bytes], Kind | None] | None = None
@@ -119,7 +123,7 @@ class Kind:
     def answers(self, predicate: Predicate) -> bool | None:
         """Return whether a predicate is answered exactly, None when it is not at all."""
         if isinstance(predicate, self.exact):
-            return True
+            return self.doubts is None or not self.doubts(predicate)
         return False if isinstance(predicate, self.inexact) else None
 
     def by_address(self, version: int, stable_row_ids: bool) -> bool:

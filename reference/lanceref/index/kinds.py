@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lanceref.index.fm.fm import FM
 from lanceref.index.fulltext.inverted import INVERTED
 from lanceref.index.kind import Kind
 from lanceref.index.scalar.bitmap import BITMAP
@@ -12,7 +13,17 @@ from lanceref.index.scalar.label_list import LABEL_LIST
 from lanceref.index.scalar.ngram import NGRAM
 from lanceref.index.scalar.zonemap import ZONEMAP
 
-KINDS: tuple[Kind, ...] = (BTREE, BITMAP, LABEL_LIST, NGRAM, ZONEMAP, BLOOMFILTER, INVERTED, JSON)
+KINDS: tuple[Kind, ...] = (
+    BTREE,
+    BITMAP,
+    LABEL_LIST,
+    NGRAM,
+    ZONEMAP,
+    BLOOMFILTER,
+    INVERTED,
+    JSON,
+    FM,
+)
 """Every type that is there."""
 
 BY_NAME = {kind.name: kind for kind in KINDS}

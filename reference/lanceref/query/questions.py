@@ -1,7 +1,8 @@
 """Questions: what the indices of a table are asked about the rows of a filter.
 
 A plan of questions knows of each fragment which rows may pass. It is exact when all of these do and
-nothing is left to be looked at. What is denied is all rows without those found and without nulls.
+nothing is left to be looked at. What is denied is all rows without those found and without nulls;
+an index that does not know these leaves the rest to be looked at.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Question:
         mask[found] = True
         if self.negated:
             mask = ~mask
-            if not isinstance(self.predicate, IsNull):
+            if self.exact and not isinstance(self.predicate, IsNull):
                 mask[self.index.positions(IsNull(), rows)] = False
         return Known(mask, self.exact)
 
@@ -106,6 +107,11 @@ class Either:
 
     def __str__(self) -> str:
         return f"OR({','.join(map(str, self.parts))})"
+
+
+def knows_nulls(index: Index) -> bool:
+    """Return whether an index says which rows are null; else what it denies has to be looked at."""
+    return index.kind.answers(IsNull()) is True
 
 
 Plan = Question | Every | Either

@@ -29,7 +29,7 @@ from lanceref.query.coercion import is_text
 from lanceref.query.expression import Binder
 from lanceref.query.json_members import member_of
 from lanceref.query.literals import coerce
-from lanceref.query.questions import Either, Every, Plan, Question
+from lanceref.query.questions import Either, Every, Plan, Question, knows_nulls
 
 ByPath = Mapping[str, Sequence[Index]]
 """Indices of each column."""
@@ -70,14 +70,12 @@ class _Router:
         best: Question | None = None
         for index in self._indices.get(path, ()):
             answer = index.kind.answers(predicate)
-            if answer is None or (negated and not self._can_deny(index, answer and exact)):
+            if answer is None or (negated and not (answer and exact)):
                 continue
             if best is None or (answer and not best.exact):
-                best = Question(index, predicate, answer and exact, negated)
+                is_sure = answer and exact and (not negated or knows_nulls(index))
+                best = Question(index, predicate, is_sure, negated)
         return best
-
-    def _can_deny(self, index: Index, exact: bool) -> bool:
-        return exact and index.kind.answers(IsNull()) is True
 
     def _column(self, tree: exp.Expr) -> tuple[str, pa.DataType] | None:
         """Return path and type of an indexed column, or of a member of its documents."""

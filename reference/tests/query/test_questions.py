@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 from lanceref.index.predicate import Contains, IsNull
-from lanceref.query.questions import Either, Every, IndexSource, Known, Question
+from lanceref.query.questions import Either, Every, IndexSource, Known, Question, knows_nulls
 
 ROWS = SimpleNamespace(num_rows=4)
 
@@ -72,6 +72,14 @@ def test_what_is_denied_leaves_nulls_out():
     assert found(Question(Asked(), Contains("x"), True)) == ([1], True)
     assert found(Question(Asked(), Contains("x"), True, True)) == ([0, 2], True)
     assert found(Question(Asked(), IsNull(), True, True)) == ([0, 1, 2], True)
+
+
+def test_what_is_denied_without_knowledge_of_nulls_is_to_be_looked_at():
+    """The rows that are null are among the others."""
+    assert found(Question(Asked(), Contains("x"), False, True)) == ([0, 2, 3], False)
+    for answer in (True, False, None):
+        kind = SimpleNamespace(answers=lambda predicate, answer=answer: answer)
+        assert knows_nulls(SimpleNamespace(kind=kind)) is (answer is True)
 
 
 def test_a_source_has_positions():

@@ -1,0 +1,1 @@
+"""FM index: texts as a Burrows-Wheeler transform that can be searched."""

@@ -1,0 +1,135 @@
+"""Wavelet tree: how often each byte occurs before a place of a text, without the text.
+
+Every node of a Huffman tree has a bit for each byte of the text whose path goes through it, in the
+order of the text: the side on which the path goes on. A place in a node becomes, by the number of
+ones or zeros before it, a place in the node of that side.
+
+Layout: bits from the lowest of u64 words on; blocks of 4096 words, each with the number of ones
+before it.
+
+Clauses: L.index.fm.node, L.index.fm.rank
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.errors import CorruptPage, Place
+from lanceref.index.fm.huffman_tree import BYTE, HuffmanTree, Path
+
+WORD_BITS = 64
+BLOCK_WORDS = 4096
+BLOCK_BITS = BLOCK_WORDS * WORD_BITS
+
+Positions = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+
+@dataclass(slots=True)
+class NodeBits:
+    """The bits of a node: blocks are read when they are needed.
+
+    `before` has the number of ones before each block, and of all. `load` returns the words of a
+    block.
+    """
+
+    num_bits: int
+    before: Positions
+    load: Callable[[int], Words]
+    place: Place
+    _blocks: dict[int, tuple[Words, Positions]] = field(default_factory=dict)
+
+    def ones(self, places: Positions) -> Positions:
+        """Return the number of ones before places, each from 0 to the number of bits."""
+        numbers = np.minimum(places // BLOCK_BITS, len(self.before) - 2)
+        found = np.empty(len(places), np.int64)
+        for number in np.unique(numbers).tolist():
+            own = numbers == number
+            words, before = self._block(number)
+            word, bit = np.divmod(places[own] - number * BLOCK_BITS, WORD_BITS)
+            below = (np.uint64(1) << bit.astype(np.uint64)) - np.uint64(1)
+            found[own] = before[word] + np.bitwise_count(words[word] & below)
+        return found
+
+    def _block(self, number: int) -> tuple[Words, Positions]:
+        """Return the words of a block and the ones before each, with an empty word behind."""
+        if number not in self._blocks:
+            words = self.load(number)
+            counts = np.bitwise_count(words).astype(np.int64)
+            before = np.concatenate([[self.before[number]], counts]).cumsum()
+            wanted = min(BLOCK_BITS, self.num_bits - number * BLOCK_BITS)
+            if len(words) != -(-wanted // WORD_BITS) or before[-1] != self.before[number + 1]:
+                raise CorruptPage(
+                    "L.index.fm.rank",
+                    self.place,
+                    found=f"{len(words)} words, {before[-1]} ones up to the end of block {number}",
+                    wanted=f"words for {wanted} bits, {self.before[number + 1]} ones",
+                )
+            self._blocks[number] = np.append(words, np.uint64(0)), before
+        return self._blocks[number]
+
+
+@dataclass(frozen=True, slots=True)
+class WaveletTree:
+    """A text of `size` bytes: the bits of every node of its tree."""
+
+    tree: HuffmanTree
+    nodes: Sequence[NodeBits]
+    paths: dict[int, Path]
+
+    def count(self, byte: int, places: Positions) -> Positions:
+        """Return how often a byte of the tree occurs before places."""
+        for node, bit in self.paths[byte]:
+            ones = self.nodes[node].ones(places)
+            places = ones if bit else places - ones
+        return places
+
+    def bytes_at(self, places: Positions) -> tuple[NDArray[np.uint8], Positions]:
+        """Return the bytes at places, and how often each occurs before its own."""
+        found = np.empty(len(places), np.uint8)
+        counts = np.empty(len(places), np.int64)
+        pending = [(0, np.arange(len(places)), places)]
+        while pending:
+            node, rows, places = pending.pop()
+            ones = self.nodes[node].ones(places)
+            bits = self.nodes[node].ones(places + 1) > ones
+            for side, (kind, which) in enumerate(self.tree.sides[node]):
+                mask = bits if side else ~bits
+                below = ones[mask] if side else (places - ones)[mask]
+                if kind == BYTE:
+                    found[rows[mask]] = which
+                    counts[rows[mask]] = below
+                elif len(below):
+                    pending.append((which, rows[mask], below))
+        return found, counts
+
+
+def node_bits(tree: HuffmanTree, text: NDArray[np.uint8]) -> list[NDArray[np.bool_]]:
+    """Return the bits of every node for a text."""
+    found: list[NDArray[np.bool_]] = [np.empty(0, np.bool_)] * len(tree.sides)
+    ones: list[NDArray[np.bool_]] = [np.zeros(256, np.bool_) for _ in tree.sides]
+    for byte, path in tree.paths().items():
+        for node, bit in path:
+            ones[node][byte] = bool(bit)
+    pending = [(0, text)] if tree.sides else []
+    while pending:
+        node, part = pending.pop()
+        bits = found[node] = ones[node][part]
+        for side, (kind, which) in enumerate(tree.sides[node]):
+            if kind != BYTE:
+                pending.append((which, part[bits if side else ~bits]))
+    return found
+
+
+def packed(bits: NDArray[np.bool_]) -> tuple[Words, Positions]:
+    """Return bits as words, and the number of ones before each block."""
+    data = np.packbits(bits, bitorder="little")
+    words = np.zeros(-(-len(bits) // WORD_BITS), np.uint64)
+    words.view(np.uint8)[: len(data)] = data
+    counts = np.bitwise_count(words).astype(np.int64)
+    before = np.concatenate([[0], counts.cumsum()])
+    return words, before[:-1:BLOCK_WORDS]
