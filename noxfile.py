@@ -210,6 +210,13 @@ def flips(session: nox.Session) -> None:
 
 
 @nox.session
+def rabitq(session: nox.Session) -> None:
+    """Count how often distances by RabitQ codes are as near as the papers say."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "lance_conformance.campaigns.rabitq_bound", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure the reference against the oracle."""
     session.install(".[oracle]")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lanceref.kernels import kmeans
 from lanceref.kernels.assignment import assign
-from lanceref.kernels.distance import Floats, Metric, Vectors, accumulator
+from lanceref.kernels.distance import Floats, Metric, AnyVectors, accumulator
 
 Codes = NDArray[np.uint8]
 
@@ -32,7 +32,7 @@ BLOCK_ROWS = 2**14
 class ProductQuantizer:
     """The codewords, [m, k, d / m] with k 16 or 256, and the metric: l2 or dot."""
 
-    codebook: Vectors
+    codebook: AnyVectors
     metric: Metric
 
     @property
@@ -40,7 +40,7 @@ class ProductQuantizer:
         """Bits of a code: 4 or 8."""
         return int(self.codebook.shape[1]).bit_length() - 1
 
-    def encode(self, vectors: Vectors) -> Codes:
+    def encode(self, vectors: AnyVectors) -> Codes:
         """Return the codes [m, n] of vectors [n, d]: whatever the metric, the nearest by l2."""
         codes = np.empty((len(self.codebook), len(vectors)), np.uint8)
         parts = np.split(vectors, len(self.codebook), axis=1)
@@ -48,13 +48,13 @@ class ProductQuantizer:
             row[:] = assign(part, words, "l2")
         return codes
 
-    def decode(self, codes: Codes) -> Vectors:
+    def decode(self, codes: Codes) -> AnyVectors:
         """Return the vectors [n, d] that codes [m, n] stand for."""
         return np.concatenate(
             [words[row] for words, row in zip(self.codebook, codes, strict=True)], axis=1
         )
 
-    def table(self, query: Vectors) -> Floats:
+    def table(self, query: AnyVectors) -> Floats:
         """Return for a query [d] what each column of stored bytes adds to the distance: [w, 256].
 
         For codes of 4 bits, that is the sum of what the two halves of a byte add.
@@ -72,9 +72,8 @@ class ProductQuantizer:
             sums = (sums[1::2, :, None] + sums[0::2, None, :]).reshape(-1, 256)
         return sums
 
-    def distances(self, query: Vectors, columns: Codes) -> Floats:
-        """Return the estimated distances [n] of a query [d] from the stored bytes [w, n]."""
-        table = self.table(query)
+    def distances(self, table: Floats, columns: Codes) -> Floats:
+        """Return the estimated distances [n] of a query with this table from stored bytes [w, n]."""
         sums = np.zeros(columns.shape[1], np.float32)
         for start in range(0, len(sums), BLOCK_ROWS):
             block = sums[start : start + BLOCK_ROWS]
@@ -86,7 +85,7 @@ class ProductQuantizer:
 
 
 def train(
-    vectors: Vectors,
+    vectors: AnyVectors,
     num_sub_vectors: int,
     num_bits: int,
     metric: Metric,

@@ -35,7 +35,7 @@ def test_worked_distances(metric, wanted, num_bits):
     rows = np.array([(1, 0), (4, 4)], np.float32)
     columns = columns_from(quantizer.encode(rows), num_bits)
     query = np.array((4, 4), np.float32)
-    assert quantizer.distances(query, columns).tolist() == wanted
+    assert quantizer.distances(quantizer.table(query), columns).tolist() == wanted
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -48,7 +48,7 @@ def test_distances_are_those_from_what_codes_stand_for(metric, num_bits, dtype):
     quantizer = ProductQuantizer(codebook, metric)
     codes = random.integers(0, 2**num_bits, (4, 20_000)).astype(np.uint8)
     query = random.normal(size=12).astype(dtype)
-    found = quantizer.distances(query, columns_from(codes, num_bits))
+    found = quantizer.distances(quantizer.table(query), columns_from(codes, num_bits))
     wanted = distances(query[None], quantizer.decode(codes), metric)[0]
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
