@@ -135,7 +135,8 @@ def line(errors: Errors) -> str:
     inside = float((errors.scaled <= PER_BIT).mean())
     return (
         f"{errors.dim:5} {errors.bits:4} {errors.steps:6} {len(errors.eps):9} "
-        f"{errors.share(CONFIDENCE):9.4f} {expected(CONFIDENCE):9.4f} {inside:11.5f} {PER_BIT_SHARE:7.3f}"
+        f"{errors.share(CONFIDENCE):9.4f} {expected(CONFIDENCE):9.4f} "
+        f"{inside:11.5f} {PER_BIT_SHARE:7.3f}"
     )
 
 

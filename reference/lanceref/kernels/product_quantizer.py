@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lanceref.kernels import kmeans
 from lanceref.kernels.assignment import assign
-from lanceref.kernels.distance import Floats, Metric, AnyVectors, accumulator
+from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator
 
 Codes = NDArray[np.uint8]
 
@@ -73,7 +73,7 @@ class ProductQuantizer:
         return sums
 
     def distances(self, table: Floats, columns: Codes) -> Floats:
-        """Return the estimated distances [n] of a query with this table from stored bytes [w, n]."""
+        """Return estimated distances [n] of a query with this table from stored bytes [w, n]."""
         sums = np.zeros(columns.shape[1], np.float32)
         for start in range(0, len(sums), BLOCK_ROWS):
             block = sums[start : start + BLOCK_ROWS]
