@@ -76,6 +76,7 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(("stats", "sql", "delta", "session", "sampler", "util", "bitmap"), 7),
     **dict.fromkeys(("indexing", "index_listing", "index_request", "full_text_scanner"), 7),
     **dict.fromkeys(("row_id_sequence", "data_frame", "search_scanner", "nearest_scanner"), 7),
+    **dict.fromkeys(("vector_request",), 7),
     # 8: many processes
     **dict.fromkeys(("jobs", "spark"), 8),
 }

@@ -12,7 +12,8 @@ from uuid import UUID
 from pyroaring import BitMap
 
 from lanceref.errors import IndexMissing
-from lanceref.index.indices import kind_of, paths_of, type_name
+from lanceref.index.indices import Index, kind_of, paths_of, type_name
+from lanceref.index.segment import Segment
 from lanceref.indices import IndexDescription, IndexSegmentDescription
 from lanceref.opened import OpenTable
 from lanceref.proto import table_pb2
@@ -27,15 +28,15 @@ class IndexListing(OpenTable):
 
     def list_indices(self) -> list[dict[str, object]]:
         """Return every segment: name, type, uuid, fields, version, fragments."""
-        covers = {one.uuid: one.covers for one in self._snapshot.indices.segments}
+        segments = {one.uuid: one for one in self._snapshot.indices.segments}
         return [
             {
                 "name": entry.name,
-                "type": _shown(entry),
+                "type": _described(segments[str(UUID(bytes=entry.uuid.uuid))])[0],
                 "uuid": str(UUID(bytes=entry.uuid.uuid)),
                 "fields": self._paths(entry),
                 "version": entry.dataset_version,
-                "fragment_ids": covers[str(UUID(bytes=entry.uuid.uuid))],
+                "fragment_ids": segments[str(UUID(bytes=entry.uuid.uuid))].covers,
                 "base_id": entry.base_id if entry.HasField("base_id") else None,
             }
             for entry in self._snapshot.manifest.indices
@@ -57,7 +58,7 @@ class IndexListing(OpenTable):
         covered_fragments = BitMap().union(*bitmaps)
         segments = [index.open(segment).index.statistics() for segment in index.segments]
         return {
-            "index_type": index.kind.shown,
+            "index_type": _shown_by(index),
             "name": index_name,
             "num_indices": len(found),
             "num_segments": len(found),
@@ -85,15 +86,16 @@ class IndexListing(OpenTable):
         union = BitMap().union(*(covered(entry) or BitMap() for entry in entries))
         segments = [_segment(entry) for entry in entries]
         sizes = [one.size_bytes for one in segments if one.size_bytes is not None]
+        shown, details = _described(self._snapshot.indices.of(entries[:1]).segments[0])
         return IndexDescription(
             name=name,
             type_url=entries[0].index_details.type_url,
-            index_type=_shown(entries[0]),
+            index_type=shown,
             num_rows_indexed=sum(live.get(number, 0) for number in union),
             fields=list(entries[0].fields),
             field_names=self._paths(entries[0]),
             segments=segments,
-            details={},
+            details=details,
             total_size_bytes=sum(sizes) if len(sizes) == len(segments) else None,
         )
 
@@ -112,9 +114,18 @@ def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:
     )
 
 
-def _shown(entry: table_pb2.IndexMetadata) -> str:
-    """Return the name of an index type as lists have it."""
-    kind = kind_of(entry)
-    if kind is not None and kind.json_path is not None:
-        return JSON
-    return type_name(entry).rpartition(".")[2] or "Unknown" if kind is None else kind.shown
+def _shown_by(index: Index) -> str:
+    """Return the name of the type of an index as its statistics have it."""
+    if index.kind.describe is None:
+        return index.kind.shown
+    return index.kind.describe(index.segments[0])[0]
+
+
+def _described(segment: Segment) -> tuple[str, dict[str, object]]:
+    """Return the name and the details of an index type as lists have them."""
+    kind = kind_of(segment.entry)
+    if kind is None:
+        return type_name(segment.entry).rpartition(".")[2] or "Unknown", {}
+    if kind.json_path is not None:
+        return JSON, {}
+    return (kind.shown, {}) if kind.describe is None else kind.describe(segment)

@@ -25,11 +25,17 @@ from lanceref.txn.making import Staged
 
 if TYPE_CHECKING:
     from lanceref.dataset import LanceDataset
+    from lanceref.index.vector.parameters import VectorParameters
     from lanceref.indices import IndexConfig
     from lanceref.operation import Index
 
 Entries = Sequence[table_pb2.IndexMetadata]
 
+
+VECTOR_PREFIX = "IVF"
+"""How the names of the types of vector indices begin."""
+
+VECTOR_DETAILS = "lance.index.pb.VectorIndexDetails"
 
 STAGED_KIND = "INVERTED"
 """The type of which a segment over some fragments may be asked for in one call with the others."""
@@ -116,11 +122,58 @@ class Indexing(OpenTable):
         transaction.create_index.removed_indices.extend(removed)
         self._commit(Staged(transaction))
 
+    def create_index(
+        self,
+        column: str | list[str],
+        index_type: str,
+        name: str | None = None,
+        metric: str = "L2",
+        replace: bool = False,
+        *,
+        train: bool = True,
+        fragment_ids: list[int] | None = None,
+        index_uuid: str | None = None,
+        **kwargs: object,
+    ) -> LanceDataset:
+        """Build an index over a column of vectors and commit it; `kwargs` are its parameters.
+
+        Without `train` the index is empty and covers nothing. With `fragment_ids` a segment is
+        built and not committed. Raises IndexRefused, KeyError, TypeError, ValueError,
+        NotImplementedError, CommitConflict.
+        """
+        from lanceref.vector_request import vector_request
+
+        schema = self._snapshot.manifest.schema
+        path, parameters = vector_request(schema, column, index_type, metric, kwargs)
+        name = self._free_name(path, VECTOR_DETAILS) if name is None else name
+        before = self._replaceable(name, path, replace=replace)
+        fragments = self._fragments(fragment_ids) if train else ()
+        entry = self._built_of_vectors(path, parameters, fragments, name, index_uuid)
+        if fragment_ids is None:
+            self._commit_segments([entry], before)
+        return self  # type: ignore[return-value]
+
+    def _built_of_vectors(
+        self,
+        path: str,
+        parameters: VectorParameters,
+        fragments: Sequence[FragmentRows],
+        name: str,
+        index_uuid: str | None,
+    ) -> table_pb2.IndexMetadata:
+        """Build a segment over vectors and return its entry."""
+        from lanceref.index.vector.vector_kind import VECTOR
+
+        uuid_ = None if index_uuid is None else uuid.UUID(index_uuid)
+        given = {"vector": parameters}
+        return build_segment(self._snapshot, VECTOR, path, given, fragments, name, uuid_)
+
     def create_index_uncommitted(
         self,
         column: str | list[str],
         index_type: str | IndexConfig,
         name: str | None = None,
+        metric: str = "L2",
         *,
         train: bool = True,
         fragment_ids: list[int] | None = None,
@@ -135,6 +188,14 @@ class Indexing(OpenTable):
             raise ValueError(
                 "create_index_uncommitted requires fragment_ids for distributed index build"
             )
+        if isinstance(index_type, str) and index_type.upper().startswith(VECTOR_PREFIX):
+            from lanceref.vector_request import vector_request
+
+            schema, given = self._snapshot.manifest.schema, {**kwargs, "skip_transpose": True}
+            path, parameters = vector_request(schema, column, index_type, metric, given)
+            name = f"{path}_idx" if name is None else name
+            chosen = self._fragments(fragment_ids) if train else ()
+            return index_of(self._built_of_vectors(path, parameters, chosen, name, index_uuid))
         request = index_request(self._snapshot.manifest.schema, column, index_type, kwargs)
         fragments = self._fragments(fragment_ids) if train else ()
         entry = build_segment(

@@ -95,6 +95,8 @@ class Kind:
     that moves rows writes a segment anew, `rebuilt` whether `rewrite` is given all rows and not
     only new ones; `check` reports what no reader has to look at, `entries` returns the value and
     the key of every row.
+    `parameters` returns what a segment was built with, where it keeps rows by what it has learnt;
+    `describe` the name and the details of a segment as lists have them, where these differ.
 
     Of a type whose details name another, `of_details` returns what an entry is. `json_path` leads
     to the indexed values in documents, and `rows_of` returns these for rows of the column.
@@ -119,6 +121,8 @@ class Kind:
     of_details: Callable[[bytes], Kind | None] | None = None
     json_path: str | None = None
     rows_of: Callable[[Training, Segment], Training] | None = None
+    parameters: Callable[[Segment], Parameters] | None = None
+    describe: Callable[[Segment], tuple[str, dict[str, object]]] | None = None
 
     def answers(self, predicate: Predicate) -> bool | None:
         """Return whether a predicate is answered exactly, None when it is not at all."""

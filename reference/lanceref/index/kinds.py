@@ -1,4 +1,4 @@
-"""The types of scalar indices, by the names that users and manifests give them."""
+"""The types of indices, by the names that users and manifests give them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from lanceref.index.scalar.json import JSON
 from lanceref.index.scalar.label_list import LABEL_LIST
 from lanceref.index.scalar.ngram import NGRAM
 from lanceref.index.scalar.zonemap import ZONEMAP
+from lanceref.index.vector.vector_kind import VECTOR
 
 KINDS: tuple[Kind, ...] = (
     BTREE,
@@ -23,6 +24,7 @@ KINDS: tuple[Kind, ...] = (
     INVERTED,
     JSON,
     FM,
+    VECTOR,
 )
 """Every type that is there."""
 

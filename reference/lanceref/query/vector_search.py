@@ -1,21 +1,34 @@
 """Vector search: the rows nearest to the vectors of a query.
 
-Without an index the vectors of all rows are looked at, of those that pass a filter if one is to be
-asked before.
+With an index its segments are searched, and what is found in each is put together. Rows that no
+segment covers are looked at one by one, and so are all rows without an index; then, and when more
+rows are wanted from the index than in the end, those are looked at again.
 
-Clauses: L.index.vector.search.order
+Clauses: L.index.vector.search.order, L.index.vector.search.refine, L.index.vector.search.unindexed,
+L.index.vector.column-type
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
+from pyroaring import BitMap
 
-from lanceref.index.vector.vectors import vectors_of
-from lanceref.kernels.distance import Metric
-from lanceref.projection import scan_projection
-from lanceref.query.neighbours import NOBODY, Neighbours, joined, measured
+from lanceref.errors import FormatError
+from lanceref.index.indices import Index
+from lanceref.index.segment import Segment
+from lanceref.index.vector.neighbours import Neighbours, joined
+from lanceref.index.vector.searching import Asked, search
+from lanceref.index.vector.vector_index import VectorIndex
+from lanceref.index.vector.vector_kind import VECTOR
+from lanceref.kernels.distance import AnyVectors, Metric
+from lanceref.projection import Projection, scan_projection
+from lanceref.query.exact_distances import nearest_of
+from lanceref.query.live_rows import live_rows
+from lanceref.query.row_ids import positions_of_ids
 from lanceref.query.rows import Condition, chosen_rows, read_passed
 from lanceref.query.vector_query import VectorQuery
 from lanceref.snapshot import Snapshot
@@ -33,58 +46,133 @@ RUN_VECTORS = 1 << 15
 class VectorSearch:
     """One query, or a batch of them, over a version of a table."""
 
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        query: VectorQuery,
-        *,
-        fast: bool = False,
-    ) -> None:
+    def __init__(self, snapshot: Snapshot, query: VectorQuery, *, fast: bool = False) -> None:
         self._snapshot, self._query, self._fast = snapshot, query, fast
+
+    @cached_property
+    def index(self) -> Index | None:
+        """The index that is searched, None when every row is looked at. Raises FormatError."""
+        query, snapshot = self._query, self._snapshot
+        if query.use_index and snapshot.manifest.indices:
+            for index in snapshot.indices.known:
+                if index.kind is VECTOR and index.field_id == query.field_id:
+                    metrics = [one.head.model.metric for _, one in self._segments(index)]
+                    if metrics and all(query.metric in (None, one) for one in metrics):
+                        return index
+        return None
+
+    @property
+    def metric(self) -> Metric:
+        """The metric asked for, or that of the index, or of the type. Raises FormatError."""
+        if self._query.metric is not None:
+            return self._query.metric
+        for _, one in [] if self.index is None else self._segments(self.index):
+            return one.head.model.metric
+        return self._query.default_metric
+
+    def _segments(self, index: Index) -> list[tuple[Segment, VectorIndex]]:
+        """Return the segments that cover fragments of the table, opened."""
+        live = BitMap([rows.fragment.id for rows in self._snapshot.fragments])
+        found = []
+        for segment in index.segments:
+            if segment.covers & live:
+                opened = index.open(segment).index
+                assert isinstance(opened, VectorIndex)
+                _check_column(opened, self._query)
+                found.append((segment, opened))
+        return found
+
+    @property
+    def unindexed(self) -> list[FragmentRows]:
+        """The fragments whose rows are looked at one by one. Raises FormatError."""
+        covered, fragments = BitMap(), self._snapshot.fragments
+        if self.index is not None:
+            covered = covered.union(*(segment.covers for segment in self.index.segments))
+        left = [rows for rows in fragments if rows.fragment.id not in covered]
+        return [] if self._fast else left
 
     def nearest(self, condition: Condition | None) -> list[Neighbours]:
         """Return the rows of each query, the nearest first. Raises FormatError."""
-        metric = self._query.metric or self._query.default_metric
-        fragments = () if self._fast else self._snapshot.fragments
-        return self._flat(fragments, metric, condition)
+        query, unindexed = self._query, self.unindexed
+        vectors = [one[None] for one in query.vectors] if query.batch else [query.vectors]
+        parts = [nearest_of(self._read(unindexed, condition), query, vectors, self.metric)]
+        if self.index is not None:
+            exact = bool(unindexed) or query.refine_factor is not None
+            found = self._candidates(self.index, vectors, condition)
+            parts.append(self._again(found, vectors) if exact else found)
+        return [joined(some).best(query.k) for some in zip(*parts, strict=True)]
 
-    def _flat(
-        self, fragments: Sequence[FragmentRows], metric: Metric, condition: Condition | None
+    def _candidates(
+        self, index: Index, vectors: list[AnyVectors], condition: Condition | None
     ) -> list[Neighbours]:
-        """Return the nearest of all rows of fragments, for each query."""
+        """Return what the segments of an index find for each query."""
         query = self._query
-        best = [NOBODY] * query.parts
-        for batch in self._vectors(fragments, condition):
-            ids = batch.column(ROW_ID).to_numpy()
-            found = measured(query, metric, vectors_of(batch.column(query.column)), ids)
-            best = [
-                joined([before, one.within(query.range)]).best(query.k)
-                for before, one in zip(best, found, strict=True)
-            ]
-        return best
+        asked = Asked(
+            query.k * (query.refine_factor or 1),
+            *query.nprobes,
+            query.search_effort,
+            query.ef,
+            query.approx_mode,
+            query.range,
+        )
+        found: list[list[Neighbours]] = [[] for _ in vectors]
+        for segment, opened in self._segments(index):
+            own = [rows for rows in self._snapshot.fragments if rows.fragment.id in segment.covers]
+            by_address = index.open(segment).by_address
+            alive = live_rows(segment, own, condition, by_address=by_address)
+            for parts, several in zip(found, vectors, strict=True):
+                parts.append(search(opened, several, asked, alive))
+        return [joined(parts).best(asked.k) for parts in found]
 
-    def _vectors(
+    def _again(self, found: list[Neighbours], vectors: list[AnyVectors]) -> list[Neighbours]:
+        """Return rows by their exact distances."""
+        again = []
+        for one, several in zip(found, vectors, strict=True):
+            positions = positions_of_ids(self._snapshot, pa.array(one.ids))
+            rows = self._snapshot.take(np.sort(positions), self._projection)
+            again += nearest_of(rows.to_batches(), self._query, [several], self.metric)
+        return again
+
+    @property
+    def _projection(self) -> Projection:
+        schema = self._snapshot.schema(BlobHandling.DESCRIPTIONS)
+        return scan_projection(schema, [self._query.column], [ROW_ID])
+
+    def _read(
         self, fragments: Sequence[FragmentRows], condition: Condition | None
     ) -> Iterator[pa.RecordBatch]:
         """Yield the vectors and ids of live rows, of those that pass where there is a filter."""
-        type_, snapshot = self._query.type, self._snapshot
+        type_ = self._query.type
         width = type_.dimension * type_.dtype.itemsize
         size = max(1, min(RUN_VECTORS, RUN_BYTES // max(1, width)))
-        schema = snapshot.schema(BlobHandling.DESCRIPTIONS)
-        projection = scan_projection(schema, [self._query.column], [ROW_ID])
+        projection = self._projection
         if condition is None:
             rows = sum(one.num_rows for one in fragments)
-            yield from snapshot.scan(fragments, projection, size, 0, rows)
+            yield from self._snapshot.scan(fragments, projection, size, 0, rows)
             return
         for passed in chosen_rows(fragments, condition, 0, None):
             yield from read_passed(passed, projection, size)
 
     @property
     def explained(self) -> list[str]:
-        """What is done, one step a line, the last one first."""
-        query, fragments = self._query, len(self._snapshot.fragments)
-        return [
-            f"Sort: TopK(fetch={query.k}), [_distance ASC, _rowid ASC]",
-            f"KNNVectorDistance: metric={query.metric or query.default_metric}",
-            f"LanceRead: projection=[{query.column}], num_fragments={fragments}",
-        ]
+        """What is done, one step a line, the last one first. Raises FormatError."""
+        query, fragments = self._query, len(self.unindexed)
+        steps = [f"Sort: TopK(fetch={query.k}), [_distance ASC, _rowid ASC]"]
+        if self.index is not None:
+            steps.append(f"ANNSubIndex: name={self.index.name}, k={query.k}, metric={self.metric}")
+        if fragments:
+            steps.append(f"KNNVectorDistance: metric={self.metric}")
+            steps.append(f"LanceRead: projection=[{query.column}], num_fragments={fragments}")
+        return steps
+
+
+def _check_column(index: VectorIndex, query: VectorQuery) -> None:
+    """Raise FormatError where centroids are of another size or type than the column."""
+    centroids, type_ = index.head.model.centroids, query.type
+    if (centroids.shape[1], centroids.dtype) != (type_.dimension, type_.dtype):
+        raise FormatError(
+            "L.index.vector.column-type",
+            index.head.file.place,
+            found=f"centroids of {centroids.shape[1]} {centroids.dtype} each",
+            wanted=f"{type_.dimension} {type_.dtype}, as the column has",
+        )

@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.index.row_set import Keys
-from lanceref.index.vector.vectors import Vectors
-from lanceref.kernels.distance import Floats, Metric, distances
+from lanceref.kernels.distance import Floats
 from lanceref.kernels.top_k import smallest
-from lanceref.query.vector_query import VectorQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +37,12 @@ class Neighbours:
             mask &= self.distances < np.float32(high)
         return self if mask.all() else self.chosen(mask)
 
+    def once(self) -> Neighbours:
+        """Return every row once, with the least of its distances."""
+        order = np.lexsort((self.distances, self.ids))
+        ids = self.ids[order]
+        return self.chosen(order[np.diff(ids, prepend=~ids[:1]) != 0])
+
     def best(self, k: int) -> Neighbours:
         """Return the k nearest."""
         places = np.arange(len(self.distances))
@@ -61,17 +65,16 @@ def joined(parts: Sequence[Neighbours]) -> Neighbours:
     )
 
 
-def measured(query: VectorQuery, metric: Metric, vectors: Vectors, ids: Keys) -> list[Neighbours]:
-    """Return the rows with vectors, by true distance, for each query of a batch.
+def summed(parts: Sequence[Neighbours]) -> Neighbours:
+    """Return the rows of any part, with the sum of the distances in all.
 
-    `ids` are those of all rows. Where a row has several vectors its distance is that of the nearest
-    one, of several queries the sum.
+    Where a row is in no part, it is as far as the furthest of those that are there.
     """
-    near = distances(query.vectors, vectors.values, metric)
-    first = np.flatnonzero(np.diff(vectors.rows, prepend=-1))
-    if len(first) < len(vectors.rows):
-        near = np.fmin.reduceat(near, first, axis=1)
-    if not query.batch and len(near) > 1:
-        near = near.sum(axis=0, keepdims=True, dtype=np.float32)
-    rows = ids[vectors.rows[first]]
-    return [Neighbours(rows, row) for row in near]
+    ids = np.unique(np.concatenate([one.ids for one in parts]))
+    total = np.zeros(len(ids), np.float32)
+    for one in parts:
+        furthest = one.distances.max(initial=0)
+        own = np.full(len(ids), furthest, np.float32)
+        own[np.searchsorted(ids, one.ids)] = one.distances
+        total += own
+    return Neighbours(ids, total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.query.neighbours import Neighbours, joined
+from lanceref.index.vector.neighbours import Neighbours, joined
 
 ROWS = st.lists(st.tuples(st.integers(0, 99), st.sampled_from([0.0, 1.0, 2.0, np.inf, np.nan])))
 

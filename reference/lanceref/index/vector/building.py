@@ -1,0 +1,186 @@
+"""Building: centroids are trained, vectors assigned to them, and written partition by partition.
+
+A segment that takes up others, or rows that none has, keeps what these have learnt: their
+centroids and quantizer.
+
+Clauses: L.index.vector.assignment, L.index.vector.rows.order, L.index.vector.loss
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.errors import OperationRefused
+from lanceref.index.row_set import NO_KEYS, Keys
+from lanceref.index.segment import Moved
+from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.training import Training
+from lanceref.index.vector.indexed_vectors import Keyed, indexed_vectors, sampled_vectors
+from lanceref.index.vector.ivf import Partitions, partitions_of
+from lanceref.index.vector.parameters import VectorParameters
+from lanceref.index.vector.storage import Columns, Model, Quantizer
+from lanceref.index.vector.stored_columns import arrow_column
+from lanceref.index.vector.vector_file import (
+    VectorType,
+    storage_schema,
+    write_auxiliary,
+    write_head,
+)
+from lanceref.index.vector.vector_index import VectorIndex
+from lanceref.kernels.assignment import assign
+from lanceref.kernels.distance import AnyVectors, distances
+from lanceref.kernels.kmeans import train
+
+BATCH_ROWS = 1 << 14
+"""Rows that are written together, at least."""
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass
+class Shelf:
+    """Rows that have been encoded: of each part the partitions, the keys and the columns."""
+
+    quantizer: Quantizer
+    partitions: list[Numbers] = field(default_factory=list)
+    keys: list[Keys] = field(default_factory=list)
+    columns: list[Columns] = field(default_factory=list)
+    loss: float = 0.0
+
+    def add(self, numbers: Numbers, keys: Keys, columns: Columns) -> None:
+        """Put rows behind those that are there."""
+        self.partitions.append(numbers)
+        self.keys.append(keys)
+        self.columns.append(columns)
+
+    def add_vectors(self, model: Model, keyed: Keyed) -> None:
+        """Assign vectors to partitions and encode them."""
+        numbers, loss = assigned(keyed.vectors, model)
+        self.loss += loss
+        self.add(numbers, keyed.keys, self.quantizer.encode(keyed.vectors, numbers))
+
+    def in_order(self, count: int) -> tuple[Partitions, Keys, Columns]:
+        """Return the rows by partition, those of each as they came."""
+        numbers = np.concatenate([np.empty(0, np.int64), *self.partitions])
+        order = np.argsort(numbers, kind="stable")
+        keys = np.concatenate([NO_KEYS, *self.keys])[order]
+        columns = {
+            one.name: np.concatenate([part[one.name] for part in self.columns])[order]
+            for one in self.quantizer.fields
+        }
+        return partitions_of(np.bincount(numbers, minlength=count)), keys, columns
+
+
+def assigned(vectors: AnyVectors, model: Model) -> tuple[Numbers, float]:
+    """Return the partition of each vector [n, d], and the sum of their distances."""
+    numbers = assign(vectors, model.centroids, model.of_vectors)
+    loss = 0.0
+    for number in np.unique(numbers).tolist():
+        own: AnyVectors = vectors[numbers == number]
+        near = distances(model.centroids[number : number + 1], own, model.of_vectors)
+        loss += float(near.sum(dtype=np.float64))
+    return numbers, loss
+
+
+def build(
+    training: Training, parameters: VectorParameters, writer: SegmentWriter
+) -> tuple[Model, Quantizer]:
+    """Train and write a segment over rows. Raises OperationRefused."""
+    random = np.random.default_rng()
+    count = parameters.partitions(sum(rows.num_rows for rows in training.fragments))
+    model = Model(parameters.metric, _centroids(training, parameters, count, random))
+
+    def sample(most: int) -> tuple[AnyVectors, Numbers]:
+        vectors = sampled_vectors(training, model.metric, most, random)
+        return vectors, assign(vectors, model.centroids, model.of_vectors)
+
+    quantizer = parameters.type.storage.train(sample, model, parameters.storage)
+    shelf = Shelf(quantizer)
+    for keyed in indexed_vectors(training, model.metric):
+        shelf.add_vectors(model, keyed)
+    write(shelf, parameters.type, model, shelf.loss, writer)
+    return model, quantizer
+
+
+def _centroids(
+    training: Training, parameters: VectorParameters, count: int, random: np.random.Generator
+) -> AnyVectors:
+    """Return the centroids given, or trained, in the type of the column."""
+    dtype = training.type.value_type
+    while hasattr(dtype, "value_type"):
+        dtype = dtype.value_type
+    if parameters.centroids is not None:
+        return np.ascontiguousarray(parameters.centroids.astype(dtype.to_pandas_dtype()))
+    size = count * parameters.sample_rate
+    vectors = sampled_vectors(training, parameters.metric, size, random)
+    if len(vectors) < count:
+        raise OperationRefused(
+            f"KMeans cannot train {count} centroids with {len(vectors)} vectors, choose a smaller "
+            "num_partitions"
+        )
+    metric = "l2" if parameters.metric == "cosine" else parameters.metric
+    found = train(vectors, count, metric, random, parameters.max_iters)
+    return np.ascontiguousarray(found.astype(vectors.dtype))
+
+
+def rewrite(
+    segments: Sequence[tuple[VectorIndex, Moved]], training: Training, writer: SegmentWriter
+) -> tuple[Model, Quantizer]:
+    """Write what is left of segments, and new rows, as one segment. Raises OperationRefused."""
+    (first, _), *others = segments
+    model, type_ = first.head.model, first.head.type
+    for other, _ in others:
+        theirs = other.head.model
+        same = theirs.metric == model.metric and theirs.centroids.shape == model.centroids.shape
+        if other.head.type != type_ or not same:
+            raise OperationRefused("segments differ in type, metric or number of partitions")
+        if not np.allclose(theirs.centroids, model.centroids, 0, 1e-5):
+            raise OperationRefused("segments have different centroids")
+    held = [one.auxiliary.quantizer for one, _ in segments]
+    shelf = Shelf(held[0].joined(held[1:]))
+    for (index, moved), own in zip(segments, held, strict=True):
+        for number in np.flatnonzero(index.auxiliary.partitions.lengths).tolist():
+            kept, keys = moved(index.keys(number))
+            rows = {name: column[kept] for name, column in index.rows(number).items()}
+            columns = shelf.quantizer.adopted(own, rows)
+            shelf.add(np.full(len(keys), number, np.int64), keys, columns)
+    for keyed in indexed_vectors(training, model.metric):
+        shelf.add_vectors(model, keyed)
+    moved_only = not others and not training.fragments and first.head.message.HasField("loss")
+    loss = first.head.message.loss if moved_only else shelf.loss
+    write(shelf, type_, model, loss, writer)
+    return model, shelf.quantizer
+
+
+def write(
+    shelf: Shelf, type_: VectorType, model: Model, loss: float, writer: SegmentWriter
+) -> None:
+    """Write the files of a segment."""
+    partitions, keys, columns = shelf.in_order(len(model.centroids))
+    batches = _batches(shelf.quantizer, partitions, keys, columns)
+    write_auxiliary(writer, model, shelf.quantizer, partitions, batches)
+    write_head(writer, type_, model, loss)
+
+
+def _batches(
+    quantizer: Quantizer, partitions: Partitions, keys: Keys, columns: Columns
+) -> Iterator[pa.RecordBatch]:
+    """Yield row ids and columns as they are in the file, some whole partitions together."""
+    schema, start = storage_schema(quantizer), 0
+    held: list[Columns] = []
+    for number in range(len(partitions.lengths)):
+        first, end = partitions.rows(number)
+        if end > first:
+            held.append(quantizer.packed({n: column[first:end] for n, column in columns.items()}))
+        if held and (end - start >= BATCH_ROWS or number + 1 == len(partitions.lengths)):
+            arrays = [
+                arrow_column(np.concatenate([part[one.name] for part in held]), one.type)
+                for one in quantizer.fields
+            ]
+            yield pa.record_batch([pa.array(keys[start:end]), *arrays], schema=schema)
+            start, held = end, []

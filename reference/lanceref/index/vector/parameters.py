@@ -1,0 +1,66 @@
+"""Parameters of a vector index: what it is to be built with, and what its details say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lanceref.index.vector.vector_file import VectorType
+from lanceref.kernels.distance import AnyVectors, Metric
+from lanceref.proto import index_pb2
+
+SAMPLE_RATE = 256
+"""Vectors for each centroid that centroids are trained with."""
+
+MAX_ITERS = 50
+"""Rounds of training at most."""
+
+PARTITION_ROWS = {"FLAT": 4096, "RQ": 4096, "SQ": 8192, "PQ": 8192}
+"""Rows that a partition has about, by the storage."""
+
+GRAPH_PARTITION_ROWS = 1 << 20
+"""Rows that a partition with a graph has about."""
+
+METRICS: dict[Metric, index_pb2.VectorMetricType] = {
+    "l2": index_pb2.L2,
+    "cosine": index_pb2.COSINE,
+    "dot": index_pb2.DOT,
+    "hamming": index_pb2.HAMMING,
+}
+"""Metrics as details have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorParameters:
+    """What an index is built with; `storage` and `graph` are for those who build these.
+
+    `centroids` [partitions, dimension] are used as they are. `hints` go into the details.
+    """
+
+    type: VectorType
+    metric: Metric
+    num_partitions: int | None = None
+    target_partition_size: int | None = None
+    sample_rate: int = SAMPLE_RATE
+    max_iters: int = MAX_ITERS
+    centroids: AnyVectors | None = None
+    storage: Mapping[str, object] = field(default_factory=dict)
+    graph: Mapping[str, object] = field(default_factory=dict)
+    hints: Mapping[str, str] = field(default_factory=dict)
+
+    def partitions(self, num_rows: int) -> int:
+        """Return how many partitions so many rows get."""
+        if self.centroids is not None:
+            return len(self.centroids)
+        if self.num_partitions is not None:
+            return max(1, self.num_partitions)
+        usual = GRAPH_PARTITION_ROWS if self.type.graphs else PARTITION_ROWS[self.type.storage.name]
+        return max(1, num_rows // (self.target_partition_size or usual))
+
+    def details(self) -> index_pb2.VectorIndexDetails:
+        """Return what the details say, but for the storage and the graphs."""
+        return index_pb2.VectorIndexDetails(
+            metric_type=METRICS[self.metric],
+            target_partition_size=self.target_partition_size or 0,
+            runtime_hints=self.hints,
+        )

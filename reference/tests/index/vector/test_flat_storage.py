@@ -1,0 +1,33 @@
+"""FLAT storage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from lanceref.context import Context
+from lanceref.errors import FormatError
+from lanceref.index.vector.flat_storage import FLAT, Flat
+from lanceref.index.vector.storage import Model
+
+MODEL = Model("cosine", np.zeros((1, 2), np.float32))
+PLACE = Context("f").at(0, 0)
+
+
+def test_vectors_are_kept():
+    """Distances are exact; those between rows are by l2 where directions count."""
+    flat = Flat(MODEL)
+    vectors = np.array([[0.6, 0.8], [0, 1]], np.float32)
+    rows = flat.unpacked(flat.packed(flat.encode(vectors, np.zeros(2, np.int64))))
+    stored = flat.stored(rows, 0)
+    near = stored.score(np.array([0, 1], np.float32), "normal")
+    np.testing.assert_allclose([0.2, 0], near(slice(None)), atol=1e-6)
+    np.testing.assert_allclose([0], near(np.array([1])), atol=1e-6)
+    assert ("l2", vectors.tolist()) == (MODEL.of_vectors, stored.points().tolist())
+
+
+@pytest.mark.parametrize("given", [{}, {"dim": 3}, {"dim": "2"}, {"dim": None}])
+def test_another_dimension_is_refused(given):
+    """It is that of the centroids."""
+    with pytest.raises(FormatError, match="dimension"):
+        FLAT.parse(given, None, MODEL, PLACE)
+    assert {"dim": 2} == FLAT.parse({"dim": 2}, None, MODEL, PLACE).metadata()

@@ -1,0 +1,94 @@
+"""Vector index requests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from lanceref.file.schema_write import schema_of
+from lanceref.vector_request import vector_request
+
+SCHEMA = schema_of(
+    pa.schema(
+        {
+            "v": pa.list_(pa.float32(), 4),
+            "u": pa.list_(pa.uint8(), 4),
+            "b": pa.list_(pa.int8(), 4),
+            "m": pa.list_(pa.list_(pa.float32(), 4)),
+            "i": pa.int64(),
+        }
+    )
+)
+CENTROIDS = np.arange(8, dtype=np.float32).reshape(2, 4)
+
+
+def asked(column="v", index_type="IVF_FLAT", metric="L2", **given):
+    """Return what is to be built."""
+    return vector_request(SCHEMA, column, index_type, metric, given)[1]
+
+
+def test_defaults():
+    """They are kept in the details."""
+    found = asked(index_type="ivf_flat")
+    assert ("IVF_FLAT", "l2", None) == (found.type.name, found.metric, found.num_partitions)
+    assert {
+        "lance.ivf.max_iters": "50",
+        "lance.ivf.sample_rate": "256",
+        "lance.ivf.shuffle_partition_batches": "10240",
+        "lance.ivf.shuffle_partition_concurrency": "2",
+        "lance.skip_transpose": "false",
+    } == found.hints
+    assert "2" == asked(index_type="IVF_HNSW_FLAT").hints["lance.hnsw.prefetch_distance"]
+    assert {"m": 8} == asked(index_type="IVF_HNSW_FLAT", m=8).graph
+
+
+def test_centroids(tmp_path):
+    """They are an array, lists of fixed size, or a file of NumPy, and say how many there are."""
+    np.save(tmp_path / "c.npy", CENTROIDS)
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(CENTROIDS.ravel()), 4)
+    for given in (
+        {"ivf_centroids": CENTROIDS},
+        {"ivf_centroids": lists},
+        {"ivf_centroids_file": (tmp_path / "c.npy").as_uri()},
+    ):
+        found = asked(**given)
+        assert (2, CENTROIDS.tolist()) == (found.num_partitions, found.centroids.tolist())
+
+
+def test_numbers_that_are_not_whole():
+    """They are made so, with a warning."""
+    with pytest.warns(UserWarning, match="float"):
+        assert 2 == asked(num_partitions=2.0).num_partitions
+
+
+@pytest.mark.parametrize(
+    ("error", "given"),
+    [
+        (KeyError, {"column": "x"}),
+        (TypeError, {"column": "i"}),
+        (TypeError, {"column": "b"}),
+        (TypeError, {"column": ["v", "i"]}),
+        (ValueError, {"metric": "x"}),
+        (ValueError, {"metric": "hamming"}),
+        (ValueError, {"column": "u"}),
+        (ValueError, {"column": "m"}),
+        (NotImplementedError, {"index_type": "IVF_FOO"}),
+        (TypeError, {"num_partitions": "2"}),
+        (ValueError, {"num_partitions": 0}),
+        (OverflowError, {"num_partitions": -1}),
+        (ValueError, {"sample_rate": 0}),
+        (ValueError, {"max_iters": 0}),
+        (ValueError, {"num_sub_vectors": 3}),
+        (ValueError, {"ivf_centroids": CENTROIDS, "num_partitions": 3}),
+        (ValueError, {"ivf_centroids": CENTROIDS[0]}),
+        (ValueError, {"ivf_centroids": CENTROIDS[:, :2]}),
+        (ValueError, {"ivf_centroids": CENTROIDS[:0]}),
+        (ValueError, {"ivf_centroids": CENTROIDS, "ivf_centroids_file": "file:///x"}),
+        (TypeError, {"ivf_centroids": CENTROIDS.astype(int)}),
+        (TypeError, {"ivf_centroids": "x"}),
+    ],
+)
+def test_wrong_arguments(error, given):
+    """They raise what pylance raises."""
+    with pytest.raises(error):
+        asked(**given)
