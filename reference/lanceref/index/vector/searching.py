@@ -96,7 +96,7 @@ def _with_effort(effort: float | None, least: int, first: int, most: int) -> int
     low, high, share = (
         (least, first, 2 * effort) if effort <= 0.5 else (first, most, 2 * effort - 1)
     )
-    return math.ceil(float(low) ** (1 - share) * float(high) ** share - 1e-9)
+    return math.ceil(math.pow(low, 1 - share) * math.pow(high, share) - 1e-9)
 
 
 def _nearest(partition: Partition, query: AnyVectors, asked: Asked, alive: Moved) -> Neighbours:
