@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lanceref.index.vector.flat_storage import FLAT
+from lanceref.index.vector.sq_storage import SQ
 
-STORAGES = {one.name: one for one in (FLAT,)}
+STORAGES = {one.name: one for one in (FLAT, SQ)}
 """Type of storage by its name."""

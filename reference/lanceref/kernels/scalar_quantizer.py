@@ -1,0 +1,76 @@
+"""Scalar quantizer: a number as a byte, by its place between two bounds.
+
+The byte is (x - start) * 255 / (end - start) in float64 without its fraction; what is outside gets
+the nearest byte, what is no number 0. Distances are computed from bytes: the query is quantized
+too, but for dot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.kernels.distance import AnyVectors, Floats
+
+Codes = NDArray[np.uint8]
+
+LEVELS = 255
+EXACT_DIMENSIONS = 256
+"""Products of so many bytes, summed, are whole numbers that float32 has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The least and the greatest number."""
+
+    start: float
+    end: float
+
+    @property
+    def step(self) -> np.float32:
+        """Difference between numbers of neighbouring bytes."""
+        return np.float32(np.float32(self.end - self.start) / np.float32(LEVELS))
+
+    def union(self, other: Bounds) -> Bounds:
+        """Return bounds that hold the numbers of both."""
+        return Bounds(min(self.start, other.start), max(self.end, other.end))
+
+
+def bounds_of(vectors: AnyVectors) -> Bounds:
+    """Return the bounds of all numbers of vectors [n, d]; of none 0 and 0."""
+    if not vectors.size:
+        return Bounds(0.0, 0.0)
+    return Bounds(float(vectors.min()), float(vectors.max()))
+
+
+def quantize(vectors: AnyVectors, bounds: Bounds) -> Codes:
+    """Return the bytes of numbers [n, d]."""
+    width = bounds.end - bounds.start
+    if not width > 0:
+        return np.zeros(vectors.shape, np.uint8)
+    with np.errstate(all="ignore"):
+        places = (vectors.astype(np.float64) - bounds.start) * LEVELS / width
+        return np.nan_to_num(np.clip(places, 0, LEVELS), nan=0).astype(np.uint8)
+
+
+def numbers_of(codes: Codes, bounds: Bounds) -> NDArray[np.float64]:
+    """Return numbers [n, d] in the middle of what has these bytes."""
+    width = bounds.end - bounds.start
+    return bounds.start + (codes + 0.5) * width / LEVELS
+
+
+def l2_distances(query: Codes, codes: Codes, bounds: Bounds) -> Floats:
+    """Return the squared distances of bytes [n, d] from those of a query [d]."""
+    wide = np.float32 if codes.shape[1] <= EXACT_DIMENSIONS else np.float64
+    rows, asked = codes.astype(wide), query.astype(wide)
+    squares = np.einsum("ij,ij->i", rows, rows) - 2 * (rows @ asked) + asked @ asked
+    return np.asarray(squares.astype(np.float32) * (bounds.step * bounds.step), np.float32)
+
+
+def dot_distances(query: AnyVectors, codes: Codes, bounds: Bounds) -> Floats:
+    """Return 1 less the products of a query [d] with the numbers of bytes [n, d]."""
+    asked = query.astype(np.float32)
+    products = bounds.step * (codes.astype(np.float32) @ asked)
+    return np.asarray(1 - (np.float32(bounds.start) * asked.sum() + products), np.float32)
