@@ -63,7 +63,7 @@ def numbers_of(codes: Codes, bounds: Bounds) -> NDArray[np.float64]:
 
 def l2_distances(query: Codes, codes: Codes, bounds: Bounds) -> Floats:
     """Return the squared distances of bytes [n, d] from those of a query [d]."""
-    wide = np.float32 if codes.shape[1] <= EXACT_DIMENSIONS else np.float64
+    wide: np.dtype[np.floating] = np.dtype("f4" if codes.shape[1] <= EXACT_DIMENSIONS else "f8")
     rows, asked = codes.astype(wide), query.astype(wide)
     squares = np.einsum("ij,ij->i", rows, rows) - 2 * (rows @ asked) + asked @ asked
     return np.asarray(squares.astype(np.float32) * (bounds.step * bounds.step), np.float32)

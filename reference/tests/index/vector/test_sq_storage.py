@@ -12,7 +12,7 @@ from lanceref.index.vector.storage import Model
 from lanceref.kernels.distance import distances
 from lanceref.kernels.scalar_quantizer import Bounds
 
-from .indexed import near, opened, points, write
+from .indexed import near, opened, points, table, write
 
 PLACE = Context("f").at(0, 0)
 VALUES = points()
@@ -138,7 +138,7 @@ def test_bytes_are_those_of_the_oracle(tmp_path, dtype, metric):
     values = points(dtype=dtype)
     ours = write(values, tmp_path)
     ours.create_index("v", "IVF_SQ", ivf_centroids=values[:4], metric=metric)
-    theirs = lance.write_dataset(ours.to_table(), tmp_path / "o", max_rows_per_file=250)
+    theirs = lance.write_dataset(table(values), tmp_path / "o", max_rows_per_file=250)
     theirs.create_index("v", "IVF_SQ", ivf_centroids=values[:4], metric=metric)
     import lanceref
 
