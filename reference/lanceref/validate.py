@@ -34,24 +34,24 @@ def validate(
     limits: Limits = DEFAULT_LIMITS,
     storage_options: dict[str, str] | None = None,
 ) -> list[Finding]:
-    """Return the findings of a file, or of a dataset directory (latest or `version`).
+    """Return the findings of a file, or of a dataset directory (latest or `version`), each once.
 
     `deep` also decodes the data files of a dataset. Raises NotFound when nothing is at `path`.
     """
     options = store_options(storage_options)
     findings: list[Finding] = []
     ctx = Context(name_of_uri(path), limits=limits, findings=findings)
-    if _is_table(path, options):
+    if is_table(path, options):
         store = open_table(path, options)
         check_dataset(store, ctx, version=version, deep=deep)
         check_indices(store, ctx, version=version, deep=deep)
     else:
         checker(ctx.file)(open_source(path, options), ctx)
-    return findings
+    return list(dict.fromkeys(findings))
 
 
-def _is_table(path: str | os.PathLike[str], options: StoreOptions) -> bool:
-    """Whether a path is that of a folder, or a URI that of no object."""
+def is_table(path: str | os.PathLike[str], options: StoreOptions) -> bool:
+    """Tell whether a path is that of a folder, or a URI that of no object."""
     if is_local(path):
         return Path(local_path(path)).is_dir()
     return not open_store(path, options).exists("")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lance_conformance.cases import Selection
+from lance_conformance.executors import Choice
 from lance_conformance.judging import REFERENCE
 
 Command = Annotated[
@@ -42,6 +43,17 @@ StorageOptions = Annotated[
         help="How to reach an object store, as in aws_endpoint=http://...; the environment's "
         "AWS_, AZURE_ and GOOGLE_ variables are read too. Repeatable.",
     ),
+]
+
+ExecutorChoice = Annotated[
+    Choice | None,
+    typer.Option(
+        "--executor", help="Who does the work: a loop (default), processes of this machine, Spark."
+    ),
+]
+SparkMaster = Annotated[
+    str | None,
+    typer.Option("--spark", metavar="MASTER", help="Master of Spark; implies --executor spark."),
 ]
 
 PROFILES = ("core", "format", "robust", "unstable", "all")

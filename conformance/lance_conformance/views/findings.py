@@ -1,13 +1,18 @@
-"""Views of findings: what `validate` prints, as text, JSON or JUnit XML."""
+"""Views of findings: what `validate` prints, as text, JSON or JUnit XML, and writes, as a table."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from xml.etree import ElementTree
 
+import lanceref
+import pyarrow as pa
+import pyarrow.parquet as pq
 from lanceref.context import Finding
+from lanceref.validation import Checked, Report
 
 
 def to_text(path: str, findings: Sequence[Finding]) -> Iterator[str]:
@@ -47,3 +52,65 @@ def to_junit(path: str, findings: Sequence[Finding]) -> str:
     if not findings:
         ElementTree.SubElement(suite, "testcase", name="clean", classname=path)
     return ElementTree.tostring(suite, encoding="unicode")
+
+
+SCHEMA = pa.schema(
+    [
+        ("path", pa.string()),
+        ("version", pa.int64()),
+        ("unit", pa.string()),
+        ("fragments", pa.list_(pa.int64())),
+        ("segment", pa.int64()),
+        ("clause", pa.string()),
+        ("severity", pa.string()),
+        ("file", pa.string()),
+        ("offset", pa.int64()),
+        ("size", pa.int64()),
+        ("found", pa.string()),
+        ("wanted", pa.string()),
+        ("message", pa.string()),
+    ]
+)
+"""Columns of the table: a row for each finding; a unit without one has a row without a clause."""
+
+
+def to_table(path: str, report: Report) -> pa.Table:
+    """Return what was looked at and what was found there."""
+    rows = [row for one in report.checked for row in _rows(path, report.version, one)]
+    return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def _rows(path: str, version: int | None, checked: Checked) -> Iterator[dict[str, object]]:
+    unit = checked.unit
+    where: dict[str, object] = {
+        "path": path,
+        "version": version,
+        "unit": unit.kind,
+        "fragments": list(unit.fragments),
+        "segment": unit.segment if unit.kind in ("segment", "rows") else None,
+    }
+    for finding in checked.findings:
+        yield where | asdict(finding)
+    if not checked.findings:
+        yield where
+
+
+def write_table(path: str, report: Report, output: Path) -> None:
+    """Write the table of a report in the format that the suffix of `output` names."""
+    TABLES[output.suffix](to_table(path, report), output)
+
+
+def _write_lance(table: pa.Table, output: Path) -> None:
+    lanceref.write_dataset(table, output, mode="overwrite")
+
+
+def _write_lines(table: pa.Table, output: Path) -> None:
+    output.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), "utf-8")
+
+
+TABLES: Mapping[str, Callable[[pa.Table, Path], None]] = {
+    ".lance": _write_lance,
+    ".parquet": pq.write_table,
+    ".jsonl": _write_lines,
+}
+"""Writer of each suffix."""

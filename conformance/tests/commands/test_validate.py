@@ -86,3 +86,21 @@ def test_a_uri_is_validated():
     assert 2 == _call("shared-memory://validated/none")[0]
     assert 2 == _call("gopher://validated/none")[0]
     assert 2 == _call("shared-memory://validated/t", "--storage-option", "nonsense")[0]
+
+
+def test_every_executor_prints_the_same(broken, tmp_path):
+    """Processes find what the loop finds; the findings are also a table."""
+    (tmp_path / "t").mkdir()
+    output = tmp_path / "found.jsonl"
+    told = [_call(TABLE, "--deep", "--executor", one) for one in ("loop", "process")]
+    assert told[0] == told[1]
+    assert 1 == _call(broken, "--output", output)[0]
+    (row,) = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
+    assert "L.file.footer.magic" == row["clause"]
+
+
+def test_a_table_of_findings_has_a_known_suffix(broken):
+    """Another suffix is wrong use, and says which there are."""
+    code, told = _call(broken, "--output", "found.csv")
+    assert 2 == code
+    assert ".parquet" in told

@@ -5,9 +5,7 @@ Clauses: L.index.segment.disjoint, L.index.segment.dataset-version, L.index.segm
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from pyroaring import BitMap
 
@@ -15,14 +13,14 @@ from lanceref.context import Context
 from lanceref.errors import UnknownVersion
 from lanceref.file.check import check_file
 from lanceref.index.against_rows import check_against_rows
-from lanceref.index.indices import Indices, kind_of
+from lanceref.index.indices import Index, Indices, kind_of
 from lanceref.index.segment import Segment
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
+from lanceref.table.check import open_checked
 from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.indices import UUID_BYTES
-from lanceref.table.manifest import open_manifest
-from lanceref.table.naming import find_version
+from lanceref.table.manifest import Manifest
 from lanceref.table.rows import FragmentRows
 
 
@@ -33,28 +31,45 @@ def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool
     """
     quiet = replace(ctx, findings=[])
     with quiet.piece():
-        name = find_version(store, quiet, version)
-        quiet = replace(quiet, file=PurePosixPath(name.path).name)
-        manifest = open_manifest(store.open(name.path), quiet)
+        manifest, quiet = open_checked(store, quiet, version)
+        bases = Bases(store, manifest)
+        ctx = replace(ctx, file=quiet.file)
         with ctx.piece():
-            ctx = replace(ctx, file=quiet.file)
-            bases = Bases(store, manifest)
-            named = [one for one in manifest.indices if len(one.uuid.uuid) == UUID_BYTES]
-            indices = Indices(manifest, bases, ctx, named)
-            _check_entries(indices.segments, manifest.version, ctx)
-            whole = [_check_segment(one, ctx, deep=deep) for one in indices.segments]
-            if deep and all(whole):
-                stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)
-                rows = [FragmentRows(one, bases, ctx, stable) for one in manifest.fragments]
-                for index in indices.known:
-                    for segment in index.segments:
-                        with ctx.piece():
-                            check_against_rows(index, segment, manifest.schema, rows, ctx)
+            indices = named_indices(manifest, bases, ctx)
+            known = len(ctx.findings or ())
+            check_entries(indices, manifest, ctx)
+            whole = [check_segment(one, ctx, deep=deep) for one in indices.segments]
+            if deep and all(whole) and len(ctx.findings or ()) == known:
+                for index, segment in parts(indices):
+                    check_rows(index, segment, manifest, bases, ctx)
 
 
-def _check_entries(segments: Sequence[Segment], version: int, ctx: Context) -> None:
+def named_indices(manifest: Manifest, bases: Bases, ctx: Context) -> Indices:
+    """Return the indices of a version whose files can be found: those with a whole uuid."""
+    named = [one for one in manifest.indices if len(one.uuid.uuid) == UUID_BYTES]
+    return Indices(manifest, bases, ctx, named)
+
+
+def parts(indices: Indices) -> list[tuple[Index, Segment]]:
+    """Return each segment of an index that is known, with its index."""
+    return [(index, segment) for index in indices.known for segment in index.segments]
+
+
+def check_rows(
+    index: Index, segment: Segment, manifest: Manifest, bases: Bases, ctx: Context
+) -> None:
+    """Hold a segment against the rows it covers."""
+    stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)
+    rows = [FragmentRows(one, bases, ctx, stable) for one in manifest.fragments]
+    with ctx.piece():
+        check_against_rows(index, segment, manifest.schema, rows, ctx)
+
+
+def check_entries(indices: Indices, manifest: Manifest, ctx: Context) -> None:
+    """Hold the segments of an index against each other and against the version."""
+    version = manifest.version
     covered: dict[str, BitMap] = {}
-    for segment in segments:
+    for segment in indices.segments:
         name, stated = segment.entry.name, segment.entry.dataset_version
         twice = covered.setdefault(name, BitMap()) & segment.covers
         if twice:
@@ -74,7 +89,7 @@ def _check_entries(segments: Sequence[Segment], version: int, ctx: Context) -> N
             )
 
 
-def _check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
+def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
     """Open every file of a segment; with `deep` decode it and what its type makes of it.
 
     Return whether nothing was found.

@@ -25,7 +25,7 @@ from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, OpenFile
 from lanceref.table.fragments import FileOfFragment, Fragment
 from lanceref.table.identity import Identities
-from lanceref.table.lineage import STORED, Values, open_lineage
+from lanceref.table.lineage import STORED, open_lineage
 from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.naming import find_version
@@ -39,42 +39,55 @@ from lanceref.txn.transaction import check_name, open_transaction
 def check_dataset(store: Store, ctx: Context, *, version: int | None, deep: bool) -> None:
     """Check a version (None: the latest) of the table in `store`; `deep` decodes the data files."""
     with ctx.piece():
-        name = find_version(store, ctx, version)
-        ctx = replace(ctx, file=PurePosixPath(name.path).name)
-        manifest = open_manifest(store.open(name.path), ctx)
-        if manifest.version != name.version:
-            ctx.lint(
-                "L.table.naming.version",
-                manifest.place,
-                found=f"version {manifest.version}",
-                wanted=f"{name.version}, as the file name says",
-            )
+        manifest, ctx = open_checked(store, ctx, version)
         bases = Bases(store, manifest)
-        live = Identities(manifest, ctx) if deep else None
         for fragment in manifest.fragments:
-            _check_fragment(fragment, manifest.schema, bases, ctx, live)
-        _check_transaction(store, manifest, ctx)
+            check_fragment(fragment, manifest.schema, bases, ctx, deep=deep)
         if deep:
-            check_succession(store, manifest, ctx)
+            check_identities(manifest, bases, ctx)
+        check_making(store, manifest, ctx, deep=deep)
+    check_refs(store, ctx)
+
+
+def open_checked(store: Store, ctx: Context, version: int | None) -> tuple[Manifest, Context]:
+    """Open the manifest of a version, and return it with the context that names it."""
+    name = find_version(store, ctx, version)
+    ctx = replace(ctx, file=PurePosixPath(name.path).name)
+    manifest = open_manifest(store.open(name.path), ctx)
+    if manifest.version != name.version:
+        ctx.lint(
+            "L.table.naming.version",
+            manifest.place,
+            found=f"version {manifest.version}",
+            wanted=f"{name.version}, as the file name says",
+        )
+    return manifest, ctx
+
+
+def check_making(store: Store, manifest: Manifest, ctx: Context, *, deep: bool) -> None:
+    """Check the transaction of a version; `deep` also what it made of the version before."""
+    _check_transaction(store, manifest, ctx)
+    if deep:
+        check_succession(store, manifest, ctx)
+
+
+def check_refs(store: Store, ctx: Context) -> None:
+    """Check the branches and tags of a table."""
     with ctx.piece():
         list_branches(store, ctx)
     with ctx.piece():
         _check_tags(store, ctx)
 
 
-def _check_fragment(
-    fragment: Fragment,
-    schema: LanceSchema,
-    bases: Bases,
-    ctx: Context,
-    live: Identities | None,
+def check_fragment(
+    fragment: Fragment, schema: LanceSchema, bases: Bases, ctx: Context, *, deep: bool
 ) -> None:
-    """Open what the fragment names: its files, its deletions, its sequences; with `live` deep."""
+    """Open what a fragment names: its files, its deletions, its sequences; `deep` decodes them."""
     rows = FragmentRows(fragment, bases, ctx, stable_ids=True)
     for file in fragment.files:
         with ctx.piece():
             opened = rows.columns.open(file)
-            if live is not None:
+            if deep:
                 _check_types(opened, file, schema)
                 source = bases.open_data_file(file.path, file.base_id)
                 file_ctx = replace(ctx, file=PurePosixPath(file.path).name)
@@ -82,7 +95,7 @@ def _check_fragment(
                     check_legacy(source, file_ctx, file.columns, bases.dictionaries)
                 else:
                     check_file(source, file_ctx)
-    if live is not None:
+    if deep:
         for field in schema.fields:
             with ctx.piece():
                 rows.columns.column(field)
@@ -90,13 +103,22 @@ def _check_fragment(
                 _check_blobs(rows.columns, field)
     with ctx.piece():
         _ = rows.deleted
-    lineage: dict[str, Values | None] = {}
     for name in STORED:
         with ctx.piece():
-            lineage[name] = open_lineage(name, rows.columns, ctx)
-    if live is not None:
-        with ctx.piece():
-            live.check(rows, lineage)
+            open_lineage(name, rows.columns, ctx)
+
+
+def check_identities(manifest: Manifest, bases: Bases, ctx: Context) -> None:
+    """Hold the ids and versions of all rows against each other.
+
+    What is wrong with the files and sequences themselves is not said again.
+    """
+    live = Identities(manifest, ctx)
+    quiet = replace(ctx, findings=[])
+    for fragment in manifest.fragments:
+        rows = FragmentRows(fragment, bases, quiet, stable_ids=True)
+        with quiet.piece():
+            live.check(rows, {name: open_lineage(name, rows.columns, quiet) for name in STORED})
 
 
 def _check_blobs(columns: FragmentReader, field: Field) -> None:

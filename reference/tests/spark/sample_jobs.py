@@ -24,3 +24,11 @@ def refuse(job, shared):
 def surroundings(job):
     """Tell the Python version and the number of threads that libraries may use."""
     return sys.version, os.environ["OMP_NUM_THREADS"]
+
+
+def checked_where(job, shared):
+    """Check a unit of a table; tell the number of the task and its process."""
+    from lanceref.validation import run
+    from pyspark import TaskContext
+
+    return run(job, shared), TaskContext.get().partitionId(), os.getpid()

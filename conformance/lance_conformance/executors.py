@@ -1,0 +1,66 @@
+"""Executors by the words of `--executor`, with a bar for whoever waits at a terminal."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.util import find_spec
+
+from lanceref.errors import ExtraMissing
+from lanceref.jobs import Executor, Job, Loop, Processes, Result, Shared
+from rich.console import Console
+from rich.progress import track
+
+
+class Choice(StrEnum):
+    """Who does the jobs."""
+
+    LOOP = "loop"
+    PROCESS = "process"
+    SPARK = "spark"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An executor whose results are counted on a terminal as they come."""
+
+    inner: Executor
+    label: str
+
+    def map(
+        self, run: Callable[[Job, Shared], Result], jobs: Sequence[Job], shared: Shared
+    ) -> Iterator[Result]:
+        """Yield the results in the order of the jobs."""
+        console = Console(stderr=True)
+        results = self.inner.map(run, jobs, shared)
+        yield from track(
+            results, self.label, len(jobs), console=console, disable=not console.is_terminal
+        )
+
+
+def executor_of(choice: Choice | None, master: str | None, label: str) -> Executor:
+    """Return the executor that options name: a master alone means Spark.
+
+    Raises ExtraMissing where Spark cannot run.
+    """
+    if choice is None:
+        choice = Choice.LOOP if master is None else Choice.SPARK
+    if choice is Choice.SPARK:
+        return _spark(master or "local[*]")
+    return Shown(Loop() if choice is Choice.LOOP else Processes(), label)
+
+
+def _spark(master: str) -> Executor:
+    """Start Spark, whose own bar is shown at a terminal."""
+    if find_spec("pyspark") is None:
+        raise ExtraMissing("Spark is missing: pip install 'lance-conformance[spark]'")
+    if shutil.which("java") is None:
+        raise ExtraMissing("Spark needs Java 17 or 21: apt-get install openjdk-17-jre-headless")
+    from lanceref.spark.executor import Tasks
+    from lanceref.spark.session import make_session
+
+    shown = "true" if sys.stderr.isatty() else "false"
+    return Tasks(make_session(master, spark_ui_showConsoleProgress=shown))
