@@ -16,8 +16,8 @@ from lanceref.kernels.hnsw_space import Space
 
 Mask = NDArray[np.bool_]
 
-PAIRS_AT_ONCE = 1 << 22
-"""Distances between candidates that are held together."""
+NUMBERS_AT_ONCE = 1 << 19
+"""Numbers of the candidates' vectors that are held together, so that they stay in the cache."""
 
 
 def select(space: Space, candidates: Nodes, distances: Distances, m: int) -> EdgeTable:
@@ -30,7 +30,7 @@ def select(space: Space, candidates: Nodes, distances: Distances, m: int) -> Edg
     if width <= m:
         return EdgeTable(candidates, distances)
     keep = np.empty((num_nodes, m), np.int64)
-    step = max(PAIRS_AT_ONCE // width**2, 1)
+    step = max(NUMBERS_AT_ONCE // (width * space.vectors.shape[1]), 1)
     for start in range(0, num_nodes, step):
         run = slice(start, start + step)
         keep[run] = _chosen(space, candidates[run], distances[run], m)
@@ -47,15 +47,20 @@ def _chosen(space: Space, candidates: Nodes, distances: Distances, m: int) -> No
 
 
 def _accepted(space: Space, candidates: Nodes, distances: Distances, m: int) -> Mask:
-    """Return the candidates (b, k) that the heuristic accepts, m of a node at most."""
-    between = space.among(np.maximum(candidates, 0))
-    behind = between <= distances[:, None, :]
-    passed = np.ones(candidates.shape, np.bool_)
-    passed &= candidates != EMPTY
-    count = np.zeros(len(candidates), np.int64)
-    for place in range(candidates.shape[1]):
-        here = passed[:, place]
-        here &= count < m
-        count += here
-        passed[:, place + 1 :] &= ~(behind[:, place, place + 1 :] & here[:, None])
-    return passed
+    """Return the candidates (b, k) that the heuristic accepts, m of a node at most.
+
+    The first one left is accepted, and those behind it are left no more.
+    """
+    left = candidates != EMPTY
+    accepted = np.zeros(candidates.shape, np.bool_)
+    groups = space.take(np.maximum(candidates, 0).ravel())
+    nodes = np.arange(len(candidates))
+    for _ in range(m):
+        first = left.argmax(axis=1)
+        some = left[nodes, first]
+        if not some.any():
+            break
+        accepted[nodes, first] |= some
+        left &= groups.to_one(first) > distances
+        left[nodes, first] = False
+    return accepted

@@ -47,18 +47,22 @@ class Space:
         np.maximum(products, 0, out=products)
         return products
 
-    def among(self, rows: Nodes) -> Distances:
-        """Return the distances (b, k, k) of the k rows of each of b groups to each other."""
-        group = self.vectors[rows]
-        products: Distances = np.matmul(group, group.transpose(0, 2, 1))
+    def to_one(self, places: Nodes) -> Distances:
+        """Return the distances (b, k) of b groups of k to one member of each, by its place.
+
+        The vectors are those of the groups, one group behind the other.
+        """
+        count = len(places)
+        group = self.vectors.reshape(count, -1, self.vectors.shape[1])
+        products: Distances = np.einsum("bkd,bd->bk", group, group[np.arange(count), places])
         if not self.is_l2:
             np.subtract(1, products, out=products)
             return products
+        norms = self.norms.reshape(count, -1)
         products *= -2
-        products += self.norms[rows][:, :, None]
-        products += self.norms[rows][:, None, :]
-        np.maximum(products, 0, out=products)
-        return products
+        products += norms
+        products += np.take_along_axis(norms, places[:, None], 1)
+        return np.maximum(products, 0, out=products)
 
     def pairs(self, left: Nodes, right: Nodes) -> Distances:
         """Return the distances (p,) of pairs of rows, to the last digits of 32-bit floats."""

@@ -26,7 +26,7 @@ def test_worked_distances(metric: str, left: list[int], right: list[int], wanted
 
     assert space.pairs(*zero)[0] == pytest.approx(wanted, abs=1e-6)
     assert space.to_first(1, 2)[0, 0] == pytest.approx(wanted, abs=1e-6)
-    assert space.among(np.array([[0, 1]]))[0, 1, 0] == pytest.approx(wanted, abs=1e-6)
+    assert space.to_one(np.array([1]))[0, 0] == pytest.approx(wanted, abs=1e-6)
     assert space.take(np.array([1, 0])).pairs(*zero)[0] == pytest.approx(wanted, abs=1e-6)
 
 
@@ -42,4 +42,7 @@ def test_blocks_are_their_pairs(seed: int, metric: str, num_rows: int) -> None:
     pairs = space.pairs(left, right).reshape(num_rows, num_rows)
 
     assert pairs.tolist() == space.to_first(0, num_rows).tolist()
-    assert pairs.tolist() == space.among(rows[None])[0].tolist()
+    for row in rows.tolist():
+        assert pairs[:, row].tolist() == space.to_one(np.array([row]))[0].tolist()
+    halves = space.take(np.concatenate((rows, rows))).to_one(np.array([0, num_rows - 1]))
+    assert pairs[:, [0, -1]].T.tolist() == halves.tolist()
