@@ -23,21 +23,13 @@ from numpy.typing import NDArray
 
 from lanceref.kernels.hnsw_graph import EMPTY, Distances, EdgeTable, Graph, Nodes, graph_of
 from lanceref.kernels.hnsw_levels import entry_point, node_levels
+from lanceref.kernels.hnsw_parameters import GraphParameters
 from lanceref.kernels.hnsw_repair import repaired
 from lanceref.kernels.hnsw_select import select
 from lanceref.kernels.hnsw_space import Space, space_of
 
 BLOCK_BYTES = 1 << 25
 """Distances of a block of new nodes to all before them."""
-
-
-@dataclass(frozen=True, slots=True)
-class GraphParameters:
-    """Edges per node, candidates per new node, levels at most."""
-
-    m: int = 20
-    ef_construction: int = 150
-    max_level: int = 7
 
 
 def build(vectors: NDArray[np.generic], metric: str, parameters: GraphParameters) -> Graph:
