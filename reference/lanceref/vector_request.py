@@ -18,6 +18,7 @@ from lanceref.index.vector.vector_file import TYPES, VectorType
 from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of
 from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors, Metric
+from lanceref.kernels.hnsw_parameters import FEWEST_EDGES, USUAL, GraphParameters
 from lanceref.query.vector_query import METRIC_NAMES
 
 HINTS = {
@@ -29,8 +30,8 @@ HINTS = {
 STORAGE_ARGUMENTS = ("num_sub_vectors", "num_bits", "pq_codebook", "rabitq_model", "skip_transpose")
 """Arguments for the storage; with them go `sample_rate` and `max_iters`."""
 
-GRAPH_ARGUMENTS = ("m", "ef_construction", "max_level")
-"""Arguments for graphs."""
+WIDEST = {"m": 64, "ef_construction": 64, "max_level": 16}
+"""Bits of the numbers that graphs are built with."""
 
 
 def vector_request(
@@ -74,7 +75,7 @@ def vector_request(
         rounds,
         centroids,
         {**storage, "sample_rate": rate, "max_iters": rounds},
-        {name: arguments[name] for name in GRAPH_ARGUMENTS if arguments.get(name) is not None},
+        _graph(arguments) if type_.graphs else USUAL,
         _hints(type_, arguments, rate, rounds),
     )
 
@@ -177,6 +178,25 @@ def _check_pq(arguments: Mapping[str, object], centroids: AnyVectors | None) -> 
             )
         if codebook.dtype not in (np.float16, np.float32, np.float64):
             raise TypeError(f"PQ codebook must be floating number, got {codebook.dtype}")
+
+
+def _graph(arguments: Mapping[str, object]) -> GraphParameters:
+    """Return what graphs are built with. Raises TypeError, OverflowError, QueryRefused."""
+    given = {name: operator.index(arguments[name]) for name in WIDEST if name in arguments}  # type: ignore[arg-type]
+    for name, number in given.items():
+        if number < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        if number >= 1 << WIDEST[name]:
+            raise OverflowError("out of range integral type conversion attempted")
+    found = GraphParameters(**given)
+    for name, number, least in (
+        ("max_level", found.max_level, 1),
+        ("m", found.m, FEWEST_EDGES),
+        ("ef_construction", found.ef_construction, found.m),
+    ):
+        if number < least:
+            raise QueryRefused(f"HnswBuildParams::{name} must be at least {least}, got {number}")
+    return found
 
 
 def _at_least(arguments: Mapping[str, object], name: str, least: int, usual: int) -> int:

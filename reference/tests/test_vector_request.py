@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.file.schema_write import schema_of
+from lanceref.kernels.hnsw_parameters import GraphParameters
 from lanceref.vector_request import vector_request
 
 SCHEMA = schema_of(
@@ -39,7 +40,7 @@ def test_defaults():
         "lance.skip_transpose": "false",
     } == found.hints
     assert "2" == asked(index_type="IVF_HNSW_FLAT").hints["lance.hnsw.prefetch_distance"]
-    assert {"m": 8} == asked(index_type="IVF_HNSW_FLAT", m=8).graph
+    assert GraphParameters(m=8) == asked(index_type="IVF_HNSW_FLAT", m=8).graph
 
 
 def test_centroids(tmp_path):

@@ -53,8 +53,9 @@ def _connected(space: Space, first: int, level: int, parameters: GraphParameters
     num_nodes = len(space.vectors)
     order = np.concatenate(([first], np.arange(first), np.arange(first + 1, num_nodes)))
     ranked = space.take(order)
-    limit = parameters.m if level else 2 * parameters.m
-    out = _own_edges(ranked, parameters)
+    m = min(parameters.m, num_nodes)
+    limit = m if level else 2 * m
+    out = _own_edges(ranked, m, parameters.ef_construction)
     both = _with_edges_back(ranked, out, limit, max(parameters.ef_construction, limit))
     table = both if level else repaired(ranked, both)
     rank = np.empty(num_nodes, np.int64)
@@ -66,13 +67,13 @@ def _connected(space: Space, first: int, level: int, parameters: GraphParameters
     return EdgeTable(neighbours, exact)
 
 
-def _own_edges(space: Space, parameters: GraphParameters) -> EdgeTable:
-    """Return the edges (n, m) that each node chooses among those before it."""
-    neighbours = np.full((len(space.vectors), parameters.m), EMPTY, np.int64)
+def _own_edges(space: Space, m: int, most: int) -> EdgeTable:
+    """Return the edges (n, m) that each node chooses among the `most` nearest before it."""
+    neighbours = np.full((len(space.vectors), m), EMPTY, np.int64)
     distances = np.full(neighbours.shape, np.inf, np.float32)
     for start, end in _blocks(len(space.vectors)):
-        near, far = _nearest_before(space, start, end, parameters.ef_construction)
-        table = select(space, near, far, parameters.m)
+        near, far = _nearest_before(space, start, end, most)
+        table = select(space, near, far, m)
         width = table.neighbours.shape[1]
         neighbours[start:end, :width] = table.neighbours
         distances[start:end, :width] = table.distances

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+FEWEST_EDGES = 4
+"""Edges per node that a graph needs so as not to fall apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class GraphParameters:
@@ -12,3 +15,7 @@ class GraphParameters:
     m: int = 20
     ef_construction: int = 150
     max_level: int = 7
+
+
+USUAL = GraphParameters()
+"""What graphs are built with when nothing else is said."""

@@ -20,8 +20,9 @@ from pyroaring import BitMap
 from lanceref.errors import FormatError
 from lanceref.index.indices import Index
 from lanceref.index.segment import Segment
+from lanceref.index.vector.asked import Asked
 from lanceref.index.vector.neighbours import Neighbours, joined
-from lanceref.index.vector.searching import Asked, search
+from lanceref.index.vector.searching import search
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.kernels.distance import AnyVectors, Metric

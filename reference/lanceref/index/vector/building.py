@@ -20,6 +20,8 @@ from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Moved
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training
+from lanceref.index.vector.graph import GRAPH_SCHEMA
+from lanceref.index.vector.graph_building import Graphs
 from lanceref.index.vector.indexed_vectors import Keyed, indexed_vectors, sampled_vectors
 from lanceref.index.vector.ivf import Partitions, partitions_of
 from lanceref.index.vector.parameters import VectorParameters
@@ -34,6 +36,7 @@ from lanceref.index.vector.vector_file import (
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.kernels.assignment import assign
 from lanceref.kernels.distance import AnyVectors, distances
+from lanceref.kernels.hnsw_parameters import USUAL, GraphParameters
 from lanceref.kernels.kmeans import train
 
 BATCH_ROWS = 1 << 14
@@ -103,7 +106,7 @@ def build(
     shelf = Shelf(quantizer)
     for keyed in indexed_vectors(training, model.metric):
         shelf.add_vectors(model, keyed)
-    write(shelf, parameters.type, model, shelf.loss, writer)
+    write(shelf, parameters.type, model, shelf.loss, writer, parameters.graph)
     return model, quantizer
 
 
@@ -153,18 +156,30 @@ def rewrite(
         shelf.add_vectors(model, keyed)
     moved_only = not others and not training.fragments and first.head.message.HasField("loss")
     loss = first.head.message.loss if moved_only else shelf.loss
-    write(shelf, type_, model, loss, writer)
+    texts = [one.graph_text for one, _ in segments]
+    graph = next((one.parameters for one in texts if one is not None), USUAL)
+    write(shelf, type_, model, loss, writer, graph)
     return model, shelf.quantizer
 
 
 def write(
-    shelf: Shelf, type_: VectorType, model: Model, loss: float, writer: SegmentWriter
+    shelf: Shelf,
+    type_: VectorType,
+    model: Model,
+    loss: float,
+    writer: SegmentWriter,
+    parameters: GraphParameters,
 ) -> None:
-    """Write the files of a segment."""
+    """Write the files of a segment, whose graphs are built with parameters if it has any."""
     partitions, keys, columns = shelf.in_order(len(model.centroids))
     batches = _batches(shelf.quantizer, partitions, keys, columns)
     write_auxiliary(writer, model, shelf.quantizer, partitions, batches)
-    write_head(writer, type_, model, loss)
+    if type_.graphs:
+        graphs = Graphs(parameters, model, shelf.quantizer, partitions, columns)
+        head = GRAPH_SCHEMA, graphs.batches(), graphs.rows, graphs.texts
+        write_head(writer, type_, model, loss, head)
+    else:
+        write_head(writer, type_, model, loss)
 
 
 def _batches(

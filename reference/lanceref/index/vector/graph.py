@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -71,7 +72,7 @@ class GraphText:
 def graph_text(num_nodes: int, parameters: GraphParameters, prefetch: int | None) -> GraphText:
     """Return what will be said of a graph of so many nodes, at least one."""
     levels = node_levels(num_nodes, parameters.m, parameters.max_level)
-    counts = [int((levels >= level).sum()) for level in range(parameters.max_level)]
+    counts = np.bincount(levels, minlength=parameters.max_level)[::-1].cumsum()[::-1]
     offsets = (0, *np.cumsum(counts).tolist())
     return GraphText(entry_point(levels), offsets, parameters, prefetch)
 
@@ -135,8 +136,7 @@ def read_graph(
             wanted="a node",
         )
     rows = _GraphRows(file, start, end, num_rows, distances)
-    cuts = zip(said.offsets, said.offsets[1:], strict=False)
-    levels = [rows.level(*cut) for cut in cuts if cut[0] < cut[1]]
+    levels = [rows.level(*cut) for cut in pairwise(said.offsets) if cut[0] < cut[1]]
     _check_nodes(levels, num_rows, file.place)
     if file.ctx.validating and said.entry_point not in levels[-1].nodes:
         file.ctx.refuse(
@@ -151,7 +151,7 @@ def read_graph(
 
 
 def _check_offsets(offsets: Sequence[int], num_rows: int, num_nodes: int, place: Place) -> None:
-    ascending = all(a <= b for a, b in zip(offsets, offsets[1:], strict=False))
+    ascending = all(a <= b for a, b in pairwise(offsets))
     if len(offsets) < 2 or not ascending or offsets[0] or offsets[-1] != num_rows:
         raise FormatError(
             "L.index.vector.graph.levels",
@@ -252,6 +252,8 @@ def graph_rows(graph: Graph) -> pa.RecordBatch:
         pa.ListArray.from_arrays(
             ends, pa.array(np.concatenate([x.neighbours for x in graph.levels]), pa.uint32())
         ),
-        pa.ListArray.from_arrays(ends, pa.array(np.concatenate([x.distances for x in graph.levels]))),
+        pa.ListArray.from_arrays(
+            ends, pa.array(np.concatenate([x.distances for x in graph.levels]))
+        ),
     ]
     return pa.record_batch(arrays, schema=GRAPH_SCHEMA)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from lanceref.index.vector.vector_file import VectorType
 from lanceref.kernels.distance import AnyVectors, Metric
+from lanceref.kernels.hnsw_parameters import USUAL, GraphParameters
 from lanceref.proto import index_pb2
 
 SAMPLE_RATE = 256
@@ -32,7 +33,7 @@ METRICS: dict[Metric, index_pb2.VectorMetricType] = {
 
 @dataclass(frozen=True, slots=True)
 class VectorParameters:
-    """What an index is built with; `storage` and `graph` are for those who build these.
+    """What an index is built with; `storage` is for the storage, `graph` for graphs.
 
     `centroids` [partitions, dimension] are used as they are. `hints` go into the details.
     """
@@ -45,7 +46,7 @@ class VectorParameters:
     max_iters: int = MAX_ITERS
     centroids: AnyVectors | None = None
     storage: Mapping[str, object] = field(default_factory=dict)
-    graph: Mapping[str, object] = field(default_factory=dict)
+    graph: GraphParameters = USUAL
     hints: Mapping[str, str] = field(default_factory=dict)
 
     def partitions(self, num_rows: int) -> int:
@@ -58,9 +59,14 @@ class VectorParameters:
         return max(1, num_rows // (self.target_partition_size or usual))
 
     def details(self) -> index_pb2.VectorIndexDetails:
-        """Return what the details say, but for the storage and the graphs."""
-        return index_pb2.VectorIndexDetails(
+        """Return what the details say, but for the storage."""
+        found = index_pb2.VectorIndexDetails(
             metric_type=METRICS[self.metric],
             target_partition_size=self.target_partition_size or 0,
             runtime_hints=self.hints,
         )
+        if self.type.graphs:
+            found.hnsw_index_config.max_connections = self.graph.m
+            found.hnsw_index_config.construction_ef = self.graph.ef_construction
+            found.hnsw_index_config.max_level = self.graph.max_level
+        return found

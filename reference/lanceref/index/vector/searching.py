@@ -9,14 +9,15 @@ Clauses: L.index.vector.search.ranking, L.index.vector.search.probes
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.index.segment import Moved
+from lanceref.index.vector.asked import Asked
+from lanceref.index.vector.graph_search import walk, worth_walking
 from lanceref.index.vector.neighbours import NOBODY, Neighbours, joined, summed
-from lanceref.index.vector.storage import Mode, Model
+from lanceref.index.vector.storage import Model
 from lanceref.index.vector.vector_index import Partition, VectorIndex
 from lanceref.kernels.distance import AnyVectors, distances, normalized
 
@@ -25,22 +26,6 @@ FIRST_PROBES = ((1, 5), (10, 6))
 
 MOST_FIRST_PROBES = 11
 """Partitions that are looked at first when more rows are wanted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The `k` nearest rows; `least` and `most` partitions to be looked at, None: no limit.
-
-    `effort` in 0..1 says how many partitions are looked at first, None: as always.
-    """
-
-    k: int
-    least: int | None = None
-    most: int | None = None
-    effort: float | None = None
-    ef: int | None = None
-    mode: Mode = "normal"
-    range: tuple[float | None, float | None] = (None, None)
 
 
 def search(index: VectorIndex, queries: AnyVectors, asked: Asked, alive: Moved) -> Neighbours:
@@ -103,6 +88,8 @@ def _nearest(partition: Partition, query: AnyVectors, asked: Asked, alive: Moved
     """Return the rows of a partition that are nearest."""
     kept, keys = alive(partition.keys)
     score = partition.stored.score(query, asked.mode)
+    if partition.graph is not None and worth_walking(kept):
+        return walk(partition.graph, score, asked, kept, keys)
     near = score(slice(None))
     if not kept.all():
         near = near[kept]

@@ -10,6 +10,8 @@ import pyarrow as pa
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
+from lanceref.index.vector.graph import GraphText, parse_graph_text, read_graph
+from lanceref.index.vector.ivf import Partitions, parse_partitions
 from lanceref.index.vector.storage import Columns, Stored
 from lanceref.index.vector.stored_columns import read_column
 from lanceref.index.vector.vector_file import (
@@ -19,14 +21,16 @@ from lanceref.index.vector.vector_file import (
     read_auxiliary,
     read_head,
 )
+from lanceref.kernels.hnsw_graph import Graph
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """The rows of a partition: their ids [n], and what distances are computed from."""
+    """The rows of a partition: their ids [n], what distances are computed from, their graph."""
 
     keys: Keys
     stored: Stored
+    graph: Graph | None
 
 
 class VectorIndex:
@@ -64,21 +68,50 @@ class VectorIndex:
         """Return a partition, which stays open. Raises FormatError."""
         if number not in self._partitions:
             stored = self.auxiliary.quantizer.stored(self.rows(number), number)
-            self._partitions[number] = Partition(self.keys(number), stored)
+            graph = self.graph(number) if self.head.type.graphs else None
+            self._partitions[number] = Partition(self.keys(number), stored, graph)
         return self._partitions[number]
+
+    @cached_property
+    def graph_rows(self) -> Partitions:
+        """The rows of the graphs in the head. Raises FormatError."""
+        return parse_partitions(self.head.message, self.head.file.num_rows, self.head.file.place)
+
+    def graph(self, number: int, distances: bool = False) -> Graph:
+        """Read the graph of a partition, with the lengths of its edges or without.
+
+        Raises FormatError.
+        """
+        start, end = self.graph_rows.rows(number)
+        num_rows = int(self.auxiliary.partitions.lengths[number])
+        text = self.head.texts[number]
+        return read_graph(self.head.file, text, start, end, num_rows, distances)
+
+    @property
+    def graph_text(self) -> GraphText | None:
+        """What is said of the first graph, None when there is none. Raises FormatError."""
+        texts = self.head.texts if self.head.type.graphs else []
+        said = next((text for text in texts if text), "")
+        return parse_graph_text(said, self.head.file.place)
 
     def statistics(self) -> dict[str, object]:
         """Return the type, the metric, and the sizes and centroids of partitions."""
         head, sizes = self.head, self.auxiliary.partitions.lengths.tolist()
         storage = self.head.type.storage.name
-        sub_index = {"index_type": storage, "metric_type": head.model.metric}
+        graph = self.graph_text
+        sub_index: dict[str, object] = {
+            **({} if graph is None else graph.shown()),
+            **self.auxiliary.quantizer.metadata(),
+            "index_type": "HNSW" if head.type.graphs else storage,
+            "metric_type": head.model.metric,
+        }
         return {
             "index_type": head.type.name,
             "uuid": self.segment.uuid,
             "uri": f"{self.segment.folder}/{head.file.ctx.file.rpartition('/')[2]}",
             "metric_type": head.model.metric,
             "num_partitions": len(sizes),
-            "sub_index": {**self.auxiliary.quantizer.metadata(), **sub_index},
+            "sub_index": sub_index,
             "partitions": [{"size": size} for size in sizes],
             "centroids": head.model.centroids.tolist(),
             "loss": head.message.loss if head.message.HasField("loss") else None,

@@ -18,6 +18,7 @@ from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.vector_file import type_name
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vectors import ELEMENTS, vector_type
+from lanceref.kernels.hnsw_parameters import USUAL
 from lanceref.proto import index_pb2
 from lanceref.wire import parse_message
 
@@ -61,12 +62,14 @@ def details_of(segment: Segment) -> index_pb2.VectorIndexDetails:
 def parameters_of(segment: Segment) -> Parameters:
     """Return what a segment was built with, for another to be trained. Raises FormatError."""
     index, details = VectorIndex(segment), details_of(segment)
+    graph = index.graph_text
     given = VectorParameters(
         index.head.type,
         index.head.model.metric,
         num_partitions=len(index.head.model.centroids),
         target_partition_size=details.target_partition_size or None,
         storage=index.auxiliary.quantizer.metadata(),
+        graph=USUAL if graph is None else graph.parameters,
         hints=dict(details.runtime_hints),
     )
     return {"vector": given}
@@ -83,6 +86,9 @@ def describe(segment: Segment) -> tuple[str, dict[str, object]]:
         "metric_type": index_pb2.VectorMetricType.Name(details.metric_type),
         "runtime_hints": dict(details.runtime_hints),
     }
+    if graphs:
+        config = details.hnsw_index_config
+        shown["hnsw"] = {one.name: value for one, value in config.ListFields()}
     if details.target_partition_size:
         shown["target_partition_size"] = details.target_partition_size
     return type_name(storage.upper(), graphs), shown

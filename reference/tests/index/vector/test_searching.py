@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanceref.index.vector.searching import Asked, _probes, ranking, search
+from lanceref.index.vector.asked import Asked
+from lanceref.index.vector.searching import _probes, ranking, search
 from lanceref.index.vector.storage import Model
 
 from .indexed import opened, points, write

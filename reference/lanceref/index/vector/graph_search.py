@@ -1,0 +1,49 @@
+"""Graph search: the rows of a partition that a walk over its graph finds.
+
+A walk keeps `ef` rows, of which the nearest are the answer. Rows that do not count are walked over;
+where few count, these are looked at one by one.
+
+Clauses: L.index.vector.graph.ef
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.errors import QueryRefused
+from lanceref.index.row_set import Keys
+from lanceref.index.vector.asked import Asked
+from lanceref.index.vector.neighbours import Neighbours
+from lanceref.index.vector.storage import Score
+from lanceref.kernels.hnsw_graph import Graph
+from lanceref.kernels.hnsw_search import Admitted, search
+
+Mask = NDArray[np.bool_]
+
+FEW = 10
+"""A walk is worth it where one row of so many counts."""
+
+WHOLE_ROWS = 1 << 15
+"""Rows of a partition up to which all distances are computed at once: a walk asks for few, often,
+and asking takes longer than computing."""
+
+
+def worth_walking(kept: Mask) -> bool:
+    """Return whether enough rows count for a walk over the graph."""
+    return int(kept.sum()) * FEW >= len(kept)
+
+
+def walk(graph: Graph, score: Score, asked: Asked, kept: Mask, keys: Keys) -> Neighbours:
+    """Return the rows nearest to a query that a walk finds.
+
+    `kept` [n] says which rows count, `keys` have the ids of these. Raises QueryRefused.
+    """
+    ef = asked.k + asked.k // 2 if asked.ef is None else asked.ef
+    if ef < asked.k:  # L.index.vector.graph.ef
+        raise QueryRefused(f"ef must be greater than or equal to k, got {ef} and {asked.k}")
+    distance_of = score(slice(None)).__getitem__ if len(kept) <= WHOLE_ROWS else score
+    admitted = Admitted(None if kept.all() else kept, *asked.range)
+    rows, near = search(graph, distance_of, ef, admitted)
+    places = rows if admitted.nodes is None else np.cumsum(kept)[rows] - 1
+    return Neighbours(keys[places], near).best(asked.k)

@@ -1,0 +1,44 @@
+"""Graphs of an index are built over what its storage keeps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from lanceref.index.vector.flat_storage import Flat
+from lanceref.index.vector.graph_building import Graphs
+from lanceref.index.vector.ivf import partitions_of
+from lanceref.index.vector.storage import Model
+from lanceref.kernels.hnsw_parameters import GraphParameters
+
+from .indexed import points
+
+VALUES = points(80)
+VALUES /= np.linalg.norm(VALUES, axis=1, keepdims=True)
+
+
+def graphs(metric="l2") -> Graphs:
+    """Return the graphs of three partitions, the middle one empty."""
+    model = Model(metric, VALUES[:3])
+    partitions = partitions_of([50, 0, 30])
+    return Graphs(GraphParameters(4, 20, 3), model, Flat(model), partitions, {"flat": VALUES})
+
+
+def test_what_is_said_is_what_is_written():
+    """Rows and texts are known before a graph is built; a partition without rows has none."""
+    said, rows = graphs(), list(graphs().batches())
+    assert [len(one) for one in rows] == [n for n in said.rows.lengths.tolist() if n]
+    assert ["", ""] == [text for text in said.texts if not text] + [said.texts[1]]
+    assert '"level_offsets":[0,50,' in said.texts[0]
+    assert '"level_offsets":[0,30,' in said.texts[2]
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+def test_edges_are_as_long_as_the_storage_says(metric):
+    """Each edge has the distance that a search computes between its ends."""
+    made = graphs(metric)
+    first = next(made.batches())
+    stored = made.quantizer.stored({"flat": VALUES[:50]}, 0)
+    for row in range(0, 50, 7):
+        node, near, far = (first[name][row].as_py() for name in first.schema.names)
+        wanted = stored.score(VALUES[node], "normal")(np.array(near))
+        np.testing.assert_allclose(far, wanted, rtol=1e-4, atol=1e-5)
