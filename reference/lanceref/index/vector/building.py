@@ -168,7 +168,7 @@ def write(
     model: Model,
     loss: float,
     writer: SegmentWriter,
-    parameters: GraphParameters,
+    parameters: GraphParameters = USUAL,
 ) -> None:
     """Write the files of a segment, whose graphs are built with parameters if it has any."""
     partitions, keys, columns = shelf.in_order(len(model.centroids))
