@@ -201,7 +201,12 @@ def _probes(given: Mapping[str, object]) -> tuple[int | None, int | None]:
     most = _integer(given, "maximum_nprobes", 0, "Maximum nprobes must be >= 0 but got {}")
     if least is not None and most is not None and least > most:
         raise ValueError("minimum_nprobes must be <= maximum_nprobes")
-    return (one if least is None else least), (one if most is None else most)
+    least, most = (one if least is None else least), (one if most is None else most)
+    if least == 0:
+        raise QueryRefused("minimum_nprobes must be >= 1")
+    if most is not None and most < (least or 1):
+        raise QueryRefused("minimum_nprobes must be <= maximum_nprobes")
+    return least, most
 
 
 def _integer(given: Mapping[str, object], name: str, least: int, message: str) -> int | None:

@@ -115,6 +115,7 @@ class VectorSearch:
             query.ef,
             query.approx_mode,
             query.range,
+            query.k,
         )
         found: list[list[Neighbours]] = [[] for _ in vectors]
         for segment, opened in self._segments(index):

@@ -22,3 +22,9 @@ class Asked:
     ef: int | None = None
     mode: Mode = "normal"
     range: tuple[float | None, float | None] = (None, None)
+    in_the_end: int | None = None
+
+    @property
+    def wanted(self) -> int:
+        """How many rows are returned in the end, of those that are looked at again."""
+        return self.k if self.in_the_end is None else self.in_the_end

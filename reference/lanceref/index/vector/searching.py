@@ -3,12 +3,10 @@
 Partitions are ranked by the distance of their centroids. As many are looked at as are asked for,
 and more when they do not have enough rows.
 
-Clauses: L.index.vector.search.ranking, L.index.vector.search.probes
+Clauses: L.index.vector.search.ranking
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +15,10 @@ from lanceref.index.segment import Moved
 from lanceref.index.vector.asked import Asked
 from lanceref.index.vector.graph_search import walk, worth_walking
 from lanceref.index.vector.neighbours import NOBODY, Neighbours, joined, summed
+from lanceref.index.vector.probes import probes
 from lanceref.index.vector.storage import Model
 from lanceref.index.vector.vector_index import Partition, VectorIndex
-from lanceref.kernels.distance import AnyVectors, distances, normalized
-
-FIRST_PROBES = ((1, 5), (10, 6))
-"""Up to so many rows wanted, so many partitions are looked at first."""
-
-MOST_FIRST_PROBES = 11
-"""Partitions that are looked at first when more rows are wanted."""
+from lanceref.kernels.distance import AnyVectors, Floats, distances, normalized
 
 
 def search(index: VectorIndex, queries: AnyVectors, asked: Asked, alive: Moved) -> Neighbours:
@@ -43,45 +36,24 @@ def _search_one(index: VectorIndex, query: AnyVectors, asked: Asked, alive: Move
     """Return the rows nearest to one vector [d]."""
     if not np.isfinite(query).all():
         return NOBODY
-    ranked = ranking(index.head.model, query)
-    least, most = _probes(asked, index)
-    found = NOBODY
-    for place, number in enumerate(ranked[:most].tolist()):
-        if place >= least and len(found.ids) >= asked.k:
+    model, lengths = index.head.model, index.auxiliary.partitions.lengths
+    numbers, near = ranking(model, query)
+    least, most = probes(near, asked, model.metric, int(lengths.sum()))
+    found, rows = [NOBODY], 0
+    for place, number in enumerate(numbers[:most].tolist()):
+        if place >= least and rows >= asked.wanted:
             break
-        if index.auxiliary.partitions.lengths[number]:
-            near = _nearest(index.partition(number), query, asked, alive)
-            found = joined([found, near]).once().best(asked.k)
-    return found
+        if lengths[number]:
+            found.append(_nearest(index.partition(number), query, asked, alive))
+            rows += len(found[-1].ids)
+    return joined(found).once().best(asked.k)
 
 
-def ranking(model: Model, query: AnyVectors) -> NDArray[np.int64]:
-    """Return the partitions by the distance of their centroids from a query, the nearest first."""
+def ranking(model: Model, query: AnyVectors) -> tuple[NDArray[np.int64], Floats]:
+    """Return the partitions, the one with the nearest centroid first, and how far these are."""
     near = distances(query[None], model.centroids, model.of_vectors)[0]
-    return np.argsort(near, kind="stable")
-
-
-def _probes(asked: Asked, index: VectorIndex) -> tuple[int, int]:
-    """Return how many partitions are looked at first, and at most."""
-    count = len(index.head.model.centroids)
-    most = count if asked.most is None else min(asked.most, count)
-    rows = int(index.auxiliary.partitions.lengths.sum())
-    least = max(1, asked.least or 1)
-    if asked.least is None or asked.effort is not None:
-        first = next((n for k, n in FIRST_PROBES if asked.k <= k), MOST_FIRST_PROBES)
-        first = max(first, math.ceil(asked.k * count / max(rows, 1)), least)
-        least = _with_effort(asked.effort, least, min(first, count), count)
-    return min(least, most), most
-
-
-def _with_effort(effort: float | None, least: int, first: int, most: int) -> int:
-    """Return a number of partitions between the least, the usual and the most, geometrically."""
-    if effort is None:
-        return first
-    low, high, share = (
-        (least, first, 2 * effort) if effort <= 0.5 else (first, most, 2 * effort - 1)
-    )
-    return math.ceil(math.pow(low, 1 - share) * math.pow(high, share) - 1e-9)
+    numbers = np.argsort(near, kind="stable")
+    return numbers, near[numbers]
 
 
 def _nearest(partition: Partition, query: AnyVectors, asked: Asked, alive: Moved) -> Neighbours:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from lanceref.index.vector.asked import Asked
-from lanceref.index.vector.searching import _probes, ranking, search
+from lanceref.index.vector.searching import ranking, search
 from lanceref.index.vector.storage import Model
 
 from .indexed import opened, points, write
@@ -29,15 +29,15 @@ def every(keys):
 def test_partitions_by_hand():
     """By the distance of the centroids, the first of those as near first."""
     model = Model("l2", np.array([[3], [1], [9], [1]], np.float32))
-    assert [1, 3, 0, 2] == ranking(model, np.array([0], np.float32)).tolist()
+    assert [1, 3, 0, 2] == ranking(model, np.array([0], np.float32))[0].tolist()
     dot = Model("dot", model.centroids)
-    assert [2, 0, 1, 3] == ranking(dot, np.array([1], np.float32)).tolist()
+    assert [2, 0, 1, 3] == ranking(dot, np.array([1], np.float32))[0].tolist()
 
 
 def test_one_partition_has_its_rows_only(index):
     """More are looked at only where it has too few."""
     query = VALUES[10:11]
-    number = int(ranking(index.head.model, query[0])[0])
+    number = int(ranking(index.head.model, query[0])[0][0])
     own = set(index.keys(number).tolist())
     assert set(search(index, query, Asked(5, 1, 1), every).ids.tolist()) <= own
     assert 600 == len(search(index, query, Asked(600, 1), every).ids)
@@ -61,20 +61,3 @@ def test_rows_that_do_not_count_are_not_found(index):
     found = search(index, VALUES[10:11], Asked(600, 1), odd)
     assert 300 == len(found.ids)
     assert all(key > 10**6 and key % 2 for key in found.ids.tolist())
-
-
-@pytest.mark.parametrize(
-    ("asked", "wanted"),
-    [
-        (Asked(1), (5, 6)),
-        (Asked(10), (6, 6)),
-        (Asked(1, 2, 2), (2, 2)),
-        (Asked(1, 9, 9), (6, 6)),
-        (Asked(1, None, 3), (3, 3)),
-        (Asked(1, effort=0.0), (1, 6)),
-        (Asked(1, effort=1.0), (6, 6)),
-    ],
-)
-def test_how_many_partitions_are_looked_at(index, asked, wanted):
-    """As many as are asked for, else some more than one; never more than there are."""
-    assert wanted == _probes(asked, index)
