@@ -32,6 +32,9 @@ BY_KEYWORD = (
 )
 """Names that may be given as text."""
 
+WITH_KEYWORDS = ("INVERTED", "FTS")
+"""Names whose parameters may be given by keyword; of others such parameters are passed over."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexRequest:
@@ -57,6 +60,7 @@ def index_request(
         name, parameters = index_type.index_type.upper(), index_type.parameters
     elif isinstance(index_type, str):
         name = index_type.upper()
+        parameters = parameters if name in WITH_KEYWORDS else {}
         if name not in BY_KEYWORD:
             raise NotImplementedError(
                 'Only "BTREE", "BITMAP", "NGRAM", "ZONEMAP", "LABEL_LIST", "INVERTED", '

@@ -7,15 +7,17 @@ Rows have a distance, `_distance`, and of a batch of queries the number of the q
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from lanceref.file.schema import LanceSchema
+from lanceref.index.vector.neighbours import Neighbours
 from lanceref.query.filter import Filter
 from lanceref.query.row_ids import positions_of_ids
+from lanceref.query.rows import Condition
 from lanceref.query.vector_query import VectorQuery
-from lanceref.query.vector_search import VectorSearch
 from lanceref.scanner import ScanOptions
 from lanceref.search_scanner import FoundRows, SearchScanner, Shown
 from lanceref.snapshot import Snapshot
@@ -26,8 +28,19 @@ DISTANCE = pa.field("_distance", pa.float32())
 """What a search knows of the rows it finds: the query, in a batch, and the distance from it."""
 
 
+class Search(Protocol):
+    """What finds the nearest rows."""
+
+    @property
+    def explained(self) -> Sequence[str]:
+        """The steps of a plan, the last one first."""
+
+    def nearest(self, condition: Condition | None) -> list[Neighbours]:
+        """Return the rows of each query, the nearest first."""
+
+
 class NearestScanner(SearchScanner):
-    """A search for vectors that has been described but not run."""
+    """A search for what is near that has been described but not run."""
 
     def __init__(
         self,
@@ -35,7 +48,7 @@ class NearestScanner(SearchScanner):
         fragments: Sequence[FragmentRows],
         result: Shown,
         options: ScanOptions,
-        search: VectorSearch,
+        search: Search,
         after: Filter | None,
     ) -> None:
         super().__init__(snapshot, fragments, result, options, after)

@@ -15,6 +15,7 @@ from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.projection import Projection, scan_projection, take_projection
 from lanceref.query.columns import Computed, bind_columns
 from lanceref.query.full_text import FullTextQuery
+from lanceref.query.minhash_query import MinHashQuery
 from lanceref.query.ordering import ColumnOrdering
 from lanceref.query.rows import condition
 from lanceref.scanner import LanceScanner, ScanOptions
@@ -151,7 +152,7 @@ def _with_deleted(
 def _search(
     snapshot: Snapshot,
     fragments: Sequence[FragmentRows],
-    query: FullTextQuery | VectorQuery,
+    query: FullTextQuery | VectorQuery | MinHashQuery,
     wanted: tuple[Columns, list[str], LanceSchema],
     options: ScanOptions,
     arguments: ScanArguments,
@@ -171,7 +172,17 @@ def _search(
         result = shown(schema, columns, system, words.found, added=added)
         bound = filter_after(snapshot, after, words.found)
         return FullTextScanner(snapshot, fragments, result, options, words, bound)
-    from lanceref.nearest_scanner import NearestScanner, found_fields, with_query_index
+    from lanceref.nearest_scanner import DISTANCE, NearestScanner, found_fields, with_query_index
+
+    if isinstance(query, MinHashQuery):
+        from lanceref.query.minhash_search import DEFAULT_LIMIT, MinHashSearch
+
+        limit = options.limit
+        count = (DEFAULT_LIMIT if limit is None else limit) + (options.offset or 0)
+        alike = MinHashSearch(snapshot, fragments, query, count, fast=bool(fast))
+        result = shown(schema, columns, system, [DISTANCE], added=added)
+        bound = filter_after(snapshot, after, [DISTANCE])
+        return NearestScanner(snapshot, fragments, result, options, alike, bound)
     from lanceref.query.vector_search import VectorSearch
 
     fields = found_fields(query)
@@ -189,12 +200,19 @@ def _nearest(
     limit: int | None,
     *,
     given: Sequence[FragmentRows],
-) -> VectorQuery | None:
-    """Return the query for vectors, None when there is none. Raises QueryRefused, TypeError."""
+) -> VectorQuery | MinHashQuery | None:
+    """Return the query for vectors, or for texts alike, None when there is none.
+
+    Raises QueryRefused, TypeError.
+    """
     if arguments.get("nearest") is None:
         return None
     from lanceref.query.vector_query import vector_query
 
+    if isinstance(arguments["nearest"], MinHashQuery):
+        if arguments.get("include_deleted_rows"):
+            raise QueryRefused("Cannot include deleted rows in a MinHash search")
+        return arguments["nearest"]
     if given is not snapshot.fragments:
         raise QueryRefused("Not supported: nearest neighbours are not searched for in fragments")
     if arguments.get("include_deleted_rows"):

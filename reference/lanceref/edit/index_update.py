@@ -46,9 +46,9 @@ def _updated(
     """Return the new entry of an index; None when nothing is to be done."""
     covered = BitMap().union(*(segment.covers for segment in index.segments))
     added = [rows for rows in snapshot.fragments if rows.fragment.id not in covered]
-    path = paths_of(snapshot.manifest.schema)[index.field_id]
     if rules.retrain and index.kind.parameters is not None:
         given = index.kind.parameters(index.segments[0])
+        path = paths_of(snapshot.manifest.schema)[index.field_id]
         entry = build_segment(snapshot, index.kind, path, given, snapshot.fragments, index.name)
         return entry, [segment.entry for segment in index.segments]
     if rules.retrain:
@@ -60,10 +60,6 @@ def _updated(
         return None
     if last:
         return rewrite_segments(snapshot, index, last, added), [one.entry for one in last]
-    if index.kind.parameters is not None:
-        return rewrite_segments(snapshot, index, index.segments[-1:], added, anew=True), []
-    if index.kind.rows_of is not None:  # what the rows of its column are, its segments say
-        entry = rewrite_segments(snapshot, index, index.segments, added, anew=True)
-        entry.dataset_version = snapshot.manifest.version
-        return entry, []
-    return build_segment(snapshot, index.kind, path, {}, added, index.name), []
+    entry = rewrite_segments(snapshot, index, index.segments[-1:], added, anew=True)
+    entry.dataset_version = snapshot.manifest.version
+    return entry, []

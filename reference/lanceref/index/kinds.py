@@ -5,6 +5,7 @@ from __future__ import annotations
 from lanceref.index.fm.fm import FM
 from lanceref.index.fulltext.inverted import INVERTED
 from lanceref.index.kind import Kind
+from lanceref.index.minhash.minhash_lsh import MINHASHLSH
 from lanceref.index.scalar.bitmap import BITMAP
 from lanceref.index.scalar.bloomfilter import BLOOMFILTER
 from lanceref.index.scalar.btree import BTREE
@@ -25,6 +26,7 @@ KINDS: tuple[Kind, ...] = (
     JSON,
     FM,
     VECTOR,
+    MINHASHLSH,
 )
 """Every type that is there."""
 

@@ -1,6 +1,6 @@
 """Queries: which rows and columns of a table somebody asks for.
 
-The names are those of full-text queries, as pylance's `lance.query` has them.
+The names are those of searches, as pylance's `lance.query` has them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from lanceref.query.full_text import (
     Occur,
     PhraseQuery,
 )
+from lanceref.query.minhash_query import MinHashQuery
 
 __all__ = [
     "BooleanQuery",
@@ -28,6 +29,7 @@ __all__ = [
     "FullTextQuery",
     "FullTextQueryType",
     "MatchQuery",
+    "MinHashQuery",
     "MultiMatchQuery",
     "Occur",
     "PhraseQuery",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import lanceref
 import pyarrow as pa
 import pytest
+from lanceref.indices import IndexConfig
 
 TABLE = pa.table({"i": range(30), "s": [f"w{n % 5}" for n in range(30)], "l": [["a"]] * 30})
 KINDS = {"i": "BTREE", "s": "BITMAP", "l": "LABEL_LIST"}
@@ -52,6 +53,18 @@ def test_new_rows_are_taken_into_the_last_segment(dataset):
     before = dataset.version
     dataset.optimize.optimize_indices()
     assert dataset.version == before
+
+
+def test_a_segment_of_its_own_has_the_parameters_of_the_others(tmp_path):
+    """Those that the index was made with."""
+    dataset = lanceref.write_dataset(TABLE, tmp_path / "t")
+    dataset.create_scalar_index("i", IndexConfig("zonemap", {"rows_per_zone": 7}))
+    dataset.insert(TABLE)
+    dataset.optimize.optimize_indices(num_indices_to_merge=0)
+    found = dataset.index_statistics("i_idx")["indices"]
+    assert [one["rows_per_zone"] for one in found] == [7, 7]
+    versions = [one["version"] for one in dataset.list_indices()]
+    assert versions == [1, 3]
 
 
 def test_a_segment_of_its_own_and_all_of_them_as_one(dataset):

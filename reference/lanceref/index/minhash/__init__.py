@@ -1,0 +1,1 @@
+"""MINHASHLSH: texts with much in common, found by signatures."""
