@@ -57,11 +57,18 @@ def accumulator(vectors: AnyVectors) -> np.dtype[np.floating]:
 
 
 def normalized(vectors: AnyVectors) -> Vectors:
-    """Return vectors [n, d] divided by their lengths, in their own type; not finite for zeros."""
-    wide = vectors.astype(accumulator(vectors), copy=False)
+    """Return vectors [n, d] divided by their lengths, in their own type; not finite for zeros.
+
+    Squares are summed one after the other, as other writers do: the same bits come out.
+    """
+    unit: Vectors = np.empty(vectors.shape, vectors.dtype)
+    step = max(1, BLOCK_VALUES // max(1, vectors.shape[1]))
     with np.errstate(all="ignore"):
-        unit = wide / _lengths(wide)[:, None]
-    return unit.astype(vectors.dtype, copy=False)
+        for start in range(0, len(vectors), step):
+            wide = vectors[start : start + step].astype(accumulator(vectors), copy=False)
+            squares = np.cumsum(wide * wide, axis=1)[:, -1:]
+            unit[start : start + step] = wide / np.sqrt(squares)
+    return unit
 
 
 def _lengths(vectors: AnyVectors) -> Vectors:

@@ -90,11 +90,15 @@ def train(
     num_bits: int,
     metric: Metric,
     random: np.random.Generator,
+    rounds: int = kmeans.ROUNDS,
 ) -> ProductQuantizer:
     """Return a quantizer whose codewords are the centroids of sub-vectors of [n, d], n at least k.
 
     d is a multiple of `num_sub_vectors`.
     """
     parts = np.split(vectors, num_sub_vectors, axis=1)
-    words = [kmeans.train(np.ascontiguousarray(part), 2**num_bits, "l2", random) for part in parts]
+    words = [
+        kmeans.train(np.ascontiguousarray(part), 2**num_bits, "l2", random, rounds)
+        for part in parts
+    ]
     return ProductQuantizer(np.stack(words), metric)

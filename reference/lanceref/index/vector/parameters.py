@@ -19,6 +19,9 @@ MAX_ITERS = 50
 PARTITION_ROWS = {"FLAT": 4096, "RQ": 4096, "SQ": 8192, "PQ": 8192}
 """Rows that a partition has about, by the storage."""
 
+PRODUCT_ROWS = 256
+"""Rows that a partition of a product quantizer has at least, on the average."""
+
 GRAPH_PARTITION_ROWS = 1 << 20
 """Rows that a partition with a graph has about."""
 
@@ -54,7 +57,8 @@ class VectorParameters:
         if self.centroids is not None:
             return len(self.centroids)
         if self.num_partitions is not None:
-            return max(1, self.num_partitions)
+            most = num_rows // PRODUCT_ROWS if self.type.storage.name == "PQ" else num_rows
+            return max(1, min(self.num_partitions, most))
         usual = GRAPH_PARTITION_ROWS if self.type.graphs else PARTITION_ROWS[self.type.storage.name]
         return max(1, num_rows // (self.target_partition_size or usual))
 
