@@ -78,7 +78,7 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(("row_id_sequence", "data_frame", "search_scanner", "nearest_scanner"), 7),
     **dict.fromkeys(("vector_request",), 7),
     # 8: many processes
-    **dict.fromkeys(("jobs", "spark", "validation"), 8),
+    **dict.fromkeys(("jobs", "spark", "validation", "distributed_index", "distributed_table"), 8),
 }
 """Floor of each module below `lanceref` (of a package: of all it holds); "" is the root itself."""
 
