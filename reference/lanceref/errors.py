@@ -344,6 +344,10 @@ class IndexRefused(LanceError, RuntimeError):
     """An index that cannot be made as it is asked for."""
 
 
+class IndexMixed(LanceError, ValueError):
+    """Segments that do not fit together with each other, or with those that there are."""
+
+
 class IndexNotFound(NotFound, RuntimeError):
     """An index that the version does not have."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pyroaring import BitMap
 
 from lanceref.edit.index_build import build_segment, rewrite_segments
-from lanceref.errors import IndexNotFound, IndexRefused
+from lanceref.errors import IndexMixed, IndexNotFound, IndexRefused
 from lanceref.index.indices import paths_of, type_name
 from lanceref.index_request import index_request
 from lanceref.opened import OpenTable
@@ -101,7 +101,7 @@ class Indexing(OpenTable):
 
     def _replaceable(self, name: str, column: str, *, replace: bool) -> Entries:
         """Return the segments that a new index takes the place of. Raises IndexRefused."""
-        before = [entry for entry in self._snapshot.manifest.indices if entry.name == name]
+        before = self._segments(name)
         paths = paths_of(self._snapshot.manifest.schema)
         own = [field for field, path in paths.items() if path.lower() == column.lower()]
         if any(list(entry.fields) != own for entry in before):
@@ -116,11 +116,15 @@ class Indexing(OpenTable):
             )
         return before
 
+    def _segments(self, name: str) -> Entries:
+        """Return the entries of an index."""
+        return [one.current for one in self._snapshot.indices.segments if one.entry.name == name]
+
     def _commit_segments(self, new: Entries, removed: Entries) -> None:
         transaction = self._new_transaction()
         transaction.create_index.new_indices.extend(new)
         transaction.create_index.removed_indices.extend(removed)
-        self._commit(Staged(transaction))
+        self._commit(Staged(transaction, read=self._snapshot.manifest))
 
     def create_index(
         self,
@@ -175,6 +179,7 @@ class Indexing(OpenTable):
         name: str | None = None,
         metric: str = "L2",
         *,
+        replace: bool = False,
         train: bool = True,
         fragment_ids: list[int] | None = None,
         index_uuid: str | None = None,
@@ -182,7 +187,7 @@ class Indexing(OpenTable):
     ) -> Index:
         """Build a segment over some fragments and return it, uncommitted.
 
-        Raises ValueError without fragments.
+        Raises ValueError without fragments, IndexRefused for a name that is taken.
         """
         if fragment_ids is None:
             raise ValueError(
@@ -197,6 +202,8 @@ class Indexing(OpenTable):
             chosen = self._fragments(fragment_ids) if train else ()
             return index_of(self._built_of_vectors(path, parameters, chosen, name, index_uuid))
         request = index_request(self._snapshot.manifest.schema, column, index_type, kwargs)
+        name = self._free_name(request.column, request.kind.details) if name is None else name
+        self._replaceable(name, request.column, replace=replace)
         fragments = self._fragments(fragment_ids) if train else ()
         entry = build_segment(
             self._snapshot,
@@ -204,7 +211,7 @@ class Indexing(OpenTable):
             request.column,
             request.parameters,
             fragments,
-            f"{request.column}_idx" if name is None else name,
+            name,
             None if index_uuid is None else uuid.UUID(index_uuid),
         )
         return index_of(entry)
@@ -241,15 +248,42 @@ class Indexing(OpenTable):
         _check_disjoint(entries)
         for entry in entries:
             entry.name = index_name
-        given = BitMap().union(*(covered(entry) or BitMap() for entry in entries))
+        if len({type_name(entry) for entry in entries}) > 1:
+            raise IndexMixed(
+                f"CreateIndex: segment set for index '{index_name}' mixes incompatible index "
+                "detail types"
+            )
         before = self._replaceable(index_name, column, replace=True)
-        removed = [one for one in before if (covered(one) or BitMap()) & given]
-        self._commit_segments(entries, removed)
+        self._commit_segments(entries, self._replaced(before, entries))
         return self  # type: ignore[return-value]
+
+    def _replaced(self, before: Entries, new: Entries) -> Entries:
+        """Return the segments in whose place new ones stand. Raises IndexRefused, IndexMixed."""
+        name = new[0].name
+        given = BitMap().union(*(covered(entry) or BitMap() for entry in new))
+        live = BitMap([rows.fragment.id for rows in self._snapshot.fragments])
+        if any(type_name(one) != type_name(new[0]) for one in before):
+            if live - given:
+                raise IndexMixed(
+                    f"CreateIndex: cannot change the type of index '{name}' with partial fragment "
+                    f"coverage; incoming segments are missing current fragments {[*live - given]}"
+                )
+            return before
+        removed = []
+        for one in before:
+            held = (covered(one) or BitMap()) & live
+            if held & given and held - given:
+                raise IndexMixed(
+                    f"CreateIndex: incoming segments for '{name}' would orphan fragments "
+                    f"{[*held - given]} from existing segment {uuid.UUID(bytes=one.uuid.uuid)}"
+                )
+            if held <= given:
+                removed.append(one)
+        return removed
 
     def drop_index(self, name: str) -> None:
         """Take an index out of the table; its files stay until a cleanup. Raises IndexNotFound."""
-        removed = [entry for entry in self._snapshot.manifest.indices if entry.name == name]
+        removed = self._segments(name)
         if not removed:
             raise IndexNotFound(f"Lance index not found: name={name}")
         self._commit_segments([], removed)

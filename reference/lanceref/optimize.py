@@ -29,6 +29,7 @@ from lanceref.file.versions import version_named
 from lanceref.metadata import FragmentMetadata
 from lanceref.opened import OpenTable
 from lanceref.settings import Settings
+from lanceref.snapshot import Snapshot
 from lanceref.table.draft import Draft
 from lanceref.txn.commit import CommitPolicy, commit
 from lanceref.txn.making import Staged
@@ -131,7 +132,7 @@ class CompactionTask:
             return self._run(dataset, draft)
 
     def _run(self, dataset: OpenTable, draft: Draft) -> RewriteResult:
-        snapshot = dataset.at_version(self.read_version)
+        snapshot = _at(dataset, self.read_version)
         ids = {one.id for one in self.fragments}
         group = [rows for rows in snapshot.fragments if rows.fragment.id in ids]
         written = write_group(snapshot, group, _compacted(self.options), draft)
@@ -191,11 +192,12 @@ class Compaction:
 
     @staticmethod
     def plan(dataset: OpenTable, options: CompactionOptions) -> CompactionPlan:
-        """Return what is to be done. Raises ValueError for an unknown option."""
+        """Return what is to be done. Raises ValueError for an option that cannot be."""
         for name in options:
             if name not in CompactionOptions.__annotations__:
                 raise DataRefused(f"Invalid compaction option: {name}")
         snapshot = dataset._snapshot
+        _check_deferred(snapshot, options)
         groups = plan_compaction(snapshot, _compacted(options))
         tasks = [
             CompactionTask(
@@ -223,7 +225,9 @@ class Compaction:
         options: CompactionOptions | None = None,
     ) -> CompactionMetrics:
         """Reserve ids for the new fragments by a version of its own, then put them in place."""
-        deferred = bool((options or {}).get("defer_index_remap"))
+        options = {} if options is None else options
+        _check_deferred(dataset._snapshot, options)
+        deferred = bool(options.get("defer_index_remap"))
         return _committed(dataset, rewrites, Draft(), deferred=deferred)
 
 
@@ -253,7 +257,8 @@ class DatasetOptimizer:
         """Bring indices up to date: rows that no segment covers are taken in.
 
         The last `num_indices_to_merge` segments (1) of each index are written anew with them; 0
-        writes a segment of its own. `retrain` builds from the rows. Raises CommitConflict.
+        writes a segment of its own. `retrain` lets those that learn from the rows do so again.
+        Raises CommitConflict.
         """
         table = self._table
         names = None if index_names is None else frozenset(index_names)
@@ -265,7 +270,7 @@ class DatasetOptimizer:
         for entry, removed in updates:
             transaction.create_index.new_indices.append(entry)
             transaction.create_index.removed_indices.extend(removed)
-        table._commit(Staged(transaction))
+        table._commit(Staged(transaction, read=table._snapshot.manifest))
 
     def enable_auto_cleanup(self, auto_cleanup_config: AutoCleanupConfig, **kwargs: object) -> None:
         """Let old versions go as the table grows."""
@@ -278,19 +283,28 @@ class DatasetOptimizer:
         self._table.delete_config_keys([INTERVAL_KEY, AGE_KEY])
 
 
+def _at(dataset: OpenTable, version: int) -> Snapshot:
+    """Return a version, the open one even where a cleanup has taken its manifest."""
+    return dataset._snapshot if version == dataset.version else dataset.at_version(version)
+
+
+def _check_deferred(snapshot: Snapshot, options: CompactionOptions) -> None:
+    """Raise OperationRefused where indices cannot be told later that rows were moved."""
+    if options.get("defer_index_remap") and snapshot.stable_row_ids:
+        raise OperationRefused(
+            "Cannot compact with defer_index_remap: the dataset uses stable row IDs"
+        )
+
+
 def _committed(
     dataset: OpenTable, rewrites: Sequence[RewriteResult], draft: Draft, *, deferred: bool
 ) -> CompactionMetrics:
     """Commit the rewrites of a compaction; the files of `draft` go when it is refused.
 
-    A `deferred` one leaves indices as they are. Raises OperationRefused where it cannot.
+    A `deferred` one leaves indices as they are.
     """
     if not rewrites:
         return CompactionMetrics()
-    if deferred and dataset._snapshot.stable_row_ids:
-        raise OperationRefused(
-            "Cannot compact with defer_index_remap: the dataset uses stable row IDs"
-        )
     read = rewrites[0].read_version
     messages = [[one.to_message() for one in result.new_fragments] for result in rewrites]
     new = [fragment for held in messages for fragment in held]
@@ -302,7 +316,7 @@ def _committed(
     for number, fragment in enumerate(new):
         fragment.id = reserved.max_fragment_id - len(new) + 1 + number
     transaction = new_transaction(read)
-    snapshot = dataset.at_version(read)
+    snapshot = _at(dataset, read)
     by_id = {rows.fragment.id: rows for rows in snapshot.fragments}
     groups = []
     for result, held in zip(rewrites, messages, strict=True):

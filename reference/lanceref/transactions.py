@@ -214,7 +214,7 @@ def index_message(given: Index) -> table_pb2.IndexMetadata:
         covering_fields=given.covering_fields,
     )
     made.uuid.uuid = UUID(given.uuid).bytes
-    set_covered(made, given.fragment_ids)
+    set_covered(made, given.fragment_ids, runs=True)
     if given.created_at is not None:
         made.created_at = round(given.created_at.timestamp() * 1000)
     for file in given.files or ():

@@ -7,7 +7,7 @@ import sys
 import lanceref
 import pyarrow as pa
 import pytest
-from lanceref.errors import IndexNotFound, IndexRefused
+from lanceref.errors import IndexMixed, IndexNotFound, IndexRefused, OperationRefused
 
 TABLE = pa.table({"i": range(100), "s": [f"{n}" for n in range(100)]})
 
@@ -101,3 +101,72 @@ def test_segments_over_some_fragments_have_a_call_of_their_own(dataset):
         dataset.create_scalar_index("i", "BTREE", fragment_ids=[0])
     dataset.create_scalar_index("s", "INVERTED", fragment_ids=[0])
     assert names(dataset) == []
+
+
+def built(dataset, kind, *numbers):
+    """Return a segment of index x over each of some fragments."""
+    return [
+        dataset.create_index_uncommitted("i", kind, name="x", fragment_ids=[n], replace=True)
+        for n in numbers
+    ]
+
+
+def test_a_taken_name_is_given_again_on_demand_only(dataset):
+    """A segment for a name that is taken says `replace`; a second type gets a number."""
+    dataset.create_scalar_index("i", "BTREE")
+    with pytest.raises(IndexRefused, match="already exists"):
+        dataset.create_index_uncommitted("i", "BTREE", fragment_ids=[0])
+    again = dataset.create_index_uncommitted("i", "BTREE", fragment_ids=[0], replace=True)
+    assert "i_idx" == again.name
+    other = dataset.create_index_uncommitted("i", "BITMAP", fragment_ids=[0])
+    assert "i_idx_2" == other.name
+
+
+def test_segments_take_the_place_of_whole_ones(dataset):
+    """Of the fragments of a segment all are covered again or none; another type covers all."""
+    whole = dataset.create_index_uncommitted("i", "BTREE", name="x", fragment_ids=[0, 1])
+    dataset.commit_existing_index_segments("x", "i", [whole])
+    with pytest.raises(IndexMixed, match=r"orphan fragments \[1\]"):
+        dataset.commit_existing_index_segments("x", "i", built(dataset, "BTREE", 0))
+    with pytest.raises(IndexMixed, match=r"missing current fragments \[3\]"):
+        dataset.commit_existing_index_segments("x", "i", built(dataset, "ZONEMAP", 0, 1, 2))
+    mixed = [*built(dataset, "BTREE", 0), *built(dataset, "BITMAP", 1)]
+    with pytest.raises(IndexMixed, match="mixes"):
+        dataset.commit_existing_index_segments("x", "i", mixed)
+    dataset.commit_existing_index_segments("x", "i", built(dataset, "BTREE", 2))
+    assert 2 == len(dataset.list_indices())
+    dataset.commit_existing_index_segments("x", "i", built(dataset, "ZONEMAP", 0, 1, 2, 3))
+    assert [("x", "ZoneMap")] * 4 == names(dataset)
+
+
+def test_neighbours_are_named_as_runs(dataset):
+    """The bitmap of a new entry is the shortest."""
+    dataset.create_scalar_index("i", "BTREE")
+    (entry,) = dataset._snapshot.manifest.indices
+    assert bytes.fromhex("3b3000000100000300010000000300") == entry.fragment_bitmap
+
+
+def test_a_dropped_index_is_named_as_it_was_at_last(dataset):
+    """The entry says the fragments that a compaction has put in the place of others."""
+    dataset.create_scalar_index("i", "BTREE")
+    dataset.optimize.compact_files(defer_index_remap=True)
+    dataset.drop_index("i_idx")
+    (entry,) = dataset.read_transaction(dataset.version).operation.removed_indices
+    assert {4} == set(entry.fragment_ids)
+
+
+def test_indices_by_address_do_not_follow_rows(tmp_path):
+    """An update moves rows: an index by row id covers them still, a B-tree by address does not."""
+    dataset = lanceref.write_dataset(TABLE, tmp_path / "t", enable_stable_row_ids=True)
+    dataset.create_scalar_index("s", "BTREE")
+    dataset.create_scalar_index("s", "BITMAP", name="bits")
+    dataset.update({"i": "7"}, where="i < 5")
+    found = {one["name"]: set(one["fragment_ids"]) for one in dataset.list_indices()}
+    assert {"s_idx": {0}, "bits": {0, 1}} == found
+
+
+def test_a_deferred_remap_needs_addresses(tmp_path):
+    """Where rows have stable ids it is refused, also where nothing is to be done."""
+    dataset = lanceref.write_dataset(TABLE, tmp_path / "t", enable_stable_row_ids=True)
+    with pytest.raises(OperationRefused, match="stable row IDs"):
+        dataset.optimize.compact_files(defer_index_remap=True)

@@ -94,7 +94,7 @@ def new_entry(
         files=writer.files,
     )
     entry.uuid.uuid = writer.uuid.bytes
-    set_covered(entry, [rows.fragment.id for rows in fragments])
+    set_covered(entry, [rows.fragment.id for rows in fragments], runs=True)
     entry.index_details.type_url = f"/{built.details.DESCRIPTOR.full_name}"
     entry.index_details.value = built.details.SerializeToString(deterministic=True)
     return entry

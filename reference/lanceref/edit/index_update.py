@@ -1,20 +1,23 @@
 """Indices brought up to date: rows that no segment covers are taken in, segments become one.
 
 The last segments of an index are written anew together with those rows; how many of them is the
-caller's choice, and none means a segment of its own for the rows.
+caller's choice, and none means a segment of its own for the rows. Where rows have stable ids so are
+all that cover fragments with deleted rows: a row that was updated has its id in new rows too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pyroaring import BitMap
 
 from lanceref.edit.index_build import build_segment, rewrite_segments
 from lanceref.index.indices import Index, paths_of
+from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
+from lanceref.table.rows import FragmentRows
 
 Entry = table_pb2.IndexMetadata
 
@@ -23,7 +26,7 @@ Entry = table_pb2.IndexMetadata
 class UpdateRules:
     """Which indices are brought up to date, and how many of their segments are written anew.
 
-    `retrain` builds them from the rows of the table.
+    `retrain` builds those that have learnt from the rows of the table once more from them.
     """
 
     names: frozenset[str] | None = None
@@ -50,16 +53,43 @@ def _updated(
         given = index.kind.parameters(index.segments[0])
         path = paths_of(snapshot.manifest.schema)[index.field_id]
         entry = build_segment(snapshot, index.kind, path, given, snapshot.fragments, index.name)
-        return entry, [segment.entry for segment in index.segments]
-    if rules.retrain:
-        entry = rewrite_segments(snapshot, index, index.segments, snapshot.fragments, anew=True)
-        return entry, [segment.entry for segment in index.segments]
+        return entry, [segment.current for segment in index.segments]
     count = 1 if rules.segments is None else rules.segments
-    last = index.segments[len(index.segments) - min(count, len(index.segments)) :]
-    if not added and (rules.segments is None or len(last) < 2):
+    first = len(index.segments) - min(count, len(index.segments))
+    if not added and (rules.segments is None or len(index.segments) - first < 2):
         return None
-    if last:
-        return rewrite_segments(snapshot, index, last, added), [one.entry for one in last]
+    if first < len(index.segments):
+        return _joined(snapshot, index, first, added)
     entry = rewrite_segments(snapshot, index, index.segments[-1:], added, anew=True)
     entry.dataset_version = snapshot.manifest.version
     return entry, []
+
+
+def _joined(
+    snapshot: Snapshot, index: Index, first: int, added: Sequence[FragmentRows]
+) -> tuple[Entry, list[Entry]]:
+    """Write the segments from number `first` on as one, with new rows."""
+    joined = index.segments[first:]
+    if added:
+        earlier = index.segments[:first]
+        joined = (*(one for one in earlier if _may_have_lost(snapshot, one)), *joined)
+    entry = rewrite_segments(snapshot, index, joined, added)
+    if not _inherits(snapshot, index, joined):  # L.index.segment.dataset-version
+        entry.dataset_version = snapshot.manifest.version
+    return entry, [one.current for one in joined]
+
+
+def _may_have_lost(snapshot: Snapshot, segment: Segment) -> bool:
+    """Whether rows of a segment by id may be among the new ones: some of its rows are deleted."""
+    if not snapshot.stable_row_ids:
+        return False
+    covers = segment.covers
+    return any(one.num_deleted for one in snapshot.fragments if one.fragment.id in covers)
+
+
+def _inherits(snapshot: Snapshot, index: Index, segments: Sequence[Segment]) -> bool:
+    """Whether a segment says the version of those in whose place it stands."""
+    live = BitMap([one.fragment.id for one in snapshot.fragments])
+    left = any(segment.covers & live for segment in segments)
+    rule = index.kind.inherits
+    return rule == "always" or (left and (rule == "left" or len(segments) == 1))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -93,7 +93,8 @@ class Kind:
     Keys are addresses from `address_version` on even where rows have stable ids, never where it is
     None. `accepts` says whether a column can be indexed, `rewrite_on_move` whether a compaction
     that moves rows writes a segment anew, `rebuilt` whether `rewrite` is given all rows and not
-    only new ones; `check` reports what no reader has to look at, `entries` returns the value and
+    only new ones, `inherits` when a segment brought up to date says the version of those before:
+    always, where fragments of theirs are left, or only where it was one besides. `check` reports what no reader has to look at, `entries` returns the value and
     the key of every row.
     `parameters` returns what a segment was built with, where it keeps rows by what it has learnt;
     `describe` the name and the details of a segment as lists have them, where these differ.
@@ -116,6 +117,7 @@ class Kind:
     rewrite_on_move: bool = True
     rebuilt: bool = False
     doubts: Callable[[Predicate], bool] | None = None
+    inherits: Literal["always", "left", "one"] = "left"
     check: Callable[[Segment], None] | None = None
     entries: Callable[[Segment], tuple[pa.Array, Keys]] | None = None
     of_details: Callable[[bytes], Kind | None] | None = None

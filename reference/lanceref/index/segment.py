@@ -26,7 +26,7 @@ from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
 from lanceref.proto import table_pb2
 from lanceref.table.bases import Bases
-from lanceref.txn.index_entries import covered
+from lanceref.txn.index_entries import covered, set_covered
 
 Moved: TypeAlias = Callable[[Keys], tuple[NDArray[np.bool_], Keys]]
 """Says of the keys of a segment which are left, and returns these as they are now."""
@@ -78,6 +78,16 @@ class Segment:
         if bitmap is None or self.moves is None:
             return BitMap() if bitmap is None else bitmap
         return self.moves.covered(bitmap)
+
+    @property
+    def current(self) -> table_pb2.IndexMetadata:
+        """The entry as a new one would be: with the fragments that hold its rows now."""
+        if self.moves is None or not self.entry.fragment_bitmap:
+            return self.entry
+        found = table_pb2.IndexMetadata()
+        found.CopyFrom(self.entry)
+        set_covered(found, self.covers)
+        return found
 
     def then(self, moved: Moved) -> Moved:
         """Return `moved` for the keys in the files: they are first brought to where rows are."""

@@ -22,6 +22,7 @@ from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.roaring import parse_bitmap
 from lanceref.txn.index_entries import drop_dead, take_from_bitmaps, widen_bitmaps
 from lanceref.txn.making import Making
+from lanceref.txn.reshape import drop_idle_files
 from lanceref.txn.row_lineage import identify, moved_ids, set_moved, set_updated
 
 REWRITE_COLUMNS = Transaction.Update.REWRITE_COLUMNS
@@ -40,6 +41,10 @@ def update(making: Making) -> None:
     updated = [one.id for one in given.updated_fragments]
     _replace(making, given.updated_fragments, given.removed_fragment_ids)
     take_from_bitmaps(making, set(given.fields_modified), updated)
+    for number in updated:
+        fragment = making.fragment(number)
+        if fragment is not None:
+            drop_idle_files(fragment, making.field_ids)
     if making.stable and given.update_mode == REWRITE_COLUMNS:
         _note_updated(making, given)
     added = making.new_ids(given.new_fragments)

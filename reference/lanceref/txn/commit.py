@@ -41,6 +41,7 @@ from lanceref.table.naming import (
 from lanceref.table.versions import open_named
 from lanceref.txn.apply import encode_next
 from lanceref.txn.conflict import Verdict, can_merge_deletions, operation_of, verdict
+from lanceref.txn.gone import assumed
 from lanceref.txn.making import Staged
 from lanceref.txn.past import StoredPast
 from lanceref.txn.rebase import rebase
@@ -191,12 +192,13 @@ def _fit(
         return staged
     own = operation_of(ours)
     since = _since(store, names, ours.read_version)
-    if len(since) < before.version - ours.read_version:
-        gone = "a version that is gone"
-        raise CommitConflict(own, gone, before.version, retryable=False)
     if not policy.retries and own == "overwrite":
         raise RetriesExhausted(own, before.version, 0)
     theirs = []
+    if len(since) < before.version - ours.read_version:
+        held = assumed(staged, before)  # L.txn.conflict.gone
+        _check(staged, held, before.version)
+        theirs.extend([] if held is None else [held])
     for name in since:
         manifest = before if name == names[-1] else open_named(store, name, ctx)
         other = transaction_of(store, manifest, ctx)
@@ -206,7 +208,7 @@ def _fit(
 
 
 def _since(store: Store, names: list[VersionName], version: int) -> list[VersionName]:
-    """Return the versions after one, oldest first, up to the first that is gone.
+    """Return the versions after one that are left, oldest first.
 
     A listing may lack a version that was made while it was read, and have the one after that.
     """
@@ -214,9 +216,8 @@ def _since(store: Store, names: list[VersionName], version: int) -> list[Version
     since = []
     for number in range(version + 1, last.version + 1):
         name = listed.get(number, name_of(number, last.scheme))
-        if number not in listed and not store.exists(name.path):
-            break
-        since.append(name)
+        if number in listed or store.exists(name.path):
+            since.append(name)
     return since
 
 

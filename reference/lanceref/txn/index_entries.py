@@ -28,6 +28,8 @@ MEM_WAL_INDEX = "__lance_mem_wal"
 SYSTEM_INDICES = (REUSE_INDEX, MEM_WAL_INDEX)
 """Indices over no field."""
 
+VECTOR_DETAILS = "vectorindexdetails"
+
 
 def covered(index: table_pb2.IndexMetadata) -> BitMap | None:
     """Return the fragments an entry covers; None when it does not say. Raises FormatError."""
@@ -36,9 +38,11 @@ def covered(index: table_pb2.IndexMetadata) -> BitMap | None:
     return BitMap(parse_bitmap(Cursor(memoryview(index.fragment_bitmap), 0, Context("index"))))
 
 
-def set_covered(index: table_pb2.IndexMetadata, fragments: Iterable[int]) -> None:
-    """Say which fragments an entry covers."""
-    index.fragment_bitmap = BitMap(list(fragments), optimize=False).serialize()
+def set_covered(
+    index: table_pb2.IndexMetadata, fragments: Iterable[int], *, runs: bool = False
+) -> None:
+    """Say which fragments an entry covers, with `runs` of neighbours where that is shorter."""
+    index.fragment_bitmap = BitMap(list(fragments), optimize=runs).serialize()
 
 
 def create_index(making: Making) -> None:
@@ -93,7 +97,10 @@ def parse_details(data: bytes) -> FragmentReuseIndexDetails:
 
 
 def drop_dead(making: Making) -> None:
-    """Drop entries whose field is gone, and of several of one name those of no live fragment."""
+    """Drop entries whose field is gone, and of several of one name those of no live fragment.
+
+    If none of them has any the oldest stays, but of vectors none.
+    """
     ids = making.field_ids
     kept = [
         one for one in making.indices if one.name in SYSTEM_INDICES or ids.issuperset(one.fields)
@@ -107,7 +114,9 @@ def drop_dead(making: Making) -> None:
         if name == REUSE_INDEX or len(entries) == 1:
             continue
         empty = [one for one in entries if not (covered(one) or BitMap()) & live]
-        dead.update(one.uuid.uuid for one in (empty[1:] if len(empty) == len(entries) else empty))
+        if len(empty) == len(entries) and _type_of(empty[0]) != VECTOR_DETAILS:
+            empty.remove(min(empty, key=lambda one: one.dataset_version))
+        dead.update(one.uuid.uuid for one in empty)
     making.indices[:] = [one for one in kept if one.uuid.uuid not in dead]
 
 
@@ -119,20 +128,31 @@ def take_from_bitmaps(making: Making, fields: Collection[int], fragments: Sequen
             set_covered(index, bitmap - BitMap(fragments))
 
 
+BY_ADDRESS = ("zonemapindexdetails", "bloomfilterindexdetails", "fmindexdetails")
+"""Types of indices that keep addresses even where rows have stable ids."""
+
+
+def _type_of(index: table_pb2.IndexMetadata) -> str:
+    return index.index_details.type_url.rpartition(".")[2].lower()
+
+
+def _by_address(index: table_pb2.IndexMetadata) -> bool:
+    type_name = _type_of(index)
+    return type_name in BY_ADDRESS or (type_name == "btreeindexdetails" and index.index_version > 0)
+
+
 def widen_bitmaps(
     making: Making, added: Sequence[int], sources: Sequence[int], changed: Collection[int]
 ) -> None:
     """Note that indices by row id cover fragments of moved rows too, if none of theirs changed."""
     for index in making.indices:
         bitmap = covered(index)
-        if not added or bitmap is None or not set(index.fields).isdisjoint(changed):
+        if not added or bitmap is None or _by_address(index):
+            continue
+        if not set(index.fields).isdisjoint(changed):
             continue
         if BitMap(sources) <= bitmap:
             set_covered(index, bitmap | BitMap(added))
-
-
-BY_ADDRESS = ("zonemapindexdetails", "bloomfilterindexdetails", "fmindexdetails")
-"""Types of indices that keep addresses even where rows have stable ids."""
 
 
 def move_bitmaps(
@@ -147,11 +167,7 @@ def move_bitmaps(
         bitmap = covered(index)
         if bitmap is None or index.uuid.uuid in rewritten:
             continue
-        type_name = index.index_details.type_url.rpartition(".")[2].lower()
-        by_address = type_name in BY_ADDRESS or (
-            type_name == "btreeindexdetails" and index.index_version > 0
-        )
-        set_covered(index, bitmap - gone if by_address else moved(bitmap, groups))
+        set_covered(index, bitmap - gone if _by_address(index) else moved(bitmap, groups))
 
 
 def moved(bitmap: BitMap, groups: Sequence[tuple[list[int], list[int]]]) -> BitMap:

@@ -57,8 +57,9 @@ class Staged:
     `schema` (with its metadata) is that of an Overwrite or Project, `storage_version` what an
     Overwrite gives the table, `dictionaries` are the values by field id of a table of 0.1,
     `affected` the rows by fragment that a Delete or Update takes out: who says them can be
-    committed over others that took out other rows. `reuse_index` goes with a Rewrite. The files of
-    `draft` go when there will be no such version.
+    committed over others that took out other rows. `reuse_index` goes with a Rewrite, `read` is the
+    version that new indices were built from. The files of `draft` go when there will be no such
+    version.
     """
 
     transaction: Transaction
@@ -68,6 +69,7 @@ class Staged:
     dictionaries: Mapping[int, pa.Array] = field(default_factory=dict)
     affected: Mapping[int, Offsets] | None = None
     reuse_index: table_pb2.IndexMetadata | None = None
+    read: Manifest | None = None
     draft: Draft = field(default_factory=Draft)
 
 

@@ -55,11 +55,11 @@ def project(making: Making) -> None:
         making.message.fields.extend(given.schema)
     live = making.field_ids
     for fragment in making.message.fragments:
-        _drop_idle_files(fragment, live)
+        drop_idle_files(fragment, live)
     drop_dead(making)
 
 
-def _drop_idle_files(fragment: table_pb2.DataFragment, live: set[int]) -> None:
+def drop_idle_files(fragment: table_pb2.DataFragment, live: set[int]) -> None:
     """Take files out that hold no field of the schema."""
     wanted = live | set(HIDDEN_IDS)
     kept = [one for one in fragment.files if not wanted.isdisjoint(one.fields)]
@@ -83,7 +83,7 @@ def replace_data(making: Making) -> None:
             new.file_size_bytes = making.past.file_size(making.before, new)
         _check_place(fragment, new)
         put_file(fragment, new)
-        _drop_idle_files(fragment, making.field_ids)
+        drop_idle_files(fragment, making.field_ids)
         take_from_bitmaps(making, new.fields, [fragment.id])
         if making.stable:
             set_updated(making, fragment, None)

@@ -78,14 +78,40 @@ def test_a_segment_of_its_own_and_all_of_them_as_one(dataset):
     assert_found(dataset)
 
 
-def test_built_from_the_rows(dataset):
-    """Whatever the segments hold."""
-    dataset.delete("i < 10")
+def test_retraining_is_an_update(dataset):
+    """Scalar indices learn nothing from the rows; where all are covered no version is made."""
+    dataset.optimize.optimize_indices()
+    before = dataset.version
     dataset.optimize.optimize_indices(retrain=True)
-    assert segments(dataset)["i_idx"] == [[1, 2]]
-    assert dataset.index_statistics("i_idx")["indices"] == [
-        {"min": "10", "max": "29", "num_pages": 1}
+    assert before == dataset.version
+
+
+def test_a_segment_of_rows_that_are_all_gone_is_of_this_version(dataset):
+    """What is left of a segment says its version."""
+    dataset.delete("i >= 5")
+    dataset.optimize.optimize_indices()
+    assert {1, 2, 3} == {one["version"] for one in dataset.list_indices()}
+    dataset.delete("true")
+    dataset.insert(TABLE.slice(0, 5))
+    version = dataset.version
+    dataset.optimize.optimize_indices()
+    assert {version} == {one["version"] for one in dataset.list_indices()}
+
+
+@pytest.mark.parametrize("stable", [False, True])
+def test_segments_whose_rows_were_updated_are_written_anew(tmp_path, stable):
+    """Only where rows keep their ids: the new row has the id of one in an old segment."""
+    dataset = lanceref.write_dataset(
+        TABLE, tmp_path, max_rows_per_file=10, enable_stable_row_ids=stable
+    )
+    built = [
+        dataset.create_index_uncommitted("i", "BTREE", fragment_ids=[number]) for number in range(3)
     ]
+    dataset.commit_existing_index_segments("i_idx", "i", built)
+    dataset.update({"i": "i + 100"}, where="i = 3")
+    dataset.optimize.optimize_indices()
+    expected = [[0, 2, 3], [1]] if stable else [[0], [1], [2, 3]]
+    assert expected == segments(dataset)["i_idx"]
     assert_found(dataset)
 
 

@@ -94,6 +94,14 @@ def test_every_type_meets_every_literal_and_type_as_in_the_oracle(tmp_path):
     assert [] == differences(tmp_path / "t", matrix())
 
 
+def test_null_is_in_no_list_and_out_of_none():
+    """Also where the lists have nothing in common."""
+    batch = pa.record_batch({"x": pa.array([1, None, 3], pa.int64())})
+    for text, found in (("x not in (1) or x not in (2)", [0, 2]), ("x not in (1, 2)", [2])):
+        mask = bind_filter(text, batch.schema).mask(batch)
+        assert found == np.flatnonzero(mask).tolist()
+
+
 SMALL = st.sampled_from(["0", "1", "2", "-1", "1.5", "-0.0", "null"])
 TEXT = st.sampled_from(["'a'", "''", "'ab'", "null", "'A_'"])
 NUMBER = st.recursive(

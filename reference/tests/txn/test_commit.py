@@ -1,6 +1,7 @@
 """Commits: races, refusals, failures."""
 
 from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
 
 import pyarrow as pa
 import pytest
@@ -15,6 +16,7 @@ from lanceref.errors import (
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V2_2
 from lanceref.proto import table_pb2
+from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.snapshot import open_snapshot
 from lanceref.storage import LocalStore
 from lanceref.table.naming import list_versions
@@ -157,16 +159,18 @@ def test_a_commit_that_may_come_yet_keeps_its_files(tmp_path):
 
 
 def test_a_version_that_is_gone_is_a_conflict(tmp_path):
-    """Nobody can tell what it did."""
+    """Nobody can tell what it did to a schema; new rows fit whatever it did."""
     store = LocalStore(tmp_path)
     _commit(store, _overwrite())
     _commit(store, _append(1))
     _commit(store, _append(2))
     store.delete(list_versions(store, CTX)[1].path)
+    merge = Transaction(read_version=1, uuid=str(uuid4()))
+    merge.merge.fragments.append(FRAGMENT)
 
-    with pytest.raises(CommitConflict, match="gone"):
-        _commit(store, _append(1))
-    assert 4 == _commit(store, _append(3))
+    with pytest.raises(CommitConflict, match="unknown"):
+        _commit(store, Staged(merge, SCHEMA))
+    assert 4 == _commit(store, _append(1))
 
 
 def test_a_table_is_created_once(tmp_path):

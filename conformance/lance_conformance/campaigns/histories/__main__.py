@@ -20,7 +20,7 @@ PROCESSES = 2
 """Histories that run at the same time."""
 
 
-def run(seeds: range, steps: int, out: Path | None) -> list[Outcome]:
+def run(seeds: range, steps: int, out: Path | None, *, indexed: bool = False) -> list[Outcome]:
     """Run every seed; outcomes already in `out` are kept."""
     done: dict[int, Outcome] = {}
     if out is not None and out.exists():
@@ -28,7 +28,8 @@ def run(seeds: range, steps: int, out: Path | None) -> list[Outcome]:
         done = {one.seed: one for one in kept}
     waiting = [seed for seed in seeds if seed not in done]
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
-        for future in as_completed([pool.submit(run_history, seed, steps) for seed in waiting]):
+        started = [pool.submit(run_history, seed, steps, indexed=indexed) for seed in waiting]
+        for future in as_completed(started):
             outcome = future.result()
             done[outcome.seed] = outcome
             if out is not None:
@@ -50,8 +51,8 @@ def report(outcomes: list[Outcome]) -> int:
     failed = [outcome for outcome in outcomes if outcome.differences]
     for outcome in failed:
         print(f"DIFFERENCE seed {outcome.seed}")
-        for text, crossed, alone in outcome.lines:
-            print(f"  {'oracle alone' if alone else 'crossed' if crossed else 'straight'}: {text}")
+        for text, crossed in outcome.lines:
+            print(f"  {'crossed' if crossed else 'straight'}: {text}")
         for told in outcome.differences[:8]:
             print(f"    {told}")
     steps = sum(outcome.steps for outcome in outcomes)
@@ -66,9 +67,10 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=30, help="operations of each")
     parser.add_argument("--seed", type=int, default=0, help="first seed")
     parser.add_argument("--out", type=Path, help="progress file (JSON lines), resumed")
+    parser.add_argument("--indexed", action="store_true", help="with indices of every type")
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + options.sequences)
-    return report(run(seeds, options.steps, options.out))
+    return report(run(seeds, options.steps, options.out, indexed=options.indexed))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from lance_conformance.campaigns.histories.drawing import next_line
+from lance_conformance.campaigns.histories.drawing import INDEXED, PLAIN, next_line
 from lance_conformance.campaigns.histories.lockstep import Line, Lockstep, Step
 
 TRIES = 80
@@ -27,17 +27,18 @@ class Outcome:
     steps: int
     done: dict[str, int]
     refused: dict[str, int]
-    lines: list[tuple[str, bool, bool]] = field(default_factory=list)
+    lines: list[tuple[str, bool]] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
 
 
-def run_history(seed: int, steps: int) -> Outcome:
+def run_history(seed: int, steps: int, *, indexed: bool = False) -> Outcome:
     """Draw a history and follow it to its end, or until the tables differ."""
+    script = INDEXED if indexed else PLAIN
     random, told = Random(seed), list[Step]()
     with tempfile.TemporaryDirectory() as folder:
         pair = Lockstep(Path(folder))
         while len(told) < steps:
-            told.append(pair.follow(next_line(random, Path(folder))))
+            told.append(pair.follow(next_line(random, Path(folder), script)))
             if told[-1].differences:
                 break
     done = Counter(step.line.name for step in told if not step.refused[0])
@@ -45,7 +46,7 @@ def run_history(seed: int, steps: int) -> Outcome:
     outcome = Outcome(seed, len(told), dict(done), dict(refused))
     if told[-1].differences:
         lines, last = shortest([step.line for step in told], told[-1])
-        outcome.lines = [(line.text, line.crossed, line.alone) for line in lines]
+        outcome.lines = [(line.text, line.crossed) for line in lines]
         outcome.differences = last.differences
     return outcome
 

@@ -19,24 +19,22 @@ from typing import Any
 
 import lanceref
 import pyarrow as pa
-from lanceref.errors import LanceError
 
 from lance_conformance import oracle
 from lance_conformance.campaigns.histories import words
+from lance_conformance.campaigns.histories.answers import answered_differently
+from lance_conformance.campaigns.histories.guarded import Told, guarded
 from lance_conformance.campaigns.histories.observed import apart, observe, outcome, read
+from lance_conformance.campaigns.histories.view import View, opening
 from lance_conformance.compare import first_difference
-
-RAISED = (LanceError, OSError, ValueError, RuntimeError, LookupError, TypeError, ArithmeticError)
-"""Errors that are answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A step and the name of its kind: `alone` is one that only the oracle does, on both tables."""
+    """A step and the name of its kind: a line that is `crossed` the oracle follows on the right."""
 
     text: str
     crossed: bool = False
-    alone: bool = False
     name: str = ""
 
 
@@ -64,20 +62,19 @@ class Lockstep:
         lance = oracle.lance()
         theirs, ours = reversed(self.roots) if line.crossed else self.roots
         told = _run(line.text, lance, theirs)
-        mine = _run(line.text, lance if line.alone else _reference(), ours)
+        mine = _run(line.text, _reference(), ours)
         step = Step(line, (told.error, mine.error))
         if bool(told.error) != bool(mine.error):
             who = "oracle" if told.error else "reference"
             step.differences.append(f"refused by the {who}: {told.error or mine.error}")
             return step
         step.differences.extend(apart(told.value, mine.value, "result"))
-        try:
-            step.differences.extend(self._differences())
-        except RAISED as error:
-            step.differences.append(f"cannot be read: {type(error).__name__}: {error}")
+        read = guarded(lambda: step.differences.extend(self._differences(line.text)))
+        if read.error:
+            step.differences.append(f"cannot be read: {read.error}")
         return step
 
-    def _differences(self) -> Iterator[str]:
+    def _differences(self, seed: str) -> Iterator[str]:
         left, right = (_tables(root) for root in self.roots)
         yield from apart(sorted(left), sorted(right), "tables")
         touched = self._touched()
@@ -86,7 +83,11 @@ class Lockstep:
                 continue
             state = observe(left[name], str(self.roots[0]))
             yield from apart(state, observe(right[name], str(self.roots[1])), name)
-            yield from self._read_differently(name)
+            readings = self._readings(name)
+            yield from _read_differently(name, readings)
+            if not any(told.error for told in readings.values()):
+                view = View(opening(name), name, left[name], tuple(left))
+                yield from answered_differently(seed, view, self.roots, _readers())
 
     def _touched(self) -> set[Path]:
         """Return the folders in which a file is new or another since the last time.
@@ -106,37 +107,38 @@ class Lockstep:
         changed = (path for path, at in self._files.items() if gone or before.get(path) != at)
         return {folder for path in changed for folder in path.parents}
 
-    def _read_differently(self, name: str) -> Iterator[str]:
-        """Yield how the four readings of a table differ: both tables, by both."""
-        expected: pa.Table | None = None
-        for side, root in zip(("left", "right"), self.roots):
-            for module in (oracle.lance(), lanceref):
-                found = read(module.dataset(str(root / name)))
-                if expected is None:
-                    expected = found
-                elif told := first_difference(expected, found):
-                    yield f"{name}: {side} read by {module.__name__}: {told}"
+    def _readings(self, name: str) -> dict[str, Told]:
+        """Return the four readings of a table: both tables, by both."""
+        return {
+            f"{root.name} read by {module.__name__}": _read(module, root / name)
+            for root in self.roots
+            for module in _readers()
+        }
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    error: str = ""
-    value: object = None
+def _read_differently(name: str, readings: Mapping[str, Told]) -> Iterator[str]:
+    """Yield how readings differ; a table whose files a cleanup elsewhere has taken has none."""
+    expected = next(iter(readings.values()))
+    for who, told in readings.items():
+        if bool(told.error) != bool(expected.error):
+            yield f"{name}: {who}: {told.error or expected.error}"
+        elif not told.error and (where := first_difference(expected.value, told.value)):
+            yield f"{name}: {who}: {where}"
 
 
-def _run(text: str, lance: ModuleType, root: Path) -> _Told:
+def _run(text: str, lance: ModuleType, root: Path) -> Told:
     """Evaluate a line; an error is an answer."""
     known = {name: getattr(words, name) for name in words.__all__}
     names = {**known, "lance": lance, "root": str(root), "pa": pa, "timedelta": timedelta}
-    try:
-        value = eval(text, names)
-    except RAISED as error:
-        return _Told(f"{type(error).__name__}: {str(error)[:300]}")
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":  # the oracle's own class cannot be imported
-            raise
-        return _Told(f"panic: {str(error)[:200]}")
-    return _Told(value=outcome(value, str(root)))
+    return guarded(lambda: outcome(eval(text, names), str(root)))
+
+
+def _read(module: ModuleType, path: Path) -> Told:
+    return guarded(lambda: read(module.dataset(str(path))))
+
+
+def _readers() -> tuple[ModuleType, ModuleType]:
+    return oracle.lance(), _reference()
 
 
 def _reference() -> ModuleType:

@@ -7,13 +7,16 @@ and where a section of the manifest lies.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, cast
 
 import pyarrow as pa
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from lanceref.dataset import LanceDataset
+from lanceref.proto import table_pb2
+from pyroaring import BitMap
 
 CHANCE = frozenset(
     {
@@ -41,6 +44,8 @@ UNORDERED = frozenset(
         "deleted_fragment_ids",
         "update_entries",
         "base_paths",
+        "new_indices",
+        "removed_indices",
         "fields_for_preserving_frag_bitmap",
     }
 )
@@ -57,22 +62,33 @@ State = Mapping[str, object]
 def observe(found: LanceDataset, root: str) -> State:
     """Return what the manifest of a table, its transaction, its tags and branches say.
 
-    Paths below `root` become relative to it.
+    Paths below `root` become relative to it. Rows that the oracle finds through an index are cut
+    otherwise into segments of their row ids, which are then left out: who reads the rows sees them.
     """
     manifest = found._snapshot.manifest
+    live = {one.id for one in manifest.fragments}
+    chance = CHANCE | {"inline_row_ids"} if manifest.indices else CHANCE
     told = {
         "versions": [one["version"] for one in found.version_refs()],
         "manifest": _told(manifest.message),
-        "indices": sorted((_told(one) for one in manifest.indices), key=_entry),
+        "indices": sorted((_index(one, live) for one in manifest.indices), key=_entry),
         "transaction": None if manifest.transaction is None else _told(manifest.transaction),
         "tags": found.tags.list(),
         "branches": found.branches.list(),
     }
-    return cast("State", plain(told, root))
+    return cast("State", plain(told, root, chance))
 
 
 def _told(message: Message) -> dict[str, object]:
     told: dict[str, object] = MessageToDict(message, preserving_proto_field_name=True)
+    return told
+
+
+def _index(entry: table_pb2.IndexMetadata, live: Set[int]) -> dict[str, object]:
+    """Return an entry; of several over no live fragment the oracle leaves open which one stays."""
+    told = _told(entry)
+    if live.isdisjoint(BitMap.deserialize(entry.fragment_bitmap)):
+        return {name: told.get(name) for name in ("name", "fields", "index_details")}
     return told
 
 
@@ -81,17 +97,23 @@ def _entry(index: Mapping[str, object]) -> tuple[str, str]:
     return str(index["name"]), str(index.get("fragment_bitmap"))
 
 
-def plain(value: object, root: str) -> object:
+def plain(value: object, root: str, chance: Set[str] = CHANCE) -> object:
     """Return a value without what is left to chance."""
     if isinstance(value, Mapping):
-        kept = {k: plain(v, root) for k, v in value.items() if k not in CHANCE}
+        kept = {k: plain(v, root, chance) for k, v in value.items() if k not in chance}
         if "num_deleted_rows" in kept:
             kept.pop("id", None)
+        if "fragment_bitmap" in kept:
+            bitmap = b64decode(cast("str", kept["fragment_bitmap"]))
+            kept["fragment_bitmap"] = list(BitMap.deserialize(bitmap))
+            kept["files"] = sorted(cast("list[object]", kept.get("files", [])), key=str)
+            if "Inverted" in str(kept.get("index_details")):
+                del kept["files"]  # how many partitions there are is the writer's choice
         for name in UNORDERED & kept.keys():
             kept[name] = sorted(cast("list[object]", kept[name]), key=str)
         return kept
     if isinstance(value, list | tuple):
-        return [plain(one, root) for one in value]
+        return [plain(one, root, chance) for one in value]
     if isinstance(value, str):
         return "*.lance" if _FILE_NAME.match(value) else value.replace(root, "ROOT")
     return value

@@ -1,4 +1,4 @@
-"""Operations on whole tables: replaced, branched off, cloned, cleaned up, detached, indexed."""
+"""Operations on whole tables: replaced, branched off, cloned, cleaned up, detached."""
 
 from __future__ import annotations
 
@@ -47,8 +47,10 @@ def clone(random: Random, view: View) -> str | None:
     return f"{view.place}.{how}(root + '/{free[0]}', {random.choice(view.versions)})"
 
 
-def clean_up(random: Random, view: View) -> str:
-    """Old versions removed."""
+def clean_up(random: Random, view: View) -> str | None:
+    """Old versions removed; the oracle takes the files of detached ones, which stay."""
+    if view.has_detached:
+        return None
     given = ["error_if_tagged_old_versions=False"]
     kept = random.choice((1, 2, 4))
     given.append(random.choice(("older_than=timedelta(0)", f"retain_versions={kept}")))
@@ -62,14 +64,3 @@ def detach(random: Random, view: View) -> str | None:
     if not view.fragment_ids:
         return None
     return f"detached(lance, {view.place}, {predicate(random, view)!r})"
-
-
-def index(random: Random, view: View) -> str | None:
-    """A scalar index made by the oracle, which cannot use one of a table of 0.1."""
-    if view.found.data_storage_version == "0.1":
-        return None
-    fields = [field.name for field in view.schema if str(field.type) in ("int64", "string")]
-    if not fields or not view.found.count_rows():
-        return None
-    kind = random.choice(("BTREE", "BITMAP"))
-    return f"{view.place}.create_scalar_index({random.choice(fields)!r}, {kind!r}) and None"

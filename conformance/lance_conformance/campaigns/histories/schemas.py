@@ -6,7 +6,9 @@ from random import Random
 
 import pyarrow as pa
 
-COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
+Columns = tuple[tuple[str, pa.DataType], ...]
+
+COLUMNS: Columns = (
     ("s", pa.string()),
     ("i", pa.int32()),
     ("f", pa.float64()),
@@ -18,13 +20,26 @@ COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
 )
 """Columns beside the key."""
 
+INDEXED_COLUMNS: Columns = (
+    ("s", pa.string()),
+    ("w", pa.large_string()),
+    ("i", pa.int32()),
+    ("f", pa.float64()),
+    ("b", pa.bool_()),
+    ("d", pa.date32()),
+    ("l", pa.list_(pa.int32())),
+    ("m", pa.list_(pa.string())),
+    ("n", pa.struct([("x", pa.int32()), ("y", pa.string())])),
+)
+"""Columns that indices are built over."""
+
 STORAGE = ("0.1", "2.0", "2.1", "2.1", "2.2", "2.3")
 """File versions to choose from."""
 
 
-def schema_text(random: Random, *, nullable: bool) -> str:
+def schema_text(random: Random, *, nullable: bool, columns: Columns = COLUMNS) -> str:
     """Return words for a schema of a key and other columns; 0.1 knows nulls of few types."""
-    chosen = [("k", pa.int64()), *random.sample(COLUMNS, random.randrange(1, 5))]
+    chosen = [("k", pa.int64()), *random.sample(columns, random.randrange(1, 5))]
     end = "" if nullable else ", False"
     fields = ", ".join(f"pa.field({name!r}, {_type_text(kind)}{end})" for name, kind in chosen)
     return f"pa.schema([{fields}])"

@@ -20,6 +20,9 @@ NULLS = 0.15
 WORDS = ("", "a", "b", "lance", "Ü", "x" * 40)
 """Texts to choose from."""
 
+TOKENS = ("lance", "reads", "old", "tables", "Über", "running", "the")
+"""Words of longer texts."""
+
 
 def rows(schema: pa.Schema, seed: int, count: int, *, repeated: bool = False) -> pa.Table:
     """Return `count` rows; the first column of int64 is a key, unique unless `repeated`."""
@@ -54,7 +57,9 @@ def _value(kind: pa.DataType, random: Random) -> object:
         return random.randrange(100)
     if pa.types.is_floating(kind):
         return random.randrange(100) / 4
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if pa.types.is_large_string(kind):
+        return " ".join(random.choices(TOKENS, k=random.randrange(6)))
+    if pa.types.is_string(kind):
         return random.choice(WORDS)
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return random.choice(WORDS).encode()

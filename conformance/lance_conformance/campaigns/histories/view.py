@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
+from typing import cast
 
 import lanceref
 import pyarrow as pa
@@ -39,6 +40,11 @@ class View:
         return [one["version"] for one in self.found.version_refs()]
 
     @property
+    def has_detached(self) -> bool:
+        """Whether it has a version that is on no line."""
+        return any(Path(self.found.uri, "_versions").glob("d*"))
+
+    @property
     def fragment_ids(self) -> list[int]:
         """Numbers of its fragments."""
         return [one.fragment_id for one in self.found.get_fragments()]
@@ -48,6 +54,24 @@ class View:
         """Name of the column that has the keys."""
         kept = (field.name for field in self.schema if pa.types.is_int64(field.type))
         return next(kept, None)
+
+    @property
+    def indices(self) -> list[tuple[str, str, str]]:
+        """Its indices: the name of each, the column it is over, and its type."""
+        found = {
+            str(one["name"]): (paths[0], str(one["type"]).upper())
+            for one in self.found.list_indices()
+            if (paths := cast("list[str]", one["fields"]))
+        }
+        return [(name, *found[name]) for name in sorted(found)]
+
+    def type_of(self, path: str) -> pa.DataType:
+        """Return the type of a column, `a.b` for a part of one."""
+        first, *others = path.split(".")
+        kind = self.schema.field(first).type
+        for name in others:
+            kind = kind.field(name).type
+        return kind
 
     def of(self, random: Random, *tests: object) -> str | None:
         """Return the name of any column whose type passes one of the tests."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from lance_conformance.campaigns.histories.values import rows
 
-__all__ = ["aligned", "cleaned", "columns_updated", "detached", "replaced", "rows"]
+__all__ = ["aligned", "cleaned", "columns_updated", "detached", "replaced", "rows", "segmented"]
 
 FILE_VERSIONS = {(0, 3): "2.0", (2, 0): "2.0", (2, 1): "2.1", (2, 2): "2.2", (2, 3): "2.3"}
 """Names of file versions by what a manifest says of them."""
@@ -41,7 +41,7 @@ def _place(own: list[object], keys: list[object]) -> Callable[[int], int]:
 
 def replaced(lance: Any, table: Any, name: str, number: int, seed: int) -> None:
     """Put other values in place of a column of a fragment."""
-    fragment = table.get_fragment(number)
+    fragment = _fragment(table, number)
     schema = pa.schema([table.schema.field(name)])
     fields = _fields(table, name)
     held = fragment.metadata.files[0]
@@ -65,12 +65,23 @@ def columns_updated(
     """Update a column of a fragment in place; return the ids of the fields that changed."""
     fields = [table.schema.field(key), table.schema.field(name)]
     source = rows(pa.schema(fields), seed, 30)
-    updated, modified = table.get_fragment(number).update_columns(source, left_on=key)
+    updated, modified = _fragment(table, number).update_columns(source, left_on=key)
     operation = lance.LanceOperation.Update(
         updated_fragments=[updated], fields_modified=modified, update_mode="rewrite_columns"
     )
     lance.LanceDataset.commit(table, operation, read_version=table.version)
     return list(modified)
+
+
+def segmented(table: Any, column: str, kind: str, numbers: list[int], *, merged: bool) -> None:
+    """Index fragments in segments of their own, the first ones `merged`; commit them together."""
+    built = [
+        table.create_index_uncommitted(column, kind, fragment_ids=[one], replace=True)
+        for one in numbers
+    ]
+    if merged:
+        built = [table.merge_existing_index_segments(built[:2]), *built[2:]]
+    table.commit_existing_index_segments(f"{column}_idx", column, built)
 
 
 def detached(lance: Any, table: Any, predicate: str) -> object:
@@ -84,9 +95,22 @@ def detached(lance: Any, table: Any, predicate: str) -> object:
 
 
 def cleaned(table: Any, **options: Any) -> dict[str, int]:
-    """Remove old versions; return how many of what went."""
+    """Remove old versions; return how many of what went.
+
+    Files that no version ever named are those of a commit that was refused: the reference removes
+    them then.
+    """
     stats = table.cleanup_old_versions(**options)
-    return {"versions": stats.old_versions, "files": stats.data_files_removed}
+    files = 0 if options.get("delete_unverified") else stats.data_files_removed
+    return {"versions": stats.old_versions, "files": files}
+
+
+def _fragment(table: Any, number: int) -> Any:
+    """Return a fragment. Raises LookupError."""
+    found = table.get_fragment(number)
+    if found is None:
+        raise LookupError(f"no fragment {number}")
+    return found
 
 
 def _fields(table: Any, name: str) -> list[int]:

@@ -57,7 +57,7 @@ def test_a_campaign_goes_on_where_it_stopped(tmp_path):
 def test_the_report_counts_and_fails(capsys):
     """Operations by name; a history that differs is shown with its lines."""
     good = Outcome(0, 2, {"create": 1, "delete": 1}, {})
-    bad = Outcome(1, 1, {}, {"delete": 1}, [("lance.x()", True, False)], ["t: here"])
+    bad = Outcome(1, 1, {}, {"delete": 1}, [("lance.x()", True)], ["t: here"])
 
     assert 0 == report([good])
     assert 1 == report([good, bad])

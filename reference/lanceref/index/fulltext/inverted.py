@@ -215,5 +215,6 @@ INVERTED = Kind(
     open=Inverted,
     build=build,
     rewrite=rewrite,
+    inherits="always",
 )
 """The index type."""

@@ -219,5 +219,6 @@ BLOOMFILTER = Kind(
     address_version=0,
     rewrite_on_move=False,
     check=check,
+    inherits="one",
 )
 """The index type."""

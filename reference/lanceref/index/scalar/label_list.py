@@ -132,5 +132,6 @@ LABEL_LIST = Kind(
     build=build,
     rewrite=rewrite,
     check=check,
+    inherits="one",
 )
 """The index type."""

@@ -231,5 +231,6 @@ ZONEMAP = Kind(
     address_version=0,
     rewrite_on_move=False,
     check=check,
+    inherits="one",
 )
 """The index type."""
