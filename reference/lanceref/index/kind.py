@@ -94,8 +94,8 @@ class Kind:
     None. `accepts` says whether a column can be indexed, `rewrite_on_move` whether a compaction
     that moves rows writes a segment anew, `rebuilt` whether `rewrite` is given all rows and not
     only new ones, `inherits` when a segment brought up to date says the version of those before:
-    always, where fragments of theirs are left, or only where it was one besides. `check` reports what no reader has to look at, `entries` returns the value and
-    the key of every row.
+    always, where fragments of theirs are left, or only where it was one besides. `check` reports
+    what no reader has to look at, `entries` returns the value and the key of every row.
     `parameters` returns what a segment was built with, where it keeps rows by what it has learnt;
     `describe` the name and the details of a segment as lists have them, where these differ.
 
