@@ -7,10 +7,10 @@ those with more edges than a level allows (2 m on level 0, m above) choose anew.
 the first node of every level, the others follow by number.
 
 Two things differ from the paper, and no reader can tell: the candidates are found by comparing with
-all earlier nodes, not by walking the unfinished graph, so that they depend on nothing but the
-vectors, and whole blocks of nodes are inserted by one matrix product; and a node chooses anew once,
-when all edges to it are there. At the end every node of level 0 that cannot be reached gets one
-more edge to it.
+earlier nodes (`hnsw_candidates`), not by walking the unfinished graph, so that they depend on
+nothing but the vectors, and whole blocks of nodes are inserted by one matrix product; and a node
+chooses anew once, when all edges to it are there. At the end every node of level 0 that cannot be
+reached gets one more edge to it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.kernels.hnsw_candidates import candidates
 from lanceref.kernels.hnsw_graph import EMPTY, Distances, EdgeTable, Graph, Nodes, graph_of
 from lanceref.kernels.hnsw_levels import entry_point, node_levels
 from lanceref.kernels.hnsw_parameters import GraphParameters
 from lanceref.kernels.hnsw_repair import repaired
 from lanceref.kernels.hnsw_select import select
 from lanceref.kernels.hnsw_space import Space, space_of
-
-BLOCK_BYTES = 1 << 25
-"""Distances of a block of new nodes to all before them."""
 
 
 def build(vectors: NDArray[np.generic], metric: str, parameters: GraphParameters) -> Graph:
@@ -71,38 +69,12 @@ def _own_edges(space: Space, m: int, most: int) -> EdgeTable:
     """Return the edges (n, m) that each node chooses among the `most` nearest before it."""
     neighbours = np.full((len(space.vectors), m), EMPTY, np.int64)
     distances = np.full(neighbours.shape, np.inf, np.float32)
-    for start, end in _blocks(len(space.vectors)):
-        near, far = _nearest_before(space, start, end, most)
+    for rows, near, far in candidates(space, most):
         table = select(space, near, far, m)
         width = table.neighbours.shape[1]
-        neighbours[start:end, :width] = table.neighbours
-        distances[start:end, :width] = table.distances
+        neighbours[rows, :width] = table.neighbours
+        distances[rows, :width] = table.distances
     return EdgeTable(neighbours, distances)
-
-
-def _blocks(num_nodes: int) -> Iterator[tuple[int, int]]:
-    start = 0
-    while start < num_nodes:
-        end = min(start + max(min(BLOCK_BYTES // (4 * start + 4), 1024), 64), num_nodes)
-        yield start, end
-        start = end
-
-
-def _nearest_before(space: Space, start: int, end: int, count: int) -> tuple[Nodes, Distances]:
-    """Return the `count` nearest rows before each of a run, nearest first, and their distances."""
-    block = space.to_first(start, end)
-    block[:, start:][np.triu_indices(end - start)] = np.inf
-    if count < end:
-        near = np.argpartition(block, count - 1, axis=1)[:, :count]
-        near.sort(axis=1)
-    else:
-        near = np.broadcast_to(np.arange(end), block.shape)
-    far = np.take_along_axis(block, near, 1)
-    order = np.argsort(far, axis=1, kind="stable")
-    far = np.take_along_axis(far, order, 1)
-    near = np.take_along_axis(near, order, 1)
-    near[far == np.inf] = EMPTY
-    return near, far
 
 
 def _with_edges_back(space: Space, own: EdgeTable, limit: int, most: int) -> EdgeTable:

@@ -23,6 +23,10 @@ PAIRS_AT_ONCE = 1 << 14
 """Pairs whose differences are computed together."""
 
 
+SMALLEST = np.float32(2**-126)
+"""What a squared length is taken for at least where it is divided by."""
+
+
 @dataclass(frozen=True, slots=True)
 class Space:
     """Vectors (n, d), whether distances are squared l2 (else 1 - x.y), squared norms (n,)."""
@@ -31,19 +35,29 @@ class Space:
     is_l2: bool
     norms: Distances
 
-    def take(self, rows: Nodes) -> Space:
+    def take(self, rows: Nodes | slice) -> Space:
         """Return the space of some of the vectors."""
         return Space(self.vectors[rows], self.is_l2, self.norms[rows])
 
-    def to_first(self, start: int, end: int) -> Distances:
-        """Return the distances (end - start, end) of a run of vectors to those before its end."""
-        products: Distances = self.vectors[start:end] @ self.vectors[:end].T
+    @property
+    def directions(self) -> Space:
+        """The space by whose l2 near vectors lie together: by dot those of one direction."""
+        if self.is_l2:
+            return self
+        lengths = np.sqrt(np.maximum(self.norms, SMALLEST))
+        return Space(
+            (self.vectors / lengths[:, None]).astype(np.float32), True, np.ones_like(self.norms)
+        )
+
+    def to(self, other: Space) -> Distances:
+        """Return the distances (n, m) of all vectors to all m of another space."""
+        products: Distances = self.vectors @ other.vectors.T
         if not self.is_l2:
             np.subtract(1, products, out=products)
             return products
         products *= -2
-        products += self.norms[:end]
-        products += self.norms[start:end, None]
+        products += other.norms
+        products += self.norms[:, None]
         np.maximum(products, 0, out=products)
         return products
 

@@ -43,6 +43,9 @@ RUN_BYTES = 1 << 22
 RUN_VECTORS = 1 << 15
 """Vectors that are looked at together at most."""
 
+MORE_OF_SEVERAL = 10
+"""So many times as many rows are wanted of an index where rows have several vectors."""
+
 
 class VectorSearch:
     """One query, or a batch of them, over a version of a table."""
@@ -109,7 +112,7 @@ class VectorSearch:
         """Return what the segments of an index find for each query."""
         query = self._query
         asked = Asked(
-            query.k * (query.refine_factor or 1),
+            query.k * (MORE_OF_SEVERAL if query.type.multivector else query.refine_factor or 1),
             *query.nprobes,
             query.search_effort,
             query.ef,

@@ -25,7 +25,7 @@ def test_worked_distances(metric: str, left: list[int], right: list[int], wanted
     zero = np.array([0]), np.array([1])
 
     assert space.pairs(*zero)[0] == pytest.approx(wanted, abs=1e-6)
-    assert space.to_first(1, 2)[0, 0] == pytest.approx(wanted, abs=1e-6)
+    assert space.take(slice(1, 2)).to(space)[0, 0] == pytest.approx(wanted, abs=1e-6)
     assert space.to_one(np.array([1]))[0, 0] == pytest.approx(wanted, abs=1e-6)
     assert space.take(np.array([1, 0])).pairs(*zero)[0] == pytest.approx(wanted, abs=1e-6)
 
@@ -41,8 +41,20 @@ def test_blocks_are_their_pairs(seed: int, metric: str, num_rows: int) -> None:
 
     pairs = space.pairs(left, right).reshape(num_rows, num_rows)
 
-    assert pairs.tolist() == space.to_first(0, num_rows).tolist()
+    assert pairs.tolist() == space.to(space).tolist()
     for row in rows.tolist():
         assert pairs[:, row].tolist() == space.to_one(np.array([row]))[0].tolist()
     halves = space.take(np.concatenate((rows, rows))).to_one(np.array([0, num_rows - 1]))
     assert pairs[:, [0, -1]].T.tolist() == halves.tolist()
+
+
+def test_directions_are_of_length_one_by_dot_product() -> None:
+    """Vectors of one direction lie together then, and l2 leaves vectors alone."""
+    space = space_of(np.array([[1, 0], [9, 0], [0, 2]]), "dot")
+    zero = space_of(np.zeros((1, 2)), "dot")
+
+    np.testing.assert_allclose(
+        space.directions.to(space.directions), [[0, 0, 2], [0, 0, 2], [2, 2, 0]], atol=1e-6
+    )
+    assert np.isfinite(zero.directions.vectors).all()
+    assert (nearby := space_of(np.eye(2), "l2")).directions is nearby

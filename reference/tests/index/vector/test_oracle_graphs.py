@@ -7,26 +7,33 @@ import json
 import lance
 import lanceref
 import numpy as np
+import pyarrow as pa
 import pytest
 from lanceref.file import LanceFileReader
 from lanceref.index.vector.graph import graph_text
 from lanceref.kernels.hnsw_levels import node_levels
 from lanceref.kernels.hnsw_parameters import GraphParameters
 
-from .indexed import near, opened, points, table
+from .indexed import fixed, near, opened, points, table
 
 pytestmark = pytest.mark.oracle
 
 ROWS = 2000
 CASES = [
-    ("l2", "f4"),
-    ("cosine", "f4"),
-    ("dot", "f4"),
-    ("l2", "f2"),
-    ("cosine", "f2"),
-    ("dot", "f8"),
-    ("cosine", "f8"),
-    ("hamming", "u1"),
+    ("FLAT", "l2", "f4"),
+    ("FLAT", "cosine", "f4"),
+    ("FLAT", "dot", "f4"),
+    ("FLAT", "l2", "f2"),
+    ("FLAT", "cosine", "f2"),
+    ("FLAT", "dot", "f8"),
+    ("FLAT", "cosine", "f8"),
+    ("FLAT", "hamming", "u1"),
+    ("SQ", "l2", "f4"),
+    ("SQ", "cosine", "f2"),
+    ("SQ", "dot", "f8"),
+    ("PQ", "l2", "f4"),
+    ("PQ", "cosine", "f2"),
+    ("PQ", "dot", "f8"),
 ]
 
 
@@ -46,12 +53,14 @@ def check_answers(folder, queries, **asked) -> None:
 
 
 @pytest.mark.parametrize("writer", [lance, lanceref], ids=["lance", "lanceref"])
-@pytest.mark.parametrize(("metric", "dtype"), CASES)
-def test_both_find_the_same(tmp_path, writer, metric, dtype):
+@pytest.mark.parametrize(("storage", "metric", "dtype"), CASES)
+def test_both_find_the_same(tmp_path, writer, storage, metric, dtype):
     """By either's graphs, for each metric and type of number, as deep as asked."""
     values = points(ROWS, dtype)
     dataset = writer.write_dataset(table(values), tmp_path / "t")
-    dataset.create_index("v", "IVF_HNSW_FLAT", metric=metric, num_partitions=2, m=8)
+    arguments = {"num_sub_vectors": 4} if storage == "PQ" else {}
+    kind = f"IVF_HNSW_{storage}"
+    dataset.create_index("v", kind, metric=metric, num_partitions=2, m=8, **arguments)
     queries = values[:: ROWS // 12]
     check_answers(str(tmp_path / "t"), queries, k=10, nprobes=2)
     check_answers(str(tmp_path / "t"), queries[:4], k=10, nprobes=2, ef=100)
@@ -149,3 +158,52 @@ def test_what_is_appended_and_moved_is_found(tmp_path):
             text = opened(lanceref.dataset(folder)).graph_text
             assert (7, 40) == (text.parameters.m, text.parameters.ef_construction)
         check_answers(folder, values[::300], k=10, nprobes=2)
+
+
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2", "2.3"])
+@pytest.mark.parametrize("writer", [lance, lanceref], ids=["lance", "lanceref"])
+def test_graphs_of_every_version_are_read(tmp_path, writer, version):
+    """Partitions without rows and rows with ids of their own among them."""
+    values = points(ROWS // 2)
+    dataset = writer.write_dataset(
+        table(values),
+        str(tmp_path / "t"),
+        data_storage_version=version,
+        enable_stable_row_ids=version != "2.0",
+    )
+    centroids = np.concatenate((values[:1], np.full((1, 8), 1e4, "f4"), values[1:2]))
+    dataset.create_index("v", "IVF_HNSW_SQ", ivf_centroids=centroids)
+    dataset.delete("i % 5 = 0")
+    check_answers(str(tmp_path / "t"), values[::100], k=10, nprobes=3)
+
+
+@pytest.mark.parametrize("writer", [lance, lanceref], ids=["lance", "lanceref"])
+def test_graphs_over_several_vectors_of_a_row_are_read(tmp_path, writer):
+    """A row is found once."""
+    values = points(900)
+    lists = pa.ListArray.from_arrays(pa.array(range(0, 901, 3), pa.int32()), fixed(values))
+    dataset = writer.write_dataset(pa.table({"i": range(300), "v": lists}), str(tmp_path / "t"))
+    dataset.create_index("v", "IVF_HNSW_FLAT", metric="cosine", num_partitions=1)
+    check_answers(str(tmp_path / "t"), values[::90], k=10)
+
+
+@pytest.mark.parametrize("merger", [lance, lanceref], ids=["lance", "lanceref"])
+@pytest.mark.parametrize("writer", [lance, lanceref], ids=["lance", "lanceref"])
+def test_segments_of_fragments_are_merged(tmp_path, writer, merger):
+    """Whoever wrote them: their graphs are built anew over all rows."""
+    values = points(ROWS // 2)
+    dataset = writer.write_dataset(table(values), str(tmp_path / "t"), max_rows_per_file=400)
+    shards = [
+        dataset.create_index_uncommitted(
+            "v",
+            "IVF_HNSW_FLAT",
+            name="x",
+            num_partitions=2,
+            fragment_ids=[fragment.fragment_id],
+            ivf_centroids=values[:2],
+        )
+        for fragment in dataset.get_fragments()
+    ]
+    other = merger.dataset(str(tmp_path / "t"))
+    other.commit_existing_index_segments("x", "v", [other.merge_existing_index_segments(shards)])
+    check_answers(str(tmp_path / "t"), values[::100], k=10, nprobes=2)
