@@ -77,7 +77,17 @@ def vector_request(
         {**storage, "sample_rate": rate, "max_iters": rounds},
         _graph(arguments) if type_.graphs else USUAL,
         _hints(type_, arguments, rate, rounds),
+        type_.name == "IVF_PQ" and _is_legacy(arguments.get("index_file_version", "V3")),
     )
+
+
+def _is_legacy(version: object) -> bool:
+    """Return whether files are to be as in early releases. Raises TypeError, ValueError."""
+    if not isinstance(version, str):
+        raise TypeError(f"index_file_version must be str, got {type(version)}")
+    if version.lower() not in ("legacy", "v3"):
+        raise ValueError(f"Invalid index file version: {version}")
+    return version.lower() == "legacy"
 
 
 def _column(schema: LanceSchema, column: str, num_sub_vectors: object) -> ColumnType:

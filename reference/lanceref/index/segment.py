@@ -25,6 +25,7 @@ from lanceref.errors import FormatError, NotFound, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
 from lanceref.proto import table_pb2
+from lanceref.storage import Source
 from lanceref.table.bases import Bases
 from lanceref.txn.index_entries import covered, set_covered
 
@@ -107,24 +108,25 @@ class Segment:
         """Return a file of the segment, opened once. Raises FormatError when there is none."""
         if path not in self._opened:
             sizes = {one.path: one.size_bytes for one in self.entry.files}
-            base = self.entry.base_id if self.entry.HasField("base_id") else None
-            try:
-                source = self.bases.store_of(base).open(f"{self.folder}/{path}")
-            except NotFound as error:
-                raise FormatError(
-                    "L.index.segment.files", self.place, found="no such file", wanted=path
-                ) from error
-            ctx = replace(self.ctx, file=f"{self.folder}/{path}")
-            self._opened[path] = IndexFile(source, ctx, sizes.get(path))
+            source = self.source(path)
+            self._opened[path] = IndexFile(source, self.within(path), sizes.get(path))
         return self._opened[path]
 
-    def bytes_of(self, path: str) -> bytes:
-        """Return all bytes of a file that is no index file. Raises FormatError."""
+    def within(self, path: str) -> Context:
+        """Return the context of a file."""
+        return replace(self.ctx, file=f"{self.folder}/{path}")
+
+    def source(self, path: str) -> Source:
+        """Open a file as bytes. Raises FormatError when there is none."""
         base = self.entry.base_id if self.entry.HasField("base_id") else None
         try:
-            source = self.bases.store_of(base).open(f"{self.folder}/{path}")
+            return self.bases.store_of(base).open(f"{self.folder}/{path}")
         except NotFound as error:
             raise FormatError(
                 "L.index.segment.files", self.place, found="no such file", wanted=path
             ) from error
+
+    def bytes_of(self, path: str) -> bytes:
+        """Return all bytes of a file that is no index file. Raises FormatError."""
+        source = self.source(path)
         return bytes(source.read(0, source.size))

@@ -177,7 +177,7 @@ def _check_column(index: VectorIndex, query: VectorQuery) -> None:
     if (centroids.shape[1], centroids.dtype) != (type_.dimension, type_.dtype):
         raise FormatError(
             "L.index.vector.column-type",
-            index.head.file.place,
+            index.head.place,
             found=f"centroids of {centroids.shape[1]} {centroids.dtype} each",
             wanted=f"{type_.dimension} {type_.dtype}, as the column has",
         )

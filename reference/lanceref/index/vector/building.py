@@ -25,9 +25,12 @@ from lanceref.index.vector.graph_building import Graphs
 from lanceref.index.vector.indexed_vectors import Keyed, indexed_vectors, sampled_vectors
 from lanceref.index.vector.ivf import Partitions, partitions_of
 from lanceref.index.vector.parameters import VectorParameters
+from lanceref.index.vector.pq_storage import Product
+from lanceref.index.vector.single_file import single_file
 from lanceref.index.vector.storage import Columns, Model, Quantizer
 from lanceref.index.vector.stored_columns import arrow_column
 from lanceref.index.vector.vector_file import (
+    HEAD,
     VectorType,
     storage_schema,
     write_auxiliary,
@@ -106,7 +109,10 @@ def build(
     shelf = Shelf(quantizer)
     for keyed in indexed_vectors(training, model.metric):
         shelf.add_vectors(model, keyed)
-    write(shelf, parameters.type, model, shelf.loss, writer, parameters.graph)
+    if parameters.single_file and isinstance(quantizer, Product):
+        _write_single(shelf, quantizer, model, writer, training.field.name)
+    else:
+        write(shelf, parameters.type, model, shelf.loss, writer, parameters.graph)
     return model, quantizer
 
 
@@ -180,6 +186,19 @@ def write(
         write_head(writer, type_, model, loss, head)
     else:
         write_head(writer, type_, model, loss)
+
+
+def _write_single(
+    shelf: Shelf, quantizer: Product, model: Model, writer: SegmentWriter, column: str
+) -> None:
+    """Write the one file of a segment as early releases did."""
+    partitions, keys, columns = shelf.in_order(len(model.centroids))
+    parts = []
+    for number in range(len(partitions.lengths)):
+        rows = slice(*partitions.rows(number))
+        parts.append((keys[rows], {name: column[rows] for name, column in columns.items()}))
+    data = single_file(model, quantizer, parts, shelf.loss, column)
+    writer.write_bytes(HEAD, data)
 
 
 def _batches(

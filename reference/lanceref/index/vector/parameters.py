@@ -39,6 +39,7 @@ class VectorParameters:
     """What an index is built with; `storage` is for the storage, `graph` for graphs.
 
     `centroids` [partitions, dimension] are used as they are. `hints` go into the details.
+    `single_file` is the form of early releases, which only IVF_PQ has.
     """
 
     type: VectorType
@@ -51,6 +52,7 @@ class VectorParameters:
     storage: Mapping[str, object] = field(default_factory=dict)
     graph: GraphParameters = USUAL
     hints: Mapping[str, str] = field(default_factory=dict)
+    single_file: bool = False
 
     def partitions(self, num_rows: int) -> int:
         """Return how many partitions so many rows get."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lanceref.errors import FormatError, UnknownIndex
+from lanceref.errors import FormatError, Place, UnknownIndex
 from lanceref.index.index_file import IndexFile
 from lanceref.index.segment import Segment
 from lanceref.index.segment_writer import SegmentWriter
@@ -77,7 +77,7 @@ TYPES: dict[str, VectorType] = {
 class Head:
     """What `index.idx` says; `message` has the rows of the graphs, `texts` what they begin with."""
 
-    file: IndexFile
+    place: Place
     type: VectorType
     model: Model
     message: index_pb2.IVF
@@ -108,7 +108,7 @@ def read_head(segment: Segment) -> Head:
             found=f"{len(texts)} in {name}",
             wanted=f"{len(centroids)}, one for each partition",
         )
-    return Head(file, type_, Model(metric, centroids), message, texts)
+    return Head(file.place, type_, Model(metric, centroids), message, texts)
 
 
 def _metric(name: str, file: IndexFile, clause: str) -> Metric:
@@ -122,7 +122,6 @@ def _metric(name: str, file: IndexFile, clause: str) -> Metric:
 class Auxiliary:
     """What `auxiliary.idx` says."""
 
-    file: IndexFile
     partitions: Partitions
     quantizer: Quantizer
 
@@ -157,7 +156,7 @@ def read_auxiliary(segment: Segment, head: Head) -> Auxiliary:
         )
     said = parse_object(texts[0], file.place, "storage_metadata")
     quantizer = head.type.storage.parse(said, file, head.model, file.place)
-    return Auxiliary(file, partitions, quantizer)
+    return Auxiliary(partitions, quantizer)
 
 
 def write_head(

@@ -15,6 +15,8 @@ from lanceref.index.vector.ivf import Partitions, parse_partitions
 from lanceref.index.vector.storage import Columns, Stored
 from lanceref.index.vector.stored_columns import read_column
 from lanceref.index.vector.vector_file import (
+    AUXILIARY,
+    HEAD,
     ROW_ID_COLUMN,
     Auxiliary,
     Head,
@@ -36,9 +38,9 @@ class Partition:
 class VectorIndex:
     """An opened segment."""
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(self, segment: Segment, head: Head | None = None) -> None:
         self.segment = segment
-        self.head: Head = read_head(segment)
+        self.head = read_head(segment) if head is None else head
         self._partitions: dict[int, Partition] = {}
 
     @cached_property
@@ -53,14 +55,15 @@ class VectorIndex:
         """Return the row ids of a partition. Raises FormatError."""
         start, end = self.auxiliary.partitions.rows(number)
         field = pa.field(ROW_ID_COLUMN, pa.uint64())
-        return read_column(self.auxiliary.file, field, start, end)  # type: ignore[return-value]
+        return read_column(self.segment.file(AUXILIARY), field, start, end)  # type: ignore[return-value]
 
     def rows(self, number: int) -> Columns:
         """Return the columns of a partition, row by row. Raises FormatError."""
         held = self.auxiliary
         start, end = held.partitions.rows(number)
+        file = self.segment.file(AUXILIARY)
         columns = {
-            field.name: read_column(held.file, field, start, end) for field in held.quantizer.fields
+            field.name: read_column(file, field, start, end) for field in held.quantizer.fields
         }
         return held.quantizer.unpacked(columns)
 
@@ -75,7 +78,8 @@ class VectorIndex:
     @cached_property
     def graph_rows(self) -> Partitions:
         """The rows of the graphs in the head. Raises FormatError."""
-        return parse_partitions(self.head.message, self.head.file.num_rows, self.head.file.place)
+        file = self.segment.file(HEAD)
+        return parse_partitions(self.head.message, file.num_rows, file.place)
 
     def graph(self, number: int, distances: bool = False) -> Graph:
         """Read the graph of a partition, with the lengths of its edges or without.
@@ -85,14 +89,14 @@ class VectorIndex:
         start, end = self.graph_rows.rows(number)
         num_rows = int(self.auxiliary.partitions.lengths[number])
         text = self.head.texts[number]
-        return read_graph(self.head.file, text, start, end, num_rows, distances)
+        return read_graph(self.segment.file(HEAD), text, start, end, num_rows, distances)
 
     @property
     def graph_text(self) -> GraphText | None:
         """What is said of the first graph, None when there is none. Raises FormatError."""
         texts = self.head.texts if self.head.type.graphs else []
         said = next((text for text in texts if text), "")
-        return parse_graph_text(said, self.head.file.place)
+        return parse_graph_text(said, self.head.place)
 
     def statistics(self) -> dict[str, object]:
         """Return the type, the metric, and the sizes and centroids of partitions."""
@@ -108,7 +112,7 @@ class VectorIndex:
         return {
             "index_type": head.type.name,
             "uuid": self.segment.uuid,
-            "uri": f"{self.segment.folder}/{head.file.ctx.file.rpartition('/')[2]}",
+            "uri": f"{self.segment.folder}/{HEAD}",
             "metric_type": head.model.metric,
             "num_partitions": len(sizes),
             "sub_index": sub_index,

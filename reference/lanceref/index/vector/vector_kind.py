@@ -15,8 +15,8 @@ from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.index.vector import building
 from lanceref.index.vector.parameters import VectorParameters
+from lanceref.index.vector.single_file_index import open_index
 from lanceref.index.vector.vector_file import type_name
-from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vectors import ELEMENTS, vector_type
 from lanceref.kernels.hnsw_parameters import USUAL
 from lanceref.proto import index_pb2
@@ -46,7 +46,7 @@ def rewrite(
     segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
 ) -> Built:
     """Write what is left of segments, and new rows, as one segment. Raises OperationRefused."""
-    opened = [(VectorIndex(segment), moved) for segment, moved in segments]
+    opened = [(open_index(segment), moved) for segment, moved in segments]
     building.rewrite(opened, training, writer)
     return Built(details_of(segments[0][0]), opened[0][0].head.type.storage.version)
 
@@ -61,7 +61,7 @@ def details_of(segment: Segment) -> index_pb2.VectorIndexDetails:
 
 def parameters_of(segment: Segment) -> Parameters:
     """Return what a segment was built with, for another to be trained. Raises FormatError."""
-    index, details = VectorIndex(segment), details_of(segment)
+    index, details = open_index(segment), details_of(segment)
     graph = index.graph_text
     given = VectorParameters(
         index.head.type,
@@ -81,7 +81,7 @@ def describe(segment: Segment) -> tuple[str, dict[str, object]]:
     storage = details.WhichOneof("compression")
     graphs = details.HasField("hnsw_index_config")
     if storage is None:  # early entries leave it to the files
-        return VectorIndex(segment).head.type.name, {}
+        return open_index(segment).head.type.name, {}
     shown: dict[str, object] = {
         "metric_type": index_pb2.VectorMetricType.Name(details.metric_type),
         "runtime_hints": dict(details.runtime_hints),
@@ -102,7 +102,7 @@ VECTOR = Kind(
     exact=(),
     inexact=(),
     accepts=accepts,
-    open=VectorIndex,
+    open=open_index,
     build=build,
     rewrite=rewrite,
     parameters=parameters_of,

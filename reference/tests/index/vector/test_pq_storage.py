@@ -13,7 +13,7 @@ from lanceref.index.vector.tensor import tensor_of
 from lanceref.kernels.distance import distances
 from lanceref.kernels.product_quantizer import ProductQuantizer
 
-from .agreement import agree, built, clustered
+from .agreement import agree, answers, built, clustered
 from .indexed import opened
 
 PLACE = Place("auxiliary.idx", 0)
@@ -222,3 +222,17 @@ def test_codes_are_those_of_the_oracle(tmp_path, num_bits, metric):
     for number in range(3):
         np.testing.assert_array_equal(ours.keys(number), theirs.keys(number))
         np.testing.assert_array_equal(ours.rows(number)[COLUMN], theirs.rows(number)[COLUMN])
+
+
+@pytest.mark.oracle
+def test_cosine_of_codes_is_twice_that_of_vectors(tmp_path):
+    """By either, distances are squared ones of normalized vectors, and the cosine when refined."""
+    import lance
+
+    values, queries = clustered("f4")
+    said = {"num_sub_vectors": 16, "metric": "cosine"}
+    path = built(tmp_path, values, lance, "IVF_PQ", **said)
+    for module in (lance, lanceref):
+        (_, codes), *_ = answers(module, path, queries)
+        (_, exact), *_ = answers(module, path, queries, refine_factor=5)
+        np.testing.assert_allclose(codes[5:] / exact[5:], 2, rtol=0.2)

@@ -1,0 +1,183 @@
+"""Single file: an IVF_PQ index as early releases wrote it.
+
+All of it is `index.idx`: the partitions, a message behind them, and a footer.
+
+Layout: of each partition of n rows, from its offset on, n * w bytes of codes, row by row, then n
+row ids u64; a u32 and an Index message of that size; u64 offset of the u32, u16 0, u16 1, "LANC".
+The message has the stages ivf, whose offsets are bytes, and pq.
+
+Clauses: L.index.vector.single.footer, L.index.vector.single.message, L.index.vector.single.stages,
+L.index.vector.single.partitions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.context import Context
+from lanceref.cursor import Extent, FileBytes
+from lanceref.errors import BadSchema, Place
+from lanceref.index.row_set import Keys
+from lanceref.index.vector.ivf import parse_centroids
+from lanceref.index.vector.parameters import METRICS
+from lanceref.index.vector.pq_storage import COLUMN, Product, product
+from lanceref.index.vector.storage import Columns, Model
+from lanceref.index.vector.tensor import parse_tensor, tensor_of
+from lanceref.kernels.distance import AnyVectors, Metric
+from lanceref.proto import index_pb2
+from lanceref.storage import Source
+from lanceref.wire import parse_message
+
+FOOTER_BYTES = 16
+END = b"\0\0\1\0LANC"
+"""Version words and magic: the last eight bytes."""
+
+BY_NUMBER: dict[int, Metric] = {METRICS[one]: one for one in ("l2", "cosine", "dot")}
+"""Metrics that these files can have, by their numbers in the message."""
+
+ROW_ID_BYTES = 8
+SPEC_VERSION = 1
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class SingleFile:
+    """An opened file; `message` has the first byte and the number of rows of each partition."""
+
+    bytes: FileBytes
+    place: Place
+    message: index_pb2.IVF
+    model: Model
+    quantizer: Product
+
+    @property
+    def lengths(self) -> Counts:
+        """The number of rows of each partition."""
+        return np.array(self.message.lengths, np.int64)
+
+    def partition(self, number: int) -> tuple[Keys, Columns]:
+        """Return the row ids and codes of a partition. Raises OutOfRange."""
+        rows, width = self.message.lengths[number], self.quantizer.fields[0].type.list_size
+        clause = "L.index.vector.single.partitions"
+        extent = Extent(self.message.offsets[number], rows * (width + ROW_ID_BYTES))
+        cursor = self.bytes.cursor(extent, f"partition {number}", clause)
+        codes = cursor.array("u1", rows * width, "codes", clause).reshape(rows, width)
+        keys = cursor.array("<u8", rows, "row ids", clause)
+        return keys.astype(np.uint64), {COLUMN: codes}
+
+
+def is_single_file(source: Source) -> bool:
+    """Return whether a file ends as these do."""
+    size = source.size
+    return size >= FOOTER_BYTES and bytes(source.read(size - len(END), len(END))) == END
+
+
+def open_single_file(source: Source, ctx: Context) -> SingleFile:
+    """Open a file. Raises FormatError."""
+    file = FileBytes(source, ctx)
+    message, place = _parse_index(file)
+    ivf, pq = _parse_stages(message, place)
+    metric = BY_NUMBER.get(message.vector_index.metric_type)
+    if metric is None:
+        raise BadSchema(
+            "L.index.vector.single.stages",
+            place,
+            found=f"metric {message.vector_index.metric_type}",
+            wanted=f"one of {BY_NUMBER}",
+        )
+    model = Model(metric, parse_centroids(ivf, place))
+    count = len(model.centroids)
+    if len(ivf.offsets) != count or len(ivf.lengths) != count:
+        raise BadSchema(
+            "L.index.vector.single.partitions",
+            place,
+            found=f"{len(ivf.offsets)} offsets, {len(ivf.lengths)} lengths",
+            wanted=f"{count}, as there are centroids",
+        )
+    quantizer = product(
+        model, _codebook(pq, place), pq.num_sub_vectors, pq.num_bits, place, transposed=True
+    )
+    return SingleFile(file, place, ivf, model, quantizer)
+
+
+def _parse_index(file: FileBytes) -> tuple[index_pb2.Index, Place]:
+    """Return the message behind the partitions, and where it lies."""
+    start = file.size - FOOTER_BYTES
+    clause = "L.index.vector.single.footer"
+    cursor = file.cursor(Extent(start, FOOTER_BYTES), "footer", clause)
+    position = cursor.u64("message position", clause)
+    clause = "L.index.vector.single.message"
+    cursor = file.cursor(Extent(position, start - position), "message", clause)
+    size = cursor.u32("message size", clause)
+    place = file.ctx.at(cursor.offset, size)
+    cursor.require(size, "the message", clause)
+    inside = file.cursor(Extent(cursor.offset, size), "message", clause)
+    return parse_message(inside, index_pb2.Index, "index", clause), place
+
+
+def _parse_stages(message: index_pb2.Index, place: Place) -> tuple[index_pb2.IVF, index_pb2.PQ]:
+    stages = message.vector_index.stages
+    found = [stage.WhichOneof("stage") for stage in stages]
+    if found != ["ivf", "pq"]:
+        raise BadSchema(
+            "L.index.vector.single.stages", place, found=f"stages {found[:8]}", wanted="ivf, pq"
+        )
+    return stages[0].ivf, stages[1].pq
+
+
+def _codebook(message: index_pb2.PQ, place: Place) -> AnyVectors:
+    """Return the codewords, from before there were tensors too."""
+    if message.HasField("codebook_tensor"):
+        return parse_tensor(message.codebook_tensor, place)
+    return np.array(message.codebook, np.float32)
+
+
+def single_file(
+    model: Model,
+    quantizer: Product,
+    partitions: Sequence[tuple[Keys, Columns]],
+    loss: float,
+    column: str,
+) -> bytes:
+    """Return the bytes of a file: of each partition the row ids and codes."""
+    parts: list[bytes] = []
+    offsets, position = [], 0
+    for keys, rows in partitions:
+        offsets.append(position)
+        codes = np.ascontiguousarray(rows[COLUMN])
+        parts += [codes.tobytes(), keys.astype("<u8").tobytes()]
+        position += codes.nbytes + keys.nbytes
+    ivf = index_pb2.IVF(
+        offsets=offsets,
+        lengths=[len(keys) for keys, _ in partitions],
+        centroids_tensor=tensor_of(model.centroids),
+        loss=loss,
+    )
+    message = _index(model, quantizer, ivf, column).SerializeToString()
+    tail = len(message).to_bytes(4, "little") + message + position.to_bytes(8, "little") + END
+    return b"".join([*parts, tail])
+
+
+def _index(model: Model, quantizer: Product, ivf: index_pb2.IVF, column: str) -> index_pb2.Index:
+    """Return the message behind the partitions."""
+    pq = index_pb2.PQ(
+        num_bits=quantizer.quantizer.num_bits,
+        num_sub_vectors=len(quantizer.quantizer.codebook),
+        dimension=model.dimension,
+        codebook_tensor=index_pb2.Tensor.FromString(quantizer.buffers()[0]),
+    )
+    return index_pb2.Index(
+        name=f"{column}_idx",
+        columns=[column],
+        vector_index=index_pb2.VectorIndex(
+            spec_version=SPEC_VERSION,
+            dimension=model.dimension,
+            stages=[index_pb2.VectorIndexStage(ivf=ivf), index_pb2.VectorIndexStage(pq=pq)],
+            metric_type=METRICS[model.metric],
+        ),
+    )
