@@ -79,6 +79,7 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(("vector_request",), 7),
     # 8: many processes
     **dict.fromkeys(("jobs", "spark", "validation", "distributed_index", "distributed_table"), 8),
+    "distributed_model": 8,
 }
 """Floor of each module below `lanceref` (of a package: of all it holds); "" is the root itself."""
 

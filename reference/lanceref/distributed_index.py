@@ -55,15 +55,18 @@ def build_index(
     *,
     shards: int | Sequence[Sequence[int]] = 8,
     merged: int | Sequence[Sequence[int]] | None = None,
+    shared_model: bool = False,
+    seed: int = 0,
     storage_options: dict[str, str] | None = None,
     **parameters: object,
 ) -> LanceDataset:
     """Build an index over a whole table and commit it; return the new version.
 
     `shards` are a number of segments, or the fragment ids of each; `merged` are a number of
-    segments to be left, or the shards of each by their place; None leaves them as they are. Other
-    parameters are those of `create_index_uncommitted`. Raises IndexRefused for fragments that are
-    in no shard or in two, CommitConflict when every round met a compaction.
+    segments to be left, or the shards of each by their place; None leaves them as they are. A
+    vector index has a model for each segment or, if it is to be shared, one that `seed` decides
+    on. Other parameters are those of `create_index_uncommitted`. Raises IndexRefused for fragments
+    that are in no shard or in two, CommitConflict when every round met a compaction.
     """
     table = dataset(uri, storage_options=storage_options)
     for left in reversed(range(ROUNDS)):
@@ -76,7 +79,10 @@ def build_index(
             parameters,
             storage_options,
         )
-        segments = built_segments(executor, build, _shards(table, shards), merged)
+        groups = _shards(table, shards)
+        if shared_model:
+            build = with_model(executor, build, groups, seed)
+        segments = built_segments(executor, build, groups, merged)
         try:
             return table.commit_existing_index_segments(build.name, column, segments)
         except CommitConflictError:
@@ -85,6 +91,23 @@ def build_index(
             table = dataset(uri, storage_options=storage_options)
             shards = shards if isinstance(shards, int) else len(shards)
     raise AssertionError("the last round returns or raises")
+
+
+def with_model(
+    executor: Executor, build: Build, shards: Sequence[tuple[int, ...]], seed: int
+) -> Build:
+    """Return a build of a vector index whose segments share a model, trained over all shards."""
+    from lanceref.distributed_model import Sampling, train_model
+    from lanceref.vector_request import vector_request
+
+    schema, given = build.opened()._snapshot.manifest.schema, dict(build.parameters)
+    metric = str(given.pop("metric", "L2"))
+    path, parameters = vector_request(schema, build.column, str(build.index_type), metric, given)
+    storage = tuple(sorted((build.storage_options or {}).items()))
+    sampling = Sampling(build.uri, build.version, path, parameters.metric, 0, seed, storage)
+    model = train_model(executor, sampling, shards, parameters)
+    count = len(model["ivf_centroids"])
+    return replace(build, parameters={**build.parameters, "num_partitions": count, **model})
 
 
 def built_segments(

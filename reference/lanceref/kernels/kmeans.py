@@ -11,6 +11,9 @@ Beyond 256, vectors are first divided by 16 centroids, and each part gets its sh
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,7 +56,7 @@ def train(
     if len(vectors) > most:
         vectors = vectors[np.sort(random.choice(len(vectors), most, replace=False))]
     if k <= MOST_AT_ONCE:
-        return _rounds(vectors, k, metric, random, rounds)
+        return _rounds(vectors, k, metric, random, rounds).astype(vectors.dtype, copy=False)
     coarse = _rounds(vectors, FAN_OUT, metric, random, rounds)
     ids = assign(vectors, coarse, metric)
     parts = [vectors[ids == number] for number in range(FAN_OUT)]
@@ -85,20 +88,67 @@ def _rounds(
     vectors: AnyVectors, k: int, metric: Metric, random: np.random.Generator, rounds: int
 ) -> AnyVectors:
     """Run the rounds of Lloyd."""
+
+    def look(centroids: AnyVectors) -> list[Partial]:
+        return [partial(vectors, centroids, metric)]
+
+    first = drawn(vectors, k, metric, random)
+    return settled(look, first, metric, squared_lengths(vectors, metric), rounds)
+
+
+def drawn(vectors: AnyVectors, k: int, metric: Metric, random: np.random.Generator) -> AnyVectors:
+    """Return k of the vectors as the first centroids, in the type that rounds count in."""
     first = np.sort(random.choice(len(vectors), k, replace=False))
     centroids = vectors[first].astype(np.uint8 if metric == "hamming" else accumulator(vectors))
-    if metric == "dot":
-        centroids = _unit(centroids)
-    lengths = 0.0 if metric != "l2" else float(np.square(vectors, dtype=np.float64).sum())
+    return _unit(centroids) if metric == "dot" else centroids
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """What a part of the vectors says in one round.
+
+    The sums of the vectors near to each centroid [k, d] (of hamming: of their bits), how many these
+    are [k], and the sum of their scores: distances, of l2 without the squared lengths of vectors.
+    """
+
+    sums: AnyVectors
+    counts: Counts
+    loss: float
+
+
+def partial(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> Partial:
+    """Return what vectors [n, d] say; parts of them can be looked at anywhere."""
+    ids, loss = _nearest(vectors, centroids, metric)
+    return Partial(*_sums(vectors, ids, len(centroids), metric), loss)
+
+
+def squared_lengths(vectors: AnyVectors, metric: Metric) -> float:
+    """Return what scores lack of distances, summed: of l2 the squared lengths of vectors."""
+    return float(np.square(vectors, dtype=np.float64).sum()) if metric == "l2" else 0.0
+
+
+def settled(
+    look: Callable[[AnyVectors], Iterable[Partial]],
+    centroids: AnyVectors,
+    metric: Metric,
+    lengths: float,
+    rounds: int = ROUNDS,
+) -> AnyVectors:
+    """Run rounds until the sum of distances hardly changes.
+
+    `look` goes through all vectors, whose `squared_lengths` are `lengths`.
+    """
     before = np.inf
     for _ in range(rounds):
-        ids, loss = _nearest(vectors, centroids, metric)
-        centroids = _means(vectors, ids, k, metric)
-        loss += lengths
+        parts = list(look(centroids))
+        counts = np.sum([part.counts for part in parts], axis=0)
+        sums = parts[0].sums if len(parts) == 1 else np.sum([part.sums for part in parts], axis=0)
+        centroids = _means(sums, counts, metric)
+        loss = lengths + sum(part.loss for part in parts)
         if abs(before - loss) < SETTLED * abs(loss) or loss == before:
             break
         before = loss
-    return centroids.astype(vectors.dtype, copy=False)
+    return centroids
 
 
 def _nearest(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> tuple[Ids, float]:
@@ -111,19 +161,25 @@ def _nearest(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> tupl
     return ids, loss
 
 
-def _means(vectors: AnyVectors, ids: Ids, k: int, metric: Metric) -> AnyVectors:
-    """Return the centroids of clusters [k, d], after halving large ones where some are empty."""
+def _sums(vectors: AnyVectors, ids: Ids, k: int, metric: Metric) -> tuple[AnyVectors, Counts]:
+    """Return the sums of the vectors of each cluster, or of their bits, and how many these are."""
     counts = np.bincount(ids, minlength=k)
     rows = vectors[np.argsort(ids.astype(np.uint16), kind="stable")]
     starts = (np.cumsum(counts) - counts)[counts > 0]
     if metric == "hamming":
-        bits = np.unpackbits(rows.view(np.uint8), axis=1)
-        sums = np.zeros((k, bits.shape[1]), np.int64)
-        sums[counts > 0] = np.add.reduceat(bits, starts, axis=0, dtype=np.int64)
+        rows = np.unpackbits(rows.view(np.uint8), axis=1)
+    wide = np.int64 if metric == "hamming" else accumulator(vectors)
+    sums = np.zeros((k, rows.shape[1]), wide)
+    if len(rows):
+        sums[counts > 0] = np.add.reduceat(rows, starts, axis=0, dtype=wide)
+    return sums, counts
+
+
+def _means(sums: AnyVectors, counts: Counts, metric: Metric) -> AnyVectors:
+    """Return the centroids of clusters [k, d], after halving large ones where some are empty."""
+    if metric == "hamming":
         return np.packbits(sums * 2 > counts[:, None], axis=1)
-    means = np.zeros((k, vectors.shape[1]), accumulator(vectors))
-    means[counts > 0] = np.add.reduceat(rows, starts, axis=0, dtype=means.dtype)
-    means /= np.maximum(counts, 1)[:, None]
+    means: AnyVectors = sums / np.maximum(counts, 1).astype(sums.dtype)[:, None]
     _fill_empty(means, counts)
     return _unit(means) if metric == "dot" else means
 

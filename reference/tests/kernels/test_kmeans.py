@@ -104,3 +104,26 @@ def test_shares_add_up(sizes, share):
         shares = divide(k, np.array(sizes))
         assert shares.sum() == k
         assert (shares <= sizes).all() and (shares >= 0).all()
+
+
+@pytest.mark.parametrize("metric", ["l2", "dot", "hamming"])
+def test_parts_together_say_what_the_whole_says(metric):
+    """Rounds over three parts give the centroids of rounds over all vectors, but for rounding."""
+    random = np.random.default_rng(3)
+    vectors = random.standard_normal((300, 8)).astype(np.float32)
+    if metric == "hamming":
+        vectors = random.integers(0, 256, (300, 8), np.uint8)
+    first = kmeans.drawn(vectors, 5, metric, random)
+    lengths = kmeans.squared_lengths(vectors, metric)
+
+    def rounds(parts):
+        return kmeans.settled(
+            lambda given: [kmeans.partial(part, given, metric) for part in parts],
+            first,
+            metric,
+            lengths,
+            4,
+        )
+
+    together, apart = rounds([vectors]), rounds(np.split(vectors, [50, 120]))
+    np.testing.assert_allclose(together.astype(float), apart.astype(float), atol=1e-5)

@@ -1,0 +1,105 @@
+"""Distributed training: a shared model makes segments that are one index."""
+
+import lanceref
+import numpy as np
+import pyarrow as pa
+import pytest
+from lanceref.distributed_index import build_index
+from lanceref.jobs import Loop, Processes
+
+DIM, ROWS = 16, 1200
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Vectors around 30 points, in eight fragments."""
+    random = np.random.default_rng(11)
+    points = random.normal(size=(30, DIM)) * 4
+    vectors = (points[random.integers(0, 30, ROWS)] + random.normal(size=(ROWS, DIM))).astype("f4")
+    rows = pa.table(
+        {"i": range(ROWS), "v": pa.FixedSizeListArray.from_arrays(vectors.ravel(), DIM)}
+    )
+    uri = str(tmp_path_factory.mktemp("vectors") / "t")
+    return lanceref.write_dataset(rows, uri, max_rows_per_file=ROWS // 8)
+
+
+TYPES = {
+    "IVF_FLAT": {},
+    "IVF_PQ": {"num_sub_vectors": 4},
+    "IVF_SQ": {},
+    "IVF_RQ": {"num_bits": 3},
+    "IVF_HNSW_SQ": {"m": 8, "ef_construction": 40},
+}
+"""Parameters of each type."""
+
+
+def nearest(dataset, k=10, use_index=True):
+    """Return the ids found for 20 queries."""
+    random = np.random.default_rng(2)
+    queries = random.integers(0, ROWS, 20)
+    vectors = dataset.take(queries, ["v"])["v"].to_pylist()
+    asked = {"column": "v", "k": k, "nprobes": 8, "use_index": use_index}
+    return [
+        set(dataset.to_table(nearest=asked | {"q": q}, columns=["i"])["i"].to_pylist())
+        for q in vectors
+    ]
+
+
+def recall(found, wanted):
+    return np.mean([len(a & b) / len(b) for a, b in zip(found, wanted, strict=True)])
+
+
+def built(table, kind, executor=None, **arguments):
+    return build_index(
+        executor or Loop(), table.uri, "v", kind, num_partitions=8, sample_rate=64, max_iters=10,
+        **TYPES[kind], **arguments,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_segments_of_a_shared_model_are_as_good_as_one(table, kind):
+    """Searched whole, four segments, two merged ones and one find what is near alike."""
+    wanted = nearest(table, use_index=False)
+    found = []
+    for shards, merged, left in ((4, None, 4), (4, 2, 2), (1, None, 1)):
+        made = built(table, kind, shards=shards, merged=merged, shared_model=True)
+        (index,) = made.describe_indices()
+        assert len(index.segments) == left
+        found.append(nearest(made))
+    floor = {"IVF_FLAT": 1.0, "IVF_PQ": 0.3, "IVF_SQ": 0.9, "IVF_RQ": 0.7}.get(kind, 0.85)
+    scores = [recall(one, wanted) for one in found]
+    assert min(scores) >= floor
+    assert max(scores) - min(scores) <= 0.1
+    if kind in {"IVF_FLAT", "IVF_PQ"}:  # others depend on bounds, graphs, places in a partition
+        assert found[0] == found[1]
+
+
+def test_models_of_their_own_are_searched_together(table):
+    """Four segments with centroids of their own are one index, which finds every row."""
+    made = built(table, "IVF_FLAT", shards=4)
+    assert nearest(made) == nearest(table, use_index=False)
+
+
+def test_the_model_does_not_depend_on_who_trains(table):
+    """A loop and two processes make the same centroids; another seed makes others."""
+
+    def centroids(executor, seed):
+        made = built(table, "IVF_FLAT", executor, shards=3, shared_model=True, seed=seed)
+        return made.index_statistics("v_idx")["indices"][0]["centroids"]
+
+    first = centroids(Loop(), 1)
+    assert first == centroids(Processes(2), 1)
+    assert first != centroids(Loop(), 2)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("kind", TYPES)
+def test_the_oracle_searches_the_segments(table, kind):
+    """Segments and merged segments are opened by the oracle, which finds as much as we do."""
+    import lance
+
+    wanted = nearest(table, use_index=False)
+    for merged in (None, 2):
+        made = built(table, kind, shards=4, merged=merged, shared_model=True)
+        ours, theirs = nearest(made), nearest(lance.dataset(made.uri))
+        assert recall(theirs, wanted) >= recall(ours, wanted) - 0.02
