@@ -75,7 +75,7 @@ def train_model(
     shards: Sequence[tuple[int, ...]],
     given: VectorParameters,
 ) -> SharedModel:
-    """Return centroids [k, d], and where codes need it a codebook [m, 2 ** bits, d / m] or rotation.
+    """Return centroids [k, d], and where codes need it a codebook [m, 2 ** b, d / m] or rotation.
 
     Raises OperationRefused for too few vectors.
     """
