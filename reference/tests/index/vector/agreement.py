@@ -33,7 +33,7 @@ def built(root: Path, values, by, index_type: str, **parameters) -> str:
     return path
 
 
-def answers(module, path: str, queries, **asked):
+def found_by(module, path: str, queries, **asked):
     """Return the rows and distances that an implementation finds for each query."""
     dataset = module.dataset(path)
     for query in queries:
@@ -49,8 +49,8 @@ def agree(path: str, oracle, queries, share: float = 1, **asked) -> None:
     some.
     """
     ours, theirs = (
-        answers(lanceref, path, queries, **asked),
-        answers(oracle, path, queries, **asked),
+        found_by(lanceref, path, queries, **asked),
+        found_by(oracle, path, queries, **asked),
     )
     wanted, missing = 0, 0
     for (mine, near), (other, far) in zip(ours, theirs, strict=True):

@@ -13,7 +13,7 @@ from lanceref.index.vector.tensor import tensor_of
 from lanceref.kernels.distance import distances
 from lanceref.kernels.product_quantizer import ProductQuantizer
 
-from .agreement import agree, answers, built, clustered
+from .agreement import agree, built, clustered, found_by
 from .indexed import opened
 
 PLACE = Place("auxiliary.idx", 0)
@@ -233,6 +233,6 @@ def test_cosine_of_codes_is_twice_that_of_vectors(tmp_path):
     said = {"num_sub_vectors": 16, "metric": "cosine"}
     path = built(tmp_path, values, lance, "IVF_PQ", **said)
     for module in (lance, lanceref):
-        (_, codes), *_ = answers(module, path, queries)
-        (_, exact), *_ = answers(module, path, queries, refine_factor=5)
+        (_, codes), *_ = found_by(module, path, queries)
+        (_, exact), *_ = found_by(module, path, queries, refine_factor=5)
         np.testing.assert_allclose(codes[5:] / exact[5:], 2, rtol=0.2)

@@ -14,7 +14,7 @@ from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.storage import BytesSource
 from pyarrow import ArrowInvalid
 
-from .agreement import agree, answers, built, clustered
+from .agreement import agree, built, clustered, found_by
 from .indexed import opened
 
 
@@ -156,7 +156,7 @@ def test_four_bits_are_read_though_the_oracle_cannot(tmp_path):
     said = {"num_sub_vectors": 8, "num_bits": 4, "index_file_version": "LEGACY"}
     path = built(tmp_path, values, lance, "IVF_PQ", **said)
     with pytest.raises(ArrowInvalid):
-        next(answers(lance, path, queries))
+        next(found_by(lance, path, queries))
     index = opened(lanceref.dataset(path))
     for number in range(3):
         keys = index.keys(number).astype(int)

@@ -76,8 +76,8 @@ def test_what_is_written_is_read(tmp_path):
     assert 2 + 1 + 1 + 1 == head.message.loss
     held = read_auxiliary(segment, head)
     assert [2, 2, 0] == held.partitions.lengths.tolist()
-    assert [5, 6, 3, 9] == held.file.read("_rowid").to_pylist()
-    assert [[1, 0], [0, 1], [8, 8], [9, 8]] == held.file.read("flat").to_pylist()
+    assert [5, 6, 3, 9] == segment.file(AUXILIARY).read("_rowid").to_pylist()
+    assert [[1, 0], [0, 1], [8, 8], [9, 8]] == segment.file(AUXILIARY).read("flat").to_pylist()
 
 
 def test_metadata(tmp_path):
