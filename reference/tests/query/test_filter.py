@@ -69,7 +69,7 @@ def test_filters_with_floats_and_lists_answer_as_the_oracle(version, tmp_path):
     texts = [one for one in FLOAT_TEXTS if not old or ("k" not in one and "_row_" not in one)]
     write(table, tmp_path, data_storage_version=version)
 
-    from .answers import differences
+    from .oracle_answers import differences
 
     assert [] == differences(tmp_path / "t", texts)
 
@@ -79,7 +79,7 @@ def test_filters_answer_as_the_oracle(tmp_path):
     """What is accepted, what it finds, and as which class the rest is refused."""
     write(TABLE, tmp_path, data_storage_version="2.1")
 
-    from .answers import differences
+    from .oracle_answers import differences
 
     assert [] == differences(tmp_path / "t", TEXTS)
 
@@ -89,7 +89,7 @@ def test_every_type_meets_every_literal_and_type_as_in_the_oracle(tmp_path):
     """More than 3 000 comparisons."""
     write(TABLE, tmp_path, data_storage_version="2.1")
 
-    from .answers import differences
+    from .oracle_answers import differences
 
     assert [] == differences(tmp_path / "t", matrix())
 
@@ -155,7 +155,7 @@ def floats(tmp_path_factory):
 @given(TREES)
 def test_random_filters_answer_as_the_oracle(floats, text):
     """Conditions of numbers and text, joined in any way."""
-    from .answers import differences
+    from .oracle_answers import differences
 
     assert [] == differences(floats, [text])
 
