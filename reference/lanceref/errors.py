@@ -340,7 +340,7 @@ class RowNotFound(LanceError, OSError, IndexError):
     kind = "out_of_range"
 
 
-class IndexRefused(LanceError, RuntimeError):
+class IndexRefused(LanceError, RuntimeError, ValueError):
     """An index that cannot be made as it is asked for."""
 
 

@@ -39,7 +39,7 @@ class IndexListing(OpenTable):
                 "fragment_ids": segments[str(UUID(bytes=entry.uuid.uuid))].covers,
                 "base_id": entry.base_id if entry.HasField("base_id") else None,
             }
-            for entry in self._snapshot.manifest.indices
+            for entry in sorted(self._snapshot.manifest.indices, key=lambda one: one.name)
         ]
 
     def describe_indices(self) -> list[IndexDescription]:
@@ -56,9 +56,13 @@ class IndexListing(OpenTable):
         bitmaps = [(covered(entry) or BitMap()) & BitMap(fragments) for entry in found]
         rows = [sum(fragments[number] for number in bitmap) for bitmap in bitmaps]
         covered_fragments = BitMap().union(*bitmaps)
-        segments = [index.open(segment).index.statistics() for segment in index.segments]
+        built = [segment.built for segment in index.segments]
+        segments = [
+            index.open(segment).index.statistics() if segment.built else {}
+            for segment in index.segments
+        ]
         return {
-            "index_type": _shown_by(index),
+            "index_type": _shown_by(index) if any(built) else "N/A",
             "name": index_name,
             "num_indices": len(found),
             "num_segments": len(found),
@@ -108,7 +112,7 @@ def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:
         fragment_ids=covered(entry) or BitMap(),
         index_version=entry.index_version,
         created_at=created,
-        size_bytes=sum(file.size_bytes for file in entry.files) if entry.files else None,
+        size_bytes=_size(entry),
         base_id=entry.base_id if entry.HasField("base_id") else None,
         covering_fields=list(entry.covering_fields),
     )
@@ -129,3 +133,10 @@ def _described(segment: Segment) -> tuple[str, dict[str, object]]:
     if kind.json_path is not None:
         return JSON, {}
     return (kind.shown, {}) if kind.describe is None else kind.describe(segment)
+
+
+def _size(entry: table_pb2.IndexMetadata) -> int | None:
+    """Return the bytes of the files of a segment, None where the entry does not say."""
+    return (
+        sum(file.size_bytes for file in entry.files) if entry.files or not covered(entry) else None
+    )

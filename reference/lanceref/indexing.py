@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from pyroaring import BitMap
 
 from lanceref.edit.index_build import build_segment, rewrite_segments
-from lanceref.errors import IndexMixed, IndexNotFound, IndexRefused
+from lanceref.errors import IndexMixed, IndexNotFound, IndexRefused, OperationRefused
+from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import paths_of, type_name
 from lanceref.index_request import index_request
 from lanceref.opened import OpenTable
@@ -238,7 +239,10 @@ class Indexing(OpenTable):
         known = self._snapshot.indices.of(entries).known
         if len(known) != 1:
             raise IndexRefused("the segments are not of one known index type")
-        return index_of(rewrite_segments(self._snapshot, known[0], known[0].segments, ()))
+        try:
+            return index_of(rewrite_segments(self._snapshot, known[0], known[0].segments, ()))
+        except OperationRefused as error:
+            raise IndexRefused(f"{error}") from error
 
     def commit_existing_index_segments(
         self, index_name: str, column: str, segments: list[Index]
@@ -253,6 +257,8 @@ class Indexing(OpenTable):
                 f"CreateIndex: segment set for index '{index_name}' mixes incompatible index "
                 "detail types"
             )
+        for index in self._snapshot.indices.of(entries).known:
+            _check_alike(index)
         before = self._replaceable(index_name, column, replace=True)
         self._commit_segments(entries, self._replaced(before, entries))
         return self  # type: ignore[return-value]
@@ -293,9 +299,18 @@ class Indexing(OpenTable):
         for index in self._snapshot.indices.known:
             if index.name == name:
                 for segment in index.segments:
-                    index.open(segment)
+                    _ = index.open(segment) if segment.built else None
                 return
         raise IndexNotFound(f"Lance index not found: name={name}")
+
+
+def _check_alike(index: LogicalIndex) -> None:
+    """Raise IndexRefused for segments of several types of vector index or several metrics."""
+    if index.kind.describe is not None:
+        shown = [index.kind.describe(segment) for segment in index.segments]
+        found = {(name, details.get("metric_type")) for name, details in shown}
+        if len(found) > 1:
+            raise IndexRefused(f"segments of {index.name!r} differ in type or metric: {found}")
 
 
 def _check_disjoint(entries: Entries) -> None:

@@ -58,7 +58,8 @@ def build_segment(
         raise OperationRefused(f"{kind.name} cannot index {column}, a {field.arrow.type}")
     with segment_writer(snapshot, segment_uuid) as writer:
         built = kind.build(training_of(snapshot, kind, field, fragments), writer, parameters)
-    return new_entry(snapshot, writer, built, name, field_id, fragments)
+    covered = fragments if writer.files else ()  # an index may only be defined
+    return new_entry(snapshot, writer, built, name, field_id, covered)
 
 
 def training_of(

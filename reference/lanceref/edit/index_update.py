@@ -7,13 +7,14 @@ all that cover fragments with deleted rows: a row that was updated has its id in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pyroaring import BitMap
 
 from lanceref.edit.index_build import build_segment, rewrite_segments
 from lanceref.index.indices import Index, paths_of
+from lanceref.index.kind import Parameters
 from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
@@ -49,11 +50,8 @@ def _updated(
     """Return the new entry of an index; None when nothing is to be done."""
     covered = BitMap().union(*(segment.covers for segment in index.segments))
     added = [rows for rows in snapshot.fragments if rows.fragment.id not in covered]
-    if rules.retrain and index.kind.parameters is not None:
-        given = index.kind.parameters(index.segments[0])
-        path = paths_of(snapshot.manifest.schema)[index.field_id]
-        entry = build_segment(snapshot, index.kind, path, given, snapshot.fragments, index.name)
-        return entry, [segment.current for segment in index.segments]
+    if index.kind.parameters is not None:
+        return _learnt(snapshot, index, rules, added, index.kind.parameters)
     count = 1 if rules.segments is None else rules.segments
     first = len(index.segments) - min(count, len(index.segments))
     if not added and (rules.segments is None or len(index.segments) - first < 2):
@@ -93,3 +91,34 @@ def _inherits(snapshot: Snapshot, index: Index, segments: Sequence[Segment]) -> 
     left = any(segment.covers & live for segment in segments)
     rule = index.kind.inherits
     return rule == "always" or (left and (rule == "left" or len(segments) == 1))
+
+
+def _learnt(
+    snapshot: Snapshot,
+    index: Index,
+    rules: UpdateRules,
+    added: Sequence[FragmentRows],
+    parameters: Callable[[Segment], Parameters],
+) -> tuple[Entry, list[Entry]] | None:
+    """Return the new entry of an index that keeps rows by what it has learnt.
+
+    All segments become one unless a number is given, also when there is nothing new.
+    """
+    built = [segment for segment in index.segments if segment.built]
+    if rules.retrain or not built:
+        path, given = paths_of(snapshot.manifest.schema)[index.field_id], index.segments[0]
+        fragments, name = snapshot.fragments, index.name
+        entry = build_segment(snapshot, index.kind, path, parameters(given), fragments, name)
+        return entry, [segment.current for segment in index.segments]
+    count = len(built) if rules.segments is None else min(rules.segments, len(built))
+    last = built[len(built) - count :]
+    if last:
+        entry = rewrite_segments(snapshot, index, last, added)
+        if not _inherits(snapshot, index, last):  # L.index.segment.dataset-version
+            entry.dataset_version = snapshot.manifest.version
+        return entry, [one.current for one in last]
+    if not added:
+        return None
+    entry = rewrite_segments(snapshot, index, built[-1:], added, anew=True)
+    entry.dataset_version = snapshot.manifest.version
+    return entry, []

@@ -103,7 +103,7 @@ def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
             if deep:
                 check_file(opened.source, opened.ctx)
     kind = kind_of(segment.entry)
-    if kind is not None and len(ctx.findings or ()) == known:
+    if kind is not None and segment.built and len(ctx.findings or ()) == known:
         with ctx.piece():
             try:
                 kind.open(segment)

@@ -73,6 +73,12 @@ class Segment:
         return f"{FOLDER}/{self.uuid}"
 
     @property
+    def root(self) -> str:
+        """Path or URI of the base that the folder lies below."""
+        base = self.entry.base_id if self.entry.HasField("base_id") else None
+        return self.bases.store_of(base).root
+
+    @property
     def covers(self) -> BitMap:
         """Ids of the fragments that hold the rows it covers; none when it does not say."""
         bitmap = covered(self.entry)
@@ -89,6 +95,11 @@ class Segment:
         found.CopyFrom(self.entry)
         set_covered(found, self.covers)
         return found
+
+    @property
+    def built(self) -> bool:
+        """Whether there are files; an index that has only been defined has none."""
+        return bool(self.entry.files) or bool(covered(self.entry))
 
     def then(self, moved: Moved) -> Moved:
         """Return `moved` for the keys in the files: they are first brought to where rows are."""

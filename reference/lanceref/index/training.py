@@ -43,6 +43,11 @@ class Training:
     by_address: bool = True
 
     @property
+    def num_rows(self) -> int:
+        """Live rows."""
+        return sum(rows.num_rows for rows in self.fragments)
+
+    @property
     def type(self) -> pa.DataType:
         """Arrow type of the values."""
         return leaf(self.field).arrow.type

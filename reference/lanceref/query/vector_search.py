@@ -60,9 +60,9 @@ class VectorSearch:
         if query.use_index and snapshot.manifest.indices:
             for index in snapshot.indices.known:
                 if index.kind is VECTOR and index.field_id == query.field_id:
-                    metrics = [one.head.model.metric for _, one in self._segments(index)]
-                    if metrics and all(query.metric in (None, one) for one in metrics):
-                        return index
+                    metrics = {one.head.model.metric for _, one in self._segments(index)}
+                    own = query.metric is None or metrics == {query.metric}
+                    return index if metrics and own else None
         return None
 
     @property

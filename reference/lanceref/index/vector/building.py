@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import OperationRefused
+from lanceref.errors import IndexRefused, OperationRefused
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Moved
 from lanceref.index.segment_writer import SegmentWriter
@@ -37,6 +37,7 @@ from lanceref.index.vector.vector_file import (
     write_head,
 )
 from lanceref.index.vector.vector_index import VectorIndex
+from lanceref.index.vector.vectors import vector_type
 from lanceref.kernels.assignment import assign
 from lanceref.kernels.distance import AnyVectors, distances
 from lanceref.kernels.hnsw_parameters import USUAL, GraphParameters
@@ -98,7 +99,7 @@ def build(
 ) -> tuple[Model, Quantizer]:
     """Train and write a segment over rows. Raises OperationRefused."""
     random = np.random.default_rng()
-    count = parameters.partitions(sum(rows.num_rows for rows in training.fragments))
+    count = parameters.partitions(training.num_rows)
     model = Model(parameters.metric, _centroids(training, parameters, count, random))
 
     def sample(most: int) -> tuple[AnyVectors, Numbers]:
@@ -120,18 +121,15 @@ def _centroids(
     training: Training, parameters: VectorParameters, count: int, random: np.random.Generator
 ) -> AnyVectors:
     """Return the centroids given, or trained, in the type of the column."""
-    dtype = training.type.value_type
-    while hasattr(dtype, "value_type"):
-        dtype = dtype.value_type
+    column = vector_type(training.type)
+    assert column is not None
     if parameters.centroids is not None:
-        return np.ascontiguousarray(parameters.centroids.astype(dtype.to_pandas_dtype()))
+        return np.ascontiguousarray(parameters.centroids.astype(column.dtype))
     size = count * parameters.sample_rate
     vectors = sampled_vectors(training, parameters.metric, size, random)
-    if len(vectors) < count:
-        raise OperationRefused(
-            f"KMeans cannot train {count} centroids with {len(vectors)} vectors, choose a smaller "
-            "num_partitions"
-        )
+    if not len(vectors):
+        raise IndexRefused("centroids cannot be trained without vectors")
+    count = min(count, len(vectors))
     metric = "l2" if parameters.metric == "cosine" else parameters.metric
     found = train(vectors, count, metric, random, parameters.max_iters)
     return np.ascontiguousarray(found.astype(vectors.dtype))

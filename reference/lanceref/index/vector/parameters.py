@@ -65,7 +65,7 @@ class VectorParameters:
         return max(1, num_rows // (self.target_partition_size or usual))
 
     def details(self) -> index_pb2.VectorIndexDetails:
-        """Return what the details say, but for the storage."""
+        """Return what the details say."""
         found = index_pb2.VectorIndexDetails(
             metric_type=METRICS[self.metric],
             target_partition_size=self.target_partition_size or 0,
@@ -75,4 +75,29 @@ class VectorParameters:
             found.hnsw_index_config.max_connections = self.graph.m
             found.hnsw_index_config.construction_ef = self.graph.ef_construction
             found.hnsw_index_config.max_level = self.graph.max_level
+        self._describe_storage(found)
         return found
+
+    def _describe_storage(self, details: index_pb2.VectorIndexDetails) -> None:
+        name, given = self.type.storage.name, self.storage
+        if name == "FLAT":
+            details.flat.SetInParent()
+        if name == "SQ":
+            details.sq.num_bits = 8
+        if name == "PQ":
+            details.pq.num_bits = _number(given, "num_bits", 8)
+            details.pq.num_sub_vectors = _number(given, "num_sub_vectors", 0)
+        if name == "RQ":
+            details.rq.num_bits = _number(given, "num_bits", 5)
+
+    def trainable(self, num_rows: int) -> bool:
+        """Return whether so many rows are enough to build over them."""
+        if self.type.storage.name != "PQ" or self.storage.get("pq_codebook") is not None:
+            return num_rows > 0
+        return num_rows >= 1 << _number(self.storage, "num_bits", 8)
+
+
+def _number(given: Mapping[str, object], name: str, usual: int) -> int:
+    """Return a parameter of the storage that is a number."""
+    found = given.get(name)
+    return found if isinstance(found, int) else usual

@@ -6,6 +6,7 @@ Clauses: L.index.vector.details
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lanceref.cursor import Cursor
 from lanceref.file.schema import Field
@@ -14,13 +15,16 @@ from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.index.vector import building
-from lanceref.index.vector.parameters import VectorParameters
+from lanceref.index.vector.parameters import METRICS, VectorParameters
 from lanceref.index.vector.single_file_index import open_index
-from lanceref.index.vector.vector_file import type_name
+from lanceref.index.vector.vector_file import TYPES, type_name
 from lanceref.index.vector.vectors import ELEMENTS, vector_type
 from lanceref.kernels.hnsw_parameters import USUAL
 from lanceref.proto import index_pb2
 from lanceref.wire import parse_message
+
+METRIC_NAMES = {number: name for name, number in METRICS.items()}
+"""Metrics by the number that details have."""
 
 ANY_VERSION = (1 << 31) - 1
 """Entries say 1 or 2, which readers do not look at."""
@@ -36,9 +40,10 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
     """Build over rows; `vector` among the parameters says what. Raises OperationRefused."""
     given = parameters["vector"]
     assert isinstance(given, VectorParameters)
-    _, quantizer = building.build(training, given, writer)
     details = given.details()
-    quantizer.describe(details)
+    if len(training.fragments) and given.trainable(training.num_rows):
+        _, quantizer = building.build(training, given, writer)
+        quantizer.describe(details)
     return Built(details, given.type.storage.version)
 
 
@@ -61,37 +66,66 @@ def details_of(segment: Segment) -> index_pb2.VectorIndexDetails:
 
 def parameters_of(segment: Segment) -> Parameters:
     """Return what a segment was built with, for another to be trained. Raises FormatError."""
-    index, details = open_index(segment), details_of(segment)
-    graph = index.graph_text
+    details = details_of(segment)
+    count, storage, graph = None, _described(details), USUAL
+    if segment.built:
+        index = open_index(segment)
+        type_, metric, count = index.head.type, index.head.model.metric, len(index.head.texts)
+        storage = {**index.auxiliary.quantizer.metadata(), **storage}
+        graph = USUAL if index.graph_text is None else index.graph_text.parameters
+    else:
+        type_, metric = TYPES[_type_name(details)], METRIC_NAMES[details.metric_type]
+        if details.HasField("hnsw_index_config"):
+            config = details.hnsw_index_config
+            graph = replace(
+                USUAL,
+                m=config.max_connections,
+                ef_construction=config.construction_ef,
+                max_level=config.max_level,
+            )
+    target = details.target_partition_size or None
+    hints = dict(details.runtime_hints)
     given = VectorParameters(
-        index.head.type,
-        index.head.model.metric,
-        num_partitions=len(index.head.model.centroids),
-        target_partition_size=details.target_partition_size or None,
-        storage=index.auxiliary.quantizer.metadata(),
-        graph=USUAL if graph is None else graph.parameters,
-        hints=dict(details.runtime_hints),
+        type_, metric, count, target, storage=storage, graph=graph, hints=hints
     )
     return {"vector": given}
+
+
+def _described(details: index_pb2.VectorIndexDetails) -> dict[str, object]:
+    """Return what details say of the storage, by name."""
+    storage = details.WhichOneof("compression")
+    if storage is None:
+        return {}
+    return {one.name: value for one, value in getattr(details, storage).ListFields()}
+
+
+def _type_name(details: index_pb2.VectorIndexDetails) -> str:
+    storage = details.WhichOneof("compression") or "flat"
+    return type_name(storage.upper(), details.HasField("hnsw_index_config"))
 
 
 def describe(segment: Segment) -> tuple[str, dict[str, object]]:
     """Return the type of a segment, and what its details say."""
     details = details_of(segment)
     storage = details.WhichOneof("compression")
-    graphs = details.HasField("hnsw_index_config")
-    if storage is None:  # early entries leave it to the files
+    if storage is None and segment.built:  # early entries leave it to the files
         return open_index(segment).head.type.name, {}
     shown: dict[str, object] = {
         "metric_type": index_pb2.VectorMetricType.Name(details.metric_type),
         "runtime_hints": dict(details.runtime_hints),
     }
-    if graphs:
+    if details.HasField("hnsw_index_config"):
         config = details.hnsw_index_config
         shown["hnsw"] = {one.name: value for one, value in config.ListFields()}
+    if storage not in (None, "flat"):
+        shown["compression"] = {"type": storage, **_described(details)}
+    if storage == "rq":
+        rotation = index_pb2.VectorIndexDetails.RabitQuantization.RotationType
+        kind = rotation.Name(details.rq.rotation_type).lower()
+        shown["compression"] = {"type": storage, **_described(details), "rotation_type": kind}
     if details.target_partition_size:
         shown["target_partition_size"] = details.target_partition_size
-    return type_name(storage.upper(), graphs), shown
+    return _type_name(details), shown
 
 
 VECTOR = Kind(

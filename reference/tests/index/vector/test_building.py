@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import lanceref
 import numpy as np
+import pyarrow as pa
 import pytest
-from lanceref.errors import OperationRefused
+from lanceref.errors import IndexRefused
 from lanceref.index.vector.building import assigned
 from lanceref.index.vector.storage import Model
 
@@ -45,11 +47,15 @@ def test_centroids_that_are_given_are_kept(tmp_path):
         assert (np.diff(index.keys(number).astype(np.int64)) > 0).all()
 
 
-def test_too_few_vectors_to_train(tmp_path):
-    """There are not more centroids than vectors."""
+def test_fewer_vectors_than_partitions(tmp_path):
+    """There are as many partitions as vectors; without any there is nothing to train with."""
     dataset = write(points(3), tmp_path)
     dataset.create_index("v", "IVF_FLAT", num_partitions=4)
-    assert len(opened(dataset).head.model.centroids) == 3
+    assert [1, 1, 1] == opened(dataset).auxiliary.partitions.lengths.tolist()
+    nothing = pa.table({"v": pa.array([None] * 3, pa.list_(pa.float32(), 2))})
+    dataset = lanceref.write_dataset(nothing, tmp_path / "n")
+    with pytest.raises(IndexRefused, match="vectors"):
+        dataset.create_index("v", "IVF_FLAT", num_partitions=1)
 
 
 def test_segments_are_merged(tmp_path):
@@ -70,5 +76,5 @@ def test_segments_are_merged(tmp_path):
     other = dataset.create_index_uncommitted(
         "v", "IVF_FLAT", fragment_ids=[0], ivf_centroids=values[3:6]
     )
-    with pytest.raises(OperationRefused, match="centroids"):
+    with pytest.raises(IndexRefused, match="centroids"):
         dataset.merge_existing_index_segments([other, built[1]])

@@ -61,3 +61,72 @@ def test_compaction_brings_rows_where_they_are(dataset):
     assert near(dataset, VALUES[5], k=9, nprobes=3) == near(
         dataset, VALUES[5], k=9, use_index=False
     )
+
+
+def test_an_index_that_is_only_defined(tmp_path):
+    """It has no files and is passed over; it is built when it is brought up to date."""
+    dataset = write(VALUES[:600], tmp_path)
+    dataset.create_index("v", "IVF_FLAT", train=False, metric="dot", num_partitions=3)
+    (shown,) = dataset.describe_indices()
+    assert ("IVF_FLAT", "DOT", 0) == (
+        shown.index_type,
+        shown.details["metric_type"],
+        shown.segments[0].size_bytes,
+    )
+    assert [{}] == dataset.index_statistics("v_idx")["indices"]
+    assert near(dataset, VALUES[5], k=9) == near(dataset, VALUES[5], k=9, use_index=False)
+    dataset.optimize.optimize_indices()
+    assert 600 == dataset.index_statistics("v_idx")["num_indexed_rows"]
+    assert "dot" == opened(dataset).head.model.metric
+
+
+def test_product_quantizers_need_rows(tmp_path):
+    """With fewer than there are codes nothing is built."""
+    dataset = write(VALUES[:100], tmp_path)
+    dataset.create_index("v", "IVF_PQ", num_sub_vectors=4, num_partitions=1)
+    assert 0 == dataset.index_statistics("v_idx")["num_indexed_rows"]
+    (shown,) = dataset.describe_indices()
+    assert {"type": "pq", "num_bits": 8, "num_sub_vectors": 4} == shown.details["compression"]
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (("IVF_SQ", {}), {"type": "sq", "num_bits": 8}),
+        (("IVF_RQ", {"num_bits": 3}), {"type": "rq", "num_bits": 3, "rotation_type": "fast"}),
+    ],
+)
+def test_details_of_storages(tmp_path, given, wanted):
+    """They say how vectors are compressed."""
+    dataset = write(VALUES[:300], tmp_path)
+    index_type, parameters = given
+    dataset.create_index("v", index_type, num_partitions=2, **parameters)
+    (shown,) = dataset.describe_indices()
+    assert (index_type, wanted) == (shown.index_type, shown.details["compression"])
+
+
+def test_segments_that_do_not_go_together(tmp_path):
+    """Of other types or metrics."""
+    dataset = write(VALUES[:600], tmp_path)
+
+    def built(number, index_type, metric):
+        return dataset.create_index_uncommitted(
+            "v", index_type, metric=metric, fragment_ids=[number], num_partitions=2
+        )
+
+    first = built(0, "IVF_FLAT", "l2")
+    for other in (built(1, "IVF_SQ", "l2"), built(1, "IVF_FLAT", "dot")):
+        with pytest.raises(ValueError, match="differ"):
+            dataset.commit_existing_index_segments("v_idx", "v", [first, other])
+
+
+@pytest.mark.parametrize(("count", "segments"), [(None, 1), (0, 2), (1, 2), (2, 1)])
+def test_which_segments_become_one(dataset, count, segments):
+    """The last ones, all unless a number is given; without new rows too, but for none."""
+    dataset.optimize.optimize_indices(num_indices_to_merge=0)
+    before = [one["uuid"] for one in dataset.list_indices()]
+    dataset.optimize.optimize_indices(num_indices_to_merge=count)
+    after = dataset.list_indices()
+    assert [900] == [sum(dataset.index_statistics("v_idx")["num_indexed_rows_per_delta"])]
+    assert segments == len(after)
+    assert (before == [one["uuid"] for one in after]) == (count == 0)
