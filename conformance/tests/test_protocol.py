@@ -29,7 +29,6 @@ def test_operations_of_this_version() -> None:
     reading = {"file.read", "file.inspect", "dataset.read", "dataset.take", "dataset.versions"}
     writing = {"write.dataset", "commit.apply", "mutate"}
     others = {"dataset.describe", "hello", "validate", "reset", "bye"}
-
     asking = {"index.search", "index.dump"}
 
     assert reading | writing | asking | others == set(protocol.operations())

@@ -197,7 +197,7 @@ _MARKS = (
           "L.txn.file.name",
           transaction(setting(uuid="00000000-0000-4000-8000-000000000000"),
                       "_transactions/*.txn")),
-    _case(_COMMIT, "timestamp", "a manifest of the year 10000", "L.table.message.timestamp",
+    _case(_COMMIT, "timestamp", "a manifest of the year 10000", "L.table.manifest.timestamp",
           manifest(_year_10000), kind="negative-dataset"),
     _case(_COMMIT, "useless-file", "a data file of no field of the table",
           "L.table.datafile.no-field", manifest(_useless)),
