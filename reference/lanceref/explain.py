@@ -2,7 +2,7 @@
 
 The file is parsed by the reader's own code with spans switched on; the tree is what the parsers
 cut. Kinds of file: data file (also index files, which are data files), manifest, transaction,
-deletion file, tag, branch, version hint; the name decides.
+deletion file, rows that moved, tag, branch, version hint; the name decides.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanceref.context import Context, Finding
+from lanceref.index.fragment_reuse import check_beside
 from lanceref.legacy.check import check_data_file
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.spans import Span, SpanRecorder, uncovered
@@ -29,6 +30,7 @@ CHECKS: dict[str, Callable[[Source, Context], object]] = {
     ".arrow": check_deletion_file,
     ".bin": check_deletion_file,
     ".json": check_reference,
+    ".binpb": check_beside,
 }
 """What parses a file by the end of its name; every other name is a data file."""
 

@@ -114,6 +114,8 @@ def _build_negative(recipe: Negative, out: Path) -> None:
         table = parent["expect"][0]["table"]
         (folder / EXPECT).write_bytes((parent_folder / EXPECT).read_bytes())
         case["expect"] = [{"table": table, "findings": [recipe.clause]}]
+        if "search" in parent["expect"][0]:
+            case["expect"][0]["search"] = parent["expect"][0]["search"]
     else:
         case["expect"] = [{"reject": {"stage": recipe.stage, "before_output": False}}]
     _write_case(folder, case, files)

@@ -13,6 +13,7 @@ from lanceref.context import Context
 from lanceref.errors import UnknownVersion
 from lanceref.file.check import check_file
 from lanceref.index.against_rows import check_against_rows
+from lanceref.index.fragment_reuse import check_reuse
 from lanceref.index.indices import Index, Indices, kind_of
 from lanceref.index.segment import Segment
 from lanceref.storage import Store
@@ -38,6 +39,7 @@ def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool
             indices = named_indices(manifest, bases, ctx)
             known = len(ctx.findings or ())
             check_entries(indices, manifest, ctx)
+            check_reuse(indices.segments, ctx)
             whole = [check_segment(one, ctx, deep=deep) for one in indices.segments]
             if deep and all(whole) and len(ctx.findings or ()) == known:
                 for index, segment in parts(indices):
@@ -107,8 +109,10 @@ def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
         with ctx.piece():
             try:
                 kind.open(segment)
-            except UnknownVersion:  # early releases wrote files of 0.1: their rows are scanned
-                return False
+            except UnknownVersion as error:
+                if error.clause.startswith("L.index."):
+                    raise
+                return False  # early releases wrote files of 0.1: their rows are scanned
         if deep and kind.check is not None:
             with ctx.piece():
                 kind.check(segment)

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,7 @@ from lanceref.index.moved_rows import MovedRows
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, parse_treemap
 from lanceref.index.segment import Segment
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
+from lanceref.storage import Source
 from lanceref.wire import parse_message
 
 NAME = "__lance_frag_reuse"
@@ -74,6 +77,20 @@ def read_reuse(segments: Sequence[Segment], ctx: Context) -> Reuse:
     return Reuse()
 
 
+def check_reuse(segments: Sequence[Segment], ctx: Context) -> None:
+    """Report versions that do not rise. Raises FormatError."""
+    for segment in segments:
+        if segment.entry.name == NAME:
+            found = [one.dataset_version for one in content_of(segment, ctx).versions]
+            if any(after <= before for before, after in pairwise(found)):
+                ctx.lint(
+                    "L.index.reuse.order",
+                    segment.place,
+                    found=f"versions {found[:8]}",
+                    wanted="rising versions",
+                )
+
+
 def content_of(segment: Segment, ctx: Context) -> Details.InlineContent:
     """Return the versions, from the entry or from the file it names."""
     data = memoryview(segment.entry.index_details.value)
@@ -82,6 +99,13 @@ def content_of(segment: Segment, ctx: Context) -> Details.InlineContent:
     if details.WhichOneof("content") != "external":
         return details.inline
     outside = details.external
+    if PurePosixPath(outside.path).name != outside.path or outside.path == "..":
+        raise FormatError(
+            clause,
+            segment.place,
+            found=f"path {outside.path!r}",
+            wanted="one in the index's folder",
+        )
     held = memoryview(segment.bytes_of(outside.path))
     if outside.offset + outside.size > len(held):
         raise FormatError(
@@ -92,6 +116,13 @@ def content_of(segment: Segment, ctx: Context) -> Details.InlineContent:
         )
     part = held[outside.offset : outside.offset + outside.size]
     return parse_message(Cursor(part, 0, ctx), Details.InlineContent, name, clause, segment.place)
+
+
+def check_beside(source: Source, ctx: Context) -> None:
+    """Parse a file of versions for `explain` and `validate`."""
+    with ctx.piece():
+        cursor = Cursor(source.read(0, source.size), 0, ctx)
+        parse_message(cursor, Details.InlineContent, "fragment reuse", "L.index.reuse.external")
 
 
 def _step(version: Details.Version, ctx: Context, place: Place) -> Step:

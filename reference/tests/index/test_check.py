@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import lanceref
 import pyarrow as pa
@@ -109,3 +110,23 @@ def test_damaged_files_give_only_errors_of_ours(dataset, tmp_path):
                     refused += 1
             path.write_bytes(held)
     assert refused > 0
+
+
+FROZEN = Path(__file__).parents[3] / "fixtures" / "index" / "any"
+
+
+@pytest.mark.parametrize(
+    ("case", "clause"),
+    [
+        ("btree/neg-plain-pages", "L.index.btree.pages"),
+        ("zonemap/lint-plain-nulls", "L.index.zones.nulls"),
+        ("btree/lint-moved-order", "L.index.reuse.order"),
+        ("btree/neg-moved-beside-elsewhere", "L.index.reuse.external"),
+        ("inverted/neg-plain-format", "L.index.fts.format-version"),
+    ],
+)
+def test_damage_that_no_query_has_to_see(case, clause):
+    """A deep look names the clause, and finds nothing in a table that is whole."""
+    found = [one.clause for one in lanceref.validate(FROZEN / case / "dataset", deep=True)]
+    assert clause in found
+    assert [] == lanceref.validate(FROZEN / "btree/moved-beside/dataset", deep=True)

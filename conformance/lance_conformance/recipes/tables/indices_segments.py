@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
-from google.protobuf.message import Message
+from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
+from lanceref.proto.table_pb2 import IndexMetadata, IndexSection
 
+from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.hand import reworked
 from lance_conformance.recipes.indexed import Indexed
-from lance_conformance.recipes.model import MessageEdit, Positive
+from lance_conformance.recipes.messages import index, indices
+from lance_conformance.recipes.model import Made, MessageEdit, Positive
+from lance_conformance.recipes.reflow import edit_message
 from lance_conformance.recipes.tables.indices import BITMAP, BTREE, ZONEMAP, search
 
 LAST = "_versions/18446744073709551611.manifest"
@@ -70,22 +75,15 @@ _WRITTEN = (
 )  # fmt: skip
 
 
-def _entry(edit: Callable[[Any], None]) -> MessageEdit:
-    def apply(section: Message) -> None:
-        edit(section.indices[0])  # type: ignore[attr-defined]
-
-    return MessageEdit("index section", apply, LAST)
-
-
-def _upper(entry: Any) -> None:
+def _upper(entry: IndexMetadata) -> None:
     entry.index_details.type_url = entry.index_details.type_url.upper()
 
 
-def _unknown(entry: Any) -> None:
+def _unknown(entry: IndexMetadata) -> None:
     entry.index_details.type_url = "/lance.table.TomorrowIndexDetails"
 
 
-def _too_new(entry: Any) -> None:
+def _too_new(entry: IndexMetadata) -> None:
     entry.index_version = 9
 
 
@@ -98,11 +96,66 @@ def _edited(
 
 _EDITED = (
     _edited("upper-case", "the name of the type in capitals", [0, 4, 10],
-            "L.index.details.url", _entry(_upper), used=True),
+            "L.index.details.url", index(_upper, LAST), used=True),
     _edited("unknown-type", "a type that nobody knows: the rows are scanned", [0, 4, 10],
-            "L.index.details.unknown", _entry(_unknown), used=False),
+            "L.index.details.unknown", index(_unknown, LAST), used=False),
     _edited("too-new", "a version that nobody knows: the rows are scanned", [0, 4, 10],
-            "L.index.details.version", _entry(_too_new), used=False),
+            "L.index.details.version", index(_too_new, LAST), used=False),
 )  # fmt: skip
 
-POSITIVES = (*_WRITTEN, *_EDITED)
+_MOVED = "_versions/18446744073709551609.manifest"
+"""The seventh version, of a table whose rows were moved."""
+
+Details = FragmentReuseIndexDetails
+
+
+def _moved_rows(section: IndexSection) -> IndexMetadata:
+    (own,) = (entry for entry in section.indices if entry.name == "__lance_frag_reuse")
+    return own
+
+
+def reuse(edit: Callable[[Details], None]) -> MessageEdit:
+    """Change what is said of rows that moved."""
+
+    def apply(section: IndexSection) -> None:
+        own = _moved_rows(section)
+        details = Details.FromString(own.index_details.value)
+        edit(details)
+        own.index_details.value = details.SerializeToString(deterministic=True)
+
+    return indices(apply, _MOVED)
+
+
+_BESIDE = "details.binpb"
+
+
+def _beside(make: Callable[[], Made]) -> Callable[[], Made]:
+    """Return a maker that puts what is said of rows that moved into a file."""
+
+    def made() -> Made:
+        base = make()
+        held, folder = [], []
+
+        def move(section: IndexSection) -> None:
+            folder.append(str(UUID(bytes=_moved_rows(section).uuid.uuid)))
+
+        def edit(details: Details) -> None:
+            held.append(details.inline.SerializeToString(deterministic=True))
+            details.external.path = _BESIDE
+            details.external.size = len(held[0])
+
+        edit_message(_MOVED, base.files[_MOVED], "index section", move)
+        files, _ = apply(reuse(edit), base.files)
+        files[f"_indices/{folder[0]}/{_BESIDE}"] = held[0]
+        return Made(files, base.table, made_by="hand")
+
+    return made
+
+
+def _moved_beside() -> Positive:
+    case = search("moved-beside", "addresses that moved, told in a file beside", "c = 3",
+                  [10, 0, 4], _and(BTREE, _moved), ("L.index.reuse.applied",))  # fmt: skip
+    return replace(case, make=_beside(case.make), reachable=False)
+
+
+POSITIVES = (*_WRITTEN, *_EDITED, _moved_beside())

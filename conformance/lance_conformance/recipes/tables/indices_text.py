@@ -88,6 +88,11 @@ def _scores(
     return scores(documents, asked.split(), rows, indexed)
 
 
+def scores_of(asked: str, *rows: int) -> dict[int, float]:
+    """Return the scores of rows for some words."""
+    return _scores(asked, *rows)
+
+
 def _sum(*parts: Mapping[int, float]) -> dict[int, float]:
     rows = sorted(set[int]().union(*parts))
     return {row: sum(part.get(row, 0.0) for part in parts) for row in rows}
@@ -156,35 +161,41 @@ class _Many(Indexed):
         dataset.create_scalar_index("c", "INVERTED", **self.parameters)
 
 
-def _blocks(slug: str, title: str, clauses: tuple[str, ...], **parameters: object) -> Positive:
+def blocks(
+    slug: str,
+    title: str,
+    clauses: tuple[str, ...],
+    *,
+    asked: str = "rare",
+    version: str = "2.1",
+    **parameters: object,
+) -> Positive:
+    """Return the case of a word that many documents hold."""
     texts = pa.array([" ".join(one) for one in _many().values()])
-    table = _Many(texts, "INVERTED", {"stem": False, **parameters})
-    found = scores(_many(), ["rare"], range(_MANY), _MANY)
-    if parameters.get("block_size") == 256:
-        found = _by_rounded_lengths()
-    return text_case(slug, title, match("rare"), {r: s for r, s in found.items() if r % 3},
-                     table, clauses)  # fmt: skip
-
-
-def _by_rounded_lengths() -> dict[int, float]:
-    """Return the scores of `rare` where lengths are rounded, their mean is not."""
+    table = _Many(texts, "INVERTED", {"stem": False, **parameters}, version)
     documents = _many()
+    rows = [row for row, words in documents.items() if asked in words]
+    found = scores(documents, [asked], rows, _MANY)
+    if parameters.get("block_size") == 256:
+        found = {row: score * _rounding(documents, asked, row) for row, score in found.items()}
+    return text_case(slug, title, match(asked), found, table, clauses)
+
+
+def _rounding(documents: Documents, asked: str, row: int) -> float:
+    """Return how much more a document counts where its length is rounded; the mean is not."""
     mean = sum(map(len, documents.values())) / len(documents)
-    found = {}
-    for row, tokens in documents.items():
-        own = scores(documents, ["rare"], [row], _MANY)[row]
-        often = tokens.count("rare")
-        exact = often + 1.2 * (0.25 + 0.75 * len(tokens) / mean)
-        found[row] = own * exact / (often + 1.2 * (0.25 + 0.75 * _rounded(len(tokens)) / mean))
-    return found
+    often, length = documents[row].count(asked), len(documents[row])
+    norms = (often + 1.2 * (0.25 + 0.75 * one / mean) for one in (length, _rounded(length)))
+    exact, rounded = norms
+    return exact / rounded
 
 
 _BLOCKS = (
-    _blocks("blocks", "two full blocks of 128 and the rest", ("L.index.fts.posting.blocks",),
+    blocks("blocks", "two full blocks of 128 and the rest", ("L.index.fts.posting.blocks",),
             with_position=True),
-    _blocks("blocks-256", "a full block of 256 and the rest",
+    blocks("blocks-256", "a full block of 256 and the rest",
             ("L.index.fts.score.rounded-length",), block_size=256),
-    _blocks("format-1", "the first format: blocks of 128, the last not compressed",
+    blocks("format-1", "the first format: blocks of 128, the last not compressed",
             ("L.index.fts.format-version",), format_version=1, with_position=True),
 )  # fmt: skip
 

@@ -27,6 +27,7 @@ from lanceref.errors import CorruptPage, FormatError, UnknownIndex
 from lanceref.file.schema import Field
 from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.bm25 import Corpus
+from lanceref.index.fulltext.check import check_partition
 from lanceref.index.fulltext.documents import documents
 from lanceref.index.fulltext.parameters import Settings, parse_settings, requested
 from lanceref.index.fulltext.partition import Partition
@@ -204,6 +205,16 @@ def is_text(field: Field) -> bool:
     return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
 
 
+def check(segment: Segment) -> None:
+    """Read all partitions, and report what is wrong and no query has to look at."""
+    index = Inverted(segment)
+    file, layout = segment.file(METADATA), index.settings.layout
+    _ = index.deleted_fragments
+    for partition in index.partitions:
+        _ = partition.keys, partition.elements
+        check_partition(partition, layout, file.ctx, file.place)
+
+
 INVERTED = Kind(
     name="INVERTED",
     shown="Inverted",
@@ -216,5 +227,6 @@ INVERTED = Kind(
     build=build,
     rewrite=rewrite,
     inherits="always",
+    check=check,
 )
 """The index type."""

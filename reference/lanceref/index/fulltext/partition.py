@@ -190,6 +190,14 @@ class Partition:
         (offsets,) = file.take("_position_block_offset", row, OFFSETS)
         return self._streams(data, offsets.as_py() or [], frequencies)
 
+    def impacts(self, number: int) -> list[bytes] | None:
+        """Return the impacts of the blocks of a token and of their groups, None if not stored."""
+        file = self._file("invert")
+        if "_impacts" not in file.names:
+            return None
+        (found,) = file.take("_impacts", np.array([number]), BLOCKS)
+        return [bytes(one.data) for one in _items(found, file)]
+
     def _streams(self, data: Cursor, offsets: Sequence[int], frequencies: Numbers) -> list[Numbers]:
         size = self._layout.size
         ends = [*offsets[1:], len(data.data)]

@@ -184,6 +184,14 @@ def check(segment: Segment) -> None:
     if len(np.unique(keys)) < len(keys):
         data.ctx.lint("L.index.btree.ids", data.place, found="a row twice", wanted="a row once")
     rows = page_rows(lookup)
+    pages = lookup.read("page_idx", pa.uint32()).to_numpy().astype(np.uint64)
+    if np.any(pages * np.uint64(rows) >= len(values)):
+        lookup.ctx.lint(
+            "L.index.btree.pages",
+            lookup.place,
+            found=f"page {int(pages.max())} of {len(values)} rows",
+            wanted=f"pages of {rows} rows",
+        )
     starts = np.arange(0, len(values), rows)
     ends = np.minimum(starts + rows, len(values)) - 1
     nulls = [values.slice(start, rows).null_count for start in starts.tolist()]

@@ -213,8 +213,17 @@ def accepts(field: Field) -> bool:
 
 
 def check(segment: Segment) -> None:
-    """Read what a search only reads when it asks for null."""
-    zones.read_nulls(segment.file(FILE))
+    """Report that the rows that are null are not as many as the zones say. Raises FormatError."""
+    file = segment.file(FILE)
+    counted = int(file.read("null_count", pa.uint32()).to_numpy().sum(dtype=np.uint64))
+    nulls = zones.read_nulls(file)
+    if len(nulls.keys) != counted:
+        file.ctx.lint(
+            "L.index.zones.nulls",
+            file.place,
+            found=f"{len(nulls.keys)} rows that are null",
+            wanted=f"{counted}, as in all zones",
+        )
 
 
 ZONEMAP = Kind(
