@@ -144,7 +144,7 @@ def _beside(make: Callable[[], Made]) -> Callable[[], Made]:
             details.external.path = _BESIDE
             details.external.size = len(held[0])
 
-        edit_message(_MOVED, base.files[_MOVED], "index section", move)
+        edit_message(_MOVED, base.files[_MOVED], "index section", indices(move).edit)
         files, _ = apply(reuse(edit), base.files)
         files[f"_indices/{folder[0]}/{_BESIDE}"] = held[0]
         return Made(files, base.table, made_by="hand")
