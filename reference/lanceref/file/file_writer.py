@@ -167,8 +167,11 @@ def direct(message: Message, type_name: str) -> file2_pb2.Encoding:
     return file2_pb2.Encoding(direct=encoding)
 
 
-def column_of(batch: pa.RecordBatch, field: Field) -> pa.Array:
-    """Return the batch's column for a field, as its storage type. Raises DataRefused."""
+def column_of(batch: pa.RecordBatch, field: Field, *, null_structs: bool = True) -> pa.Array:
+    """Return the batch's column for a field, as its storage type. Raises DataRefused.
+
+    Where structs can be null, what lies below a null one is no null of its fields.
+    """
     index = batch.schema.get_field_index(field.name)
     if index < 0:
         raise DataRefused(f"cannot write batch: it is missing the column `{field.name}`")
@@ -179,7 +182,7 @@ def column_of(batch: pa.RecordBatch, field: Field) -> pa.Array:
             f"got {given.type}"
         )
     array = stored_form(given, field)
-    _check_nulls(field, array)
+    _check_nulls(field, array, null_structs=null_structs)
     return array
 
 
@@ -193,15 +196,16 @@ def _same_storage(found: pa.Field, wanted: Field) -> bool:
     return described == [(field.name, field.logical_type) for field in wanted.flat()]
 
 
-def _check_nulls(field: Field, array: pa.Array) -> None:
-    """Refuse nulls in a field without nulls, the null slots of what surrounds it included."""
+def _check_nulls(field: Field, array: pa.Array, *, null_structs: bool) -> None:
+    """Raise DataRefused for nulls in a field without nulls."""
     if not field.nullable and array.null_count:
         raise DataRefused(
             f"the field `{field.name}` contained null values even though the field is marked "
             "non-null in the schema"
         )
     if field.logical_type == "struct":
+        held = array.filter(array.is_valid()) if null_structs and array.null_count else array
         for i, child in enumerate(field.children):
-            _check_nulls(child, array.field(i))
+            _check_nulls(child, held.field(i), null_structs=null_structs)
     elif field.children:
-        _check_nulls(field.children[0], array.values)
+        _check_nulls(field.children[0], array.values, null_structs=null_structs)

@@ -100,7 +100,8 @@ class Kind:
     `describe` the name and the details of a segment as lists have them, where these differ.
 
     Of a type whose details name another, `of_details` returns what an entry is. `json_path` leads
-    to the indexed values in documents, and `rows_of` returns these for rows of the column.
+    to the indexed values in documents. `rows_of` returns rows of the column with what the index
+    has of each, where that is not the value.
     """
 
     name: str

@@ -12,6 +12,7 @@ from lanceref.index.scalar.btree import BTREE
 from lanceref.index.scalar.json import JSON
 from lanceref.index.scalar.label_list import LABEL_LIST
 from lanceref.index.scalar.ngram import NGRAM
+from lanceref.index.scalar.rtree import RTREE
 from lanceref.index.scalar.zonemap import ZONEMAP
 from lanceref.index.vector.vector_kind import VECTOR
 
@@ -27,6 +28,7 @@ KINDS: tuple[Kind, ...] = (
     FM,
     VECTOR,
     MINHASHLSH,
+    RTREE,
 )
 """Every type that is there."""
 

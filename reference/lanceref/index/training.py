@@ -70,6 +70,17 @@ class Training:
                 first += count
 
 
+@dataclass(frozen=True, slots=True)
+class Held(Training):
+    """Rows whose values have been made from those of the column; `field` is of these."""
+
+    held: Sequence[Run] = ()
+
+    def runs(self) -> Iterator[Run]:
+        """Yield the rows, like any training."""
+        return iter(self.held)
+
+
 def trained(training: Training) -> tuple[pa.Array, Keys]:
     """Return all values and their keys."""
     runs = list(training.runs())

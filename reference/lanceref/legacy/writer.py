@@ -79,7 +79,8 @@ class LegacyWriter:
         Raises DataRefused for a missing column, another type, a null that must not be, another
         dictionary than before, or text that is no json.
         """
-        arrays = [stored_form(column_of(batch, field), field) for field in self._schema.fields]
+        fields = self._schema.fields
+        arrays = [stored_form(column_of(batch, one, null_structs=False), one) for one in fields]
         names = [field.name for field in self._schema.fields]
         queued = pa.RecordBatch.from_arrays(arrays, names=names)
         while queued.num_rows:

@@ -22,6 +22,8 @@ from lanceref.query.bound import Bound, apply, as_type, constant, negated, truth
 from lanceref.query.casts import try_cast
 from lanceref.query.coercion import common_type
 from lanceref.query.functions import FUNCTIONS
+from lanceref.query.geometry_functions import NAMES as GEOMETRY_FUNCTIONS
+from lanceref.query.geometry_functions import bind_geometry
 from lanceref.query.literals import coerce
 from lanceref.query.operators import (
     ARITHMETIC,
@@ -298,6 +300,8 @@ class Binder:
             name = "current_date" if isinstance(tree, exp.CurrentDate) else "now"
         if name in ("array_element", "list_element", "array_extract"):
             return element(*map(self._bind, tree.expressions))
+        if name in GEOMETRY_FUNCTIONS:
+            return bind_geometry(name, [self._bind(one) for one in tree.expressions], self._schema)
         function = FUNCTIONS.get(name)
         if function is None:
             raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))

@@ -14,11 +14,13 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from lanceref.errors import QueryRefused
+from lanceref.geometry import binary_of
 from lanceref.index.indices import Index
 from lanceref.index.predicate import (
     Among,
     Contains,
     HasLabels,
+    Intersects,
     IsNull,
     Matches,
     Predicate,
@@ -212,6 +214,12 @@ def _matches(literal: pa.Scalar, type_: pa.DataType) -> Predicate | None:
     return Matches(literal.as_py()) if is_text(literal.type) and is_text(type_) else None
 
 
+def _intersects(literal: pa.Scalar, type_: pa.DataType) -> Predicate | None:
+    """Return a question for geometries that meet one: all of which more is said do."""
+    held = literal.as_py()
+    return Intersects(binary_of(held) if isinstance(held, str) else held)
+
+
 def _labels(literal: pa.Scalar, type_: pa.DataType, *, every: bool) -> Predicate | None:
     """Return a question for labels of a list; null and none at all are no question."""
     if not (pa.types.is_list(type_) or pa.types.is_large_list(type_)):
@@ -231,7 +239,20 @@ def _has_all(literal: pa.Scalar, type_: pa.DataType) -> Predicate | None:
     return _labels(literal, type_, every=True)
 
 
+MEETING = (
+    "st_contains",
+    "st_coveredby",
+    "st_covers",
+    "st_crosses",
+    "st_intersects",
+    "st_overlaps",
+    "st_touches",
+    "st_within",
+)
+"""Functions of geometries that are true only of such as meet."""
+
 _CALLS: dict[str, Callable[[pa.Scalar, pa.DataType], Predicate | None]] = {
+    **dict.fromkeys(MEETING, _intersects),
     "starts_with": _starts_with,
     "contains": _contains,
     "regexp_match": _matches,

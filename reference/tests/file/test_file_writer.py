@@ -1,5 +1,6 @@
 """Data file, written."""
 
+import lanceref
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -117,3 +118,15 @@ def test_a_null_inside_a_struct_is_refused(tmp_path, monkeypatch):
 
     with pytest.raises(DataRefused, match="the field `x` contained null"):
         _written(tmp_path, monkeypatch, lambda writer: writer.write_batch(batch), schema)
+
+
+def test_what_lies_below_a_null_struct_is_no_null(tmp_path):
+    """As the oracle has it, but for 0.1, which has no null structs."""
+    x = pa.field("x", pa.int8(), nullable=False)
+    mask = pa.array([False, True])
+    values = pa.StructArray.from_arrays([pa.array([1, None], pa.int8())], fields=[x], mask=mask)
+    table = pa.table({"a": values})
+    dataset = lanceref.write_dataset(table, tmp_path / "t", data_storage_version="2.1")
+    assert dataset.to_table()["a"].to_pylist() == [{"x": 1}, None]
+    with pytest.raises(DataRefused, match="the field `x` contained null"):
+        lanceref.write_dataset(table, tmp_path / "old", data_storage_version="legacy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lanceref
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -176,3 +177,15 @@ def test_a_row_is_in_one_of_three(text):
 
     assert [1] * batch.num_rows == sum(masks).tolist()
     assert masks[0].tolist() == found.mask(batch.select(found.columns)).astype(np.int8).tolist()
+
+
+@pytest.mark.oracle
+def test_where_the_oracle_folds_conditions_to_true(tmp_path):
+    """Two lists of floats that have nothing in common hide null."""
+    import lance
+
+    path = str(tmp_path / "t")
+    lance.write_dataset(pa.table({"f": [1.5, None, 0.0]}), path)
+    condition = "f not in (1.5, 2.5) or f != 0.0"
+    assert lance.dataset(path).count_rows(condition) == 3
+    assert lanceref.dataset(path).count_rows(condition) == 2

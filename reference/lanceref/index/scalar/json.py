@@ -27,7 +27,7 @@ from lanceref.index.scalar import bitmap, btree, zonemap
 from lanceref.index.scalar.bitmap import BITMAP
 from lanceref.index.scalar.bloomfilter import BLOOMFILTER
 from lanceref.index.scalar.btree import BTREE
-from lanceref.index.scalar.json_values import Extracted, check_path, extract
+from lanceref.index.scalar.json_values import check_path, extract
 from lanceref.index.scalar.ngram import NGRAM
 from lanceref.index.scalar.zonemap import ZONEMAP
 from lanceref.index.segment import Moved, Segment
@@ -133,7 +133,7 @@ def kind_at(details: bytes) -> Kind | None:
 def _over(target: Kind, path: str) -> Kind:
     """Return a type of index over what a path finds."""
 
-    def rows_of(training: Training, segment: Segment) -> Extracted:
+    def rows_of(training: Training, segment: Segment) -> Training:
         return extract(training, path, value_type(segment, target))
 
     return replace(
@@ -150,7 +150,7 @@ def _over(target: Kind, path: str) -> Kind:
 
 
 def _rewriting(
-    target: Kind, path: str, rows_of: Callable[[Training, Segment], Extracted]
+    target: Kind, path: str, rows_of: Callable[[Training, Segment], Training]
 ) -> Callable[[Sequence[tuple[Segment, Moved]], Training, SegmentWriter], Built]:
     """Return what writes segments, and new rows, as one segment."""
     rewrite_target = target.rewrite

@@ -9,8 +9,8 @@ Clauses: L.index.json.type
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -18,7 +18,7 @@ from lanceref import jsonb
 from lanceref.context import Context
 from lanceref.errors import OperationRefused, Place, QueryFailed
 from lanceref.file.schema_write import schema_of
-from lanceref.index.training import Run, Training
+from lanceref.index.training import Held, Training
 from lanceref.query.json_functions import document
 from lanceref.query.json_path import Json, parse_path, select
 
@@ -27,18 +27,7 @@ _DOCUMENTS = Place("documents of a json column", 0, 0)
 _INT64 = range(-(2**63), 2**63)
 
 
-@dataclass(frozen=True, slots=True)
-class Extracted(Training):
-    """Rows whose values have been looked up in documents."""
-
-    held: Sequence[Run] = ()
-
-    def runs(self) -> Iterator[Run]:
-        """Yield the rows, like any training."""
-        return iter(self.held)
-
-
-def extract(training: Training, path: str, type_: pa.DataType | None = None) -> Extracted:
+def extract(training: Training, path: str, type_: pa.DataType | None = None) -> Training:
     """Return what a path finds in the rows of a json column, as values of `type_` if that is known.
 
     Raises OperationRefused, QueryFailed, FormatError.
@@ -52,9 +41,7 @@ def extract(training: Training, path: str, type_: pa.DataType | None = None) -> 
         for run, values in zip(runs, found, strict=True)
     ]
     (field,) = schema_of(pa.schema([pa.field("value", own)])).fields
-    return Extracted(
-        field, training.fragments, training.stable_row_ids, training.by_address, held=held
-    )
+    return Held(field, training.fragments, training.stable_row_ids, training.by_address, held)
 
 
 def found_in(documents: pa.Array, path: str) -> Iterator[Json]:

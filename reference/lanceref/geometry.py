@@ -1,0 +1,126 @@
+"""Geometries: what columns of points, lines, polygons, boxes, text and well-known binary hold.
+
+A column says by its extension name what it is: `geoarrow.point` (a struct of x, y and more),
+`geoarrow.linestring`, `geoarrow.polygon`, `geoarrow.multipoint`, `geoarrow.multilinestring`,
+`geoarrow.multipolygon` (lists of these), `geoarrow.box`, `geoarrow.wkb`, `geoarrow.wkt`. Text
+without a name is well-known text and bytes are well-known binary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.compute import pc
+from lanceref.errors import QueryFailed
+
+Geometries = NDArray[np.object_]
+"""Geometries, `None` where there is none."""
+
+Boxes = NDArray[np.float64]
+"""Bounding boxes: xmin, ymin, xmax, ymax of each; not a number where there is nothing."""
+
+PREFIX = "geoarrow."
+
+_LISTS = {
+    "linestring": 1,
+    "polygon": 2,
+    "multipoint": 1,
+    "multilinestring": 2,
+    "multipolygon": 3,
+}
+"""Levels of lists above the points."""
+
+_AXES = ("x", "y", "z")
+_CORNERS = ("xmin", "ymin", "xmax", "ymax")
+
+
+def is_geometry(type_: pa.DataType, name: str) -> bool:
+    """Return whether a column of a type and an extension name holds geometries."""
+    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
+        return name in ("", f"{PREFIX}wkt")
+    if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
+        return name in ("", f"{PREFIX}wkb")
+    kind = name.removeprefix(PREFIX)
+    if not name.startswith(PREFIX) or kind not in (*_LISTS, "point", "box"):
+        return False
+    for _ in range(_LISTS.get(kind, 0)):
+        if not (pa.types.is_list(type_) or pa.types.is_large_list(type_)):
+            return False
+        type_ = type_.value_type
+    names = _CORNERS if kind == "box" else _AXES[:2]
+    return pa.types.is_struct(type_) and all(
+        type_.get_field_index(one) >= 0 and pa.types.is_float64(type_.field(one).type)
+        for one in names
+    )
+
+
+def geometries(values: pa.Array, name: str) -> Geometries:
+    """Return the geometries of a column. Raises QueryFailed for a value that is none."""
+    import shapely
+
+    there = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+    held = values.filter(pa.array(there))
+    found: Geometries = np.full(len(values), None, np.object_)
+    kind = name.removeprefix(PREFIX)
+    try:
+        if pa.types.is_string(held.type) or pa.types.is_large_string(held.type):
+            found[there] = shapely.from_wkt(held.to_numpy(zero_copy_only=False))
+        elif pa.types.is_binary(held.type) or pa.types.is_large_binary(held.type):
+            found[there] = shapely.from_wkb(held.to_numpy(zero_copy_only=False))
+        elif kind == "box":
+            found[there] = shapely.box(*_floats(held, _CORNERS).T)
+        else:
+            found[there] = _ragged(held, kind)
+    except (shapely.errors.ShapelyError, ValueError) as error:
+        raise QueryFailed(f"no geometry: {error}") from error
+    return found
+
+
+def _ragged(held: pa.Array, kind: str) -> Geometries:
+    """Return geometries of points, or of lists of points."""
+    import shapely
+
+    offsets: list[NDArray[np.int64]] = []
+    for _ in range(_LISTS.get(kind, 0)):
+        lengths = np.asarray(pc.fill_null(pc.list_value_length(held), 0), np.int64)
+        offsets.append(np.concatenate([[0], np.cumsum(lengths)]))
+        held = held.flatten()
+    axes = [axis for axis in _AXES if held.type.get_field_index(axis) >= 0]
+    points = _floats(held, axes)
+    made: Geometries
+    if kind == "point":
+        made = shapely.points(points)
+    else:
+        type_ = getattr(shapely.GeometryType, kind.upper())
+        made = shapely.from_ragged_array(type_, points, tuple(reversed(offsets)))
+    return made
+
+
+def _floats(held: pa.Array, names: Sequence[str]) -> Boxes:
+    """Return the named fields of structs: [structs, names]."""
+    parts = [held.field(held.type.get_field_index(name)) for name in names]
+    columns = [np.asarray(one.fill_null(np.nan), np.float64) for one in parts]
+    return np.stack(columns, axis=1) if len(held) else np.empty((0, len(names)))
+
+
+def boxes_of(held: Geometries) -> Boxes:
+    """Return the bounding boxes of geometries: [geometries, 4]."""
+    import shapely
+
+    found: Boxes = shapely.bounds(held).reshape(len(held), 4)
+    return found
+
+
+def binary_of(text: str) -> bytes:
+    """Return a geometry as well-known binary. Raises QueryFailed for what is none."""
+    import shapely
+
+    try:
+        found: bytes = shapely.to_wkb(shapely.from_wkt(text))
+    except shapely.errors.ShapelyError as error:
+        raise QueryFailed(f"no geometry: {error}") from error
+    return found

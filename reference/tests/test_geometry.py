@@ -1,0 +1,111 @@
+"""Geometries of columns."""
+
+from __future__ import annotations
+
+import math
+
+import pyarrow as pa
+import pytest
+import shapely
+from lanceref.errors import QueryFailed
+from lanceref.geometry import binary_of, boxes_of, geometries, is_geometry
+
+POINT = pa.struct([pa.field(axis, pa.float64()) for axis in "xy"])
+
+
+def points(*pairs):
+    """Return points as structs."""
+    return [{"x": float(x), "y": float(y)} for x, y in pairs]
+
+
+LINE = points((0, 0), (2, 1))
+RING = points((0, 0), (4, 0), (4, 3), (0, 0))
+HOLE = points((3, 1), (3.5, 1), (3.5, 1.5), (3, 1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "type_", "value", "text"),
+    [
+        ("point", POINT, LINE[1], "POINT (2 1)"),
+        ("linestring", pa.list_(POINT), LINE, "LINESTRING (0 0, 2 1)"),
+        ("multipoint", pa.large_list(POINT), LINE, "MULTIPOINT ((0 0), (2 1))"),
+        (
+            "polygon",
+            pa.list_(pa.list_(POINT)),
+            [RING, HOLE],
+            "POLYGON ((0 0, 4 0, 4 3, 0 0), (3 1, 3.5 1, 3.5 1.5, 3 1))",
+        ),
+        ("polygon", pa.list_(pa.list_(POINT)), [], "POLYGON EMPTY"),
+        (
+            "multilinestring",
+            pa.list_(pa.list_(POINT)),
+            [LINE, LINE],
+            "MULTILINESTRING ((0 0, 2 1), (0 0, 2 1))",
+        ),
+        (
+            "multipolygon",
+            pa.list_(pa.list_(pa.list_(POINT))),
+            [[RING]],
+            "MULTIPOLYGON (((0 0, 4 0, 4 3, 0 0)))",
+        ),
+        ("wkt", pa.utf8(), "POINT(2 1)", "POINT (2 1)"),
+        ("wkb", pa.binary(), binary_of("POINT(2 1)"), "POINT (2 1)"),
+    ],
+)
+def test_every_kind_of_column(kind, type_, value, text):
+    """Null is no geometry; parts of columns are read like whole ones."""
+    column = pa.array([None, value, None, value, value], type_)
+    assert is_geometry(type_, f"geoarrow.{kind}")
+    for start in (0, 2):
+        found = geometries(column.slice(start), f"geoarrow.{kind}")
+        held = [None if one is None else shapely.to_wkt(one, trim=True) for one in found]
+        assert held == [None, text, None, text, text][start:]
+
+
+def test_boxes_and_a_third_axis():
+    """A box is a polygon; a height changes no box."""
+    corners = {"xmin": 1.0, "ymin": 2.0, "xmax": 3.0, "ymax": 5.0}
+    box = pa.array([corners, None])
+    assert is_geometry(box.type, "geoarrow.box")
+    found = boxes_of(geometries(box, "geoarrow.box"))
+    assert found[0].tolist() == [1, 2, 3, 5]
+    assert all(math.isnan(one) for one in found[1])
+    high = pa.array([{"x": 1.0, "y": 2.0, "z": 9.0}])
+    assert boxes_of(geometries(high, "geoarrow.point")).tolist() == [[1, 2, 1, 2]]
+
+
+def test_nothing_is_in_an_empty_geometry():
+    """Its box has no numbers."""
+    texts = pa.array(["POINT EMPTY", "POLYGON EMPTY", "GEOMETRYCOLLECTION EMPTY"])
+    assert all(math.isnan(one) for one in boxes_of(geometries(texts, "")).ravel())
+    assert boxes_of(geometries(pa.array([], pa.utf8()), "")).shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("type_", "name"),
+    [
+        (pa.int64(), ""),
+        (POINT, ""),
+        (POINT, "geoarrow.box"),
+        (POINT, "geoarrow.linestring"),
+        (POINT, "arrow.json"),
+        (pa.list_(POINT), "geoarrow.polygon"),
+        (pa.list_(pa.float64(), 2), "geoarrow.point"),
+        (pa.struct([("x", pa.float32()), ("y", pa.float32())]), "geoarrow.point"),
+        (pa.utf8(), "geoarrow.wkb"),
+    ],
+)
+def test_other_columns_hold_none(type_, name):
+    """The name and the type must fit."""
+    assert not is_geometry(type_, name)
+
+
+@pytest.mark.parametrize("value", ["POINT(", b"abc", b"\x01\x01\x00\x00\x00"])
+def test_what_is_no_geometry_is_refused(value):
+    """Of bytes, and of text."""
+    with pytest.raises(QueryFailed, match="no geometry"):
+        geometries(pa.array([value]), "")
+    with pytest.raises(QueryFailed, match="no geometry"):
+        geometries(pa.array([points((0, 0))], pa.list_(POINT)), "geoarrow.linestring")
+    with pytest.raises(QueryFailed, match="no geometry"):
+        binary_of("nothing")
