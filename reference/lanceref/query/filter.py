@@ -82,7 +82,7 @@ class SqlFilter(BoundFilter):
 
 
 class ArrowFilter:
-    """A filter as an Arrow expression."""
+    """A filter as an Arrow expression that has no SQL."""
 
     def __init__(self, expression: pc.Expression, schema: pa.Schema) -> None:
         self._expression = expression
@@ -105,7 +105,7 @@ class ArrowFilter:
         return mask
 
     def plan(self, indices: ByPath) -> Plan | None:
-        """Return nothing: no index is asked for an Arrow expression."""
+        """Return nothing: no index is asked for an expression that has no SQL."""
         return None
 
 
@@ -129,9 +129,24 @@ def _true(values: pa.Array) -> Mask:
 def bind_filter(given: object, schema: pa.Schema) -> Filter:
     """Return a filter over the columns of a schema. Raises QueryRefused, TypeError."""
     if isinstance(given, pc.Expression):
-        return ArrowFilter(given, schema)
+        return _bind_arrow(given, schema)
     if not isinstance(given, str):
         raise TypeError(f"filter must be SQL text or an Arrow expression, got {type(given)}")
+    return _bind_sql(given, schema)
+
+
+def _bind_arrow(given: pc.Expression, schema: pa.Schema) -> Filter:
+    """Return the filter of an Arrow expression: that of its SQL if it has one."""
+    from lanceref.query.arrow_expressions import sql_of
+
+    text = sql_of(given, schema)
+    try:
+        return ArrowFilter(given, schema) if text is None else _bind_sql(text, schema)
+    except QueryRefused:
+        return ArrowFilter(given, schema)
+
+
+def _bind_sql(given: str, schema: pa.Schema) -> Filter:
     from lanceref.query.bound import apply  # the parser is slow to import
     from lanceref.query.dialect import parse_expression
     from lanceref.query.expression import Binder, is_match
