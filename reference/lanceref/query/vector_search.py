@@ -5,7 +5,7 @@ segment covers are looked at one by one, and so are all rows without an index; t
 rows are wanted from the index than in the end, those are looked at again.
 
 Clauses: L.index.vector.search.order, L.index.vector.search.refine, L.index.vector.search.unindexed,
-L.index.vector.column-type
+L.index.vector.column-type, L.index.vector.search.several-found
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lanceref.errors import FormatError
 from lanceref.index.indices import Index
 from lanceref.index.segment import Segment
 from lanceref.index.vector.asked import Asked
-from lanceref.index.vector.neighbours import Neighbours, joined
+from lanceref.index.vector.neighbours import Neighbours, joined, summed
 from lanceref.index.vector.searching import search
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vector_kind import VECTOR
@@ -110,9 +110,10 @@ class VectorSearch:
         self, index: Index, vectors: list[AnyVectors], condition: Condition | None
     ) -> list[Neighbours]:
         """Return what the segments of an index find for each query."""
-        query = self._query
+        query, several = self._query, self._query.type.multivector
+        count = query.k * (query.refine_factor or 1)
         asked = Asked(
-            query.k * (MORE_OF_SEVERAL if query.type.multivector else query.refine_factor or 1),
+            query.k * MORE_OF_SEVERAL if several else count,
             *query.nprobes,
             query.search_effort,
             query.ef,
@@ -120,14 +121,16 @@ class VectorSearch:
             query.range,
             query.k,
         )
-        found: list[list[Neighbours]] = [[] for _ in vectors]
+        every = np.concatenate(vectors)
+        found: list[list[Neighbours]] = [[] for _ in every]
         for segment, opened in self._segments(index):
             own = [rows for rows in self._snapshot.fragments if rows.fragment.id in segment.covers]
             by_address = index.open(segment).by_address
             alive = live_rows(segment, own, condition, by_address=by_address)
-            for parts, several in zip(found, vectors, strict=True):
-                parts.append(search(opened, several, asked, alive))
-        return [joined(parts).best(asked.k) for parts in found]
+            for parts, near in zip(found, search(opened, every, asked, alive), strict=True):
+                parts.append(near)
+        best = [joined(parts).best(asked.k) for parts in found]
+        return [summed(best).best(count)] if several else best
 
     def _again(self, found: list[Neighbours], vectors: list[AnyVectors]) -> list[Neighbours]:
         """Return rows by their exact distances."""
@@ -176,7 +179,7 @@ def _check_column(index: VectorIndex, query: VectorQuery) -> None:
     centroids, type_ = index.head.model.centroids, query.type
     if (centroids.shape[1], centroids.dtype) != (type_.dimension, type_.dtype):
         raise FormatError(
-            "L.index.vector.column-type",
+            "L.index.vector.column-type, L.index.vector.search.several-found",
             index.head.place,
             found=f"centroids of {centroids.shape[1]} {centroids.dtype} each",
             wanted=f"{type_.dimension} {type_.dtype}, as the column has",

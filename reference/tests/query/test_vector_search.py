@@ -92,3 +92,46 @@ def test_many_rows(tmp_path, monkeypatch, type_):
     assert once == near(dataset, values[3], k=50)
     exact = ((values.astype("f8") - values[3].astype("f8")) ** 2).sum(1)
     assert [row for row, _ in once] == np.argsort(exact)[:50].tolist()
+
+
+def several(rows: int = 400) -> pa.Table:
+    """Return rows of none to three vectors."""
+    source = np.random.default_rng(3)
+    around = source.normal(size=(5, 8)) * 3
+    values = around[source.integers(0, 5, 3 * rows)] + source.normal(size=(3 * rows, 8))
+    lists = [values[3 * n : 3 * n + n % 4].astype(np.float32).tolist() for n in range(rows)]
+    column = pa.array(lists, pa.list_(pa.list_(pa.float32(), 8)))
+    return pa.table({"i": range(rows), "m": column})
+
+
+@pytest.mark.parametrize("queries", [1, 3])
+def test_an_index_over_rows_with_several_vectors(tmp_path, queries):
+    """Every row is found once; with enough candidates by its true distance."""
+    table = several()
+    dataset = lanceref.write_dataset(table, tmp_path / "m", max_rows_per_file=150)
+    dataset.create_index("m", "IVF_FLAT", metric="cosine", num_partitions=3)
+    q = np.array(table["m"][3].as_py())[:queries]
+    found = near(dataset, q, "m", k=100, nprobes=3, refine_factor=3)
+    wanted = near(dataset, q, "m", k=100, metric="cosine", use_index=False)
+    assert [row for row, _ in wanted] == [row for row, _ in found]
+    assert 300 == len({row for row, _ in near(dataset, q[:1], "m", k=1000, nprobes=3)})
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("k", [3, 10, 20])
+@pytest.mark.parametrize("factor", [None, 1, 5])
+def test_the_oracle_finds_the_same_rows_with_several_vectors(tmp_path, k, factor):
+    """In the same index, for queries of one vector and of several."""
+    import lance
+
+    table = several()
+    theirs = lance.write_dataset(table, tmp_path / "m", max_rows_per_file=150)
+    theirs.create_index("m", "IVF_FLAT", metric="cosine", num_partitions=3)
+    ours = lanceref.dataset(tmp_path / "m")
+    for row in (3, 50, 103):
+        q = np.array(table["m"][row].as_py())
+        asked = {"column": "m", "q": q, "k": k, "nprobes": 3, "refine_factor": factor}
+        found = near(ours, **asked)
+        wanted = theirs.to_table(nearest=asked)
+        assert wanted["i"].to_pylist() == [one for one, _ in found]
+        np.testing.assert_allclose(wanted["_distance"], [far for _, far in found], atol=1e-5)

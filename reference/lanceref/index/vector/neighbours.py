@@ -66,15 +66,15 @@ def joined(parts: Sequence[Neighbours]) -> Neighbours:
 
 
 def summed(parts: Sequence[Neighbours]) -> Neighbours:
-    """Return the rows of any part, with the sum of the distances in all.
+    """Return the rows of any part once, with the sum of their least distances in all.
 
     Where a row is in no part, it is as far as the furthest of those that are there.
     """
     ids = np.unique(np.concatenate([one.ids for one in parts]))
     total = np.zeros(len(ids), np.float32)
     for one in parts:
-        furthest = one.distances.max(initial=0)
-        own = np.full(len(ids), furthest, np.float32)
-        own[np.searchsorted(ids, one.ids)] = one.distances
+        own = np.full(len(ids), one.distances.max(initial=0), np.float32)
+        found = one.once()
+        own[np.searchsorted(ids, found.ids)] = found.distances
         total += own
     return Neighbours(ids, total)

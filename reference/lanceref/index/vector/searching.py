@@ -14,22 +14,22 @@ from numpy.typing import NDArray
 from lanceref.index.segment import Moved
 from lanceref.index.vector.asked import Asked
 from lanceref.index.vector.graph_search import walk, worth_walking
-from lanceref.index.vector.neighbours import NOBODY, Neighbours, joined, summed
+from lanceref.index.vector.neighbours import NOBODY, Neighbours, joined
 from lanceref.index.vector.probes import probes
 from lanceref.index.vector.storage import Model
 from lanceref.index.vector.vector_index import Partition, VectorIndex
 from lanceref.kernels.distance import AnyVectors, Floats, distances, normalized
 
 
-def search(index: VectorIndex, queries: AnyVectors, asked: Asked, alive: Moved) -> Neighbours:
-    """Return the rows nearest to a query of vectors [q, d] of the column's type.
+def search(index: VectorIndex, queries: AnyVectors, asked: Asked, alive: Moved) -> list[Neighbours]:
+    """Return what is nearest to each of some vectors [q, d] of the column's type.
 
-    `alive` says which keys count, and where these rows are now. Raises FormatError.
+    A row that has several vectors may be found more than once. `alive` says which keys count, and
+    where these rows are now. Raises FormatError.
     """
     if index.head.model.metric == "cosine":
         queries = normalized(queries)
-    found = [_search_one(index, query, asked, alive) for query in queries]
-    return found[0] if len(found) == 1 else summed(found).best(asked.k)
+    return [_search_one(index, query, asked, alive) for query in queries]
 
 
 def _search_one(index: VectorIndex, query: AnyVectors, asked: Asked, alive: Moved) -> Neighbours:
@@ -46,7 +46,7 @@ def _search_one(index: VectorIndex, query: AnyVectors, asked: Asked, alive: Move
         if lengths[number]:
             found.append(_nearest(index.partition(number), query, asked, alive))
             rows += len(found[-1].ids)
-    return joined(found).once().best(asked.k)
+    return joined(found).best(asked.k)
 
 
 def ranking(model: Model, query: AnyVectors) -> tuple[NDArray[np.int64], Floats]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.index.vector.neighbours import Neighbours, joined
+from lanceref.index.vector.neighbours import Neighbours, joined, summed
 
 ROWS = st.lists(st.tuples(st.integers(0, 99), st.sampled_from([0.0, 1.0, 2.0, np.inf, np.nan])))
 
@@ -38,3 +38,11 @@ def test_the_ends_of_a_range():
     assert [1, 2] == rows.within((1, 3)).ids.tolist()
     assert [2, 3] == rows.within((1.5, None)).ids.tolist()
     assert [] == rows.within((3, 1)).ids.tolist()
+
+
+def test_sums_over_the_queries_of_one_row():
+    """A row counts once; where it is not found it is as far as the furthest that is."""
+    found = summed([of([(1, 1.0), (2, 2.0), (1, 4.0)]), of([(2, 8.0), (3, 9.0)])])
+    assert [(1, 10), (2, 10), (3, 13)] == list(
+        zip(found.ids.tolist(), found.distances.tolist(), strict=True)
+    )
