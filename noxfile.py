@@ -217,6 +217,13 @@ def rabitq(session: nox.Session) -> None:
 
 
 @nox.session
+def recall(session: nox.Session) -> None:
+    """Compare with the oracle how many of the nearest vectors indices find."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.vector_recall", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure the reference against the oracle."""
     session.install(".[oracle]")
