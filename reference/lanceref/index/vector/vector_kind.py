@@ -17,6 +17,7 @@ from lanceref.index.training import Training, leaf
 from lanceref.index.vector import building
 from lanceref.index.vector.parameters import METRICS, VectorParameters
 from lanceref.index.vector.single_file_index import open_index
+from lanceref.index.vector.vector_check import check
 from lanceref.index.vector.vector_file import TYPES, type_name
 from lanceref.index.vector.vectors import ELEMENTS, vector_type
 from lanceref.kernels.hnsw_parameters import USUAL
@@ -139,6 +140,7 @@ VECTOR = Kind(
     open=open_index,
     build=build,
     rewrite=rewrite,
+    check=check,
     parameters=parameters_of,
     describe=describe,
 )
