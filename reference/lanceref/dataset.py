@@ -22,6 +22,7 @@ from lanceref.index_listing import IndexListing
 from lanceref.indexing import Indexing
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.manifests.opening import open_table
+from lanceref.mem_wal_indexing import MemWalIndexing
 from lanceref.opened import root_of
 from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
 from lanceref.optimize import DatasetOptimizer
@@ -124,7 +125,15 @@ def _moment(asof: datetime | str) -> datetime:
 
 
 class LanceDataset(
-    Cleanup, Compared, Edits, Evolution, Indexing, IndexListing, References, Settings
+    Cleanup,
+    Compared,
+    Edits,
+    Evolution,
+    Indexing,
+    IndexListing,
+    MemWalIndexing,
+    References,
+    Settings,
 ):
     """One version of a table."""
 

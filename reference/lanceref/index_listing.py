@@ -12,15 +12,21 @@ from uuid import UUID
 from pyroaring import BitMap
 
 from lanceref.errors import IndexMissing
+from lanceref.index.fragment_reuse import content_of
 from lanceref.index.indices import Index, kind_of, paths_of, type_name
+from lanceref.index.memwal.details import statistics
 from lanceref.index.segment import Segment
 from lanceref.indices import IndexDescription, IndexSegmentDescription
 from lanceref.opened import OpenTable
 from lanceref.proto import table_pb2
-from lanceref.txn.index_entries import SYSTEM_INDICES, covered
+from lanceref.txn.index_entries import MEM_WAL_INDEX, SYSTEM_INDICES, covered
+from lanceref.txn.making import REUSE_INDEX
 
 JSON = "Json"
 """Name of the type that holds one of another over documents."""
+
+SHOWN = {REUSE_INDEX: "FragmentReuse", MEM_WAL_INDEX: "MemWal"}
+"""Types of the indices of the system."""
 
 
 class IndexListing(OpenTable):
@@ -39,15 +45,17 @@ class IndexListing(OpenTable):
                 "fragment_ids": segments[str(UUID(bytes=entry.uuid.uuid))].covers,
                 "base_id": entry.base_id if entry.HasField("base_id") else None,
             }
-            for entry in sorted(self._snapshot.manifest.indices, key=lambda one: one.name)
+            for entry in sorted(self._listed(), key=lambda one: one.name)
         ]
 
     def describe_indices(self) -> list[IndexDescription]:
-        """Return every index with its segments, by name; those of the system are left out."""
+        """Return every index with its segments, by name."""
         return [self._described(name, entries) for name, entries in self._by_name()]
 
     def index_statistics(self, index_name: str) -> dict[str, object]:
         """Return what an index covers, and numbers of each segment. Raises IndexMissing."""
+        if index_name in SYSTEM_INDICES:
+            return self._system_statistics(index_name)
         found = dict(self._by_name()).get(index_name)
         index = next((one for one in self._snapshot.indices.known if one.name == index_name), None)
         if found is None or index is None:
@@ -76,8 +84,26 @@ class IndexListing(OpenTable):
             "updated_at_timestamp_ms": max(entry.created_at for entry in found),
         }
 
+    def _system_statistics(self, name: str) -> dict[str, object]:
+        """Return numbers of an index of the system. Raises IndexMissing."""
+        indices = self._snapshot.indices
+        for segment in indices.segments:
+            if segment.entry.name == name == REUSE_INDEX:
+                return {"num_versions": len(content_of(segment, segment.ctx).versions)}
+        if name != MEM_WAL_INDEX or indices.mem_wal is None:
+            raise IndexMissing(f'Index "{name}" not found')
+        return statistics(indices.mem_wal)
+
+    def _listed(self) -> list[table_pb2.IndexMetadata]:
+        """Return the entries that are shown: not those of types or versions that are not known."""
+        return [
+            entry
+            for entry in self._snapshot.manifest.indices
+            if entry.name in SYSTEM_INDICES or not type_name(entry) or kind_of(entry) is not None
+        ]
+
     def _by_name(self) -> Iterator[tuple[str, Sequence[table_pb2.IndexMetadata]]]:
-        entries = [one for one in self._snapshot.manifest.indices if one.name not in SYSTEM_INDICES]
+        entries = self._listed()
         for name in sorted({entry.name for entry in entries}):
             yield name, [entry for entry in entries if entry.name == name]
 
@@ -129,7 +155,7 @@ def _described(segment: Segment) -> tuple[str, dict[str, object]]:
     """Return the name and the details of an index type as lists have them."""
     kind = kind_of(segment.entry)
     if kind is None:
-        return type_name(segment.entry).rpartition(".")[2] or "Unknown", {}
+        return SHOWN.get(segment.entry.name, "Unknown"), {}
     if kind.json_path is not None:
         return JSON, {}
     return (kind.shown, {}) if kind.describe is None else kind.describe(segment)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
+
 import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.errors import IndexMissing
+from lanceref.proto import table_pb2
+from lanceref.txn.making import Staged
 
 TABLE = pa.table({"i": pa.array([5, 3, None, 3, 9], pa.int32()), "s": list("abcab")})
 
@@ -58,3 +62,30 @@ def test_the_oracle_says_the_same(dataset):
         for attribute in ("name", "type_url", "index_type", "num_rows_indexed", "fields"):
             assert getattr(own, attribute) == getattr(other, attribute)
         assert own.total_size_bytes == other.total_size_bytes
+
+
+def test_types_and_versions_that_are_not_known_are_passed_over(tmp_path):
+    """They are not shown, asked or brought up to date; they stay until they are dropped."""
+    dataset = lanceref.write_dataset(pa.table({"i": [1, 2]}), tmp_path / "t")
+    dataset.create_scalar_index("i", "BTREE")
+    for change in ({"index_details": {"type_url": "/com.acme.Other"}}, {"index_version": 9}):
+        entry = table_pb2.IndexMetadata(**change, name="other", fields=[0])
+        entry.uuid.uuid = uuid.uuid4().bytes
+        entry.fragment_bitmap = dataset._snapshot.manifest.indices[0].fragment_bitmap
+        if not entry.index_details.type_url:
+            entry.index_details.type_url = "/lance.table.BTreeIndexDetails"
+        transaction = dataset._new_transaction()
+        transaction.create_index.new_indices.append(entry)
+        dataset._commit(Staged(transaction))
+    assert [one["name"] for one in dataset.list_indices()] == ["i_idx"]
+    assert [one.name for one in dataset.describe_indices()] == ["i_idx"]
+    with pytest.raises(IndexMissing):
+        dataset.index_statistics("other")
+    dataset.insert(pa.table({"i": [3]}))
+    dataset.optimize.optimize_indices()
+    dataset.optimize.compact_files()
+    names = [one.name for one in dataset._snapshot.manifest.indices]
+    assert sorted(names) == ["i_idx", "other", "other"]
+    assert dataset.to_table(filter="i = 3").num_rows == 1
+    dataset.drop_index("other")
+    assert [one.name for one in dataset._snapshot.manifest.indices] == ["i_idx"]

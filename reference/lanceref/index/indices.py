@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.context import Context
+from lanceref.cursor import Cursor
 from lanceref.errors import UnknownVersion
 from lanceref.file.schema import LanceSchema
 from lanceref.index.fragment_reuse import read_reuse
@@ -25,12 +26,15 @@ from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import RowSet, row_set
 from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
+from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
 from lanceref.query.json_path import member_path, members_of
 from lanceref.table.bases import Bases
 from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.manifest import Manifest
 from lanceref.table.rows import FragmentRows
+from lanceref.txn.index_entries import MEM_WAL_INDEX
+from lanceref.wire import parse_message
 
 Positions = NDArray[np.int64]
 Entries = Sequence[table_pb2.IndexMetadata]
@@ -165,6 +169,16 @@ class Indices:
             (kind, *others) = kinds.values()
             if kind is not None and not others and len(fields) == 1 and len(min(fields)) == 1:
                 yield Index(name, kind, min(fields)[0], tuple(segments))
+
+    @cached_property
+    def mem_wal(self) -> MemWalIndexDetails | None:
+        """What is said of the log before the table, None without one. Raises BadProto."""
+        for entry in self._entries:
+            if entry.name == MEM_WAL_INDEX:
+                cursor = Cursor(memoryview(entry.index_details.value), 0, self._ctx)
+                name, clause = "details of the log", "L.index.mem-wal.details"
+                return parse_message(cursor, MemWalIndexDetails, name, clause, self._manifest.place)
+        return None
 
     @cached_property
     def by_path(self) -> dict[str, list[Index]]:

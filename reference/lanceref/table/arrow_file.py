@@ -67,11 +67,23 @@ def expanded_bytes(data: pa.Buffer) -> int:
         message = pa.ipc.read_message(data.slice(at))
         if message.type != "record batch" or message.body is None:
             raise ValueError(f"a {message.type} message where a batch is listed")
-        body = _parse_body(bytes(message.metadata))
-        stored = bytes(message.body)
-        for start, size in body.buffers:
-            plain = _unsigned(stored, start, 8) if body.block and size else STORED
-            total += size if plain == STORED else plain
+        total += _claimed(message)
+    return total
+
+
+def expanded_stream_bytes(data: pa.Buffer) -> int:
+    """Return the same of a stream. Raises ValueError where a batch has no body."""
+    messages = list(pa.ipc.MessageReader.open_stream(data))
+    return sum(_claimed(one) for one in messages if one.type == "record batch")
+
+
+def _claimed(message: pa.ipc.Message) -> int:
+    """Return the bytes that a batch claims to take once read."""
+    body, total = _parse_body(bytes(message.metadata)), 0
+    stored = b"" if message.body is None else bytes(message.body)
+    for start, size in body.buffers:
+        plain = _unsigned(stored, start, 8) if body.block and size else STORED
+        total += size if plain == STORED else plain
     return total
 
 

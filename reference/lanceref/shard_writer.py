@@ -1,0 +1,172 @@
+"""Shard writer: rows put into a shard of the log (face).
+
+Who opens a shard takes it over: a writer of an earlier epoch can write no more. What is put is
+durable when the call returns; it stays in the log, where the next writer finds it, and is flushed
+into a table by one that does so.
+
+Clauses: L.index.mem-wal.epoch, L.index.mem-wal.fence
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.errors import EditFailed
+from lanceref.incoming import reader_of
+from lanceref.index.memwal.log_entry import (
+    TOMBSTONE,
+    LogEntry,
+    positions,
+    read_entries,
+    write_entry,
+)
+from lanceref.index.memwal.shard_manifest import latest_manifest, write_manifest
+from lanceref.lsm_scanner import LsmScanner, ShardSnapshot, primary_key
+from lanceref.proto.mem_wal_pb2 import ShardManifest
+
+if TYPE_CHECKING:
+    from lanceref.dataset import LanceDataset
+
+FIELD_ID = "lance:field_id"
+
+
+class ShardWriter:
+    """The writer of a shard. Raises ValueError for an id that is none, EditFailed, FormatError."""
+
+    def __init__(self, dataset: LanceDataset, shard_id: str) -> None:
+        try:
+            self._shard = UUID(shard_id)
+        except ValueError as error:
+            raise ValueError(f"Invalid shard_id UUID: {error}") from error
+        self._dataset, self._closed = dataset, False
+        self._puts, self._written = 0, 0
+        self._unflushed: list[pa.Table] = []
+        self._manifest, self._next = self._taken_over()
+
+    def _taken_over(self) -> tuple[ShardManifest, int]:
+        """Write the manifest of a new epoch, and a fence behind an earlier one."""
+        store, ctx = self._dataset._snapshot.store, self._dataset._ctx
+        before = latest_manifest(store, self._shard, ctx)
+        if before is None:
+            first = ShardManifest(version=1, writer_epoch=1, current_generation=1)
+            first.shard_id.uuid = self._shard.bytes
+            write_manifest(store, self._shard, first)
+            return first, 1
+        own = ShardManifest()
+        own.CopyFrom(before)
+        # L.index.mem-wal.epoch
+        own.version, own.writer_epoch = before.version + 1, before.writer_epoch + 1
+        write_manifest(store, self._shard, own)
+        flushed = own.replay_after_wal_entry_position
+        last = max([flushed, *positions(store, self._shard)])
+        fence = LogEntry(own.writer_epoch, None, None)
+        write_entry(store, self._shard, last + 1, fence)  # L.index.mem-wal.fence
+        for _, entry in read_entries(store, self._shard, flushed, ctx):
+            if entry.rows is not None and entry.rows.num_rows:
+                self._unflushed.append(entry.rows)
+        own.version, own.wal_entry_position_last_seen = own.version + 1, last + 1
+        write_manifest(store, self._shard, own)
+        return own, last + 2
+
+    @property
+    def shard_id(self) -> str:
+        """The shard."""
+        return str(self._shard)
+
+    def put(self, data: object, *, schema: pa.Schema | None = None) -> None:
+        """Write rows of the table's columns. Raises EditFailed, CommitConflict."""
+        rows = reader_of(data, schema).read_all()
+        for number, (own, given) in enumerate(
+            zip(self._dataset.schema.names, rows.schema.names, strict=False)
+        ):
+            if own != given:
+                raise EditFailed(
+                    f"batch 0 column {number} is named '{given}', but the base table schema "
+                    f"declares '{own}' at that position"
+                )
+        if rows.num_columns != len(self._dataset.schema.names):
+            raise EditFailed(
+                f"batch 0 has {rows.num_columns} columns, but the base table schema declares "
+                f"{len(self._dataset.schema.names)}"
+            )
+        self._append(rows, deleted=False)
+
+    def delete(self, keys: object, *, schema: pa.Schema | None = None) -> None:
+        """Write that the rows of some primary keys are deleted. Raises EditFailed."""
+        rows = reader_of(keys, schema).read_all()
+        names = primary_key(self._dataset.schema)
+        if not names:
+            raise EditFailed("delete requires a primary key, but this shard has no primary key")
+        columns = {}
+        for field in self._dataset.schema:
+            if field.name in names and field.name not in rows.schema.names:
+                raise EditFailed(f"delete requires the primary key column '{field.name}'")
+            if field.name not in names and not field.nullable:
+                raise EditFailed(f"delete requires column '{field.name}' to be nullable")
+            given = field.name in names
+            columns[field.name] = rows[field.name] if given else pa.nulls(rows.num_rows, field.type)
+        self._append(pa.table(columns), deleted=True)
+
+    def _append(self, rows: pa.Table, *, deleted: bool) -> None:
+        """Write an entry. Raises EditFailed, CommitConflict when another writer took over."""
+        if self._closed:
+            raise EditFailed("ShardWriter is already closed")
+        marks = pa.array(np.full(rows.num_rows, deleted))
+        fields = [*_numbered(self._dataset), pa.field(TOMBSTONE, pa.bool_(), nullable=False)]
+        schema = pa.schema(fields)
+        try:
+            own = [rows[one.name].cast(one.type) for one in fields[:-1]]
+            entry = pa.table([*own, marks], schema=schema)
+            entry.validate(full=True)
+        except pa.ArrowException as error:
+            raise EditFailed(f"rows do not fit the table: {error}") from error
+        manifest = self._manifest
+        written = LogEntry(manifest.writer_epoch, manifest.current_generation, entry)
+        write_entry(self._dataset._snapshot.store, self._shard, self._next, written)
+        self._next += 1
+        self._puts += 1
+        self._written += entry.num_rows
+        self._unflushed.append(entry)
+
+    def stats(self) -> dict[str, int]:
+        """Return how often and how many rows were written."""
+        return {"put_count": self._puts, "wal_flush_count": self._puts, "row_count": self._written}
+
+    def lsm_scanner(self, shard_snapshots: Sequence[ShardSnapshot] | None = None) -> LsmScanner:
+        """Describe a scan that has everything written here. Raises OperationRefused."""
+        own = ShardSnapshot(self.shard_id)
+        for one in self._manifest.sstables:
+            own.with_sstable(one.generation, one.path)
+        plain = [rows.replace_schema_metadata(None) for rows in self._unflushed]
+        unflushed = [(self._manifest.current_generation, pa.concat_tables(plain))] if plain else []
+        return LsmScanner(self._dataset, [own, *(shard_snapshots or ())], unflushed)
+
+    def close(self) -> None:
+        """End writing."""
+        self._closed = True
+
+    def __enter__(self) -> ShardWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _numbered(dataset: LanceDataset) -> list[pa.Field]:
+    """Return the fields of a table, each with its id."""
+    ids = {one.name: one.id for one in dataset._snapshot.manifest.schema.fields}
+    return [
+        one.with_metadata({**(one.metadata or {}), FIELD_ID: f"{ids[one.name]}"})
+        for one in dataset.schema
+    ]

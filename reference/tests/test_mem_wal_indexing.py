@@ -1,0 +1,73 @@
+"""The log of a dataset."""
+
+from __future__ import annotations
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref.errors import BadProto, EditFailed, IndexMissing
+
+WAYS: tuple[dict[str, object], ...] = (
+    {},
+    {"maintained_indexes": []},
+    {"maintained_indexes": ["i_idx"]},
+    {"unsharded": True},
+    {"bucket_column": "i", "num_buckets": 4},
+    {"identity_column": "s"},
+    {"durable_write": False, "max_memtable_rows": 5},
+)
+
+
+def make(path) -> lanceref.LanceDataset:
+    """Write a table with an index."""
+    dataset = lanceref.write_dataset(pa.table({"i": [1], "s": ["a"]}), path, mode="overwrite")
+    dataset.create_scalar_index("i", "BTREE")
+    return dataset
+
+
+def test_a_log_is_begun_once(tmp_path):
+    """It is an index of the system, over no field and no fragment."""
+    dataset = make(tmp_path / "t")
+    assert dataset.mem_wal_index_details() is None
+    with pytest.raises(IndexMissing):
+        dataset.index_statistics("__lance_mem_wal")
+    dataset.initialize_mem_wal(unsharded=True)
+    with pytest.raises(EditFailed, match="already initialized"):
+        dataset.initialize_mem_wal()
+    dataset = lanceref.dataset(dataset.uri)
+    shown = {one["name"]: (one["type"], one["fields"]) for one in dataset.list_indices()}
+    assert shown["__lance_mem_wal"] == ("MemWal", [])
+    assert dataset.index_statistics("__lance_mem_wal")["num_shard_specs"] == 1
+    assert "__lance_mem_wal" in {one.name for one in dataset.describe_indices()}
+    assert dataset.to_table(filter="i = 1").num_rows == 1
+    dataset.drop_index("__lance_mem_wal")
+    assert dataset.mem_wal_index_details() is None
+
+
+def test_damaged_details_are_refused(tmp_path):
+    """Bytes that are no message."""
+    dataset = make(tmp_path / "t")
+    dataset.initialize_mem_wal()
+    for entry in dataset._snapshot.manifest.indices:
+        entry.index_details.value = b"\xff"
+    with pytest.raises(BadProto) as caught:
+        dataset.mem_wal_index_details()
+    assert caught.value.clause == "L.index.mem-wal.details"
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("way", WAYS)
+def test_the_oracle_says_the_same(tmp_path, way):
+    """Whichever library began the log."""
+    import lance
+
+    found = []
+    for library in (lance, lanceref):
+        make(tmp_path / "t")
+        library.dataset(str(tmp_path / "t")).initialize_mem_wal(**way)
+        for reader in (lance, lanceref):
+            dataset = reader.dataset(str(tmp_path / "t"))
+            listed = sorted((one["name"], one["type"]) for one in dataset.list_indices())
+            numbers = dataset.stats.index_stats("__lance_mem_wal")
+            found.append((dataset.mem_wal_index_details(), listed, numbers))
+    assert found == [found[0]] * 4
