@@ -224,7 +224,7 @@ class Indexing(OpenTable):
         by_id = {rows.fragment.id: rows for rows in self._snapshot.fragments}
         missing = set(ids) - by_id.keys()
         if missing:
-            raise ValueError(f"fragments {sorted(missing)} are not in version {self.version}")
+            raise ValueError(f"No fragment with id {min(missing)}")
         return [by_id[number] for number in sorted(set(ids))]
 
     def merge_existing_index_segments(self, segments: list[Index]) -> Index:

@@ -8,7 +8,7 @@ Clauses: L.index.fts.score.statistics, L.index.fts.unindexed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,7 +26,7 @@ from lanceref.index.fulltext.parameters import Analysis
 from lanceref.index.fulltext.posting_blocks import LARGE
 from lanceref.index.indices import Index
 from lanceref.index.row_set import Keys
-from lanceref.index.segment import Segment
+from lanceref.index.segment import Moves, Segment
 from lanceref.index.training import leaf, unnested
 from lanceref.query.text_parts import IndexedPart, Places, ReadPart, TextPart
 from lanceref.snapshot import Snapshot
@@ -87,6 +87,8 @@ class TextColumn:
         parts = []
         for segment, index, by_address in self.opened:
             locate = _Locator(self._covered(segment), by_address).places
+            if by_address and segment.moves is not None:
+                locate = _where_now(segment.moves, locate)
             rounded = index.settings.analysis.block_size == LARGE
             parts += [IndexedPart(one, locate, rounded) for one in index.partitions]
         return tuple(parts)
@@ -194,6 +196,18 @@ class _Locator:
             positions = np.arange(rows.num_rows) + rows.rows_before
             found[own] = _looked_up(offsets.astype(np.uint64), live, positions)
         return found
+
+
+def _where_now(moves: Moves, locate: Callable[[Keys], Places]) -> Callable[[Keys], Places]:
+    """Return `locate` for the addresses in the files of a segment, whose rows have moved."""
+
+    def places(keys: Keys) -> Places:
+        kept, now = moves(keys)
+        found = np.full(len(keys), -1, np.int64)
+        found[kept] = locate(now)
+        return found
+
+    return places
 
 
 def _looked_up(keys: Keys, ascending: Keys, values: Places) -> Places:

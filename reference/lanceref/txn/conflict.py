@@ -12,8 +12,10 @@ L.txn.conflict.index, L.txn.conflict.columns, L.txn.conflict.nullability
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
+from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.txn.touched import (
     bitmaps_of,
@@ -122,10 +124,15 @@ def _mem_wal(own: str, other: str) -> Verdict:
 def _index(ours: Transaction, theirs: Transaction) -> Verdict:
     other = operation_of(theirs)
     if other == "create_index":
-        mine, yours = ours.create_index.new_indices, theirs.create_index.new_indices
-        same = {one.name for one in mine} & {one.name for one in yours}
+        new, others_new = (_names(one.create_index.new_indices) for one in (ours, theirs))
+        gone, others_gone = (_names(one.create_index.removed_indices) for one in (ours, theirs))
+        same = new & (others_new | others_gone) or gone & others_new
         return RETRY if same else STANDS  # L.txn.conflict.index
     return RETRY if _disturbs(theirs, ours) else STANDS
+
+
+def _names(entries: Iterable[table_pb2.IndexMetadata]) -> set[str]:
+    return {one.name for one in entries}
 
 
 def _disturbs(rows: Transaction, index: Transaction) -> bool:

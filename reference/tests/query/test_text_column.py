@@ -62,3 +62,15 @@ def test_queries_of_json_name_path_and_type(tmp_path):
     for text in ("fox", "a,foo,fox"):
         with pytest.raises(QueryRefused, match="Invalid triple"):
             own.tokens(text)
+
+
+def test_rows_are_found_where_a_compaction_moved_them(tmp_path):
+    """Also one that left the index as it was."""
+    texts = pa.table({"s": ["old lance", "none", "lance", "other", "a lance", "end"]})
+    dataset = lanceref.write_dataset(texts, tmp_path / "t", max_rows_per_file=2)
+    dataset.create_scalar_index("s", "INVERTED")
+    dataset.delete("s = 'none'")
+    dataset.optimize.compact_files(defer_index_remap=True)
+    found = lanceref.dataset(tmp_path / "t").to_table(full_text_query="lance")
+
+    assert ["a lance", "lance", "old lance"] == sorted(found["s"].to_pylist())

@@ -128,6 +128,27 @@ def test_columns_that_stay_nullable_stop_less(theirs, ours, letter):
     assert LETTERS[letter] is verdict(second, first)
 
 
+def _indices(new=(), removed=()):
+    told = {"new_indices": new, "removed_indices": removed}
+    entries = {part: [versions.index(name, 0, [0]) for name in told[part]] for part in told}
+    return versions.transaction(create_index=entries)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "letter"),
+    [
+        ({"removed": "x"}, {"removed": "x"}, "."),
+        ({"removed": "x"}, {"new": "x", "removed": "x"}, "R"),
+        ({"new": "x"}, {"removed": "x"}, "R"),
+        ({"new": "x"}, {"removed": "y"}, "."),
+        ({"removed": "y"}, {"new": "x"}, "."),
+    ],
+)
+def test_an_index_is_made_or_dropped_by_one(theirs, ours, letter):
+    """L.txn.conflict.index: two may drop it."""
+    assert LETTERS[letter] is verdict(_indices(**ours), _indices(**theirs))
+
+
 @pytest.mark.parametrize("theirs", [None, Transaction(read_version=1)])
 @pytest.mark.parametrize("ours", ["append", "overwrite", "delete", "update_config"])
 def test_what_nobody_can_tell_is_a_conflict(ours, theirs):
