@@ -121,11 +121,9 @@ def _array_length(lists: Datum) -> Datum:
 
 
 def _members(lists: Datum, rows: int) -> tuple[pa.Array, pa.Array]:
-    """Return the values of lists without their nulls, and the row of each."""
+    """Return the values of lists, and the row of each."""
     held = lists if isinstance(lists, pa.Array) else pa.repeat(lists, rows)
-    values, owners = pc.list_flatten(held), pc.list_parent_indices(held)
-    there = pc.is_valid(values)
-    return values.filter(there), owners.filter(there)
+    return pc.list_flatten(held), pc.list_parent_indices(held)
 
 
 def _having(lists: pa.Array, owners: pa.Array) -> pa.Array:
@@ -136,7 +134,7 @@ def _having(lists: pa.Array, owners: pa.Array) -> pa.Array:
 
 
 def _array_has(lists: Datum, value: Datum) -> Datum:
-    """Return whether lists hold a value."""
+    """Return whether lists hold a value, which null is not."""
     values, owners = _members(lists, len(lists))
     if not isinstance(value, pa.Scalar):
         value = value.take(owners)
@@ -145,7 +143,9 @@ def _array_has(lists: Datum, value: Datum) -> Datum:
 
 
 def _array_has_any(lists: Datum, wanted: Datum) -> Datum:
-    """Return whether lists hold one of the values."""
+    """Return whether lists hold one of the values, which null is; null for no list of values."""
+    if isinstance(wanted, pa.Scalar) and not wanted.is_valid:
+        return pa.nulls(len(lists), pa.bool_())
     values, owners = _members(lists, len(lists))
     among = pc.is_in(values, _wanted(wanted, values.type))
     return _having(lists, owners.filter(among))
@@ -158,7 +158,7 @@ def _array_has_all(lists: Datum, wanted: Datum) -> Datum:
         return pa.repeat(pa.scalar(True), len(lists))
     result = pc.if_else(pc.is_valid(lists), True, pa.scalar(None, pa.bool_()))
     for one in _wanted(wanted, values.type).unique():
-        same = pc.fill_null(equal(values, one), False)
+        same = pc.fill_null(equal(values, one), False) if one.is_valid else pc.is_null(values)
         result = pc.and_kleene(result, _having(lists, owners.filter(same)))
     return result
 

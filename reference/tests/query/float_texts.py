@@ -112,6 +112,14 @@ array_has_any(k, make_array(1, 3))
 array_has_all(k, [1, 2])
 array_has_all(k, [])
 array_has_any(k, [])
+array_has_any(k, [1, null])
+array_has_any(k, [null])
+array_has_any(k, null)
+not array_has_any(k, null)
+array_has_all(k, [1, null])
+array_has_all(k, [null, null])
+not array_has_all(k, [null])
+array_has(k, null)
 array_length(k) = 2
 array_length(k) = 0
 cardinality(k) = 0
