@@ -41,13 +41,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """File name, stage, limits and collectors of one parse."""
+    """File name, stage, limits and collectors of one parse.
+
+    Rows may be `discarded` afterwards: what is wrong with the values of some is then no fault.
+    """
 
     file: str
     stage: Stage = "open"
     limits: Limits = DEFAULT_LIMITS
     spans: SpanRecorder | None = None
     findings: list[Finding] | None = None
+    discarded: bool = False
 
     @property
     def validating(self) -> bool:

@@ -205,7 +205,8 @@ class Indexing(OpenTable):
         request = index_request(self._snapshot.manifest.schema, column, index_type, kwargs)
         name = self._free_name(request.column, request.kind.details) if name is None else name
         self._replaceable(name, request.column, replace=replace)
-        fragments = self._fragments(fragment_ids) if train else ()
+        trained = train and self._snapshot.fragments
+        fragments = self._fragments(fragment_ids) if trained else ()
         entry = build_segment(
             self._snapshot,
             request.kind,

@@ -122,6 +122,14 @@ def test_a_taken_name_is_given_again_on_demand_only(dataset):
     assert "i_idx_2" == other.name
 
 
+def test_an_empty_table_has_segments_of_no_fragment(dataset):
+    """Whatever fragments are named; else they are those of the version."""
+    with pytest.raises(ValueError, match="No fragment with id 7"):
+        built(dataset, "BTREE", 7)
+    dataset.delete("true")
+    assert set() == built(dataset, "BTREE", 7)[0].fragment_ids
+
+
 def test_segments_take_the_place_of_whole_ones(dataset):
     """Of the fragments of a segment all are covered again or none; another type covers all."""
     whole = dataset.create_index_uncommitted("i", "BTREE", name="x", fragment_ids=[0, 1])

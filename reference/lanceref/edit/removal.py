@@ -27,6 +27,9 @@ Chosen = list[tuple[FragmentRows, Positions]]
 """Fragments, and which of their live rows are meant: positions, ascending."""
 
 
+BITMAP = table_pb2.DeletionFile.BITMAP
+
+
 @dataclass(slots=True)
 class Removal:
     """What became of the fragments; `affected` are the offsets of the rows by fragment id."""
@@ -75,7 +78,10 @@ def remove(
         fragment = table_pb2.DataFragment()
         fragment.CopyFrom(rows.fragment.message)
         version = snapshot.manifest.version
-        file = write_deletions(snapshot.store, number, version, every, draft)
+        before = fragment.deletion_file.file_type
+        file = write_deletions(
+            snapshot.store, number, version, every, draft, as_bitmap=before == BITMAP
+        )
         fragment.deletion_file.CopyFrom(file)
         removal.updated.append(fragment)
     return removal

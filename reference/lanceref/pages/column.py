@@ -50,7 +50,7 @@ class PageColumn:
             for path, column in zip(leaf_paths(field), columns, strict=True)
         ]
         self.type: pa.DataType = field.arrow.type
-        self._required = has_required(field.arrow)
+        self._required = has_required(field.arrow) and not file.ctx.discarded
         self.num_rows = self._leaves[0].num_rows
         for leaf, column in zip(self._leaves, columns, strict=True):
             if leaf.num_rows != self.num_rows:

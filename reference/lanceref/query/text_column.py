@@ -86,6 +86,7 @@ class TextColumn:
         """The partitions of all segments."""
         parts = []
         for segment, index, by_address in self.opened:
+            locate: Callable[[Keys], Places]
             locate = _Locator(self._covered(segment), by_address).places
             if by_address and segment.moves is not None:
                 locate = _where_now(segment.moves, locate)

@@ -73,7 +73,8 @@ class FragmentReader:
 
     def _open(self, file: FileOfFragment) -> OpenFile:
         source = self._bases.open_data_file(file.path, file.base_id)
-        ctx = replace(self._ctx, file=PurePosixPath(file.path).name)
+        discarded = self.fragment.deletion_file is not None
+        ctx = replace(self._ctx, file=PurePosixPath(file.path).name, discarded=discarded)
         place = ctx.at(0, source.size)
         if file.size_bytes and file.size_bytes != source.size and file.version != V0_1:
             ctx.refuse(

@@ -43,7 +43,8 @@ def write_deletions(
 ) -> table_pb2.DeletionFile:
     """Write the deletion file of a fragment and return its entry.
 
-    `offsets` are all deleted rows, ascending; a rebased deletion is a bitmap whatever its size.
+    `offsets` are all deleted rows, ascending; a rebased deletion is a bitmap whatever its size, and
+    so is what takes the place of one.
     """
     bitmap = as_bitmap or len(offsets) >= BITMAP_FROM
     entry = table_pb2.DeletionFile(

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from lanceref.context import Context
 from lanceref.file.batches import Recutter
-from lanceref.file.column_reader import ColumnReader
 from lanceref.file.schema import Field
+from lanceref.file.versions import V0_1, V2_1
+from lanceref.pages.required import check_required
 from lanceref.slices import whole
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
@@ -127,8 +128,7 @@ class FragmentRows:
         end: int,
     ) -> Iterator[tuple[int, list[pa.Array]]]:
         """Yield the live rows at positions start..end: number of rows, fields, system columns."""
-        readers = [self.columns.column(field) for field in fields]
-        recutters = [Recutter(self._live(reader, start, end)) for reader in readers]
+        recutters = [Recutter(self._live(field, start, end)) for field in fields]
         for first in range(start, end, batch_size):
             rows = min(batch_size, end - first)
             arrays = [recutter.next(rows) for recutter in recutters]
@@ -142,11 +142,14 @@ class FragmentRows:
     ) -> list[pa.Array]:
         """Return the live rows at ascending `positions`, read column by column."""
         offsets = self.offsets(positions)
-        arrays = [self.columns.column(field).take(offsets) for field in fields]
+        arrays = [
+            self._checked(field, self.columns.column(field).take(offsets)) for field in fields
+        ]
         return [*arrays, *(self._system(name, offsets) for name in system)]
 
-    def _live(self, reader: ColumnReader, start: int, end: int) -> Iterator[pa.Array]:
+    def _live(self, field: Field, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the live rows start..end of one column, cut where the column likes."""
+        reader = self.columns.column(field)
         if start >= end:
             return
         at, last = self.offsets(np.array([start, end - 1])).tolist()
@@ -154,12 +157,19 @@ class FragmentRows:
             first, stop = np.searchsorted(self.deleted, [at, at + len(array)])
             # L.table.deletions.applied
             if first == stop:
-                yield array
+                yield self._checked(field, array)
             else:
                 live = np.ones(len(array), np.bool_)
                 live[self.deleted[first:stop] - at] = False
-                yield whole(array).filter(pa.array(live))
+                yield self._checked(field, whole(array).filter(pa.array(live)))
             at += len(array)
+
+    def _checked(self, field: Field, array: pa.Array) -> pa.Array:
+        """Return live values, which their file has not been held to where rows are deleted."""
+        versions = [file.version for file in self.fragment.files]
+        if self.fragment.deletion_file is not None and max(versions, default=V0_1) >= V2_1:
+            check_required(field.arrow, array, self.fragment.place)  # L.page.required.null
+        return array
 
     def ids_by_segment(self) -> list[Ids]:
         """Return the stable ids of the live rows, those of each segment apart."""
@@ -203,6 +213,9 @@ class _AllRows(FragmentRows):
     def deleted(self) -> Offsets:
         """Nothing: deleted rows are rows here."""
         return np.empty(0, np.int64)
+
+    def _checked(self, field: Field, array: pa.Array) -> pa.Array:
+        return array
 
     @cached_property
     def _gone(self) -> Offsets:

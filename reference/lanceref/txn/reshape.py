@@ -104,6 +104,8 @@ def put_file(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
     for file in fragment.files:
         if list(file.fields) == list(new.fields):
             file.CopyFrom(new)
+            if FROM_WORDS.get((new.file_major_version, new.file_minor_version)) == V0_1:
+                del file.column_indices[:]
             return
     for file in fragment.files:
         for number, field_id in enumerate(file.fields):

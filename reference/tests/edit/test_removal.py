@@ -1,7 +1,9 @@
 """Rows taken out of fragments."""
 
+import lanceref
 import numpy as np
 from lanceref.edit.removal import choose, remove
+from lanceref.proto import table_pb2
 from lanceref.query.rows import condition
 from lanceref.table.draft import Draft
 
@@ -28,3 +30,15 @@ def test_a_fragment_keeps_rows_or_goes(tmp_path):
     assert (0, 3) == (updated.id, updated.deletion_file.num_deleted_rows)
     assert ([1], 7) == (removal.removed, removal.num_rows)
     assert [[2, 3], [0, 1, 2, 3, 4]] == [held.tolist() for held in removal.affected.values()]
+
+
+def test_a_bitmap_stays_one(tmp_path):
+    """What takes the place of a rebased deletion is no Arrow file, however short."""
+    table(tmp_path)
+    first, second = (lanceref.dataset(tmp_path) for _ in range(2))
+    first.delete("a = 4")
+    second.delete("a = 2")
+    second.delete("a = 3")
+    (kept, *_) = lanceref.dataset(tmp_path)._snapshot.fragments
+
+    assert table_pb2.DeletionFile.BITMAP == kept.fragment.message.deletion_file.file_type

@@ -1,5 +1,6 @@
 """Rows of a fragment without the deleted ones."""
 
+import lanceref
 import numpy as np
 import pyarrow as pa
 import pyroaring
@@ -97,3 +98,30 @@ def test_a_missing_deletion_file_is_refused(tmp_path):
     assert 9 == rows.num_rows
     with pytest.raises(FormatError):
         _ = rows.deleted
+
+
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
+def test_a_null_that_is_deleted_is_none(tmp_path, version):
+    """A column may lose its nullability when only deleted rows lack a value."""
+    table = pa.table({"k": [1, 2, 3], "n": [{"x": 1}, {"x": None}, {"x": 3}]})
+    dataset = lanceref.write_dataset(table, tmp_path, data_storage_version=version)
+    dataset.delete("k = 2")
+    if version != "2.0":
+        dataset.alter_columns({"path": "n.x", "nullable": False})
+    opened = lanceref.dataset(tmp_path)
+
+    assert [{"x": 1}, {"x": 3}] == opened.to_table()["n"].to_pylist()
+    assert [{"x": 3}] == opened.take([1])["n"].to_pylist()
+
+
+def test_a_null_among_live_rows_is_refused(tmp_path):
+    """L.page.required.null, also where other rows are deleted."""
+    schema = pa.schema([pa.field("k", pa.int64()), pa.field("n", pa.int64(), nullable=False)])
+    dataset = lanceref.write_dataset(pa.table([[1, 2], [3, 4]], schema=schema), tmp_path)
+    dataset.delete("k = 1")
+    (rows,) = lanceref.dataset(tmp_path)._snapshot.fragments
+    field = lanceref.dataset(tmp_path)._snapshot.manifest.schema.fields[1]
+
+    assert [4] == rows._checked(field, pa.array([4])).to_pylist()
+    with pytest.raises(FormatError, match=r"L\.page\.required\.null"):
+        rows._checked(field, pa.array([None], pa.int64()))

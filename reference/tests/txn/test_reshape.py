@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from lanceref.context import Context
 from lanceref.errors import OperationRefused
+from lanceref.proto import table_pb2
 from lanceref.table.row_ids import decode_versions
+from lanceref.txn.reshape import put_file
 
 from tests.table import manifests
 from tests.txn import versions
@@ -127,6 +129,16 @@ def test_data_of_0_1_replaces_whole_files_only():
     given = {"replacements": [{"fragment_id": 0, "new_file": new}]}
     with pytest.raises(OperationRefused, match="no changes were made"):
         versions.after(versions.table(), data_replacement=given)
+
+
+def test_files_of_0_1_have_no_columns():
+    """What a caller says of them is not kept."""
+    old = table_pb2.DataFile(path="a", fields=[0], file_minor_version=2)
+    new = table_pb2.DataFile(path="b", fields=[0], column_indices=[0], file_minor_version=2)
+    fragment = table_pb2.DataFragment(files=[old])
+    put_file(fragment, new)
+
+    assert ("b", []) == (fragment.files[0].path, list(fragment.files[0].column_indices))
 
 
 def test_indices_do_not_cover_replaced_values():
