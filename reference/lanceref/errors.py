@@ -340,6 +340,12 @@ class RowNotFound(LanceError, OSError, IndexError):
     kind = "out_of_range"
 
 
+class ModelMissing(LanceError, OSError, ValueError):
+    """A language model of a tokenizer that is not there or cannot be read."""
+
+    kind = "other"
+
+
 class IndexRefused(LanceError, RuntimeError, ValueError):
     """An index that cannot be made as it is asked for."""
 

@@ -113,7 +113,7 @@ class TextColumn:
         return part
 
     def _documents(self, values: pa.Array) -> Iterator[Document]:
-        if self.analyzer.analysis.lance_tokenizer == "text" and not (
+        if not self.analyzer.analysis.is_json and not (
             pa.types.is_list(values.type) or pa.types.is_large_list(values.type)
         ):
             values = pa.array(as_text(values), pa.large_string())  # JSON without an index is text
@@ -137,7 +137,7 @@ class TextColumn:
         `plain` words are taken as they stand.
         """
         analyzer = Analyzer(UNINDEXED) if plain else self.analyzer
-        if self.analyzer.analysis.lance_tokenizer != "json":
+        if not self.analyzer.analysis.is_json:
             return list(analyzer.tokens(text))
         path, *rest = text.split(",", 2)
         if len(rest) < 2:

@@ -1,8 +1,7 @@
 """Analyzer: text into the tokens that are indexed and asked for.
 
 Base tokenizer, then each token: dropped when it is too long in bytes, lower case, stem, dropped
-when it is a stop word, ASCII folding. Positions count the tokens of the base tokenizer, but n-grams
-all stand at 0.
+when it is a stop word, ASCII folding. Positions are those that the base tokenizer gives.
 
 Clauses: L.index.fts.analyzer.order, L.index.fts.analyzer.length, L.index.fts.analyzer.position
 """
@@ -13,8 +12,11 @@ from collections.abc import Callable, Iterator
 
 from lanceref.index.fulltext.folding import folded
 from lanceref.index.fulltext.parameters import Analysis
-from lanceref.index.fulltext.stop_words import stop_words
+from lanceref.index.fulltext.identifiers import code, split_code
+from lanceref.index.fulltext.language_models import model
+from lanceref.index.fulltext.stop_words import every_stop_word, stop_words
 from lanceref.index.fulltext.tokenizers import Cut, ngrams, raw, simple, whitespace
+from lanceref.index.fulltext.word_breaks import icu
 
 MOST_KNOWN = 1 << 17
 """Tokens whose form is remembered."""
@@ -26,14 +28,26 @@ def lowered(text: str) -> str:
 
 
 def cutter(analysis: Analysis) -> Cut:
-    """Return the base tokenizer of parameters."""
-    if analysis.base_tokenizer == "ngram":
+    """Return the base tokenizer of parameters. Raises ModelMissing, NotYet."""
+    name = analysis.base_tokenizer
+    if name == "ngram":
         return ngrams(
             analysis.min_ngram_length,
             analysis.max_ngram_length,
             prefix_only=analysis.prefix_only,
         )
-    return {"simple": simple, "whitespace": whitespace, "raw": raw}[analysis.base_tokenizer]
+    if name == "code" and analysis.split_identifiers:
+        return split_code(
+            operators=analysis.index_operators,
+            numerics=analysis.split_on_numerics,
+            whole=analysis.preserve_original,
+        )
+    if name == "code":
+        return code(operators=analysis.index_operators)
+    if name in ("icu", "icu/split"):
+        return icu(split=name == "icu/split")
+    known = {"simple": simple, "whitespace": whitespace, "raw": raw}
+    return known[name] if name in known else model(name)
 
 
 class Analyzer:
@@ -42,7 +56,6 @@ class Analyzer:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self._cut = cutter(analysis)
-        self._overlapping = analysis.base_tokenizer == "ngram"
         self._forms: dict[str, str | None] = {}
         self._stem: Callable[[str], str] | None = None
         if analysis.stem:
@@ -50,21 +63,25 @@ class Analyzer:
 
             self._stem = snowballstemmer.stemmer(analysis.language.lower()).stemWord
         own = analysis.custom_stop_words
-        words = stop_words(analysis.language) if own is None else frozenset(own)
+        if own is not None:
+            words = frozenset(own)
+        elif analysis.base_tokenizer.startswith("icu"):
+            words = every_stop_word()  # L.index.fts.stop-words.icu
+        else:
+            words = stop_words(analysis.language)
         self._stop_words = words if analysis.remove_stop_words else frozenset()
 
     def tokens(self, text: str) -> Iterator[tuple[str, int]]:
         """Yield the tokens that are kept and their positions."""
-        step = 0 if self._overlapping else 1
-        for number, token in enumerate(self._cut(text)):
+        for token, position in zip(*self._cut(text), strict=True):
             form = self._form(token)
             if form is not None:
-                yield form, number * step
+                yield form, position
 
     def length(self, text: str) -> int:
         """Return the positions that a text takes."""
-        count = len(self._cut(text))
-        return min(count, 1) if self._overlapping else count
+        positions = self._cut(text)[1]
+        return positions[-1] + 1 if positions else 0
 
     def _form(self, token: str) -> str | None:
         if token not in self._forms:

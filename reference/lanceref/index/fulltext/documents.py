@@ -39,7 +39,7 @@ def documents(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> I
     if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
         yield from _of_lists(values, analyzer, list_elements)
         return
-    is_json = analyzer.analysis.lance_tokenizer == "json"
+    is_json = analyzer.analysis.is_json
     for row, text in enumerate(as_text(values)):
         if text is not None:
             found = json_tokens(text, analyzer) if is_json else list(analyzer.tokens(text))

@@ -16,18 +16,34 @@ from lanceref.errors import FormatError, Place, UnknownIndex, UnknownVersion
 from lanceref.index.fulltext.granularity import DocumentGranularity
 from lanceref.index.fulltext.posting_blocks import LARGE, SMALL, BlockLayout
 from lanceref.index.fulltext.stop_words import LANGUAGES
-from lanceref.index.fulltext.tokenizers import KNOWN
+from lanceref.index.fulltext.tokenizers import NAMES, is_known
 from lanceref.proto import index_details_pb2
 
 FORMATS = (1, 2, 3)
 DEFAULT_FORMAT = 2
+
+CODE = "code"
+PROFILES: dict[str, dict[str, object]] = {
+    CODE: {
+        "base_tokenizer": CODE,
+        "stem": False,
+        "remove_stop_words": False,
+        "split_on_numerics": True,
+        "preserve_original": True,
+    },
+    "ngram": {"stem": False, "remove_stop_words": False},
+}
+"""Defaults of base tokenizers that differ from those of the others."""
+
+CODE_FLAGS = ("split_identifiers", "split_on_numerics", "preserve_original", "index_operators")
+"""Parameters that only program text has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
     """How text becomes tokens; the names and their order are those of the stored JSON."""
 
-    lance_tokenizer: str = "text"
+    lance_tokenizer: str | None = "text"
     base_tokenizer: str = "simple"
     language: str = "English"
     with_position: bool = False
@@ -45,6 +61,11 @@ class Analysis:
     split_on_numerics: bool = False
     preserve_original: bool = False
     index_operators: bool = False
+
+    @property
+    def is_json(self) -> bool:
+        """Whether documents are JSON."""
+        return self.lance_tokenizer == "json"
 
     def as_dict(self) -> dict[str, object]:
         """Return the parameters by name."""
@@ -94,7 +115,14 @@ class Settings:
     def details(self) -> index_details_pb2.InvertedIndexDetails:
         """The details of the index's entry."""
         own = self.analysis
+        code = index_details_pb2.InvertedIndexDetails.CodeTokenizerConfig(
+            split_identifiers=own.split_identifiers,
+            split_on_numerics=own.split_on_numerics,
+            preserve_original=own.preserve_original,
+            index_operators=own.index_operators,
+        )
         return index_details_pb2.InvertedIndexDetails(
+            code_config=code if own.base_tokenizer == CODE else None,
             base_tokenizer=own.base_tokenizer,
             language=json.dumps(own.language),
             with_position=own.with_position,
@@ -115,6 +143,7 @@ class Settings:
 _TYPES: dict[str, type | tuple[type, ...]] = {
     **{one.name: bool for one in fields(Analysis) if isinstance(one.default, bool)},
     **{one.name: str for one in fields(Analysis) if isinstance(one.default, str)},
+    "lance_tokenizer": (str, type(None)),
     "max_token_length": (int, type(None)),
     "custom_stop_words": (list, tuple, type(None)),
     "min_ngram_length": int,
@@ -145,8 +174,12 @@ def _checked(given: Mapping[str, object]) -> Analysis:
         raise ValueError(
             f"FTS inverted index block_size must be one of 128 or 256, got {found.block_size}"
         )
-    if found.min_ngram_length > found.max_ngram_length:
+    if found.base_tokenizer == "ngram" and found.min_ngram_length < 1:
+        raise ValueError("min_gram must be greater than 0")
+    if found.base_tokenizer == "ngram" and found.min_ngram_length > found.max_ngram_length:
         raise ValueError("min_gram must not be greater than max_gram")
+    if any(isinstance(one, int) and one < 0 for one in given.values()):
+        raise OverflowError("can't convert negative int to unsigned")
     return found
 
 
@@ -154,25 +187,41 @@ def requested(given: Mapping[str, object], *, json_documents: bool) -> Settings:
     """Return what a caller asks for. Raises TypeError, ValueError."""
     ours = {name: value for name, value in given.items() if name in _TYPES}
     others = given.keys() - ours.keys()
-    ignored = {"memory_limit", "num_workers", "format_version", "document_granularity"}
+    ignored = {"memory_limit", "num_workers", "format_version", "document_granularity", "analyzer"}
     unknown = (others - ignored) | (ours.keys() & {"lance_tokenizer"})
     if unknown:
         raise ValueError(f"unknown FTS index parameter '{min(unknown)}'")
-    base = ours.get("base_tokenizer", "simple")
-    if base not in KNOWN:
-        raise ValueError(f"unknown base tokenizer {base}")
-    if base == "ngram":
-        ours = {"stem": False, "remove_stop_words": False, **ours}
+    base = _base_tokenizer(given)
+    flags = [name for name in CODE_FLAGS if ours.get(name)]
+    if flags and base != CODE:
+        raise ValueError("code analyzer flags require analyzer='code'")
+    ours = {**PROFILES.get(base, {}), "base_tokenizer": base, **ours}
     if json_documents:
         ours["lance_tokenizer"] = "json"
     analysis = _checked(ours)
     return Settings(analysis, _format(given.get("format_version"), analysis), _per_element(given))
 
 
+def _base_tokenizer(given: Mapping[str, object]) -> str:
+    """Return the base tokenizer asked for, by its name or an analyzer's. Raises ValueError."""
+    analyzer, base = given.get("analyzer"), given.get("base_tokenizer")
+    if analyzer not in (None, "text", CODE):
+        raise ValueError(f"unknown analyzer '{analyzer}', expected 'text' or 'code'")
+    if analyzer == "text" and base == CODE:
+        raise ValueError("base_tokenizer='code' requires analyzer='code'")
+    if analyzer == CODE and base not in (None, CODE):
+        raise ValueError(f"analyzer='code' requires base_tokenizer='code', got '{base}'")
+    found = str((CODE if analyzer == CODE else "simple") if base is None else base)
+    if not is_known(found):
+        raise ValueError(f"unknown base tokenizer {found}")
+    return found
+
+
 def _format(given: object, analysis: Analysis) -> int:
     """Return the format asked for. Raises ValueError."""
+    is_code = analysis.base_tokenizer == CODE
     if given is None:
-        return 3 if analysis.block_size == LARGE else DEFAULT_FORMAT
+        return 3 if is_code or analysis.block_size == LARGE else DEFAULT_FORMAT
     text = str(given).lower().removeprefix("v")
     if text not in map(str, FORMATS):
         raise ValueError(f"unsupported FTS format version {given}, expected 1, 2, or 3")
@@ -180,6 +229,8 @@ def _format(given: object, analysis: Analysis) -> int:
         raise ValueError(
             f"FTS format_version={text} is incompatible with block_size=256; use format_version=3"
         )
+    if is_code and text != "3":
+        raise ValueError(f"base_tokenizer='code' requires FTS format_version=3, got {text}")
     return int(text)
 
 
@@ -203,12 +254,12 @@ def parse_analysis(text: str, place: Place) -> Analysis:
         raise FormatError(
             "L.index.fts.params", place, found=f"{text[:80]!r}: {error}", wanted="parameters"
         ) from error
-    if analysis.base_tokenizer not in KNOWN:
+    if not is_known(analysis.base_tokenizer):
         raise UnknownIndex(
             "L.index.fts.params",
             place,
             found=f"base tokenizer {analysis.base_tokenizer!r}",
-            wanted=f"one of {KNOWN}",
+            wanted=f"one of {NAMES}",
         )
     return analysis
 

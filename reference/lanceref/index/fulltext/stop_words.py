@@ -46,3 +46,11 @@ def _lists() -> dict[str, frozenset[str]]:
 def stop_words(language: str) -> frozenset[str]:
     """Return the stop words of a language."""
     return _lists()[language]
+
+
+@cache
+def every_stop_word() -> frozenset[str]:
+    """Return the stop words of all languages together, and of Korean, but for ambiguous ones."""
+    lists = dict(_lists())
+    ambiguous = lists.pop("ambiguous")
+    return frozenset().union(*lists.values()) - ambiguous
