@@ -6,16 +6,13 @@ Rows have a score, `_score`, and where elements of lists are documents the place
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import QueryRefused
 from lanceref.query.filter import Filter
-from lanceref.query.full_text import FullTextQuery, MatchQuery, MultiMatchQuery
-from lanceref.query.text_column import text_indices
 from lanceref.query.text_matching import Hits
 from lanceref.query.text_parts import ELEMENT_BITS
 from lanceref.query.text_search import ELEMENT, SCORE, TextSearch
@@ -23,43 +20,6 @@ from lanceref.scanner import ScanOptions
 from lanceref.search_scanner import FoundRows, SearchScanner, Shown
 from lanceref.snapshot import Snapshot
 from lanceref.table.rows import FragmentRows
-
-
-def full_text_query(given: object, snapshot: Snapshot) -> FullTextQuery | None:
-    """Return the query that a caller gives: text, a query, or both words and columns by name.
-
-    Text is looked for in every column that has an index. Raises QueryRefused, TypeError.
-    """
-    if isinstance(given, Mapping):
-        unknown = given.keys() - {"query", "columns"}
-        if "query" not in given or unknown:
-            raise TypeError("full_text_search() takes 'query' and 'columns'")
-        query, columns = given["query"], given.get("columns")
-    elif isinstance(given, str | FullTextQuery):
-        query, columns = given, None
-    else:
-        return None
-    if isinstance(query, FullTextQuery):
-        return query
-    if not columns:
-        columns = _indexed(snapshot)
-    if not columns:
-        raise QueryRefused(
-            "Cannot perform full text search unless an INVERTED index has been created on at "
-            "least one column"
-        )
-    if len(columns) == 1:
-        return MatchQuery(query, columns[0])
-    return MultiMatchQuery(query, list(columns))
-
-
-def _indexed(snapshot: Snapshot) -> list[str]:
-    """Return the columns with a full-text index; those where rows are documents if there are."""
-    found: dict[bool, list[str]] = {False: [], True: []}
-    for path in snapshot.indices.by_path:
-        for per_element in {one.list_elements for one in text_indices(snapshot, path)}:
-            found[per_element].append(path)
-    return found[False] or found[True]
 
 
 class FullTextScanner(SearchScanner):

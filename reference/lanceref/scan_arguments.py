@@ -225,8 +225,10 @@ def _full_text(arguments: ScanArguments, snapshot: Snapshot) -> FullTextQuery | 
     """Return the full-text query, None when there is none. Raises QueryRefused, TypeError."""
     if arguments.get("full_text_query") is None:
         return None
-    from lanceref.full_text_scanner import full_text_query
+    from lanceref.full_text_request import full_text_query
 
+    if arguments.get("include_deleted_rows"):
+        raise QueryRefused("Cannot include deleted rows in an FTS search")
     return full_text_query(arguments["full_text_query"], snapshot)
 
 
