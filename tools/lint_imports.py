@@ -74,7 +74,9 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(("settings", "references", "cleanup", "edits", "merge_insert"), 7),
     **dict.fromkeys(("evolution", "reading", "udf", "scan_arguments", "scanner_builder"), 7),
     **dict.fromkeys(("stats", "sql", "delta", "session", "sampler", "util", "bitmap"), 7),
-    **dict.fromkeys(("indexing", "index_listing", "index_request", "full_text_request", "full_text_scanner"), 7),
+    **dict.fromkeys(
+        ("indexing", "index_listing", "index_request", "full_text_request", "full_text_scanner"), 7
+    ),
     **dict.fromkeys(("row_id_sequence", "data_frame", "search_scanner", "nearest_scanner"), 7),
     **dict.fromkeys(("vector_request",), 7),
     **dict.fromkeys(("mem_wal", "mem_wal_indexing", "lsm_scanner", "shard_writer"), 7),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pyroaring import BitMap
 
 from lanceref.edit.index_build import build_segment, rewrite_segments
+from lanceref.edit.index_staging import finish_folder, finished
 from lanceref.errors import IndexMixed, IndexNotFound, IndexRefused, OperationRefused
 from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import paths_of, type_name
@@ -32,14 +33,13 @@ if TYPE_CHECKING:
 
 Entries = Sequence[table_pb2.IndexMetadata]
 
-
 VECTOR_PREFIX = "IVF"
 """How the names of the types of vector indices begin."""
 
 VECTOR_DETAILS = "lance.index.pb.VectorIndexDetails"
 
-STAGED_KIND = "INVERTED"
-"""The type of which a segment over some fragments may be asked for in one call with the others."""
+MERGED = ("BTREE", "INVERTED", "IVF_FLAT", "IVF_PQ", "IVF_SQ", "VECTOR")
+"""Types whose metadata may be asked to be merged; only a full-text index has any."""
 
 
 class Indexing(OpenTable):
@@ -71,7 +71,7 @@ class Indexing(OpenTable):
         """
         snapshot = self._snapshot
         request = index_request(snapshot.manifest.schema, column, index_type, kwargs)
-        if fragment_ids is not None and request.kind.name != STAGED_KIND:
+        if fragment_ids is not None and request.kind.staging is None:
             raise ValueError(
                 f"{request.kind.name} distributed indexing uses create_index_uncommitted(..., "
                 f'index_type="{request.kind.name}", fragment_ids=...)'
@@ -86,6 +86,7 @@ class Indexing(OpenTable):
             self._fragments(fragment_ids) if train else (),
             name,
             None if index_uuid is None else uuid.UUID(index_uuid),
+            staged=fragment_ids is not None,
         )
         if fragment_ids is None:
             self._commit_segments([entry], before)
@@ -215,6 +216,7 @@ class Indexing(OpenTable):
             fragments,
             name,
             None if index_uuid is None else uuid.UUID(index_uuid),
+            staged=True,
         )
         return index_of(entry)
 
@@ -227,6 +229,32 @@ class Indexing(OpenTable):
         if missing:
             raise ValueError(f"No fragment with id {min(missing)}")
         return [by_id[number] for number in sorted(set(ids))]
+
+    def merge_index_metadata(
+        self,
+        index_uuid: str,
+        index_type: str,
+        batch_readhead: int | None = None,
+        progress_callback: Callable[[object], None] | None = None,
+    ) -> None:
+        """Write the files of a full-text segment that was staged in parts under one uuid.
+
+        Raises NotImplementedError, ValueError for another type, OperationRefused without parts.
+        """
+        if index_type.upper() not in MERGED:
+            raise NotImplementedError(
+                f"Only {', '.join(MERGED)} are supported, received {index_type}"
+            )
+        from lanceref.index.kinds import BY_NAME  # who builds in one go needs no other types
+
+        kind = BY_NAME.get(index_type.upper())
+        if kind is None or kind.staging is None:
+            raise ValueError(
+                f"{index_type} distributed indexing no longer supports merge_index_metadata; build "
+                "segments, merge them with merge_existing_index_segments(...), and commit them "
+                "with commit_existing_index_segments(...)"
+            )
+        finish_folder(self._snapshot, kind, index_uuid)
 
     def merge_existing_index_segments(self, segments: list[Index]) -> Index:
         """Write uncommitted segments as one, which covers what all of them do.
@@ -249,7 +277,7 @@ class Indexing(OpenTable):
         self, index_name: str, column: str, segments: list[Index]
     ) -> LanceDataset:
         """Commit segments as one index; those of the name that they cover again are replaced."""
-        entries = [index_message(one) for one in segments]
+        entries = [finished(self._snapshot, index_message(one)) for one in segments]
         _check_disjoint(entries)
         for entry in entries:
             entry.name = index_name

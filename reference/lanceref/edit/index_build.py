@@ -51,13 +51,19 @@ def build_segment(
     fragments: Sequence[FragmentRows],
     name: str,
     segment_uuid: uuid.UUID | None = None,
+    *,
+    staged: bool = False,
 ) -> table_pb2.IndexMetadata:
-    """Write a segment over fragments and return its entry. Raises OperationRefused."""
+    """Write a segment over fragments and return its entry. Raises OperationRefused.
+
+    A `staged` one of a type that has stages is to be finished when it is committed.
+    """
     field, field_id = indexed_field(snapshot.manifest.schema, column)
     if not kind.accepts(field):
         raise OperationRefused(f"{kind.name} cannot index {column}, a {field.arrow.type}")
+    build = kind.staging.build if staged and kind.staging is not None else kind.build
     with segment_writer(snapshot, segment_uuid) as writer:
-        built = kind.build(training_of(snapshot, kind, field, fragments), writer, parameters)
+        built = build(training_of(snapshot, kind, field, fragments), writer, parameters)
     covered = fragments if writer.files else ()  # an index may only be defined
     return new_entry(snapshot, writer, built, name, field_id, covered)
 

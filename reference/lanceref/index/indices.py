@@ -1,10 +1,10 @@
 """Indices of a version: the segments of each, opened when they are first asked.
 
-An entry of a type that is not known, or too new, is passed over: its rows are scanned. So is one
-without details, which old writers left out.
+An entry of a type that is not known, or too new, is passed over: its rows are scanned. The files of
+one without details, which old writers left out, tell its type.
 
 Clauses: L.index.details.url, L.index.details.unknown, L.index.details.version,
-L.index.segment.coverage
+L.index.details.missing, L.index.segment.coverage
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from lanceref.index.kind import Found, Kind, ScalarIndex
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import RowSet, row_set
 from lanceref.index.segment import Segment
+from lanceref.index.undeclared import kind_by_files
 from lanceref.proto import table_pb2
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
 from lanceref.query.json_path import member_path, members_of
@@ -164,11 +165,21 @@ class Indices:
         for segment in self.segments:
             by_name.setdefault(segment.entry.name, []).append(segment)
         for name, segments in by_name.items():
-            kinds = {id(kind_of(one.entry)): kind_of(one.entry) for one in segments}
+            found = [self._kind(one) for one in segments]
+            kinds = {id(kind): kind for kind in found}
             fields = {tuple(one.entry.fields) for one in segments}
             (kind, *others) = kinds.values()
             if kind is not None and not others and len(fields) == 1 and len(min(fields)) == 1:
                 yield Index(name, kind, min(fields)[0], tuple(segments))
+
+    def _kind(self, segment: Segment) -> Kind | None:
+        """Return the type of a segment, None for one that is to be passed over."""
+        entry = segment.entry
+        if type_name(entry) or len(entry.fields) != 1:
+            return kind_of(entry)
+        every = {one.id: one for one in self._manifest.schema.flat()}
+        field = every.get(entry.fields[0])
+        return None if field is None else kind_by_files(segment, field)
 
     @cached_property
     def mem_wal(self) -> MemWalIndexDetails | None:

@@ -84,6 +84,18 @@ Rewrite: TypeAlias = Callable[[Sequence[tuple[Segment, Moved]], Training, Segmen
 
 
 @dataclass(frozen=True, slots=True)
+class Staging:
+    """How a segment over some fragments is built that is finished when it is committed.
+
+    `is_staged` says whether the paths of a segment's files are those of one that is not finished.
+    """
+
+    build: Build
+    is_staged: Callable[[Sequence[str]], bool]
+    finish: Callable[[Segment, SegmentWriter], Built]
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """A type of index.
 
@@ -101,7 +113,8 @@ class Kind:
 
     Of a type whose details name another, `of_details` returns what an entry is. `json_path` leads
     to the indexed values in documents. `rows_of` returns rows of the column with what the index
-    has of each, where that is not the value.
+    has of each, where that is not the value. Types with `staging` build
+    segments over some fragments so.
     """
 
     name: str
@@ -126,6 +139,7 @@ class Kind:
     rows_of: Callable[[Training, Segment], Training] | None = None
     parameters: Callable[[Segment], Parameters] | None = None
     describe: Callable[[Segment], tuple[str, dict[str, object]]] | None = None
+    staging: Staging | None = None
 
     def answers(self, predicate: Predicate) -> bool | None:
         """Return whether a predicate is answered exactly, None when it is not at all."""

@@ -123,6 +123,11 @@ class Segment:
             self._opened[path] = IndexFile(source, self.within(path), sizes.get(path))
         return self._opened[path]
 
+    def has(self, path: str) -> bool:
+        """Return whether a file is in the folder of the segment."""
+        base = self.entry.base_id if self.entry.HasField("base_id") else None
+        return self.bases.store_of(base).exists(f"{self.folder}/{path}")
+
     def within(self, path: str) -> Context:
         """Return the context of a file."""
         return replace(self.ctx, file=f"{self.folder}/{path}")

@@ -29,10 +29,10 @@ from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.bm25 import Corpus
 from lanceref.index.fulltext.check import check_partition
 from lanceref.index.fulltext.documents import documents
-from lanceref.index.fulltext.parameters import Settings, parse_settings, requested
-from lanceref.index.fulltext.partition import Partition
+from lanceref.index.fulltext.layouts import METADATA, STAGING, first_number, is_staged, layout_of
+from lanceref.index.fulltext.parameters import Settings, requested
 from lanceref.index.fulltext.partition_writer import PartitionWriter
-from lanceref.index.kind import Built, Kind, Parameters
+from lanceref.index.kind import Built, Kind, Parameters, Staging
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import Keys, RowSet
 from lanceref.index.segment import Moved, Segment
@@ -40,7 +40,6 @@ from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.table.roaring import parse_bitmap
 
-METADATA = "metadata.lance"
 TOKEN_SETS = ("fst", "arrow")
 SCHEMA = pa.schema([pa.field("deleted_fragments", pa.binary(), nullable=False)])
 
@@ -49,17 +48,21 @@ class Inverted:
     """An opened segment: its parameters are known, partitions are opened when they are asked."""
 
     def __init__(self, segment: Segment) -> None:
-        file = segment.file(METADATA)
-        self._segment = segment
-        self.settings = parse_settings(file.metadata, file.place)
-        format_ = file.metadata.get("token_set_format", "arrow")
-        if format_ not in TOKEN_SETS:
-            raise UnknownIndex(
-                "L.index.fts.token-set-format",
-                file.place,
-                found=format_[:40],
-                wanted=f"one of {TOKEN_SETS}",
-            )
+        layout = layout_of(segment)
+        self._file, self.settings, self.partitions = (
+            layout.file,
+            layout.settings,
+            layout.partitions,
+        )
+        if self._file is not None:
+            format_ = self._file.metadata.get("token_set_format", "arrow")
+            if format_ not in TOKEN_SETS:
+                raise UnknownIndex(
+                    "L.index.fts.token-set-format",
+                    self._file.place,
+                    found=format_[:40],
+                    wanted=f"one of {TOKEN_SETS}",
+                )
         if segment.entry.index_details.value:
             details = _details(segment)
             self.settings = replace(self.settings, list_elements=details)
@@ -70,25 +73,12 @@ class Inverted:
         return Analyzer(self.settings.analysis)
 
     @cached_property
-    def partitions(self) -> tuple[Partition, ...]:
-        """The partitions. Raises FormatError."""
-        file = self._segment.file(METADATA)
-        text = file.text("partitions")
-        try:
-            numbers = json.loads(text)
-        except (ValueError, RecursionError):
-            numbers = None
-        if not isinstance(numbers, list) or not all(type(one) is int for one in numbers):
-            raise FormatError(
-                "L.index.fts.partitions", file.place, found=text[:40], wanted="a list of numbers"
-            )
-        return tuple(Partition(self._segment, one, self.settings.layout) for one in numbers)
-
-    @cached_property
     def deleted_fragments(self) -> NDArray[np.uint32]:
         """Fragments whose documents are to be ignored. Raises FormatError."""
-        file = self._segment.file(METADATA)
-        rows = file.read("deleted_fragments", pa.binary()) if file.names else []
+        file = self._file
+        if file is None or "deleted_fragments" not in file.names:
+            return np.empty(0, np.uint32)
+        rows = file.read("deleted_fragments", pa.binary())
         if len(rows) > 1 or (len(rows) and not rows[0].is_valid):
             raise CorruptPage(
                 "L.index.fts.deleted-fragments",
@@ -133,6 +123,18 @@ def _details(segment: Segment) -> bool:
     return bool(found.document_granularity == index_details_pb2.InvertedIndexDetails.LIST_ELEMENT)
 
 
+def _metadata(settings: Settings, numbers: Sequence[int]) -> dict[str, str]:
+    """Return what is said of partitions."""
+    found = {
+        **settings.metadata,
+        "params": settings.analysis.text,
+        "partitions": json.dumps(list(numbers), separators=(",", ":")),
+        "token_set_format": "fst",
+    }
+    found.setdefault("posting_tail_codec", "fixed32_v1")
+    return found
+
+
 def _write(
     settings: Settings, partitions: Sequence[PartitionWriter], writer: SegmentWriter
 ) -> Built:
@@ -140,47 +142,68 @@ def _write(
     filled = [one for one in partitions if one.num_documents]
     for number, one in enumerate(filled):
         one.write(writer, number)
-    metadata = {
-        **settings.metadata,
-        "params": settings.analysis.text,
-        "partitions": json.dumps(list(range(len(filled))), separators=(",", ":")),
-        "token_set_format": "fst",
-    }
-    metadata.setdefault("posting_tail_codec", "fixed32_v1")
     none = pa.record_batch([pa.array([BitMap().serialize()], pa.binary())], schema=SCHEMA)
-    writer.write_file(METADATA, SCHEMA, [none], metadata)
+    writer.write_file(METADATA, SCHEMA, [none], _metadata(settings, range(len(filled))))
     return Built(settings.details, settings.index_version)
 
 
-def _collect(training: Training, settings: Settings, into: PartitionWriter) -> None:
-    """Add the documents of rows."""
-    analyzer = Analyzer(settings.analysis)
+def _collect(training: Training, settings: Settings) -> PartitionWriter:
+    """Return a partition of the documents of rows."""
+    into, analyzer = PartitionWriter(settings), Analyzer(settings.analysis)
     for run in training.runs():
         for one in documents(run.values, analyzer, list_elements=settings.list_elements):
             into.add(int(run.keys[one.row]), one.element, one.tokens)
+    return into
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
     """Build over rows. Raises TypeError, ValueError."""
     settings = requested(parameters, json_documents=_is_json(training.type))
-    partition = PartitionWriter(settings)
-    _collect(training, settings, partition)
-    return _write(settings, [partition], writer)
+    return _write(settings, [_collect(training, settings)], writer)
+
+
+def stage(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
+    """Build over rows of some fragments, to be finished later. Raises TypeError, ValueError."""
+    settings = requested(parameters, json_documents=_is_json(training.type))
+    partition = _collect(training, settings)
+    number = first_number(min((rows.fragment.id for rows in training.fragments), default=0))
+    name, numbers = f"empty_{number}", []
+    if partition.num_documents:
+        partition.write(writer, number, STAGING)
+        name, numbers = f"{number}", [number]
+    path = f"{STAGING}part_{name}_metadata.lance"
+    writer.write_file(path, pa.schema([]), [], _metadata(settings, numbers))
+    return Built(settings.details, settings.index_version)
+
+
+def finish(segment: Segment, writer: SegmentWriter) -> Built:
+    """Write a staged segment, which may have been built by many, as one partition."""
+
+    def unmoved(keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
+        return np.ones(len(keys), np.bool_), keys
+
+    index = Inverted(segment)
+    return _write(index.settings, [_merged([(index, unmoved)], index.settings)], writer)
 
 
 def rewrite(
     segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
 ) -> Built:
-    """Write what is left of segments, and new rows, as one partition of one segment."""
+    """Write what is left of segments as one partition, and new rows as another."""
     opened = [(Inverted(segment), moved) for segment, moved in segments]
     settings = opened[0][0].settings
+    merged = _merged(opened, settings)
+    return _write(settings, [merged, _collect(training, settings)], writer)
+
+
+def _merged(opened: Sequence[tuple[Inverted, Moved]], settings: Settings) -> PartitionWriter:
+    """Return what is left of segments as one partition."""
     merged = PartitionWriter(settings)
     for index, moved in opened:
         for partition in index.partitions:
             kept, keys = _left(index, partition.keys, moved)
             merged.add_partition(partition, kept, keys)
-    _collect(training, settings, merged)
-    return _write(settings, [merged], writer)
+    return merged
 
 
 def _left(index: Inverted, keys: Keys, moved: Moved) -> tuple[NDArray[np.int64], Keys]:
@@ -228,5 +251,6 @@ INVERTED = Kind(
     rewrite=rewrite,
     inherits="always",
     check=check,
+    staging=Staging(stage, is_staged, finish),
 )
 """The index type."""

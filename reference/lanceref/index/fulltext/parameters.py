@@ -249,6 +249,7 @@ def parse_analysis(text: str, place: Place) -> Analysis:
     try:
         found = json.loads(text)
         known = {name: value for name, value in found.items() if name in _TYPES}
+        known.setdefault("lance_tokenizer", None)
         analysis = _checked(known)
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise FormatError(
@@ -276,3 +277,8 @@ def parse_settings(metadata: Mapping[str, str], place: Place) -> Settings:
     if size not in (f"{SMALL}", f"{LARGE}"):
         raise FormatError("L.index.fts.block-size", place, found=size[:40], wanted="128 or 256")
     return Settings(replace(analysis, block_size=int(size)), int(version))
+
+
+def parse_early_settings(metadata: Mapping[str, str], place: Place) -> Settings:
+    """Parse the metadata of an early `tokens.lance`. Raises FormatError."""
+    return Settings(parse_analysis(metadata.get("tokenizer", "{}"), place), 1)

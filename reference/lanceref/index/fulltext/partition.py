@@ -37,14 +37,17 @@ OFFSETS = pa.list_(pa.uint32())
 
 
 class Partition:
-    """An opened partition."""
+    """An opened partition; `folder` is where its files lie below the segment's."""
 
-    def __init__(self, segment: Segment, number: int, layout: BlockLayout) -> None:
-        self._segment, self._number, self._layout = segment, number, layout
+    def __init__(
+        self, segment: Segment, number: int, layout: BlockLayout, folder: str = ""
+    ) -> None:
+        self._segment, self._layout = segment, layout
+        self._prefix = f"{folder}part_{number}_"
         self._postings: dict[int, Postings] = {}
 
     def _file(self, part: str) -> IndexFile:
-        return self._segment.file(f"part_{self._number}_{part}.lance")
+        return self._segment.file(f"{self._prefix}{part}.lance")
 
     @cached_property
     def tokens(self) -> Mapping[str, int] | Fst:

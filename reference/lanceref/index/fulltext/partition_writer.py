@@ -108,12 +108,13 @@ class PartitionWriter:
                 positions = partition.positions(number) or []
                 held.positions += [positions[at].tolist() for at in own.tolist()]
 
-    def write(self, writer: SegmentWriter, number: int) -> None:
-        """Write the files of the partition."""
-        self._write_tokens(writer, f"part_{number}_tokens.lance")
-        self._write_documents(writer, f"part_{number}_docs.lance")
+    def write(self, writer: SegmentWriter, number: int, folder: str = "") -> None:
+        """Write the files of the partition, `folder` below those of the segment."""
+        prefix = f"{folder}part_{number}_"
+        self._write_tokens(writer, f"{prefix}tokens.lance")
+        self._write_documents(writer, f"{prefix}docs.lance")
         schema = postings_schema(self._settings)
-        path = f"part_{number}_invert.lance"
+        path = f"{prefix}invert.lance"
         writer.write_file(path, schema, self._batches(schema), self._settings.metadata)
 
     def _write_tokens(self, writer: SegmentWriter, path: str) -> None:

@@ -19,9 +19,7 @@ from lanceref.index.fulltext.tokenizers import ALPHANUMERIC, Cut, Pieces, counte
 if TYPE_CHECKING:
     import regex
 
-_UNDIVIDED = (
-    r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\uff70\p{Line_Break=SA}]"
-)
+_UNDIVIDED = r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\uff70\p{Line_Break=SA}]"
 """Characters of scripts that are written without blanks."""
 
 

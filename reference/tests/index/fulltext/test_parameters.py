@@ -43,13 +43,20 @@ def test_formats(given, version):
     ("given", "error"),
     [
         ({"foo": 1}, ValueError),
+        ({"analyzer": "x"}, ValueError),
+        ({"analyzer": "text", "base_tokenizer": "code"}, ValueError),
+        ({"analyzer": "code", "base_tokenizer": "simple"}, ValueError),
+        ({"split_identifiers": True}, ValueError),
+        ({"base_tokenizer": "code", "format_version": 2}, ValueError),
+        ({"base_tokenizer": "ngram", "min_ngram_length": 0}, ValueError),
+        ({"max_token_length": -1}, OverflowError),
         ({"lance_tokenizer": "json"}, ValueError),
         ({"block_size": 100}, ValueError),
         ({"block_size": 256, "format_version": 2}, ValueError),
         ({"format_version": 4}, ValueError),
         ({"language": "english"}, ValueError),
         ({"base_tokenizer": "foo"}, ValueError),
-        ({"min_ngram_length": 4}, ValueError),
+        ({"base_tokenizer": "ngram", "min_ngram_length": 4}, ValueError),
         ({"with_position": "x"}, TypeError),
         ({"custom_stop_words": [1]}, TypeError),
         ({"document_granularity": "row"}, TypeError),
@@ -67,7 +74,7 @@ def test_wrong_arguments_are_refused(given, error):
         ({"params": "{"}, FormatError, "params"),
         ({"params": "[1]"}, FormatError, "params"),
         ({"params": '{"stem":3}'}, FormatError, "params"),
-        ({"params": '{"base_tokenizer":"icu"}'}, UnknownIndex, "params"),
+        ({"params": '{"base_tokenizer":"none"}'}, UnknownIndex, "params"),
         ({"format_version": "9"}, UnknownVersion, "format-version"),
         ({"posting_block_size": "127"}, FormatError, "block-size"),
     ],
@@ -76,3 +83,24 @@ def test_stored_parameters_are_checked(metadata, error, clause):
     """Each of the conditions."""
     with pytest.raises(error, match=rf"L\.index\.fts\.{clause}"):
         parse_settings(metadata, PLACE)
+
+
+def test_program_text_has_defaults_of_its_own():
+    """No stems, no stop words, format 3, and its flags are in the details."""
+    own = requested({"analyzer": "code", "index_operators": True}, json_documents=False)
+    assert own == requested(
+        {"base_tokenizer": "code", "index_operators": True}, json_documents=False
+    )
+    assert (3, False, False) == (
+        own.format_version,
+        own.analysis.stem,
+        own.analysis.remove_stop_words,
+    )
+    config = own.details.code_config
+    assert (False, True, True, True) == (
+        config.split_identifiers,
+        config.split_on_numerics,
+        config.preserve_original,
+        config.index_operators,
+    )
+    assert not requested({}, json_documents=False).details.HasField("code_config")
