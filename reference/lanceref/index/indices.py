@@ -119,7 +119,8 @@ def kind_of(entry: table_pb2.IndexMetadata) -> Kind | None:
     """Return the type of an entry, None for one that is to be passed over."""
     from lanceref.index.kinds import BY_DETAILS  # who has no index needs no type
 
-    kind = BY_DETAILS.get(type_name(entry).lower())  # L.index.details.url
+    name = type_name(entry).rpartition(".")[2]  # messages have been in several packages
+    kind = BY_DETAILS.get(name.lower())  # L.index.details.url
     if kind is not None and kind.of_details is not None:
         kind = kind.of_details(entry.index_details.value)
     if kind is None or entry.index_version > kind.version:  # L.index.details.unknown, -version

@@ -35,5 +35,5 @@ KINDS: tuple[Kind, ...] = (
 BY_NAME = {kind.name: kind for kind in KINDS}
 """Type by its name."""
 
-BY_DETAILS = {kind.details.lower(): kind for kind in KINDS}
-"""Type by the name of its details message, in lower case."""
+BY_DETAILS = {kind.details.rpartition(".")[2].lower(): kind for kind in KINDS}
+"""Type by the name of its details message, without the package and in lower case."""

@@ -36,6 +36,10 @@ class Hits:
 NONE = Hits(np.empty(0, np.int64), np.empty(0, np.float32))
 """No document."""
 
+NO_POSITIONS = (
+    "position is not found but required for phrase queries, try recreating the index with position"
+)
+
 Wanted = tuple[int, str]
 """A token that is looked for, and the number of the word it stands for."""
 
@@ -111,6 +115,8 @@ def _expanded(part: TextPart, words: Sequence[str], query: MatchQuery) -> Iterat
 
 def phrase(column: TextColumn, query: PhraseQuery) -> Hits:
     """Return the documents with words in order. Raises QueryRefused, FormatError."""
+    if not all(index.settings.analysis.with_position for _, index, _ in column.opened):
+        raise QueryRefused(NO_POSITIONS)
     words = column.tokens(query.query)
     found = []
     for part, statistics in column.parts() if words else ():
@@ -136,10 +142,7 @@ def _in_order(
         if token not in lists and number is not None:
             positions = part.positions(number)
             if positions is None:
-                raise QueryRefused(
-                    "position is not found but required for phrase queries, "
-                    "try recreating the index with position"
-                )
+                raise QueryRefused(NO_POSITIONS)
             at = np.searchsorted(part.postings(number).documents, chosen)
             lists[token] = [positions[one] for one in at.tolist()]
     gaps = np.diff([position for _, position in words]).tolist()

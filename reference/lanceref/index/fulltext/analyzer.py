@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from lanceref.index.fulltext.folding import folded
-from lanceref.index.fulltext.parameters import Analysis
 from lanceref.index.fulltext.identifiers import code, split_code
 from lanceref.index.fulltext.language_models import model
+from lanceref.index.fulltext.parameters import Analysis
 from lanceref.index.fulltext.stop_words import every_stop_word, stop_words
 from lanceref.index.fulltext.tokenizers import Cut, ngrams, raw, simple, whitespace
 from lanceref.index.fulltext.word_breaks import icu

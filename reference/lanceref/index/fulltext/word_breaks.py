@@ -1,8 +1,8 @@
 """Word breaks: how text of any language is cut by the rules of Unicode.
 
 Words are the segments of Unicode's default word boundaries that hold a letter or a digit; a colon
-of any width is always one, as in the root locale. Scripts that are written without blanks need a dictionary,
-which is not here: Chinese, Japanese, Thai and the like are refused.
+of any width is always one, as in the root locale. Scripts that are written without blanks need a
+dictionary, which is not here: Chinese, Japanese, Thai and the like are refused.
 
 Clauses: L.index.fts.tokenizer.icu
 """
