@@ -140,6 +140,13 @@ def differential(session: nox.Session) -> None:
 
 
 @nox.session
+def full_text(session: nox.Session) -> None:
+    """Ask the oracle and the reference the same full-text questions of tables that live on."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.full_text", *session.posargs)
+
+
+@nox.session
 def written(session: nox.Session) -> None:
     """Write random tables; both readers read them, and the oracle's bytes are compared."""
     session.install("-e", ".[oracle,test]")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lanceref.query.filter import Filter
 from lanceref.query.text_matching import Hits
-from lanceref.query.text_parts import ELEMENT_BITS
+from lanceref.query.text_parts import ELEMENT_BITS, Places
 from lanceref.query.text_search import ELEMENT, SCORE, TextSearch
 from lanceref.scanner import ScanOptions
 from lanceref.search_scanner import FoundRows, SearchScanner, Shown
@@ -39,23 +39,22 @@ class FullTextScanner(SearchScanner):
 
     def found(self, limit: int | None, offset: int) -> FoundRows:
         """Return the documents by falling score, or in the order asked for."""
-        hits = self._allowed(self._search.hits())
+        hits = self._search.hits(self._allowed())
         order = np.lexsort((hits.places, -hits.scores))
         end = None if limit is None else offset + limit
         rows = self.passing(_rows(_part(hits, order[:end])))
         return self.reordered(rows.part(offset, end))
 
-    def _allowed(self, hits: Hits) -> Hits:
-        """Return the documents in rows of the fragments that pass the filter before."""
+    def _allowed(self) -> Places | None:
+        """Return the rows of the fragments that pass the filter before, None for all."""
         wanted = self._options.condition
         if wanted is None and len(self._fragments) == len(self._snapshot.fragments):
-            return hits
+            return None
         positions = [np.empty(0, np.int64)]
         for rows in self._fragments:
             own = np.arange(rows.num_rows) if wanted is None else wanted.positions(rows)
             positions.append(own + rows.rows_before)
-        kept = np.isin(hits.places >> ELEMENT_BITS, np.concatenate(positions))
-        return _part(hits, kept)
+        return np.concatenate(positions)
 
     def explain_plan(self, verbose: bool = False) -> str:
         """Return what is done to run the search, one step a line, the last one first."""

@@ -3,7 +3,7 @@
 Rows that segments of an index cover are searched in these; the others are read and made documents
 the same way, in memory. Without an index all rows are read, and words are taken as they stand.
 
-Clauses: L.index.fts.score.statistics, L.index.fts.unindexed
+Clauses: L.index.fts.score.statistics, L.index.fts.unindexed, L.index.fts.fuzzy-triple
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ SHIFT = np.uint64(32)
 
 @dataclass
 class TextColumn:
-    """A column to be searched; `fast` leaves rows out that no index covers."""
+    """A column to be searched; `fast` leaves rows out that no index covers.
+
+    Of these only the `allowed` ones count, by their positions in the table, ascending.
+    """
 
     snapshot: Snapshot
     path: str
@@ -57,6 +60,7 @@ class TextColumn:
     index: Index | None
     fast: bool = False
     borrowed: Analyzer | None = None
+    allowed: Places | None = None
 
     @cached_property
     def opened(self) -> list[tuple[Segment, Inverted, bool]]:
@@ -94,13 +98,30 @@ class TextColumn:
             parts += [IndexedPart(one, locate, rounded) for one in index.partitions]
         return tuple(parts)
 
+    @property
+    def covered(self) -> Places:
+        """Positions of the rows that segments cover, all rows where there is no index."""
+        every = list(self.snapshot.fragments)
+        if self.opened:
+            every = [rows for one, _, _ in self.opened for rows in self._covered(one)]
+        parts = [np.arange(rows.num_rows) + rows.rows_before for rows in every]
+        return np.concatenate([np.empty(0, np.int64), *parts])
+
     def _covered(self, segment: Segment) -> list[FragmentRows]:
         covers = segment.covers
         return [rows for rows in self.snapshot.fragments if rows.fragment.id in covers]
 
     @cached_property
     def read(self) -> ReadPart:
-        """The documents of rows that no segment covers."""
+        """The documents of rows that no segment covers, of allowed ones only."""
+        return self.everywhere if self.allowed is None else self._read(self.allowed)
+
+    @cached_property
+    def everywhere(self) -> ReadPart:
+        """The documents of all rows that no segment covers."""
+        return self._read(None)
+
+    def _read(self, allowed: Places | None) -> ReadPart:
         part = ReadPart()
         covered = {id(rows) for one, _, _ in self.opened for rows in self._covered(one)}
         for rows in self.snapshot.fragments:
@@ -108,7 +129,10 @@ class TextColumn:
                 continue
             start = rows.rows_before
             for count, (values,) in rows.scan((self.field,), (), RUN_ROWS, 0, rows.num_rows):
-                part.add(self._documents(unnested(values, self.field)), start)
+                own = np.arange(start, start + count)
+                kept = own if allowed is None else own[np.isin(own, allowed)]
+                chosen = values.take(pa.array(kept - start)) if len(kept) < count else values
+                part.add(self._documents(unnested(chosen, self.field)), kept)
                 start += count
         return part
 
@@ -121,8 +145,13 @@ class TextColumn:
 
     @property
     def everything(self) -> list[TextPart]:
-        """All parts."""
+        """All parts, with rows that no segment covers only where they are allowed."""
         return [*self.indexed, self.read]
+
+    @property
+    def whole(self) -> list[TextPart]:
+        """All parts with all rows."""
+        return [*self.indexed, self.everywhere]
 
     def parts(self) -> Iterator[tuple[TextPart, Sequence[TextPart]]]:
         """Yield each part and those whose statistics it is scored by."""
@@ -149,6 +178,13 @@ class TextColumn:
             return [(text, 0)]
         words = analyzer.tokens(value)
         return [(f"{path},str,{token}", number) for number, (token, _) in enumerate(words)]
+
+    def beginning(self, token: str, length: int) -> str:
+        """Return what is asked of the beginning of tokens near one: of a triple its value's."""
+        if not self.analyzer.analysis.is_json:
+            return token[:length]
+        path, kind, value = token.split(",", 2)
+        return f"{path},{kind},{value[:length]}"
 
 
 def corpus_of(parts: Sequence[TextPart]) -> Corpus:

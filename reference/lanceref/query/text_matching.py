@@ -1,6 +1,6 @@
 """Text matching: which documents of a column have words or a phrase, and their scores.
 
-Clauses: L.index.fts.score, L.index.fts.phrase, L.index.fts.fuzzy
+Clauses: L.index.fts.score, L.index.fts.match, L.index.fts.phrase, L.index.fts.fuzzy
 Divergences: D.index.fts-slop
 """
 
@@ -36,12 +36,14 @@ class Hits:
 NONE = Hits(np.empty(0, np.int64), np.empty(0, np.float32))
 """No document."""
 
+NOWHERE = np.empty(0, np.uint32)
+
 NO_POSITIONS = (
     "position is not found but required for phrase queries, try recreating the index with position"
 )
 
 Wanted = tuple[int, str]
-"""A token that is looked for, and the number of the word it stands for."""
+"""A token that is looked for, and the place in the query that it stands for."""
 
 
 class _PartScores:
@@ -84,74 +86,101 @@ def _joined(found: Sequence[Hits]) -> Hits:
 
 
 def match(column: TextColumn, query: MatchQuery) -> Hits:
-    """Return the documents with any word of a query, or all. Raises QueryRefused, FormatError."""
-    found = []
+    """Return the documents with any word of a query, or all. Raises QueryRefused, FormatError.
+
+    Words at one place are forms of each other: one of them is enough.
+    """
+    found, boost = [], np.float32(query.boost)
     for part, statistics in column.parts():
         plain = query.fuzziness > 0 and isinstance(part, IndexedPart)
-        words = [token for token, _ in column.tokens(query.query, plain=plain)]
+        words = _by_place(column.tokens(query.query, plain=plain))
         scored = _PartScores(part, statistics)
-        for wanted in _expanded(part, words, query):
+        for wanted in dict.fromkeys(_expanded(column, part, words, query)):
             scored.add(wanted)
-        chosen = np.flatnonzero(scored.words >= (len(words) if query.every else 1))
+        least = len({place for place, _ in words}) if query.every else 1
         if words:
-            found.append(scored.hits(chosen, np.float32(query.boost)))
+            found.append(scored.hits(np.flatnonzero(scored.words >= least), boost))
     return _joined(found)
 
 
-def _expanded(part: TextPart, words: Sequence[str], query: MatchQuery) -> Iterator[Wanted]:
+def _by_place(tokens: Sequence[tuple[str, int]]) -> list[Wanted]:
+    """Return the tokens of a query by their places, each once at a place."""
+    wanted = dict.fromkeys((place, token) for token, place in tokens)
+    return sorted(wanted, key=lambda one: one[0])
+
+
+def _expanded(
+    column: TextColumn, part: TextPart, words: Sequence[Wanted], query: MatchQuery
+) -> Iterator[Wanted]:
     """Yield the tokens that are looked for; only those of an index are looked for nearly."""
     if not query.fuzziness or not isinstance(part, IndexedPart):
-        yield from enumerate(words)
+        yield from words
         return
     left = query.max_expansions
-    for number, word in enumerate(words):
-        prefix = word[: query.prefix_length]
+    for place, word in words:
+        prefix = column.beginning(word, query.prefix_length)
         for token, _ in near(part.tokens, word, query.fuzziness, prefix):
             if not left:
                 return
             left -= 1
-            yield number, token
+            yield place, token
 
 
 def phrase(column: TextColumn, query: PhraseQuery) -> Hits:
     """Return the documents with words in order. Raises QueryRefused, FormatError."""
     if not all(index.settings.analysis.with_position for _, index, _ in column.opened):
         raise QueryRefused(NO_POSITIONS)
-    words = column.tokens(query.query)
+    words = _by_place(column.tokens(query.query))
+    places = sorted({place for place, _ in words})
     found = []
     for part, statistics in column.parts() if words else ():
         scored = _PartScores(part, statistics)
-        for number, (token, _) in enumerate(words):
-            scored.add((number, token))
-        chosen = np.flatnonzero(scored.words == len(words))
-        if len(words) > 1:
+        for wanted in words:
+            scored.add(wanted)
+        chosen = np.flatnonzero(scored.words == len(places))
+        if len(places) > 1:
             chosen = _in_order(part, words, chosen, query.slop)
         found.append(scored.hits(chosen, np.float32(1)))
     return _joined(found)
 
 
-def _in_order(
-    part: TextPart, words: Sequence[tuple[str, int]], chosen: Places, slop: int
-) -> Places:
-    """Return the documents, which hold all words, that hold them in order."""
+def _in_order(part: TextPart, words: Sequence[Wanted], chosen: Places, slop: int) -> Places:
+    """Return the documents, which hold a word of every place, that hold them in order."""
     if not len(chosen):
         return chosen
-    lists: dict[str, list[Numbers]] = {}
-    for token, _ in words:
+    lists: dict[int, list[list[Numbers]]] = {}
+    for place, token in words:
         number = part.number_of(token)
-        if token not in lists and number is not None:
-            positions = part.positions(number)
-            if positions is None:
-                raise QueryRefused(NO_POSITIONS)
-            at = np.searchsorted(part.postings(number).documents, chosen)
-            lists[token] = [positions[one] for one in at.tolist()]
-    gaps = np.diff([position for _, position in words]).tolist()
+        if number is not None:
+            own = _positions(part, number, chosen)
+            for row, positions in zip(lists.setdefault(place, [[] for _ in chosen]), own):
+                row.append(positions)
+    gaps = np.diff(sorted(lists)).tolist()
     kept = [
         row
         for row in range(len(chosen))
-        if follows([lists[token][row] for token, _ in words], gaps, slop)
+        if follows([_together(lists[place][row]) for place in sorted(lists)], gaps, slop)
     ]
     return chosen[kept]
+
+
+def _positions(part: TextPart, number: int, chosen: Places) -> list[Numbers]:
+    """Return where a token stands in documents, nowhere where it is not. Raises QueryRefused."""
+    positions = part.positions(number)
+    if positions is None:
+        raise QueryRefused(NO_POSITIONS)
+    documents = part.postings(number).documents
+    at = np.minimum(np.searchsorted(documents, chosen), len(documents) - 1)
+    here = documents[at] == chosen
+    return [
+        positions[one] if own else NOWHERE
+        for one, own in zip(at.tolist(), here.tolist(), strict=True)
+    ]
+
+
+def _together(positions: Sequence[Numbers]) -> Numbers:
+    """Return all positions, ascending."""
+    return positions[0] if len(positions) == 1 else np.unique(np.concatenate(positions))
 
 
 def follows(positions: Sequence[Numbers], gaps: Sequence[int], slop: int) -> bool:

@@ -124,11 +124,11 @@ class ReadPart:
         self._tokens: list[_Token] = []
         self._numbers: dict[str, int] = {}
 
-    def add(self, documents: Iterator[Document], start: int) -> None:
-        """Add the documents of rows from a position on."""
+    def add(self, documents: Iterator[Document], rows: Places) -> None:
+        """Add the documents of rows at some positions."""
         for one in documents:
             number = len(self._places)
-            self._places.append(one.row + start << ELEMENT_BITS | one.element)
+            self._places.append(int(rows[one.row]) << ELEMENT_BITS | one.element)
             self._lengths.append(len(one.tokens))
             for token, position in one.tokens:
                 if token not in self._numbers:

@@ -32,7 +32,7 @@ from lanceref.query.full_text import (
 )
 from lanceref.query.text_column import TextColumn, corpus_of, count_of, text_column
 from lanceref.query.text_matching import NONE, Hits, match, phrase
-from lanceref.query.text_parts import IndexedPart, Places, TextPart
+from lanceref.query.text_parts import ELEMENT_BITS, IndexedPart, Places, TextPart
 from lanceref.snapshot import Snapshot
 
 ZERO = np.float32(0)
@@ -100,9 +100,19 @@ class TextSearch:
         kind = self._query.query_type().value
         return f"FullTextSearch: query={kind}, columns=[{', '.join(columns)}]"
 
-    def hits(self) -> Hits:
-        """Return the documents that the query finds. Raises QueryRefused, FormatError."""
-        return self._hits(self._query)
+    def hits(self, allowed: Places | None = None) -> Hits:
+        """Return the documents that the query finds, of `allowed` rows only.
+
+        These are positions in the table, ascending. Raises QueryRefused, FormatError.
+        """
+        for column in self._columns.values():
+            column.allowed = allowed
+            column.__dict__.pop("read", None)
+        found = self._hits(self._query)
+        if allowed is None:
+            return found
+        kept = np.isin(found.places >> ELEMENT_BITS, allowed)
+        return Hits(found.places[kept], found.scores[kept])
 
     def _hits(self, query: FullTextQuery) -> Hits:
         if isinstance(query, MatchQuery):
@@ -137,7 +147,7 @@ class TextSearch:
         """Score documents as if some columns were one."""
         columns = self._of(query)
         weights = [np.float32(one) for one in query.weights]
-        parts = [one.everything for one in columns]
+        parts = [one.whole for one in columns]
         corpora = [corpus_of(one) for one in parts]
         documents = max(one.num_documents for one in corpora)
         tokens = sum(
@@ -147,6 +157,9 @@ class TextSearch:
         held = [[_frequencies(column, token) for column in columns] for token in words]
         everything = [one.places for word in held for one in word]
         places = reduce(np.union1d, everything, NONE.places)
+        if self._fast:  # rows that a column's index does not cover have no score there
+            for one in columns:
+                places = places[np.isin(places >> ELEMENT_BITS, one.covered)]
         if not len(places):
             return NONE
         lengths = _weighted(weights, [_lengths(one) for one in columns], places)
@@ -196,7 +209,7 @@ def _sorted_hits(places: list[Places], scores: list[Scores]) -> Hits:
 def _frequencies(column: TextColumn, token: str) -> Hits:
     """Return how often the documents of a column hold a token."""
     places, found = [], []
-    for part in column.everything:
+    for part in column.whole:
         number = part.number_of(token)
         if number is not None:
             postings = part.postings(number)
@@ -207,7 +220,7 @@ def _frequencies(column: TextColumn, token: str) -> Hits:
 
 def _lengths(column: TextColumn) -> Hits:
     """Return how many tokens the documents of a column have."""
-    parts = [part for part in column.everything if part.corpus.num_documents]
+    parts = [part for part in column.whole if part.corpus.num_documents]
     return _sorted_hits(
         [part.places(np.arange(part.corpus.num_documents)) for part in parts],
         [_exact(part).astype(np.float32) for part in parts],

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 
+import lanceref
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lanceref.errors import QueryRefused
+from lanceref.query import FullTextOperator, MatchQuery, PhraseQuery
 from lanceref.query.text_matching import follows
 
 
@@ -44,3 +48,81 @@ def test_every_choice_of_places_is_tried(text, phrase, slop):
     choices = product(*([at for at, own in enumerate(text) if own == one] for one in phrase))
     wanted = any(all(0 < b - a <= 1 + slop for a, b in pairwise(one)) for one in choices)
     assert wanted is asked(text, phrase, slop)
+
+
+def table(root, texts, **parameters):
+    """Texts with an index, and their numbers."""
+    dataset = lanceref.write_dataset(pa.table({"s": texts, "i": range(len(texts))}), root / "t")
+    dataset.create_scalar_index("s", "INVERTED", **parameters)
+    return dataset
+
+
+def found(dataset, query, **scan):
+    """Numbers of the rows that a query finds."""
+    rows = dataset.to_table(full_text_query=query, columns=["i"], **scan)
+    return sorted(rows["i"].to_pylist())
+
+
+def test_forms_at_one_place_are_one_word(tmp_path):
+    """A whole identifier and its first part; all n-grams of a text."""
+    texts = ["getUserName", "get user name", "user", "name user get"]
+    code = table(tmp_path, texts, base_tokenizer="code", split_identifiers=True, with_position=True)
+    every = FullTextOperator.AND
+    assert [0, 1, 3] == found(code, MatchQuery("getUserName", "s", operator=every))
+    assert [0, 1] == found(code, PhraseQuery("getUserName", "s"))
+    assert [0, 1] == found(code, PhraseQuery("UserName", "s"))
+    ngrams = table(
+        tmp_path / "n", ["abcd", "bcd", "zzz"], base_tokenizer="ngram", with_position=True
+    )
+    assert [0, 1] == found(ngrams, MatchQuery("abcd", "s", operator=every))
+    assert [0, 1] == found(ngrams, PhraseQuery("bcd abc", "s"))
+
+
+def test_a_token_counts_once_at_a_place(tmp_path):
+    """`and ` is twice among the n-grams of one text; `fox` is at two places of another."""
+    own = table(tmp_path, ["and so", "zzzz"], base_tokenizer="ngram", min_ngram_length=4,
+                max_ngram_length=4)  # fmt: skip
+    scores = [
+        own.to_table(full_text_query=MatchQuery(text, "s"))["_score"].to_pylist()
+        for text in ("and ", "and and ")
+    ]
+    assert scores[0] == scores[1]
+    other = table(tmp_path / "o", ["fox", "dog"])
+    once, twice = (
+        other.to_table(full_text_query=MatchQuery(text, "s"))["_score"][0].as_py()
+        for text in ("fox", "fox fox")
+    )
+    assert 2 * once == pytest.approx(twice)
+
+
+@pytest.mark.parametrize("text", ["fox", "zzz", ""])
+def test_phrases_need_positions(tmp_path, text):
+    """Even of one word, or of none."""
+    dataset = table(tmp_path, ["red fox"])
+    with pytest.raises(QueryRefused, match="position is not found"):
+        found(dataset, PhraseQuery(text, "s"))
+
+
+def test_the_path_of_a_triple_is_never_nearly(tmp_path):
+    """Edits count in the value, and so does the length of the beginning."""
+    documents = ['{"a":"fox"}', '{"b":"fox"}', '{"a":"fix"}', '{"a":"box"}', '{"a":"fo"}']
+    dataset = table(tmp_path, pa.array(documents, pa.json_()))
+    near = MatchQuery("a,str,fox", "s", fuzziness=1)
+    assert [0, 2, 3, 4] == found(dataset, near)
+    near = MatchQuery("a,str,fox", "s", fuzziness=1, prefix_length=1)
+    assert [0, 2, 4] == found(dataset, near)
+
+
+def test_a_filter_before_changes_what_is_counted(tmp_path):
+    """Of rows that no index covers only those that pass it count."""
+    dataset = table(tmp_path, ["red fox", "dog"])
+    dataset.insert(pa.table({"s": ["red cow", "red", "owl"], "i": [2, 3, 4]}))
+    scores = [
+        {
+            row["i"]: row["_score"]
+            for row in dataset.to_table(full_text_query="red", columns=["i"], **scan).to_pylist()
+        }
+        for scan in ({}, {"filter": "i < 3"}, {"filter": "i < 3", "prefilter": True})
+    ]
+    assert scores[0][2] == scores[1][2] != scores[2][2]
+    assert scores[0][0] == scores[1][0] == scores[2][0]
