@@ -25,10 +25,10 @@ BLOCK_ROWS = 1024
 NEAR_ALL = 1 << 15
 """Nodes that are compared with all before them."""
 
-REGION_ROWS = 1 << 13
+REGION_ROWS = 1 << 15
 """Nodes of a region, at least."""
 
-MOST_ROWS = 1 << 15
+MOST_ROWS = 1 << 16
 """Nodes of a region that new ones are compared with, about, at most."""
 
 CELL_ROWS = 1 << 10

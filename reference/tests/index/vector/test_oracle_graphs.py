@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import lance
 import lanceref
 import numpy as np
 import pyarrow as pa
 import pytest
+from lanceref.errors import FormatError
 from lanceref.file import LanceFileReader
-from lanceref.index.vector.graph import graph_text
+from lanceref.index.vector.graph import GraphText, graph_text
+from lanceref.index.vector.graph_building import Graphs
 from lanceref.kernels.hnsw_levels import node_levels
 from lanceref.kernels.hnsw_parameters import GraphParameters
 
@@ -207,3 +211,30 @@ def test_segments_of_fragments_are_merged(tmp_path, writer, merger):
     other = merger.dataset(str(tmp_path / "t"))
     other.commit_existing_index_segments("x", "v", [other.merge_existing_index_segments(shards)])
     check_answers(str(tmp_path / "t"), values[::100], k=10, nprobes=2)
+
+
+ASK = """
+import sys, lance
+found = lance.dataset(sys.argv[1]).to_table(nearest={"column": "v", "q": [0.0] * 8, "k": 5})
+print("rows", found.num_rows)
+"""
+
+
+@pytest.mark.parametrize("offsets", [[0, 500, 400, 500], [0, 500, 900, 900]])
+def test_where_the_oracle_finds_nothing(tmp_path, monkeypatch, offsets):
+    """Levels that descend or end behind the rows: it has no rows and no error, we refuse.
+
+    D.index.vector-level-offsets
+    """
+    dataset = lanceref.write_dataset(table(points(500)), str(tmp_path / "t"))
+    said = GraphText(0, tuple(offsets), GraphParameters(4, 20, 3))
+    monkeypatch.setattr(Graphs, "texts", property(lambda _: [said.text]))
+    dataset.create_index("v", "IVF_HNSW_FLAT", num_partitions=1)
+
+    with pytest.raises(FormatError) as error:
+        near(lanceref.dataset(str(tmp_path / "t")), [0.0] * 8, k=5)
+    assert error.value.clause == "L.index.vector.graph.levels"
+
+    command = [sys.executable, "-c", ASK, str(tmp_path / "t")]
+    asked = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert asked.stdout == "rows 0\n"
