@@ -145,8 +145,12 @@ class Cleanup(OpenTable):
         return {tag["version"] for tag in tags if tag["branch"] == self._branch}
 
     def _branched(self) -> set[int]:
-        branches = list_branches(self._root, self._ctx).values()
-        return {one["parent_version"] for one in branches if one["parent_branch"] == self._branch}
+        """Return the versions where branches began that still need files of this table."""
+        return {
+            one["parent_version"]
+            for name, one in list_branches(self._root, self._ctx).items()
+            if one["parent_branch"] == self._branch and any(self._needed(self._versions_of(name)))
+        }
 
     def _named(self, name: VersionName) -> Manifest:
         return open_named(self._snapshot.store, name, self._ctx)
@@ -182,12 +186,16 @@ class Cleanup(OpenTable):
             if parsed is not None and parsed.scheme == "detached":
                 yield self._named(parsed)
         for branch in list_branches(self._root, self._ctx):
-            other = branch_store(self._root, branch)
-            if other.root == self._snapshot.store.root:
-                continue
-            with suppress(NotFound):
-                for name in list_versions(other, self._ctx):
-                    yield open_named(other, name, self._ctx)
+            yield from self._versions_of(branch)
+
+    def _versions_of(self, branch: str) -> Iterable[Manifest]:
+        """Yield every version of another branch; none of this one."""
+        other = branch_store(self._root, branch)
+        if other.root == self._snapshot.store.root:
+            return
+        with suppress(NotFound):
+            for name in list_versions(other, self._ctx):
+                yield open_named(other, name, self._ctx)
 
     def _needed(self, manifests: Iterable[Manifest]) -> tuple[set[str], tuple[str, ...]]:
         """Return paths, and folders with a slash, below the root that the manifests need."""

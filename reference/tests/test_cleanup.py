@@ -74,6 +74,16 @@ def test_tags_and_branches_keep_what_they_name(table, tmp_path):
     assert [1] == branch.to_table()["a"].to_pylist()
 
 
+def test_a_branch_of_its_own_files_keeps_no_version(table):
+    """What it began from is not needed any more when its versions have rows of their own only."""
+    branch = table.create_branch("dev", 2)
+    branch = lanceref.write_dataset(pa.table({"a": [9]}), branch, mode="overwrite")
+    assert 1 == table.cleanup_old_versions(NOW).old_versions
+    branch.cleanup_old_versions(NOW)
+    assert 1 == table.cleanup_old_versions(NOW).old_versions
+    assert [9] == table.checkout_version(("dev", None)).to_table()["a"].to_pylist()
+
+
 def test_files_of_a_commit_on_its_way_stay(table, tmp_path):
     """A file that no version names goes when it is a week old, or when nobody else writes."""
     for name, days in (("young.lance", 6), ("old.lance", 8)):

@@ -24,7 +24,7 @@ from lanceref.table.deletions_write import encode_bitmap
 from lanceref.table.draft import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
-from lanceref.txn.reshape import put_file
+from lanceref.txn.reshape import put_beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def put_values(
     (written,) = write_columns(snapshot, kept, lambda _: iter([batch]), draft, [rows])
     fragment = table_pb2.DataFragment()
     fragment.CopyFrom(rows.fragment.message)
-    put_file(fragment, written.files[-1])
+    put_beside(fragment, written.files[-1])
     live = np.setdiff1d(np.flatnonzero(np.asarray(hits)), rows.deleted)
     return ColumnUpdate(fragment, _with_column(written.files[-1]), encode_bitmap(live))
 

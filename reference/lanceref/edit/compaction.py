@@ -26,7 +26,6 @@ from lanceref.table.logical import BlobHandling
 from lanceref.table.row_ids import Run
 from lanceref.table.row_ids_write import encode_id_parts, encode_spans
 from lanceref.table.rows import FragmentRows
-from lanceref.txn.index_entries import covered
 
 TARGET_ROWS = 1 << 20
 BATCH_ROWS = 8192
@@ -88,9 +87,9 @@ def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]
 
 
 def _same_indices(snapshot: Snapshot, one: FragmentRows, other: FragmentRows) -> bool:
-    for index in snapshot.manifest.indices:
-        bitmap = covered(index)
-        if bitmap is not None and (one.fragment.id in bitmap) != (other.fragment.id in bitmap):
+    for segment in snapshot.indices.segments:
+        covers = segment.covers
+        if (one.fragment.id in covers) != (other.fragment.id in covers):
             return False
     return True
 

@@ -107,8 +107,18 @@ def put_file(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
             if FROM_WORDS.get((new.file_major_version, new.file_minor_version)) == V0_1:
                 del file.column_indices[:]
             return
+    put_beside(fragment, new)
+
+
+def put_beside(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
+    """Let a file hold its fields in a fragment, behind the others, which hold them no more.
+
+    One that holds no other goes.
+    """
     for file in fragment.files:
         for number, field_id in enumerate(file.fields):
             if field_id in new.fields:
                 file.fields[number] = TOMBSTONE
-    fragment.files.add().CopyFrom(new)
+    kept = [file for file in fragment.files if set(file.fields) != {TOMBSTONE}]
+    del fragment.files[:]
+    fragment.files.extend([*kept, new])

@@ -73,7 +73,9 @@ def test_differently_indexed_fragments_are_not_joined(tmp_path):
     """The index covers 0 and 1."""
     snapshot = _table(tmp_path, 5, 5, 5, 5)._snapshot
     indexed = versions.indexed(snapshot.manifest, versions.index("x", 0, [0, 1]))
-    groups = plan_compaction(replace(snapshot, manifest=indexed), CompactionRules(100))
+    known = snapshot.indices.of(indexed.indices)
+    indexed_snapshot = replace(snapshot, manifest=indexed, indices=known)
+    groups = plan_compaction(indexed_snapshot, CompactionRules(100))
 
     assert [[0, 1], [2, 3]] == [[rows.fragment.id for rows in group] for group in groups]
 
