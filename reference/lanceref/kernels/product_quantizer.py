@@ -21,11 +21,9 @@ from numpy.typing import NDArray
 from lanceref.kernels import kmeans
 from lanceref.kernels.assignment import assign
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator
+from lanceref.kernels.look_up import Pairs, looked_up
 
 Codes = NDArray[np.uint8]
-
-BLOCK_ROWS = 2**14
-"""Codes that are looked up together, so that the sums stay in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +70,9 @@ class ProductQuantizer:
             sums = (sums[1::2, :, None] + sums[0::2, None, :]).reshape(-1, 256)
         return sums
 
-    def distances(self, table: Floats, columns: Codes) -> Floats:
+    def distances(self, table: Floats, columns: Codes | Pairs) -> Floats:
         """Return estimated distances [n] of a query with this table from stored bytes [w, n]."""
-        sums = np.zeros(columns.shape[1], np.float32)
-        for start in range(0, len(sums), BLOCK_ROWS):
-            block = sums[start : start + BLOCK_ROWS]
-            for row, column in zip(table, columns, strict=True):
-                block += row[column[start : start + BLOCK_ROWS]]
+        sums = looked_up(table, columns)
         if self.metric == "dot":
             sums -= np.float32(len(self.codebook) - 1)
         return sums

@@ -21,17 +21,16 @@ Older indices rotate the residual of the query, y of q - c, and have
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.kernels.distance import Floats, Metric
+from lanceref.kernels.look_up import Sums, looked_up
 from lanceref.kernels.rabitq_factors import Factors
 from lanceref.kernels.rabitq_signs import BLOCK
 
 Bytes = NDArray[np.uint8]
-Sums = TypeVar("Sums", np.float32, np.int32)
 
 STEPS = 255
 """Steps between the smallest and the largest sum."""
@@ -42,8 +41,8 @@ FINE_STEPS = 65535
 BITS = np.unpackbits(np.arange(16, dtype=np.uint8)[:, None], axis=1, bitorder="little")[:, :4]
 """The four bits of each half of a byte, lowest first."""
 
-BLOCK_ROWS = 2**14
-"""Rows that are looked up together, so that the sums stay in the cache."""
+BLOCK_CODES = 2**17
+"""Codes that are multiplied together, so that they stay in the cache as numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def by_signs(asked: Asked, sums: Floats, factors: Factors) -> Floats:
 def by_codes(asked: Asked, sums: Floats, codes: Bytes, num_bits: int, factors: Factors) -> Floats:
     """Return the distances [n] by signs and codes [n, d] of `num_bits` bits."""
     products = np.empty(len(codes), np.float32)
-    step = max(1, 8 * BLOCK_ROWS // codes.shape[1])
+    step = max(1, BLOCK_CODES // codes.shape[1])
     for start in range(0, len(codes), step):
         rows = slice(start, start + step)
         products[rows] = codes[rows].astype(np.float32) @ asked.rotated
@@ -104,13 +103,13 @@ def sign_sums(rotated: Floats, columns: Bytes, steps: int = STEPS) -> Floats:
         share = np.float32(steps) / (high - low)
         size = (high - low) / np.float32(steps)
     if not (np.isfinite(share) and np.isfinite(size)):
-        return _look_up(_bytewise(table), columns)
+        return looked_up(_bytewise(table), columns)
     whole = np.rint((table - low) * share).astype(np.int32)
     sums = np.empty(columns.shape[1], np.float32)
     sums[:full] = (
-        _look_up(_bytewise(whole), columns[:, :full]) * size + np.float32(len(table)) * low
+        looked_up(_bytewise(whole), columns[:, :full]) * size + np.float32(len(table)) * low
     )
-    sums[full:] = _look_up(_bytewise(table), columns[:, full:])
+    sums[full:] = looked_up(_bytewise(table), columns[:, full:])
     return sums
 
 
@@ -127,14 +126,4 @@ def _table(rotated: Floats) -> Floats:
 def _bytewise(table: NDArray[Sums]) -> NDArray[Sums]:
     """Return the sums for whole bytes [w, 256] from those for their halves [2 w, 16]."""
     sums: NDArray[Sums] = (table[1::2, :, None] + table[0::2, None, :]).reshape(-1, 256)
-    return sums
-
-
-def _look_up(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
-    """Return the sum of what the bytes of each row stand for."""
-    sums: NDArray[Sums] = np.zeros(columns.shape[1], table.dtype)
-    for start in range(0, len(sums), BLOCK_ROWS):
-        block = sums[start : start + BLOCK_ROWS]
-        for row, column in zip(table, columns, strict=True):
-            block += row[column[start : start + BLOCK_ROWS]]
     return sums

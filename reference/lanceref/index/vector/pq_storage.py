@@ -38,6 +38,7 @@ from lanceref.index.vector.tensor import parse_tensor, tensor_of
 from lanceref.kernels import product_quantizer
 from lanceref.kernels.distance import AnyVectors, Floats
 from lanceref.kernels.kmeans import ROUNDS
+from lanceref.kernels.look_up import Pairs, prepared
 from lanceref.kernels.product_codes import codes_in, columns_from, columns_of, stored_from
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.proto import index_pb2
@@ -57,9 +58,13 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class ProductRows:
-    """The codes of a partition, as columns of bytes [w, n]; `center` is what residuals lack."""
+    """The codes of a partition, as columns of bytes [w, n], also ready for look-ups.
+
+    `center` is what residuals lack.
+    """
 
     columns: Bytes
+    ready: Bytes | Pairs
     quantizer: ProductQuantizer
     center: AnyVectors | None
 
@@ -68,7 +73,7 @@ class ProductRows:
         table = self.quantizer.table(query if self.center is None else query - self.center)
 
         def score(rows: Chosen) -> Floats:
-            return self.quantizer.distances(table, self.columns[:, rows])
+            return self.quantizer.distances(table, self.ready[:, rows])
 
         return score
 
@@ -139,7 +144,8 @@ class Product:
         """Return the codes of a partition."""
         center = self.model.centroids[partition] if self.of_residuals else None
         codes: Bytes = rows[COLUMN].view(np.uint8)
-        return ProductRows(np.ascontiguousarray(codes.T), self.quantizer, center)
+        columns = np.ascontiguousarray(codes.T)
+        return ProductRows(columns, prepared(columns), self.quantizer, center)
 
     def joined(self, others: Sequence[Quantizer]) -> Quantizer:
         """Return this one, if all have its codewords. Raises OperationRefused."""

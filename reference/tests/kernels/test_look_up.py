@@ -1,0 +1,32 @@
+"""Look-ups."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis.extra import numpy as hnp
+from lanceref.kernels import look_up
+from lanceref.kernels.look_up import looked_up, prepared
+
+
+def test_worked_numbers():
+    """Two tables, n and 1000 n: the bytes 3 and 4 make 4003."""
+    table = np.stack([np.arange(256), 1000 * np.arange(256)]).astype(np.int32)
+    columns = np.array([[3, 0, 255], [4, 255, 0]], np.uint8)
+    assert looked_up(table, columns).tolist() == [4003, 255_000, 255]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+@given(hnp.arrays(np.uint8, st.tuples(st.integers(1, 6), st.integers(0, 50))))
+def test_pairs_make_no_difference(dtype, columns):
+    """Of few rows or many, in blocks of any size, sums are those of the entries."""
+    table = np.random.default_rng(1).integers(-1000, 1000, (len(columns), 256)).astype(dtype)
+    wanted = sum(row[column].astype(int) for row, column in zip(table, columns, strict=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(look_up, "BLOCK_ROWS", 16)
+        for worth in (0, 1000):
+            patch.setattr(look_up, "WORTH_PAIRS", worth)
+            ready = prepared(columns)
+            assert (ready.dtype == np.uint16) is (worth == 0 and len(columns) % 2 == 0)
+            found = looked_up(table, ready)
+            assert (found.dtype, found.tolist()) == (dtype, wanted.tolist())
