@@ -1,4 +1,4 @@
-"""Vector indices, checked, and answers from damaged files."""
+"""Vector indices, checked."""
 
 from __future__ import annotations
 
@@ -16,12 +16,60 @@ from .indexed import near, points, write
 VALUES = points(300)
 
 
-@pytest.mark.parametrize("kind", ["IVF_FLAT", "IVF_HNSW_FLAT", "IVF_HNSW_SQ"])
-def test_what_was_written_is_sound(tmp_path, kind):
-    """Every partition is read, and nothing is found."""
+def findings(dataset) -> list[str]:
+    """Return the clauses that a thorough check of the table finds broken."""
+    return [one.clause for one in lanceref.validate(dataset.uri, deep=True)]
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+@pytest.mark.parametrize("index_type", ["IVF_FLAT", "IVF_SQ", "IVF_RQ", "IVF_HNSW_FLAT"])
+def test_what_is_built_is_right(tmp_path, index_type, metric):
+    """Nothing is found."""
     dataset = write(VALUES, tmp_path)
-    dataset.create_index("v", kind, ivf_centroids=VALUES[:3])
-    assert [] == lanceref.validate(str(tmp_path / "t"), deep=True)
+    dataset.create_index("v", index_type, num_partitions=4, metric=metric)
+    assert [] == findings(dataset)
+
+
+def test_a_vector_in_another_partition(tmp_path, monkeypatch):
+    """It is found among vectors that are kept as they are."""
+    true = building.assigned
+
+    def wrong(vectors, model):
+        numbers, loss = true(vectors, model)
+        numbers[7] = (numbers[7] + 1) % len(model.centroids)
+        return numbers, loss
+
+    monkeypatch.setattr(building, "assigned", wrong)
+    dataset = write(VALUES, tmp_path)
+    dataset.create_index("v", "IVF_FLAT", ivf_centroids=VALUES[:3])
+    assert "L.index.vector.assignment" in findings(dataset)
+
+
+def test_a_vector_that_is_not_finite(tmp_path, monkeypatch):
+    """It should have been left out."""
+    true = building.Shelf.in_order
+
+    def wrong(shelf, count):
+        partitions, keys, columns = true(shelf, count)
+        columns["flat"][5, 2] = np.nan
+        return partitions, keys, columns
+
+    monkeypatch.setattr(building.Shelf, "in_order", wrong)
+    dataset = write(VALUES, tmp_path)
+    dataset.create_index("v", "IVF_FLAT", num_partitions=2)
+    assert ["L.index.vector.rows.left-out"] == findings(dataset)
+
+
+@pytest.mark.parametrize("name", ["index.idx", "auxiliary.idx"])
+def test_broken_files(tmp_path, name):
+    """Both files are held against the clauses of data files."""
+    dataset = write(VALUES, tmp_path)
+    dataset.create_index("v", "IVF_SQ", num_partitions=2)
+    (path,) = (tmp_path / "t").glob(f"_indices/*/{name}")
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    assert findings(dataset)
 
 
 def test_partitions_that_nobody_asks_for_are_read(tmp_path, monkeypatch):
