@@ -161,7 +161,7 @@ def rewrite(
     moved_only = not others and not training.fragments and first.head.message.HasField("loss")
     loss = first.head.message.loss if moved_only else shelf.loss
     texts = [one.graph_text for one, _ in segments]
-    graph = next((one.parameters for one in texts if one is not None), USUAL)
+    graph = next((one.usable for one in texts if one is not None), USUAL)
     write(shelf, type_, model, loss, writer, graph)
     return model, shelf.quantizer
 

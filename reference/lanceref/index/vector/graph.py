@@ -30,12 +30,15 @@ from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.metadata_text import compact, parse_object
 from lanceref.kernels.hnsw_graph import Graph, Level
 from lanceref.kernels.hnsw_levels import entry_point, node_levels
-from lanceref.kernels.hnsw_parameters import GraphParameters
+from lanceref.kernels.hnsw_parameters import FEWEST_EDGES, GraphParameters
 
 NODES = pa.field("__vector_id", pa.uint32())
 NEIGHBOURS = pa.field("__neighbors", pa.list_(pa.uint32()))
 DISTANCES = pa.field("_distance", pa.list_(pa.float32()))
 GRAPH_SCHEMA = pa.schema([NODES, NEIGHBOURS, DISTANCES])
+
+WIDEST = {"m": (1 << 63) - 1, "ef_construction": (1 << 63) - 1, "max_level": (1 << 16) - 1}
+"""Parameters of a text, and what each is at most."""
 
 NO_GRAPH = Graph(0, ())
 
@@ -48,6 +51,13 @@ class GraphText:
     offsets: tuple[int, ...]
     parameters: GraphParameters
     prefetch_distance: int | None = None
+
+    @property
+    def usable(self) -> GraphParameters:
+        """The parameters, none of them less than a graph can be built with."""
+        m = max(self.parameters.m, FEWEST_EDGES)
+        ef_construction = max(self.parameters.ef_construction, m)
+        return GraphParameters(m, ef_construction, max(self.parameters.max_level, 1))
 
     @property
     def text(self) -> str:
@@ -93,19 +103,24 @@ def parse_graph_text(text: str, place: Place) -> GraphText | None:
             for one in (offsets if isinstance(offsets, list) else [None])
         ),
         GraphParameters(
-            *(_count(parameters.get(n), n, place) for n in ("m", "ef_construction", "max_level"))
+            *(_count(parameters.get(name), name, place, most) for name, most in WIDEST.items())
         ),
         None if prefetch is None else _count(prefetch, "prefetch_distance", place),
     )
 
 
-def _count(value: object, name: str, place: Place) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+def _count(value: object, name: str, place: Place, most: int | None = None) -> int:
+    if (
+        not isinstance(value, int)
+        or isinstance(value, bool)
+        or value < 0
+        or (most is not None and value > most)
+    ):
         raise FormatError(
             "L.index.vector.graph.text",
             place,
             found=f"{name} = {str(value)[:40]}",
-            wanted="a number that is not negative",
+            wanted="a number that is not negative" if most is None else f"at most {most}",
         )
     return value
 

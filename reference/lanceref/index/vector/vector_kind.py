@@ -73,7 +73,7 @@ def parameters_of(segment: Segment) -> Parameters:
         index = open_index(segment)
         type_, metric, count = index.head.type, index.head.model.metric, len(index.head.texts)
         storage = {**index.auxiliary.quantizer.metadata(), **storage}
-        graph = USUAL if index.graph_text is None else index.graph_text.parameters
+        graph = USUAL if index.graph_text is None else index.graph_text.usable
     else:
         type_, metric = TYPES[_type_name(details)], METRIC_NAMES[details.metric_type]
         if details.HasField("hnsw_index_config"):

@@ -100,6 +100,15 @@ def test_what_is_written_is_read(tmp_path_factory, num_nodes, m, max_level):
             assert getattr(level, name).tolist() == getattr(own, name).tolist()
 
 
+def test_parameters_are_made_usable():
+    """What no graph can be built with is no reason not to search, nor to fail when rows move."""
+    said = parse_graph_text(text(params={"max_level": 0, "m": 0, "ef_construction": 0}), PLACE)
+    assert GraphParameters(4, 4, 1) == said.usable
+    wide = GraphParameters(2**63 - 1, 2**63 - 1, 2**16 - 1)
+    assert 9 == build(np.eye(9), "l2", wide).num_nodes
+    assert 2**16 == len(graph_text(9, wide, None).offsets)
+
+
 def test_no_rows_no_graph(tmp_path):
     """A partition without rows has an empty text."""
     assert 0 == read_graph(file_of(tmp_path, rows()), "", 4, 4, 0).num_nodes
@@ -118,6 +127,8 @@ def test_no_rows_no_graph(tmp_path):
         (text(entry_point=None), "text"),
         (text(params=[]), "text"),
         (text(params={"max_level": 2, "m": "4", "ef_construction": 10}), "text"),
+        (text(params={"max_level": 2**16, "m": 4, "ef_construction": 10}), "text"),
+        (text(params={"max_level": 2, "m": 2**63, "ef_construction": 10}), "text"),
         (text(level_offsets=None), "text"),
         (text(level_offsets=[0, 3.0, 4]), "text"),
         (text(level_offsets=[]), "levels"),
