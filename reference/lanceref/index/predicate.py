@@ -80,6 +80,16 @@ class Contains:
 
 
 @dataclass(frozen=True, slots=True)
+class HasWords:
+    """The text holds every one of some words."""
+
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "contains_tokens({column}, " + f"{' '.join(self.words)!r})"
+
+
+@dataclass(frozen=True, slots=True)
 class Matches:
     """A regular expression is found in the text."""
 
@@ -114,7 +124,7 @@ class Intersects:
 OnValues: TypeAlias = IsNull | Among | Within | StartsWith
 """Predicates that an order of the values helps with."""
 
-Predicate: TypeAlias = OnValues | Contains | Matches | HasLabels | Intersects
+Predicate: TypeAlias = OnValues | Contains | HasWords | Matches | HasLabels | Intersects
 
 
 def holds(predicate: OnValues, values: pa.Array) -> Mask:

@@ -16,6 +16,7 @@ from lanceref.errors import QueryRefused
 from lanceref.query.casts import Datum
 from lanceref.query.comparison import equal
 from lanceref.query.json_functions import JSON_FUNCTIONS
+from lanceref.query.word_functions import contains_tokens
 
 Function = Callable[..., Datum]
 
@@ -202,6 +203,7 @@ FUNCTIONS: dict[str, Function] = {
     "coalesce": pc.coalesce,
     "concat": _concat,
     "contains": _contains,
+    "contains_tokens": contains_tokens,
     "current_date": lambda: pa.scalar(datetime.now(UTC).date()),
     "date_part": _date_part,
     "date_trunc": _date_trunc,

@@ -15,11 +15,13 @@ from sqlglot import exp
 
 from lanceref.errors import QueryRefused
 from lanceref.geometry import binary_of
+from lanceref.index.fulltext.tokenizers import simple
 from lanceref.index.indices import Index
 from lanceref.index.predicate import (
     Among,
     Contains,
     HasLabels,
+    HasWords,
     Intersects,
     IsNull,
     Matches,
@@ -210,6 +212,12 @@ def _contains(literal: pa.Scalar, type_: pa.DataType) -> Predicate | None:
     return Contains(literal.as_py()) if is_text(literal.type) and is_text(type_) else None
 
 
+def _has_words(literal: pa.Scalar, type_: pa.DataType) -> Predicate | None:
+    """Return a question for words; none at all are no question."""
+    words = simple(literal.as_py()) if is_text(literal.type) and is_text(type_) else ()
+    return HasWords(tuple(dict.fromkeys(words))) if words else None
+
+
 def _matches(literal: pa.Scalar, type_: pa.DataType) -> Predicate | None:
     return Matches(literal.as_py()) if is_text(literal.type) and is_text(type_) else None
 
@@ -255,6 +263,7 @@ _CALLS: dict[str, Callable[[pa.Scalar, pa.DataType], Predicate | None]] = {
     **dict.fromkeys(MEETING, _intersects),
     "starts_with": _starts_with,
     "contains": _contains,
+    "contains_tokens": _has_words,
     "regexp_match": _matches,
     "regexp_like": _matches,
     "array_has": _has_any,

@@ -257,7 +257,11 @@ def _looked_up(keys: Keys, ascending: Keys, values: Places) -> Places:
 
 def text_indices(snapshot: Snapshot, path: str, *, fast: bool = False) -> list[TextColumn]:
     """Return a column once for each full-text index over it."""
-    known = [one for one in snapshot.indices.by_path.get(path, ()) if one.kind is INVERTED]
+    known = [
+        one
+        for one in snapshot.indices.by_path.get(path, ())
+        if one.kind.details == INVERTED.details
+    ]
     (field,) = project(snapshot.manifest.schema, [path])
     return [TextColumn(snapshot, path, field, one, fast) for one in known]
 

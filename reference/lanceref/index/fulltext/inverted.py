@@ -1,7 +1,7 @@
 """INVERTED: which documents hold a word, how often, and where.
 
-An index is asked by full-text queries, not by filters. A segment has partitions that know nothing
-of each other.
+An index is asked by full-text queries; by filters only where its tokens are the words of its text.
+A segment has partitions that know nothing of each other.
 
 Layout: `metadata.lance`, one row `deleted_fragments`, a Roaring bitmap; metadata params (JSON),
 partitions (a JSON list of numbers), format_version, token_set_format, posting_block_size,
@@ -33,8 +33,9 @@ from lanceref.index.fulltext.granularity import DocumentGranularity
 from lanceref.index.fulltext.layouts import METADATA, STAGING, first_number, is_staged, layout_of
 from lanceref.index.fulltext.parameters import Settings, requested
 from lanceref.index.fulltext.partition_writer import PartitionWriter
+from lanceref.index.fulltext.word_rows import keeps_words, rows_with, says_words
 from lanceref.index.kind import Built, Kind, Parameters, Staging
-from lanceref.index.predicate import Predicate
+from lanceref.index.predicate import HasWords, Predicate
 from lanceref.index.row_set import Keys, RowSet
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
@@ -96,9 +97,13 @@ class Inverted:
         """The documents of all partitions."""
         return sum((one.corpus for one in self.partitions), Corpus())
 
-    def search(self, predicate: Predicate) -> RowSet:
-        """No filter asks a full-text index."""
-        raise AssertionError(predicate)
+    def search(self, predicate: Predicate) -> RowSet | None:
+        """Return the rows that hold some words, None where tokens are something else."""
+        assert isinstance(predicate, HasWords)
+        if not predicate.words or not keeps_words(self.settings.analysis):
+            return None  # L.index.fts.words
+        gone = self.deleted_fragments.astype(np.uint64)
+        return rows_with(predicate.words, self.partitions, gone)
 
     def statistics(self) -> dict[str, object]:
         """Return the parameters, and the numbers of tokens and documents."""
@@ -252,6 +257,11 @@ def check(segment: Segment) -> None:
         check_partition(partition, layout, file.ctx, file.place)
 
 
+def kind_at(details: bytes) -> Kind:
+    """Return the type of an entry: one that filters ask for words, or one that they do not."""
+    return _OF_WORDS if says_words(details) else INVERTED
+
+
 INVERTED = Kind(
     name="INVERTED",
     shown="Inverted",
@@ -267,5 +277,9 @@ INVERTED = Kind(
     check=check,
     parameters=parameters_of,
     staging=Staging(stage, is_staged, finish),
+    of_details=kind_at,
 )
 """The index type."""
+
+_OF_WORDS = replace(INVERTED, exact=(HasWords,))
+"""The same where its tokens are words."""
