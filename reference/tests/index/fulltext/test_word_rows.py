@@ -112,7 +112,7 @@ def test_rows_of_fragments_that_are_gone(tmp_path):
 
 def test_the_text_is_not_read(tmp_path):
     """Only lists of the words asked for."""
-    texts = [f"word{n} the quick brown fox {n}" * 5 for n in range(20_000)]
+    texts = [f"word{n} the quick brown fox {n}" * 30 for n in range(10_000)]
     dataset = write(pa.table({"s": texts}), tmp_path)
     condition = "contains_tokens(s, 'word17171')"
     everything = index_reads(dataset, condition)
