@@ -214,7 +214,9 @@ def _contains(literal: pa.Scalar, type_: pa.DataType) -> Predicate | None:
 
 def _has_words(literal: pa.Scalar, type_: pa.DataType) -> Predicate | None:
     """Return a question for words; none at all are no question."""
-    words = simple(literal.as_py()) if is_text(literal.type) and is_text(type_) else ()
+    if not (is_text(literal.type) and is_text(type_)):
+        return None
+    words, _ = simple(literal.as_py())
     return HasWords(tuple(dict.fromkeys(words))) if words else None
 
 

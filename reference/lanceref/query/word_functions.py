@@ -38,4 +38,4 @@ def _words(held: Datum, rows: int) -> list[frozenset[str] | None]:
 
 
 def _words_of(text: str | None) -> frozenset[str] | None:
-    return None if text is None else frozenset(simple(text))
+    return None if text is None else frozenset(simple(text)[0])
