@@ -7,7 +7,7 @@ from random import Random
 import pyarrow as pa
 
 from lance_conformance.campaigns.histories.predicates import predicate
-from lance_conformance.campaigns.histories.view import View
+from lance_conformance.campaigns.histories.view import View, opening
 
 
 def append(random: Random, view: View) -> str:
@@ -68,7 +68,7 @@ def merge_insert(random: Random, view: View) -> str | None:
     if random.random() < 0.2:
         kept = [name for name in view.schema.names if name == view.key or random.random() < 0.6]
         own += f".select({kept!r})"
-    source = f"aligned({view.place}, {view.key!r}, {own})"
+    source = f"aligned({opening(view.name)}, {view.key!r}, {own})"  # it may be run again over it
     builder = f"merge_insert({view.key!r}).use_index(False)"  # through one it has other fragments
     return f"{view.place}.{builder}{text}.execute({source})"
 

@@ -22,12 +22,12 @@ FILE_VERSIONS = {(0, 3): "2.0", (2, 0): "2.0", (2, 1): "2.1", (2, 2): "2.2", (2,
 
 
 def aligned(table: Any, key: str, source: pa.Table) -> pa.Table:
-    """Return rows to be merged: those with a key that the table has first, in its latest order.
+    """Return rows to be merged: those with a key that the table has first, in the table's order.
 
     The oracle writes updated rows in the order of whichever side takes less memory; this way both
     orders are one. Of the rows whose key the table has more than once one stays, and alone.
     """
-    own = lanceref.dataset(table.uri).to_table(columns=[key])[key].to_pylist()
+    own = table.to_table(columns=[key])[key].to_pylist()
     keys = source[key].to_pylist()
     matched = sorted((row for row, one in enumerate(keys) if one in own), key=_place(own, keys))
     others = [row for row, one in enumerate(keys) if one not in own]
