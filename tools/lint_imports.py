@@ -78,7 +78,7 @@ FLOORS: dict[str, int] = {
         ("indexing", "index_listing", "index_request", "full_text_request", "full_text_scanner"), 7
     ),
     **dict.fromkeys(("row_id_sequence", "data_frame", "search_scanner", "nearest_scanner"), 7),
-    **dict.fromkeys(("vector_request",), 7),
+    **dict.fromkeys(("vector_request", "vector_models", "indices_builder"), 7),
     **dict.fromkeys(("mem_wal", "mem_wal_indexing", "lsm_scanner", "shard_writer"), 7),
     # 8: many processes
     **dict.fromkeys(("jobs", "spark", "validation", "distributed_index", "distributed_table"), 8),

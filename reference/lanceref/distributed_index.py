@@ -132,6 +132,7 @@ def build_shard(fragments: tuple[int, ...], build: Build) -> Index:
         build.index_type,
         build.name,
         fragment_ids=list(fragments),
+        replace=True,
         **build.parameters,  # type: ignore[arg-type]
     )
     return replace(made, fragment_ids=sorted(made.fragment_ids))

@@ -42,7 +42,9 @@ class LanceError(Exception):
 
 def _revived(cls: type[LanceError], *args: object) -> LanceError:
     """Make an error again from what it was pickled as; its attributes follow."""
-    return cls.__new__(cls, *args)
+    made = cls.__new__(cls, *args)
+    made.args = args  # what `OSError` leaves to `__init__`
+    return made
 
 
 class BytesError(LanceError):

@@ -8,8 +8,37 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from pyroaring import BitMap
+
+if TYPE_CHECKING:
+    from lanceref.indices_builder import IndicesBuilder
+    from lanceref.vector_models import IvfModel, PqModel
+
+__all__ = [
+    "IndexConfig",
+    "IndexDescription",
+    "IndexFileVersion",
+    "IndexSegmentDescription",
+    "IndicesBuilder",
+    "IvfModel",
+    "PqModel",
+]
+
+_HOMES = {
+    "IndicesBuilder": "lanceref.indices_builder",
+    "IvfModel": "lanceref.vector_models",
+    "PqModel": "lanceref.vector_models",
+}
+"""Modules of names that are imported when they are asked for."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
 
 
 @dataclass(frozen=True)

@@ -78,10 +78,10 @@ def spread(sizes: Iterable[tuple[int, int]], groups: int) -> list[list[int]]:
     same pieces make the same groups. Numbers are ascending within a group, groups by their first.
     """
     pieces = sorted(sizes, key=lambda piece: (-piece[1], piece[0]))
-    heap = [(0, number) for number in range(min(groups, len(pieces)))]
+    heap = [(0, 0, number) for number in range(min(groups, len(pieces)))]
     made: list[list[int]] = [[] for _ in heap]
     for number, size in pieces:
-        held, group = heappop(heap)
+        held, count, group = heappop(heap)
         made[group].append(number)
-        heappush(heap, (held + size, group))
+        heappush(heap, (held + size, count + 1, group))
     return sorted(sorted(group) for group in made)

@@ -66,6 +66,8 @@ def vector_request(
     _check_metric(chosen, kind, type_)
     target = arguments.get("target_partition_size")
     storage = {name: arguments[name] for name in STORAGE_ARGUMENTS if name in arguments}
+    if isinstance(storage.get("pq_codebook"), pa.Array):
+        storage["pq_codebook"] = _codebook(storage, kind)
     return columns[0], VectorParameters(
         type_,
         chosen,
@@ -188,6 +190,18 @@ def _check_pq(arguments: Mapping[str, object], centroids: AnyVectors | None) -> 
             )
         if codebook.dtype not in (np.float16, np.float32, np.float64):
             raise TypeError(f"PQ codebook must be floating number, got {codebook.dtype}")
+
+
+def _codebook(storage: Mapping[str, object], kind: ColumnType) -> AnyVectors:
+    """Return the codewords of an array, a vector's numbers a row. Raises ValueError."""
+    numbers = vectors_of(storage["pq_codebook"]).values
+    parts, bits = storage["num_sub_vectors"], storage.get("num_bits", 8)
+    words = 2 ** operator.index(bits)  # type: ignore[arg-type]
+    if numbers.shape != (words, kind.dimension):
+        raise ValueError(
+            f"PQ codebook must have {words} rows of {kind.dimension} numbers, got {numbers.shape}"
+        )
+    return np.reshape(numbers, (operator.index(parts), words, -1))  # type: ignore[arg-type]
 
 
 def _graph(arguments: Mapping[str, object]) -> GraphParameters:

@@ -134,6 +134,7 @@ def _parsed_analysis(details: index_details_pb2.InvertedIndexDetails, place: Pla
         ) from error
     longest = details.max_token_length if details.HasField("max_token_length") else None
     found = {
+        "lance_tokenizer": "text",
         "base_tokenizer": details.base_tokenizer or "simple",
         "language": language,
         "with_position": details.with_position,

@@ -73,13 +73,13 @@ def test_segments_are_merged(tmp_path):
     """Built apart they find what one finds; of other parameters they are refused."""
     dataset = write(pa.table({"s": TEXTS, "i": range(600)}), tmp_path, max_rows_per_file=300)
     parts = [
-        dataset.create_index_uncommitted("s", "MINHASHLSH", name="m", fragment_ids=[number])
+        dataset.create_index_uncommitted("s", "MINHASHLSH", name="n", fragment_ids=[number])
         for number in (0, 1)
     ]
     dataset.commit_existing_index_segments("m", "s", parts)
     apart = [alike(dataset, text, limit=99) for text in TEXTS[:20] if text]
     other = dataset.create_index_uncommitted(
-        "s", IndexConfig("minhashlsh", {"num_bands": 8}), name="m", fragment_ids=[1]
+        "s", IndexConfig("minhashlsh", {"num_bands": 8}), name="o", fragment_ids=[1]
     )
     with pytest.raises(OperationRefused):
         dataset.merge_existing_index_segments([parts[0], other])

@@ -1,0 +1,75 @@
+"""Indices builder: models are trained apart, and indices built with them."""
+
+import lanceref
+import numpy as np
+import pyarrow as pa
+import pytest
+from lanceref.indices import IndicesBuilder
+
+DIM, ROWS = 16, 600
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    """Vectors around eight points far apart, in two fragments."""
+    random = np.random.default_rng(4)
+    points = random.normal(size=(8, DIM)) * 20
+    vectors = (points[np.arange(ROWS) % 8] + random.normal(size=(ROWS, DIM))).astype("f4")
+    table = pa.table(
+        {"v": pa.FixedSizeListArray.from_arrays(vectors.ravel(), DIM), "n": range(ROWS)}
+    )
+    uri = str(tmp_path_factory.mktemp("v") / "t")
+    return lanceref.write_dataset(table, uri, max_rows_per_file=ROWS // 2)
+
+
+def test_centroids_are_trained(dataset):
+    """As many as were asked for, in the type of the column; by default the root of the rows."""
+    ivf = IndicesBuilder(dataset, "v").train_ivf(8, sample_rate=16)
+    assert (ivf.num_partitions, ivf.distance_type) == (8, "l2")
+    assert ivf.centroids.type == pa.list_(pa.float32(), DIM)
+    assert IndicesBuilder(dataset, "v").train_ivf(sample_rate=2).num_partitions == 24
+    one = IndicesBuilder(dataset, "v").train_ivf(4, sample_rate=16, fragment_ids=[1])
+    assert one.num_partitions == 4
+
+
+def test_codewords_are_trained_and_used(dataset):
+    """Both models go to every segment; what is near is found with them."""
+    builder = IndicesBuilder(dataset, "v")
+    models = builder.prepare_global_ivf_pq(4, 8, sample_rate=2, num_bits=8)
+    assert len(models["pq_codebook"]) == 256
+    made = dataset.create_index(
+        "v", "IVF_PQ", replace=True, num_partitions=4, num_sub_vectors=8, **models
+    )
+    index = made._snapshot.indices.known[0]
+    kept = index.open(index.segments[0]).index.auxiliary.quantizer.quantizer.codebook
+    given = models["pq_codebook"].flatten().to_numpy()
+    np.testing.assert_array_equal(kept.ravel(), given)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda b: b.train_ivf(500, sample_rate=2), ValueError, "not enough rows"),
+        (lambda b: b.train_ivf(4, sample_rate=1), ValueError, "sample_rate"),
+        (lambda b: b.train_ivf("4"), TypeError, "num_partitions"),
+        (lambda b: b.train_ivf(4, sample_rate=2, distance_type="x"), ValueError, "Distance"),
+        (lambda b: b.train_ivf(4, sample_rate=2, fragment_ids=[9]), ValueError, "Fragment id"),
+        (lambda b: b.train_ivf(4, accelerator="cuda"), NotImplementedError, "accelerator"),
+        (lambda b: b.train_pq(None, 5), ValueError, "divisible"),
+        (lambda b: b.train_pq(None, 0), ValueError, "greater than 0"),
+        (lambda b: b.train_pq(None, 17), ValueError, "less than or equal"),
+        (lambda b: b.train_pq(None, 4, sample_rate=256), ValueError, "PQ codebook"),
+    ],
+)
+def test_wrong_arguments_are_refused(dataset, call, error, text):
+    """With what pylance raises."""
+    with pytest.raises(error, match=text):
+        call(IndicesBuilder(dataset, "v"))
+
+
+def test_columns_without_vectors_are_refused(dataset):
+    """A missing column is a KeyError, one of numbers a TypeError."""
+    with pytest.raises(KeyError):
+        IndicesBuilder(dataset, "w")
+    with pytest.raises(TypeError, match="must be FixedSizeListArray"):
+        IndicesBuilder(dataset, "n")
