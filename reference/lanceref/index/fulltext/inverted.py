@@ -22,8 +22,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
+from lanceref.context import Context
 from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage, FormatError, UnknownIndex
+from lanceref.errors import CorruptPage, FormatError, Place, UnknownIndex
 from lanceref.file.schema import Field
 from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.bm25 import Corpus
@@ -50,7 +51,7 @@ class Inverted:
     """An opened segment: its parameters are known, partitions are opened when they are asked."""
 
     def __init__(self, segment: Segment) -> None:
-        layout = layout_of(segment)
+        self._segment, layout = segment, layout_of(segment)
         self._file, self.settings, self.partitions = (
             layout.file,
             layout.settings,
@@ -91,6 +92,13 @@ class Inverted:
         if not len(rows):
             return np.empty(0, np.uint32)
         return parse_bitmap(Cursor(memoryview(rows[0].as_buffer()), 0, file.ctx))
+
+    @property
+    def origin(self) -> tuple[Context, Place]:
+        """Where the parameters are said; of an early segment that it is there."""
+        if self._file is None:
+            return self._segment.ctx, self._segment.place
+        return self._file.ctx, self._file.place
 
     @property
     def corpus(self) -> Corpus:
@@ -250,11 +258,11 @@ def is_text(field: Field) -> bool:
 def check(segment: Segment) -> None:
     """Read all partitions, and report what is wrong and no query has to look at."""
     index = Inverted(segment)
-    file, layout = segment.file(METADATA), index.settings.layout
+    ctx, place = index.origin
     _ = index.deleted_fragments
     for partition in index.partitions:
         _ = partition.keys, partition.elements
-        check_partition(partition, layout, file.ctx, file.place)
+        check_partition(partition, index.settings.layout, ctx, place)
 
 
 def kind_at(details: bytes) -> Kind:

@@ -43,7 +43,7 @@ def model(name: str) -> Cut:
     """Return the tokenizer of a model. Raises ModelMissing, NotYet."""
     folder = folder_of("jieba/default" if name == "jieba" else name)
     if name.startswith("lindera/"):
-        raise NotYet("dictionaries of lindera cannot be read")
+        raise ModelMissing("dictionaries of lindera cannot be read")
     return _jieba(folder)
 
 

@@ -7,7 +7,7 @@ import pytest
 from lanceref.errors import FormatError
 from lanceref.file.versions import FileVersion
 from lanceref.index.fulltext.early_partition import EarlyPartition
-from lanceref.index.fulltext.inverted import Inverted
+from lanceref.index.fulltext.inverted import Inverted, check
 from lanceref.index.index_file import write_index_file
 
 from .test_partition import opened
@@ -57,6 +57,14 @@ def test_a_worked_partition(tmp_path):
     assert ([0, 1], [1, 2]) == (red.documents.tolist(), red.frequencies.tolist())
     assert [[0], [0, 2]] == [one.tolist() for one in partition.positions(0)]
     assert [2, 1] == [partition.document_count(number) for number in (0, 1)]
+
+
+def test_all_of_an_early_segment_is_checked(tmp_path):
+    """As of any other; a posting that nobody asked for is found."""
+    check(early(tmp_path))
+    bad = {"_frequency": pa.array([2, 1, 0], pa.float32())}
+    with pytest.raises(FormatError, match=r"L\.index\.fts\.early\.documents"):
+        check(early(tmp_path / "bad", bad))
 
 
 def test_positions_may_be_missing(tmp_path):
