@@ -167,7 +167,7 @@ class TextColumn:
         """
         analyzer = Analyzer(UNINDEXED) if plain else self.analyzer
         if not self.analyzer.analysis.is_json:
-            return list(analyzer.tokens(text))
+            return analyzer.tokens(text)
         path, *rest = text.split(",", 2)
         if len(rest) < 2:
             raise QueryRefused(f"Invalid triple format: {text}")

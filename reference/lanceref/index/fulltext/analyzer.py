@@ -8,7 +8,7 @@ Clauses: L.index.fts.analyzer.order, L.index.fts.analyzer.length, L.index.fts.an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from lanceref.index.fulltext.folding import folded
 from lanceref.index.fulltext.identifiers import code, split_code
@@ -50,13 +50,27 @@ def cutter(analysis: Analysis) -> Cut:
     return known[name] if name in known else model(name)
 
 
+class _Forms(dict[str, "str | None"]):
+    """Forms of the tokens seen lately."""
+
+    def __init__(self, formed: Callable[[str], str | None]) -> None:
+        super().__init__()
+        self._formed = formed
+
+    def __missing__(self, token: str) -> str | None:
+        if len(self) >= MOST_KNOWN:
+            self.clear()
+        self[token] = form = self._formed(token)
+        return form
+
+
 class Analyzer:
     """Makes tokens of text; the form of a token is found once."""
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self._cut = cutter(analysis)
-        self._forms: dict[str, str | None] = {}
+        self._forms = _Forms(self._formed)
         self._stem: Callable[[str], str] | None = None
         if analysis.stem:
             import snowballstemmer
@@ -71,24 +85,16 @@ class Analyzer:
             words = stop_words(analysis.language)
         self._stop_words = words if analysis.remove_stop_words else frozenset()
 
-    def tokens(self, text: str) -> Iterator[tuple[str, int]]:
-        """Yield the tokens that are kept and their positions."""
-        for token, position in zip(*self._cut(text), strict=True):
-            form = self._form(token)
-            if form is not None:
-                yield form, position
+    def tokens(self, text: str) -> list[tuple[str, int]]:
+        """Return the tokens that are kept and their positions."""
+        words, positions = self._cut(text)
+        forms = map(self._forms.__getitem__, words)
+        return [(form, at) for form, at in zip(forms, positions, strict=True) if form is not None]
 
     def length(self, text: str) -> int:
         """Return the positions that a text takes."""
         positions = self._cut(text)[1]
         return positions[-1] + 1 if positions else 0
-
-    def _form(self, token: str) -> str | None:
-        if token not in self._forms:
-            if len(self._forms) >= MOST_KNOWN:
-                self._forms.clear()
-            self._forms[token] = self._formed(token)
-        return self._forms[token]
 
     def _formed(self, token: str) -> str | None:
         """Return the form of a token, None when it is dropped."""

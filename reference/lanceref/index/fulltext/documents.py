@@ -42,7 +42,7 @@ def documents(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> I
     is_json = analyzer.analysis.is_json
     for row, text in enumerate(as_text(values)):
         if text is not None:
-            found = json_tokens(text, analyzer) if is_json else list(analyzer.tokens(text))
+            found = json_tokens(text, analyzer) if is_json else analyzer.tokens(text)
             if found:  # L.index.fts.documents.empty
                 yield Document(row, 0, found)
 

@@ -42,34 +42,35 @@ def rounded_lengths(lengths: Numbers) -> Numbers:
 
 def encode_impacts(postings: Postings, lengths: Numbers, layout: BlockLayout) -> list[bytes]:
     """Return the impacts of the blocks, then those of the groups; `lengths` are per posting."""
-    found = []
-    for rows in (layout.size, layout.size * GROUP_BLOCKS):
-        for start in range(0, len(lengths), rows):
-            part = slice(start, start + rows)
-            found.append(
-                encode_impact(
-                    int(postings.documents[part][-1]),
-                    postings.frequencies[part],
-                    lengths[part],
-                )
-            )
-    return found
+
+    def of_runs(rows: int) -> list[bytes]:
+        runs = (slice(start, start + rows) for start in range(0, len(lengths), rows))
+        return [
+            encode_impact(int(postings.documents[run][-1]), postings.frequencies[run], lengths[run])
+            for run in runs
+        ]
+
+    blocks = of_runs(layout.size)
+    return blocks * 2 if len(blocks) == 1 else blocks + of_runs(layout.size * GROUP_BLOCKS)
 
 
 def encode_impact(last: int, frequencies: Numbers, lengths: Numbers) -> bytes:
     """Return the impacts of some documents, of which `last` is the last."""
-    order = np.lexsort((lengths, -frequencies.astype(np.int64)))
-    own, shortest = frequencies[order], lengths[order].astype(np.int64)
-    before = np.minimum.accumulate(shortest)
-    kept = np.concatenate([[True], shortest[1:] < before[:-1]])
+    shortest: dict[int, int] = {}
+    for frequency, length in zip(frequencies.tolist(), lengths.tolist(), strict=True):
+        if shortest.get(frequency, length) >= length:
+            shortest[frequency] = length
     pairs: dict[int, int] = {}
-    for frequency, length in zip(own[kept].tolist(), shortest[kept].tolist(), strict=True):
-        pairs.setdefault(length_code(length), frequency)  # the highest frequency of a code
+    least = max(shortest.values()) + 1
+    for frequency in sorted(shortest, reverse=True):
+        if shortest[frequency] < least:
+            least = shortest[frequency]
+            pairs.setdefault(length_code(least), frequency)  # the highest frequency of a code
     out = encode_varint(last) + encode_varint(len(pairs))
-    code, frequency = 0, 0
-    for next_code, next_frequency in sorted(pairs.items(), key=lambda pair: pair[1]):
+    code, before = 0, 0
+    for next_code, frequency in sorted(pairs.items(), key=lambda pair: pair[1]):
         step = (next_code - code) & 0xFF
-        out += encode_varint(next_frequency - frequency - 1 << 1 | (step != 1))
+        out += encode_varint(frequency - before - 1 << 1 | (step != 1))
         out += b"" if step == 1 else bytes([step])
-        code, frequency = next_code, next_frequency
+        code, before = next_code, frequency
     return out

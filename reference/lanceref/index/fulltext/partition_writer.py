@@ -5,7 +5,7 @@ Tokens get numbers in the order in which they first appear.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -56,7 +56,7 @@ class PartitionWriter:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._tokens: dict[str, _Held] = {}
+        self._tokens: defaultdict[str, _Held] = defaultdict(_Held)
         self._keys: list[int] = []
         self._lengths: list[int] = []
         self._elements: list[int] = []
@@ -73,8 +73,8 @@ class PartitionWriter:
         self._elements.append(element)
         self._lengths.append(len(tokens))
         if not self._settings.analysis.with_position:
-            for token, frequency in Counter(token for token, _ in tokens).items():
-                held = self._tokens.setdefault(token, _Held())
+            for token, frequency in Counter([token for token, _ in tokens]).items():
+                held = self._tokens[token]
                 held.documents.append(document)
                 held.frequencies.append(frequency)
             return
@@ -82,7 +82,7 @@ class PartitionWriter:
         for token, position in tokens:
             places.setdefault(token, []).append(position)
         for token, own in places.items():
-            held = self._tokens.setdefault(token, _Held())
+            held = self._tokens[token]
             held.documents.append(document)
             held.frequencies.append(len(own))
             held.positions.append(own)
@@ -101,7 +101,7 @@ class PartitionWriter:
             own = np.flatnonzero(new >= 0)
             if not len(own):
                 continue
-            held = self._tokens.setdefault(token, _Held())
+            held = self._tokens[token]
             held.documents += new[own].tolist()
             held.frequencies += postings.frequencies[own].tolist()
             if self._settings.analysis.with_position:
