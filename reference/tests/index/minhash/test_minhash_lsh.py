@@ -6,7 +6,7 @@ import lanceref
 import lanceref.query
 import pyarrow as pa
 import pytest
-from lanceref.errors import OperationRefused
+from lanceref.errors import IndexRefused
 from lanceref.indices import IndexConfig
 
 from ..tables import write
@@ -81,7 +81,7 @@ def test_segments_are_merged(tmp_path):
     other = dataset.create_index_uncommitted(
         "s", IndexConfig("minhashlsh", {"num_bands": 8}), name="o", fragment_ids=[1]
     )
-    with pytest.raises(OperationRefused):
+    with pytest.raises(IndexRefused):
         dataset.merge_existing_index_segments([parts[0], other])
     merged = dataset.merge_existing_index_segments(parts)
     dataset.commit_existing_index_segments("m", "s", [merged])

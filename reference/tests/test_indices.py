@@ -1,0 +1,29 @@
+"""Descriptions of indices: the names that pylance's module has."""
+
+import lanceref.indices
+import pytest
+from lanceref.indices import IndexConfig
+
+
+def test_models_are_imported_when_they_are_asked_for():
+    """The names are those of the modules they live in; another one there is not."""
+    from lanceref.indices_builder import IndicesBuilder
+    from lanceref.vector_models import IvfModel, PqModel
+
+    assert lanceref.indices.IndicesBuilder is IndicesBuilder
+    assert (lanceref.indices.IvfModel, lanceref.indices.PqModel) == (IvfModel, PqModel)
+    assert set(lanceref.indices.__all__) <= set(dir(lanceref.indices)) | {
+        "IndicesBuilder",
+        "IvfModel",
+        "PqModel",
+    }
+    with pytest.raises(AttributeError, match="Nobody"):
+        _ = lanceref.indices.Nobody
+
+
+def test_a_configuration_without_parameters_has_none():
+    """Each has a dictionary of its own."""
+    one, other = IndexConfig("btree"), IndexConfig("btree")
+    assert one == other
+    assert one.parameters == {}
+    assert one.parameters is not other.parameters
