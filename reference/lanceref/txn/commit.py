@@ -195,15 +195,15 @@ def _fit(
     if not policy.retries and own == "overwrite":
         raise RetriesExhausted(own, before.version, 0)
     theirs = []
-    if len(since) < before.version - ours.read_version:
-        held = assumed(staged, before)  # L.txn.conflict.gone
-        _check(staged, held, before.version)
-        theirs.extend([] if held is None else [held])
     for name in since:
         manifest = before if name == names[-1] else open_named(store, name, ctx)
         other = transaction_of(store, manifest, ctx)
         _check(staged, other, name.version)
         theirs.extend([] if other is None else [other])
+    if len(since) < before.version - ours.read_version:
+        held = assumed(staged, before)  # L.txn.conflict.gone
+        _check(staged, held, before.version)
+        theirs.extend([] if held is None else [held])
     return rebase(store, staged, theirs, before, past)
 
 

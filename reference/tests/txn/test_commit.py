@@ -159,17 +159,17 @@ def test_a_commit_that_may_come_yet_keeps_its_files(tmp_path):
 
 
 def test_a_version_that_is_gone_is_a_conflict(tmp_path):
-    """Nobody can tell what it did to a schema; new rows fit whatever it did."""
+    """Nobody can tell what it did to indexed rows; new rows fit whatever it did."""
     store = LocalStore(tmp_path)
     _commit(store, _overwrite())
     _commit(store, _append(1))
     _commit(store, _append(2))
     store.delete(list_versions(store, CTX)[1].path)
-    merge = Transaction(read_version=1, uuid=str(uuid4()))
-    merge.merge.fragments.append(FRAGMENT)
+    index = Transaction(read_version=1, uuid=str(uuid4()))
+    index.create_index.new_indices.add(name="x", fields=[0])
 
     with pytest.raises(CommitConflict, match="unknown"):
-        _commit(store, Staged(merge, SCHEMA))
+        _commit(store, Staged(index))
     assert 4 == _commit(store, _append(1))
 
 

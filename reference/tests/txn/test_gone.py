@@ -96,6 +96,19 @@ def test_rows_that_were_deleted_stay_so(tmp_path):
     assert list(range(2, 10)) == lanceref.dataset(again.uri).to_table()["k"].to_pylist()
 
 
+def test_what_is_left_is_looked_at_first(tmp_path):
+    """A Rewrite that is left says to begin again, whatever the versions before it did."""
+    path = str(tmp_path / "t")
+    made = lanceref.write_dataset(pa.table({"k": range(10)}), path, max_rows_per_file=5)
+    made.tags.create("first", 1)
+    held = lanceref.dataset(path)
+    made.optimize.compact_files()
+    made.cleanup_old_versions(timedelta(0), error_if_tagged_old_versions=False)
+    held.delete("k = 1")
+
+    assert [0, *range(2, 10)] == lanceref.dataset(path).to_table()["k"].to_pylist()
+
+
 KEYS = Transaction.Update().inserted_rows
 """A list of keys that are inserted."""
 
