@@ -11,7 +11,7 @@ from typing import Any
 
 from lance_conformance.adapters.skeleton import Message, Operation, write_table
 
-TYPES = ["BTREE", "BITMAP", "LABEL_LIST", "NGRAM", "ZONEMAP", "BLOOMFILTER", "INVERTED"]
+TYPES = ["BTREE", "BITMAP", "LABEL_LIST", "NGRAM", "ZONEMAP", "BLOOMFILTER", "INVERTED", "FM"]
 """Types of indices that have cases."""
 
 ASKED = ("ScalarIndexQuery", "MaterializeIndex")

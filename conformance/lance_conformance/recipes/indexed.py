@@ -80,8 +80,11 @@ class Indexed:
 def create_index(
     module: Any, dataset: Any, column: str, type_: str, parameters: Mapping[str, object]
 ) -> None:
-    """Make an index; full-text parameters are arguments, others a configuration."""
-    if type_ == "INVERTED" or not parameters:
+    """Make an index; full-text parameters are arguments, others a configuration.
+
+    The name FM is known in a configuration only.
+    """
+    if type_ == "INVERTED" or (not parameters and type_ != "FM"):
         dataset.create_scalar_index(column, type_, **parameters)
         return
     config = import_module(f"{module.__name__}.indices").IndexConfig

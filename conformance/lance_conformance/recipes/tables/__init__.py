@@ -43,6 +43,7 @@ from lance_conformance.recipes.tables import (
     histories,
     indices,
     indices_documents,
+    indices_fm,
     indices_plain,
     indices_segments,
     indices_text,
@@ -76,6 +77,7 @@ ALL: tuple[Recipe, ...] = (
     *indices_documents.POSITIVES,
     *indices_segments.POSITIVES,
     *indices_plain.POSITIVES,
+    *indices_fm.POSITIVES,
     *blobs.POSITIVES,
     *backward.POSITIVES,
     *successions.POSITIVES,
@@ -100,6 +102,7 @@ ALL: tuple[Recipe, ...] = (
     *blobs.NEGATIVES,
     *faults_indices.NEGATIVES,
     *faults_text.NEGATIVES,
+    *indices_fm.NEGATIVES,
     *successions.NEGATIVES,
 )
 """Every recipe."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -41,20 +40,15 @@ class FmIndex:
     """An opened segment; of the texts it reads what a search needs."""
 
     def __init__(self, segment: Segment) -> None:
-        self._segment = segment
-
-    @cached_property
-    def partitions(self) -> list[Partition]:
-        """Every partition. Raises FormatError."""
-        paths = [one.path for one in self._segment.entry.files if _PATH.fullmatch(one.path)]
+        paths = [one.path for one in segment.entry.files if _PATH.fullmatch(one.path)]
         if not paths:
             raise FormatError(
                 "L.index.fm.partition",
-                self._segment.place,
-                found=f"files {[one.path for one in self._segment.entry.files]}",
+                segment.place,
+                found=f"files {[one.path for one in segment.entry.files]}",
                 wanted="a partition",
             )
-        return [open_partition(self._segment.file(path)) for path in paths]
+        self.partitions: list[Partition] = [open_partition(segment.file(path)) for path in paths]
 
     def search(self, predicate: Predicate) -> Found:
         """Return the rows whose text holds another, as both are stored."""
