@@ -46,6 +46,7 @@ UNORDERED = frozenset(
         "base_paths",
         "new_indices",
         "removed_indices",
+        "new_index_files",
         "fields_for_preserving_frag_bitmap",
     }
 )
