@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanceref.context import Context, Finding
+from lanceref.index.anatomy import dissect
 from lanceref.index.fragment_reuse import check_beside
 from lanceref.legacy.check import check_data_file
 from lanceref.limits import DEFAULT_LIMITS, Limits
@@ -79,4 +80,6 @@ def explain_source(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Explan
     name = Path(source.path).name
     ctx = Context(name, limits=limits, spans=recorder, findings=findings)
     checker(name)(source, ctx)
-    return Explanation(name, source.size, recorder.finish(source.size), findings)
+    root = recorder.finish(source.size)
+    dissect(root, source, ctx)
+    return Explanation(name, source.size, root, findings)

@@ -90,9 +90,12 @@ def _patch_span(change: SpanPatch, target: str, data: bytes) -> tuple[bytes, Pat
 
 
 def find(root: Span, path: tuple[str, ...]) -> Iterator[Span]:
-    """Yield the leaves that `path` names; a part matches a span's name whole or as a glob."""
+    """Yield the leaves that `path` names; a part matches a span's name whole or as a glob.
+
+    A group with a clause is named as a whole: its parts are those of a structure inside a value.
+    """
     if not path:
-        if root.is_leaf:
+        if root.is_leaf or root.clause:
             yield root
         return
     for child in root.children:

@@ -85,6 +85,19 @@ def intersection(sets: Sequence[RowSet]) -> RowSet:
 
 def parse_row_set(cursor: Cursor) -> RowSet:
     """Parse the set that fills `cursor`. Raises FormatError."""
+    found = read_row_set(cursor)
+    if cursor.remaining:
+        raise FormatError(
+            "L.index.rows.end",
+            cursor.ctx.at(cursor.offset, cursor.remaining),
+            found=f"{cursor.remaining} bytes behind the last fragment",
+            wanted="none",
+        )
+    return found
+
+
+def read_row_set(cursor: Cursor) -> RowSet:
+    """Parse the set that `cursor` begins with, as `parse_row_set`."""
     count = cursor.u32("number of fragments", "L.index.rows.count")
     cursor.require(count * ENTRY_BYTES, f"{count} fragments", "L.index.rows.count")
     keys: list[Keys] = [NO_KEYS]
@@ -107,13 +120,6 @@ def parse_row_set(cursor: Cursor) -> RowSet:
             keys.append(offsets.astype(np.uint64) | np.uint64(fragment) << SHIFT)
         else:
             whole.add(fragment)
-    if cursor.remaining:
-        raise FormatError(
-            "L.index.rows.end",
-            cursor.ctx.at(cursor.offset, cursor.remaining),
-            found=f"{cursor.remaining} bytes behind the last fragment",
-            wanted="none",
-        )
     return RowSet(np.concatenate(keys), frozenset(whole))
 
 
@@ -122,6 +128,19 @@ def parse_treemap(cursor: Cursor) -> Keys:
 
     Layout: u64 number of upper halves; of each, ascending, u32 upper half and a Roaring bitmap.
     """
+    found = read_treemap(cursor)
+    if cursor.remaining:
+        raise FormatError(
+            "L.index.treemap.end",
+            cursor.ctx.at(cursor.offset, cursor.remaining),
+            found=f"{cursor.remaining} bytes behind the last bitmap",
+            wanted="none",
+        )
+    return found
+
+
+def read_treemap(cursor: Cursor) -> Keys:
+    """Parse the treemap that `cursor` begins with, as `parse_treemap`."""
     count = cursor.u64("number of bitmaps", "L.index.treemap.count")
     cursor.require(count * ENTRY_BYTES, f"{count} bitmaps", "L.index.treemap.count")
     keys: list[Keys] = [NO_KEYS]
@@ -138,13 +157,6 @@ def parse_treemap(cursor: Cursor) -> Keys:
             )
         last = high
         keys.append(read_bitmap(cursor).astype(np.uint64) | np.uint64(high) << SHIFT)
-    if cursor.remaining:
-        raise FormatError(
-            "L.index.treemap.end",
-            cursor.ctx.at(cursor.offset, cursor.remaining),
-            found=f"{cursor.remaining} bytes behind the last bitmap",
-            wanted="none",
-        )
     return np.concatenate(keys)
 
 

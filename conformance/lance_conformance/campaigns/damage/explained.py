@@ -38,6 +38,12 @@ EXPLAINED = (
         "one bit makes it an entry of the schema's metadata, which may hold anything",
     ),
     ("manifest", "id", "a field that no data file lists is legal: it is null"),
+    (
+        "scalar index file",
+        "fragment",
+        "sets of rows keep rows of fragments that are gone: another fragment is one of these",
+    ),
+    ("scalar index file", "upper half", "the same in treemaps"),
 )
 """Group of the target, name of the damaged leaf, and why nobody can see it."""
 

@@ -68,13 +68,14 @@ class Judged:
 
 def _read_reference(target: Target) -> pa.Table:
     if target.is_dataset:
-        return lanceref.dataset(target.root).to_table(blob_handling=BLOBS)
+        return lanceref.dataset(target.root).to_table(blob_handling=BLOBS, **target.question)
     return LanceFileReader(target.root).read_all().to_table()
 
 
 def _read_oracle(target: Target) -> pa.Table:
     if target.is_dataset:
-        table = lance().dataset(str(target.root)).to_table(blob_handling=BLOBS)
+        dataset = lance().dataset(str(target.root))
+        table = dataset.to_table(blob_handling=BLOBS, **target.question)
     else:
         table = lance_file().LanceFileReader(str(target.root)).read_all().to_table()
     assert isinstance(table, pa.Table)

@@ -209,3 +209,32 @@ def make_blobs_beside(rng: Generator) -> pa.Table:
     field = pa.field("b", pa.struct(storage), metadata=metadata)
     rows = [None if n % 5 == 4 else {"data": rng.bytes(90 * n)} for n in range(18)]
     return pa.table([pa.array(rows, field.type)], schema=pa.schema([field]))
+
+
+INDEXED_ROWS = 400
+"""Rows of a table whose index is damaged."""
+
+
+def _with_ids(values: list[object], type_: pa.DataType) -> pa.Table:
+    return pa.table({"id": pa.array(range(len(values)), pa.int64()), "c": pa.array(values, type_)})
+
+
+def make_numbers(rng: Generator) -> pa.Table:
+    """Return few numbers, often, and nulls, in the column `c`."""
+    numbers = rng.integers(0, 12, INDEXED_ROWS).tolist()
+    return _with_ids([None if number == 11 else number for number in numbers], pa.int64())
+
+
+def make_labels(rng: Generator) -> pa.Table:
+    """Return lists of labels in the column `c`, some of them null."""
+    lengths = rng.integers(0, 4, INDEXED_ROWS).tolist()
+    rows = [[f"label {n}" for n in rng.integers(0, 9, length)] for length in lengths]
+    return _with_ids([None if not n % 13 else row for n, row in enumerate(rows)],
+                     pa.list_(pa.utf8()))  # fmt: skip
+
+
+def make_texts(rng: Generator) -> pa.Table:
+    """Return texts of some words in the column `c`."""
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "eleven"]
+    chosen = rng.integers(0, len(words), (INDEXED_ROWS, 5)).tolist()
+    return _with_ids([" ".join(words[n] for n in row) for row in chosen], pa.utf8())

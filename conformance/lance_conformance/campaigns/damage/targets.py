@@ -1,15 +1,15 @@
 """Targets: the undamaged files, standalone or inside a dataset, written afresh from a seed.
 
-The oracle writes them where it is installed, the reference otherwise. Index files join the table
-when the reference reads them.
+The oracle writes them where it is installed, the reference otherwise. Files of an index are damaged
+in a table that is then asked for the rows of a filter, or for words.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -23,21 +23,36 @@ from lance_conformance.campaigns.damage.tables import (
     FILES,
     make_blobs_beside,
     make_blobs_in_the_file,
+    make_labels,
     make_many_rows,
+    make_numbers,
     make_rows,
     make_table,
+    make_texts,
 )
 from lance_conformance.oracle import lance, lance_file
+from lance_conformance.recipes.indexed import create_index
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One victim file; `relative` is its path below `root`, a dataset or the file itself."""
+    """One victim file; `relative` is its path below `root`, a dataset or the file itself.
+
+    A dataset is asked for the rows of a `filter` or of some `words` where there is one.
+    """
 
     id: str
     group: str
     root: Path
     relative: str = ""
+    filter: str = ""
+    words: str = ""
+
+    @property
+    def question(self) -> dict[str, str]:
+        """What is asked, as arguments of a scan."""
+        given = {"filter": self.filter, "full_text_query": self.words}
+        return {name: text for name, text in given.items() if text}
 
     @property
     def victim(self) -> Path:
@@ -54,7 +69,8 @@ class Target:
 class DatasetRecipe:
     """A dataset and the file of it that is damaged.
 
-    `delete` says which rows to delete, `oracle_only` what the reference cannot write.
+    `delete` says which rows to delete, `oracle_only` what the reference cannot write, `index` the
+    type and the parameters of an index on the column `c`, which is asked by `filter` or `words`.
     """
 
     group: str
@@ -64,7 +80,23 @@ class DatasetRecipe:
     delete: str = ""
     oracle_only: bool = False
     make: Callable[[np.random.Generator], pa.Table] = make_rows
+    index: tuple[str, Mapping[str, object]] | None = None
+    filter: str = ""
+    words: str = ""
 
+
+def _indexed(
+    file: str, type_: str, make: Callable[[np.random.Generator], pa.Table], asked: str, **given: int
+) -> DatasetRecipe:
+    """Return a recipe whose victim is a file of an index; full-text indices are asked for words."""
+    recipe = DatasetRecipe("scalar index file", f"_indices/*/{file}", "2.1", make=make)
+    question = {"words" if type_ == "INVERTED" else "filter": asked}
+    return replace(recipe, index=(type_, given), **question)  # type: ignore[arg-type]
+
+
+_inverted = partial(_indexed, type_="INVERTED", make=make_texts, asked="seven nine")
+
+_RANGE = "c >= 5 AND c < 9"
 
 _oracle_made = partial(DatasetRecipe, oracle_only=True)
 
@@ -86,8 +118,25 @@ DATASETS = {
     "blob-file": DatasetRecipe("blobs", _DATA, "2.1", make=make_blobs_in_the_file),
     "blob-beside": DatasetRecipe("blobs", _DATA, "2.2", make=make_blobs_beside),
     "blob-sidecar": DatasetRecipe("blobs", "data/*/*.blob", "2.2", make=make_blobs_beside),
+    "btree-data": _indexed("page_data.lance", "BTREE", make_numbers, _RANGE, zone_size=64),
+    "btree-lookup": _indexed("page_lookup.lance", "BTREE", make_numbers, _RANGE, zone_size=64),
+    "bitmap": _indexed("bitmap_*.lance", "BITMAP", make_numbers, _RANGE),
+    "label-list": _indexed(
+        "bitmap_*.lance", "LABEL_LIST", make_labels, "NOT array_has_any(c, ['label 3', 'label 5'])"
+    ),
+    "ngram": _indexed("ngram_*.lance", "NGRAM", make_texts, "contains(c, 'even')"),
+    "zonemap": _indexed(
+        "zonemap.lance", "ZONEMAP", make_numbers, f"{_RANGE} OR c IS NULL", rows_per_zone=16
+    ),
+    "bloomfilter": _indexed(
+        "bloomfilter.lance", "BLOOMFILTER", make_numbers, "c = 7 OR c IS NULL", number_of_items=16
+    ),
+    "inverted-metadata": _inverted("metadata.lance"),
+    "inverted-tokens": _inverted("part_*_tokens.lance"),
+    "inverted-docs": _inverted("part_*_docs.lance"),
+    "inverted-postings": _inverted("part_*_invert.lance"),
 }
-"""Datasets by name; index files are added here when they are read."""
+"""Datasets by name."""
 
 
 def has_oracle() -> bool:
@@ -118,6 +167,9 @@ def _make_dataset(tables: ModuleType, path: Path, recipe: DatasetRecipe, seed: i
     table = recipe.make(np.random.default_rng(seed))
     options = {"enable_stable_row_ids": True} if recipe.stable_row_ids else {}
     made = tables.write_dataset(table, str(path), data_storage_version=recipe.version, **options)
+    if recipe.index is not None:
+        type_, parameters = recipe.index
+        create_index(tables, made, "c", type_, parameters)
     if recipe.delete:
         made.delete(recipe.delete)
 
@@ -133,7 +185,8 @@ def find_targets(folder: Path) -> list[Target]:
         if root.exists():
             victim = max(sorted(root.glob(recipe.victim)), key=os.path.getmtime)
             relative = victim.relative_to(root).as_posix()
-            found.append(Target(f"dataset/{name}", recipe.group, root, relative))
+            asked = recipe.filter, recipe.words
+            found.append(Target(f"dataset/{name}", recipe.group, root, relative, *asked))
     return found
 
 
@@ -152,7 +205,7 @@ def damaged_copy(target: Target, scratch: Path) -> Damage:
     copy = scratch / (target.root.name if target.is_dataset else target.victim.name)
     if target.is_dataset:
         shutil.copytree(target.root, copy)
-    placed = Target(target.id, target.group, copy, target.relative)
+    placed = replace(target, root=copy)
 
     def damage(data: bytes) -> Target:
         placed.victim.write_bytes(data)

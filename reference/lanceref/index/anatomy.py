@@ -1,0 +1,94 @@
+"""Anatomy of index files: what lies inside of global buffers and of binary values.
+
+To the container they are bytes. Sets of rows and treemaps stand one behind the other, each saying
+how long it is; a token dictionary fills its value. What does not parse stays one piece.
+
+Clauses: L.index.fts.fst.version, L.index.fts.fst.node, L.index.fts.fst.count,
+L.index.fts.fst.target, L.index.fts.fst.checksum
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from lanceref.context import Context
+from lanceref.cursor import Cursor
+from lanceref.errors import FormatError
+from lanceref.index.fulltext.fst import FOOTER_BYTES, parse_fst
+from lanceref.index.row_set import read_row_set, read_treemap
+from lanceref.spans import Span, SpanRecorder
+from lanceref.storage import Source
+
+Own = Callable[[Cursor], object]
+"""Cuts one structure off a cursor, which records its parts. Raises FormatError."""
+
+BUFFER = "user buffer"
+BYTES = "bytes*"
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Files, the group and the kind of leaves of them, and what stands in these."""
+
+    file: str
+    group: str
+    kind: str
+    name: str
+    own: Own
+
+
+def read_dictionary(cursor: Cursor) -> None:
+    """Cut the dictionary that fills a cursor. Raises FormatError."""
+    parse_fst(cursor)
+    cursor.u64("type", "L.index.fts.fst.version")
+    nodes = cursor.remaining - FOOTER_BYTES
+    cursor.take(nodes, "nodes", "L.index.fts.fst.node", "bytes")
+    cursor.u64("number of tokens", "L.index.fts.fst.count")
+    cursor.u64("first node", "L.index.fts.fst.target")
+    cursor.u32("checksum", "L.index.fts.fst.checksum")
+
+
+STRUCTURES = (
+    Inside("bitmap_page_lookup.lance", "*", BUFFER, "rows", read_row_set),
+    Inside("zonemap.lance", "*", BUFFER, "rows", read_row_set),
+    Inside("bloomfilter.lance", "*", BUFFER, "rows", read_row_set),
+    Inside("bitmap_page_lookup.lance", "field bitmaps", BYTES, "rows", read_row_set),
+    Inside("ngram_postings.lance", "field posting_list", BYTES, "treemap", read_treemap),
+    Inside("part_*_tokens.lance", "field _token_fst_bytes", BYTES, "dictionary", read_dictionary),
+)
+"""What is known of the bytes of index files."""
+
+
+def dissect(root: Span, source: Source, ctx: Context) -> None:
+    """Put the parts of known structures in place of the leaves that hold them."""
+    known = [one for one in STRUCTURES if fnmatchcase(ctx.file, one.file)]
+    for group, leaf in _leaves(root, "") if known else ():
+        for one in known:
+            if fnmatchcase(group, one.group) and fnmatchcase(leaf.kind, one.kind):
+                parts = _parts(one, source.read(leaf.start, leaf.end - leaf.start), leaf.start, ctx)
+                if parts:
+                    leaf.kind, leaf.children = "group", parts
+
+
+def _leaves(span: Span, group: str) -> Iterator[tuple[str, Span]]:
+    """Yield every leaf and the field it belongs to."""
+    if span.is_leaf:
+        yield group, span
+    for child in span.children:
+        yield from _leaves(child, child.name if child.name.startswith("field ") else group)
+
+
+def _parts(one: Inside, data: memoryview, start: int, ctx: Context) -> list[Span]:
+    """Return the structures in some bytes, none when these are something else."""
+    recorder = SpanRecorder()
+    quiet = Context(ctx.file, limits=ctx.limits, spans=recorder)
+    cursor = Cursor(data, start, quiet)
+    try:
+        while cursor.remaining:
+            with recorder.group(one.name):
+                one.own(cursor)
+    except FormatError:
+        return []
+    return recorder.root.children
