@@ -89,9 +89,16 @@ def _indexed(
     file: str, type_: str, make: Callable[[np.random.Generator], pa.Table], asked: str, **given: int
 ) -> DatasetRecipe:
     """Return a recipe whose victim is a file of an index; full-text indices are asked for words."""
-    recipe = DatasetRecipe("scalar index file", f"_indices/*/{file}", "2.1", make=make)
-    question = {"words" if type_ == "INVERTED" else "filter": asked}
-    return replace(recipe, index=(type_, given), **question)  # type: ignore[arg-type]
+    filter_, words = ("", asked) if type_ == "INVERTED" else (asked, "")
+    return DatasetRecipe(
+        "scalar index file",
+        f"_indices/*/{file}",
+        "2.1",
+        make=make,
+        index=(type_, given),
+        filter=filter_,
+        words=words,
+    )
 
 
 _inverted = partial(_indexed, type_="INVERTED", make=make_texts, asked="seven nine")
