@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import TypedDict
 
 import lanceref
 import numpy as np
@@ -34,6 +35,13 @@ from lance_conformance.oracle import lance, lance_file
 from lance_conformance.recipes.indexed import create_index
 
 
+class Question(TypedDict):
+    """Arguments of a scan; None for what is not asked."""
+
+    filter: str | None
+    full_text_query: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """One victim file; `relative` is its path below `root`, a dataset or the file itself.
@@ -49,10 +57,9 @@ class Target:
     words: str = ""
 
     @property
-    def question(self) -> dict[str, str]:
+    def question(self) -> Question:
         """What is asked, as arguments of a scan."""
-        given = {"filter": self.filter, "full_text_query": self.words}
-        return {name: text for name, text in given.items() if text}
+        return {"filter": self.filter or None, "full_text_query": self.words or None}
 
     @property
     def victim(self) -> Path:
