@@ -6,7 +6,9 @@ cheaper, and use one thread each, so that as many run as there are slots.
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -40,6 +42,7 @@ def make_session(master: str = "local[*]", **conf: str) -> SparkSession:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
         scratch = tempfile.mkdtemp(prefix="lanceref-spark-")
+        atexit.register(shutil.rmtree, scratch, ignore_errors=True)
         settings["spark.local.dir"] = scratch
         settings["spark.sql.warehouse.dir"] = str(Path(scratch, "warehouse"))
     settings |= {name.replace("_", "."): value for name, value in conf.items()}

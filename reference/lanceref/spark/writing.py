@@ -12,6 +12,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from uuid import uuid4
 
 import pyarrow as pa
@@ -86,7 +87,7 @@ def write_task(aimed: Aim, batches: Iterator[pa.RecordBatch]) -> Fragments:
     if first is None:
         return Fragments((), partition, attempt, query)
     made = write_fragments(
-        _chained(first, rows),
+        chain([first], rows),
         aimed.options.uri,
         aimed.schema,
         mode="append" if aimed.appends else "overwrite",
@@ -95,11 +96,6 @@ def write_task(aimed: Aim, batches: Iterator[pa.RecordBatch]) -> Fragments:
     )
     texts = tuple(json.dumps(one.to_json()) for one in made)
     return Fragments(texts, partition, attempt, query)
-
-
-def _chained(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from rest
 
 
 def _file_options(options: Options) -> dict[str, object]:

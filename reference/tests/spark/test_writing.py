@@ -111,6 +111,20 @@ def test_a_transaction_is_committed_once(spark, tmp_path):
     assert lanceref.dataset(one.uri).count_rows() == 8
 
 
+def test_a_table_that_is_made_meanwhile_is_not_written_over(spark, tmp_path):
+    """A job that found no table does not take the place of one that another job made since."""
+    from lanceref.errors import CommitConflict
+    from lanceref.spark.options import parse
+    from lanceref.spark.writing import aim, commit
+
+    uri = str(tmp_path / "t")
+    aimed = aim(parse({"path": uri}), numbers(spark, 1).schema, False)
+    save(numbers(spark, 5), uri)
+    with pytest.raises(CommitConflict):
+        commit(aimed, [], "0c" * 16, {})
+    assert lanceref.dataset(uri).count_rows() == 5
+
+
 schedules = some.fixed_dictionaries(
     {}, optional={str(n): some.lists(some.sampled_from(FAULTS), min_size=1, max_size=2)
                   for n in range(4)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Protocol, cast
 
 from google.protobuf.message import Message
@@ -55,19 +56,10 @@ def table_fault(
     kind: str = "negative-dataset",
 ) -> Negative:
     """Name a case of tables after its fault alone: `neg-<slug>` in the parent's folder."""
-    area, version, topic, _ = parent.split("/")
+    made = fault(parent, slug, title, clause, change, stage=stage, kind=kind)
+    folder, _, _ = made.id.rpartition("/")
     prefix = "lint" if kind == "lint" else "neg"
-    return Negative(
-        id=f"{area}/{version}/{topic}/{prefix}-{slug}",
-        title=title,
-        clause=clause,
-        parent=parent,
-        change=change,
-        meaning=title,
-        stage=stage,
-        kind=kind,
-        encodings=(slug,),
-    )
+    return replace(made, id=f"{folder}/{prefix}-{slug}", encodings=(slug,))
 
 
 def byte(*path: str, at: int, new: int, nth: int = 0) -> SpanPatch:

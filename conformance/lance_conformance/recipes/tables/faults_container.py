@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from google.protobuf.any_pb2 import Any as AnyMessage
 from lanceref.proto.file2_pb2 import ColumnMetadata
 from lanceref.proto.file_pb2 import FileDescriptor
@@ -13,6 +15,7 @@ from lance_conformance.recipes.model import (
     Resize,
     SpanPatch,
 )
+from lance_conformance.recipes.tables.edits import table_fault
 
 TWO = "file/2.1/container/two-columns"
 OLD = "file/2.0/container/footer-2-0"
@@ -30,17 +33,8 @@ def _case(
     stage: str = "open",
     kind: str = "negative-file",
 ) -> Negative:
-    version = parent.split("/")[1]
-    prefix = "lint" if kind == "lint" else "neg"
-    return Negative(
-        id=f"file/{version}/container/{prefix}-{slug}",
-        title=title,
-        clause=clause,
-        parent=parent,
-        change=change,
-        meaning=title,
-        stage=stage,
-        kind=kind,
+    return replace(
+        table_fault(parent, slug, title, clause, change, stage=stage, kind=kind), encodings=()
     )
 
 
