@@ -71,10 +71,10 @@ def test_processes_find_what_the_loop_finds(table, monkeypatch):
 
 
 def negatives():
-    for path in sorted(FIXTURES.glob("t*/any/*/lint-*/dataset")) + sorted(
-        FIXTURES.glob("table/any/*/neg-*/dataset")
-    ):
-        yield pytest.param(str(path), id=path.parent.name)
+    """Every damaged table: of tables, transactions and indices."""
+    for prefix in ("lint", "neg"):
+        for path in sorted(FIXTURES.glob(f"*/any/*/{prefix}-*/dataset")):
+            yield pytest.param(str(path), id="-".join(path.parts[-4:-1]))
 
 
 @pytest.mark.parametrize("path", list(negatives()))

@@ -39,7 +39,6 @@ def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool
             indices = named_indices(manifest, bases, ctx)
             known = len(ctx.findings or ())
             check_entries(indices, manifest, ctx)
-            check_reuse(indices.segments, ctx)
             whole = [check_segment(one, ctx, deep=deep) for one in indices.segments]
             if deep and all(whole) and len(ctx.findings or ()) == known:
                 for index, segment in parts(indices):
@@ -68,7 +67,8 @@ def check_rows(
 
 
 def check_entries(indices: Indices, manifest: Manifest, ctx: Context) -> None:
-    """Hold the segments of an index against each other and against the version."""
+    """Hold the segments of an index against each other, the version, and what moved their rows."""
+    check_reuse(indices.segments, ctx)
     version = manifest.version
     covered: dict[str, BitMap] = {}
     for segment in indices.segments:
