@@ -126,6 +126,13 @@ def fixtures(session: nox.Session) -> None:
 
 
 @nox.session
+def gate(session: nox.Session) -> None:
+    """Say what this branch does to the format, beside `origin/main` or a named revision."""
+    session.install(".[gate]")
+    session.run("lance-conformance", "gate", *(session.posargs or ["--base", "origin/main"]))
+
+
+@nox.session
 def coverage(session: nox.Session) -> None:
     """Count what of the format the fixtures show, and name what they do not."""
     session.install(".")

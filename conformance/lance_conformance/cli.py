@@ -14,6 +14,7 @@ from lance_conformance.commands.copy import copy
 from lance_conformance.commands.coverage import coverage
 from lance_conformance.commands.explain import explain
 from lance_conformance.commands.fmt import fmt
+from lance_conformance.commands.gate import gate
 from lance_conformance.commands.generate import generate
 from lance_conformance.commands.known import known
 from lance_conformance.commands.list_cases import list_cases
@@ -46,6 +47,7 @@ app.command()(known)
 app.command()(fmt)
 app.command()(coverage)
 app.command()(bench)
+app.command()(gate)
 
 
 def _print_version(wanted: bool) -> None:

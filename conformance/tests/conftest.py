@@ -38,7 +38,7 @@ def _manifest(case_id: str, kind: str, data: bytes) -> dict[str, object]:
         "provenance": {"made_by": "hand", "version": "1"},
         "input": {"path": "data.lance", "sha256": hashlib.sha256(data).hexdigest()},
         "expect": [{"table": {"path": "expect.arrow", "order": "storage"}}],
-        "limits": {"seconds": 5, "memory_mb": 512},
+        "limits": {"seconds": 60, "memory_mb": 512},
     }
     if negative:
         clause = "L.toy.odd" if kind == "lint" else "L.toy.json"

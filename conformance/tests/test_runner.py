@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,11 @@ def by_id(root: Path) -> dict[str, Case]:
     return {case.id: case for case in cases.load(root)}
 
 
+def impatient(case: Case) -> Case:
+    """The case with a second to answer."""
+    return replace(case, manifest={**case.manifest, "limits": {"seconds": 1, "memory_mb": 512}})
+
+
 @pytest.mark.parametrize(("mode", "outcome"), OUTCOMES.items())
 def test_each_misbehaviour_has_its_outcome(
     mode: str, outcome: Outcome, toy_suite: Path, open_session: Sessions
@@ -56,7 +62,10 @@ def test_each_misbehaviour_has_its_outcome(
     """A fake gives the outcome of its mode, and the next case finds a working process."""
     session = open_session(mode)
     try:
-        result = Worker(session).run(by_id(toy_suite)[READ])
+        case = by_id(toy_suite)[READ]
+        if outcome == Outcome.TIMEOUT:
+            case = impatient(case)
+        result = Worker(session).run(case)
 
         assert outcome == result.outcome, result.detail
         assert "perfect" != mode or result.detail == ""
@@ -100,7 +109,7 @@ def test_death_leaves_its_words(toy_suite: Path, open_session: Sessions) -> None
 def test_killing_takes_the_children_along(toy_suite: Path, open_session: Sessions) -> None:
     """After a timeout no process that the adapter started is left."""
     session = open_session("silent-with-child")
-    Worker(session).run(by_id(toy_suite)[READ])
+    Worker(session).run(impatient(by_id(toy_suite)[READ]))
     session.restart()
     child = int((session.scratch / "child.pid").read_text())
     for _ in range(100):

@@ -1,0 +1,63 @@
+"""`lance-conformance gate`: compare two states of the format, its register and its cases."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lance_conformance.commands import options
+from lance_conformance.gate import clauses, comment, covered, golden, messages, pages, readers
+from lance_conformance.gate.checks import Check, Colour, worst
+from lance_conformance.gate.trees import NoTree, Tree, opened
+
+Side = Annotated[str, typer.Option(metavar="REF", help="A folder, or a revision of git.")]
+
+
+def gate(
+    base: Side = "origin/main",
+    head: Side = "HEAD",
+    reader: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CMD", help="Adapter of an old reader, one string. Repeatable."),
+    ] = None,
+    jobs: options.Jobs = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for comment.md and gate.json. Default: none.")
+    ] = None,
+) -> None:
+    """Say what a change does: wire breaks, clauses, golden cases, old and new readers.
+
+    Prints one comment in Markdown. Exit codes: 0 nothing red, 1 something is red, 2 wrong use.
+    """
+    try:
+        with opened(base) as before, opened(head) as after:
+            checks = list(judge(before, after, [shlex.split(one) for one in reader or []], jobs))
+            texts = {
+                "comment.md": comment.markdown(before, after, checks),
+                "gate.json": comment.to_json(before, after, checks),
+            }
+    except NoTree as error:
+        raise typer.BadParameter(str(error)) from error
+    typer.echo(texts["comment.md"], nl=False)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (out / name).write_text(text, encoding="utf-8")
+    raise typer.Exit(1 if worst(checks) == Colour.RED else 0)
+
+
+def judge(
+    base: Tree, head: Tree, old_readers: Sequence[Sequence[str]] = (), jobs: int = 1
+) -> Iterator[Check]:
+    """Yield every check of a gate, in the order of its comment."""
+    yield from messages.check(base, head)
+    yield from clauses.check(base, head)
+    yield golden.check(base, head)
+    yield readers.check_new(base, head, jobs)
+    yield readers.check_old(base, head, old_readers, jobs)
+    yield from covered.check(base, head)
+    yield pages.check(head)

@@ -1,0 +1,77 @@
+"""Comment: the one page a change gets, as Markdown, and the same as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from lance_conformance import __version__
+from lance_conformance.gate.checks import Check, Colour, Finding, worst
+from lance_conformance.gate.trees import Tree
+
+MARKS = {Colour.GREEN: "🟢 green", Colour.YELLOW: "🟡 yellow", Colour.RED: "🔴 red"}
+
+MAX_LISTED = 20
+"""Findings listed for each check; the JSON has all."""
+
+
+def markdown(base: Tree, head: Tree, checks: Sequence[Check]) -> str:
+    """Return the comment."""
+    return "\n".join(_lines(base, head, checks)) + "\n"
+
+
+def to_json(base: Tree, head: Tree, checks: Sequence[Check]) -> str:
+    """Return every finding of every check."""
+    document = {
+        "gate": __version__,
+        "base": base.name,
+        "head": head.name,
+        "colour": worst(checks).label,
+        "checks": [
+            {
+                "name": check.name,
+                "colour": "" if check.skipped else check.colour.label,
+                "skipped": check.skipped,
+                "findings": [_entry(finding) for finding in check.findings],
+            }
+            for check in checks
+        ],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _entry(finding: Finding) -> dict[str, str]:
+    return {
+        "colour": finding.colour.label,
+        "place": finding.place,
+        "text": finding.text,
+        "clause": finding.clause,
+    }
+
+
+def _lines(base: Tree, head: Tree, checks: Sequence[Check]) -> Iterator[str]:
+    yield f"## {MARKS[worst(checks)]}: what this change does to the Lance format"
+    yield from ("", f"`{base.name}` → `{head.name}`", "")
+    yield from ("| check | verdict | red | yellow |", "|---|---|---|---|")
+    for check in checks:
+        yield _row(check)
+    for check in checks:
+        if check.findings:
+            yield from ("", f"### {check.name}", "")
+            listed = sorted(check.findings, key=lambda finding: -finding.colour)
+            yield from (_item(finding) for finding in listed[:MAX_LISTED])
+            if len(listed) > MAX_LISTED:
+                yield f"* … and {len(listed) - MAX_LISTED} more, in the JSON"
+
+
+def _row(check: Check) -> str:
+    if check.skipped:
+        return f"| {check.name} | not judged: {check.skipped} | | |"
+    counts = [sum(f.colour == colour for f in check.findings) for colour in reversed(Colour)]
+    return f"| {check.name} | {MARKS[check.colour]} | {counts[0]} | {counts[1]} |"
+
+
+def _item(finding: Finding) -> str:
+    mark = MARKS[finding.colour].split()[0]
+    clause = f" ({finding.clause})" if finding.clause and finding.clause != finding.place else ""
+    return f"* {mark} `{finding.place}`: {finding.text}{clause}"

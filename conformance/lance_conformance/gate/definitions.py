@@ -1,0 +1,129 @@
+"""Definitions: the messages of a folder of `.proto` files, flattened for comparison.
+
+`buf` compiles them; every message, field and enumeration value is then known by its full name.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from google.protobuf.descriptor_pb2 import (
+    DescriptorProto,
+    EnumDescriptorProto,
+    FieldDescriptorProto,
+    FileDescriptorSet,
+)
+
+NO_BUF = "the program buf is missing: pip install 'lance-conformance[gate]'"
+"""What to do without the compiler."""
+
+
+class NotCompiled(Exception):
+    """A folder of definitions does not compile; the text is the compiler's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field; `oneof` is empty outside one, `presence` is whether absent and 0 are two things."""
+
+    number: int
+    kind: str
+    repeated: bool
+    oneof: str
+    presence: bool
+
+
+@dataclass(slots=True)
+class Definitions:
+    """Messages with their fields and enumerations with their values, by full name.
+
+    `maps` has the kinds of key and value of each map field, by the name of its made-up message.
+    """
+
+    messages: dict[str, dict[str, Field]] = field(default_factory=dict)
+    maps: dict[str, tuple[str, str]] = field(default_factory=dict)
+    enums: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def roots(self) -> set[str]:
+        """Return the messages no field refers to: what files hold and type URLs of `Any` name."""
+        used = {f.kind for fields in self.messages.values() for f in fields.values()}
+        inner = {name for name in self.messages if name.rpartition(".")[0] in self.messages}
+        return self.messages.keys() - used - inner
+
+
+def compiled(folder: Path) -> Definitions:
+    """Return what a folder of `.proto` files defines. Raises NotCompiled."""
+    with tempfile.TemporaryDirectory() as scratch:
+        image = Path(scratch, "image.binpb")
+        done = buf("build", source(folder, Path(scratch, "in")), "-o", str(image))
+        if done.returncode != 0:
+            raise NotCompiled(done.stderr.strip())
+        files = FileDescriptorSet.FromString(image.read_bytes())
+    found = Definitions()
+    for file in files.file:
+        if not file.name.startswith("google/"):
+            for message in file.message_type:
+                _add_message(found, file.package, message)
+            for enum in file.enum_type:
+                _add_enum(found, file.package, enum)
+    return found
+
+
+def source(folder: Path, target: Path) -> str:
+    """Copy the `.proto` files of a folder to `target` and return its path.
+
+    Settings that lie beside them stay behind: what counts as a break is the gate's to say.
+    """
+    target.mkdir()
+    for path in sorted(folder.glob("*.proto")):
+        shutil.copy(path, target)
+    return str(target)
+
+
+def buf(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `buf`. Raises NotCompiled where it is not installed."""
+    if shutil.which("buf") is None:
+        raise NotCompiled(NO_BUF)
+    return subprocess.run(["buf", *arguments], capture_output=True, text=True, check=False)
+
+
+def prose(folder: Path) -> str:
+    """Return the comments of a folder of `.proto` files."""
+    texts = (path.read_text("utf-8") for path in sorted(folder.glob("*.proto")))
+    return "\n".join(line for text in texts for line in re.findall(r"//(.*)", text))
+
+
+def _add_message(found: Definitions, scope: str, message: DescriptorProto) -> None:
+    name = f"{scope}.{message.name}"
+    if message.options.map_entry:
+        key, value = (_field(field, []).kind for field in message.field)
+        found.maps[name] = key, value
+        return
+    oneofs = [oneof.name for oneof in message.oneof_decl]
+    found.messages[name] = {field.name: _field(field, oneofs) for field in message.field}
+    for inner in message.nested_type:
+        _add_message(found, name, inner)
+    for enum in message.enum_type:
+        _add_enum(found, name, enum)
+
+
+def _field(field: FieldDescriptorProto, oneofs: list[str]) -> Field:
+    kind = field.type_name.lstrip(".") or FieldDescriptorProto.Type.Name(field.type).lower()
+    inside = field.HasField("oneof_index") and not field.proto3_optional
+    message = field.type == FieldDescriptorProto.TYPE_MESSAGE
+    return Field(
+        number=field.number,
+        kind=kind,
+        repeated=field.label == FieldDescriptorProto.LABEL_REPEATED,
+        oneof=oneofs[field.oneof_index] if inside else "",
+        presence=inside or message or field.proto3_optional,
+    )
+
+
+def _add_enum(found: Definitions, scope: str, enum: EnumDescriptorProto) -> None:
+    found.enums[f"{scope}.{enum.name}"] = {value.name: value.number for value in enum.value}

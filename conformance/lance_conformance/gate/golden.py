@@ -1,0 +1,76 @@
+"""Golden drift: published cases are never edited; what changed of them, and what is new."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lance_conformance.cases import MANIFEST
+from lance_conformance.gate.checks import Check, Colour, Finding
+from lance_conformance.gate.trees import Tree
+from lance_conformance.suite import SUITE
+
+NAME = "golden drift"
+
+JUDGED = ("kind", "input", "expect", "patch", "requires")
+"""Parts of a manifest that decide a verdict."""
+
+
+def check(base: Tree, head: Tree) -> Check:
+    """Return the cases of the base that the head lost, withdrew or changed."""
+    if base.fixtures is None or head.fixtures is None:
+        return Check(NAME, skipped="a tree has no fixtures")
+    return Check(NAME, tuple(_drift(base.fixtures, head.fixtures)))
+
+
+def brought(base: Path, head: Path) -> list[str]:
+    """Return the ids of cases whose bytes the base does not have."""
+    before, after = published(base), published(head)
+    return sorted(name for name, digest in after.items() if before.get(name) != digest)
+
+
+def published(fixtures: Path) -> dict[str, str]:
+    """Return the hashes of the published cases by id."""
+    cases: dict[str, str] = json.loads((fixtures / SUITE).read_text("utf-8"))["cases"]
+    return cases
+
+
+def _drift(base: Path, head: Path) -> Iterator[Finding]:
+    before, after = published(base), published(head)
+    for name, digest in before.items():
+        if name not in after:
+            yield Finding(Colour.RED, name, "published, and gone")
+        elif after[name] != digest:
+            yield from _changed(name, base / name, head / name)
+
+
+def _changed(name: str, base: Path, head: Path) -> Iterator[Finding]:
+    was, now = _manifest(base), _manifest(head)
+    if now.get("status") == "withdrawn" and now.get("withdrawn"):
+        yield Finding(Colour.YELLOW, name, f"withdrawn: {now['withdrawn']}")
+        return
+    for path in sorted(_bytes(base) ^ _bytes(head)):
+        yield Finding(Colour.RED, name, f"published, and the bytes of {path[0]} changed")
+    parts = [part for part in JUDGED if was.get(part) != now.get(part)]
+    if parts:
+        yield Finding(Colour.RED, name, f"published, and its {', '.join(parts)} changed")
+    others = sorted(k for k in was.keys() | now.keys() if was.get(k) != now.get(k))
+    if not parts and others:
+        yield Finding(Colour.YELLOW, name, f"{', '.join(others)} of the manifest changed")
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((folder / MANIFEST).read_text("utf-8"))
+    return document
+
+
+def _bytes(folder: Path) -> set[tuple[str, str]]:
+    """Return name and hash of every file of a case but its manifest."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    return {
+        (path.relative_to(folder).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest())
+        for path in files
+    }

@@ -1,0 +1,41 @@
+"""Marks: what tells an old reader that bytes are not for it.
+
+A file says its version, a table the bits of its reader word. A mark that no published case of the
+base carries is new: a reader of before may refuse what carries it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from lanceref.context import Context
+from lanceref.errors import LanceError
+from lanceref.storage import LocalStore
+from lanceref.table.versions import open_version
+
+from lance_conformance.cases import Case
+
+
+def marks(case: Case) -> frozenset[str]:
+    """Return the marks of a case: `file 2.2`, `reader flag 16`."""
+    version = case.requires.get("file_version")
+    found = {f"file {version}"} if version else set()
+    if case.input_root.is_dir():
+        word = _reader_word(case.input_root)
+        found |= {f"reader flag {1 << bit}" for bit in range(word.bit_length()) if word >> bit & 1}
+    return frozenset(found)
+
+
+def carried(cases: Iterable[Case]) -> frozenset[str]:
+    """Return the marks that some of the cases carry."""
+    return frozenset[str]().union(*map(marks, cases))
+
+
+def _reader_word(table: Path) -> int:
+    """Return the reader word of the latest version; 0 where it cannot be read."""
+    try:
+        manifest = open_version(LocalStore(str(table)), None, Context(table.name))
+    except LanceError:
+        return 0
+    return manifest.message.reader_feature_flags

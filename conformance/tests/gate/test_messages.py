@@ -1,0 +1,150 @@
+"""Definitions compared: real changes of the format, replayed, and small ones made here."""
+
+from pathlib import Path
+
+import pytest
+from lance_conformance.gate import messages
+from lance_conformance.gate.checks import Check, Colour
+from lance_conformance.gate.trees import Tree
+
+REPLAYS = Path(__file__).parent / "replays"
+
+DETAILS = ("BTree", "Bitmap", "Inverted", "LabelList", "NGram", "ZoneMap")
+
+BROKEN = {
+    "column-encoding-oneof": 6,
+    "packed-struct-takes-9": 1,
+    "fragment-reuse-groups": 3,
+    "index-details-move": 6,
+    "map-field-renamed": 0,
+    "max-fragment-id-optional": 0,
+    "mem-wal-merged": 0,
+    "variable-packed-struct": 0,
+    "storage-class-removed": 0,
+    "inline-transaction": 0,
+    "field-order": 0,
+}
+"""Number of breaks by replay."""
+
+ADDED = {
+    "max-fragment-id-optional": [("lance.table.Manifest.max_fragment_id", "")],
+    "mem-wal-merged": [("lance.table.MemWalIndexDetails.MemWal.State.MERGED", "")],
+    "inline-transaction": [("lance.table.Manifest.transaction_section", messages.UNKNOWN_FIELD)],
+    "storage-class-removed": [],
+    "field-order": [],
+}
+"""Places of additions and their clauses, by replay."""
+
+BEFORE = """syntax = "proto3";
+package small;
+message Held {
+  uint32 a = 1;
+  oneof which { uint32 b = 2; uint32 c = 3; }
+  map<string, uint32> names = 4;
+}
+enum Kind { KIND_NONE = 0; KIND_ONE = 1; }
+"""
+
+
+def tree(folder: Path, text: str) -> Tree:
+    """A tree with nothing but one `.proto` file."""
+    folder.mkdir(exist_ok=True)
+    (folder / "small.proto").write_text(text)
+    return Tree(folder.name, folder)
+
+
+def compare(tmp_path: Path, old: str, new: str) -> list[Check]:
+    """The checks of `BEFORE` with one text replaced."""
+    assert old in BEFORE
+    changed = tree(tmp_path / "head", BEFORE.replace(old, new))
+    return messages.check(tree(tmp_path / "base", BEFORE), changed)
+
+
+def places(check: Check) -> list[str]:
+    return [finding.place for finding in check.findings]
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_real_changes_are_judged_by_what_they_did_to_the_bytes(name: str) -> None:
+    """Each replay has its number of breaks, all red, and the additions that were made."""
+    folder = REPLAYS / name
+    broken, added, spoken = messages.check(
+        Tree("base", folder / "base"), Tree("head", folder / "head")
+    )
+
+    assert BROKEN[name] == len(broken.findings)
+    assert {Colour.RED} >= {finding.colour for finding in broken.findings}
+    assert {Colour.YELLOW} >= {finding.colour for finding in added.findings}
+    if name in ADDED:
+        assert ADDED[name] == [(f.place, f.clause) for f in added.findings]
+    assert "the head has no specification" == spoken.skipped
+
+
+def test_every_replay_is_judged() -> None:
+    """The table above names the folders that there are."""
+    assert sorted(BROKEN) == sorted(p.name for p in REPLAYS.iterdir() if p.is_dir())
+
+
+def test_details_that_change_their_package_are_named_with_their_new_name() -> None:
+    """Six kinds of index details got other type URLs in 2025; each is told old and new."""
+    folder = REPLAYS / "index-details-move"
+    broken = messages.check(Tree("base", folder / "base"), Tree("head", folder / "head"))[0]
+
+    assert sorted(f"lance.table.{kind}IndexDetails" for kind in DETAILS) == places(broken)
+    assert "lance.index.pb.BTreeIndexDetails has its name now" in broken.findings[0].text
+
+
+def test_an_added_arm_names_the_clause_of_its_oneof() -> None:
+    """A compression that a reader does not know: the clause on absent encodings speaks of it."""
+    folder = REPLAYS / "variable-packed-struct"
+    added = messages.check(Tree("base", folder / "base"), Tree("head", folder / "head"))[1]
+
+    assert "L.codec.encoding.present" in {finding.clause for finding in added.findings}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("uint32 a = 1", "uint32 a = 7", "FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED"),
+        ("uint32 a = 1", "string a = 1", "FIELD_WIRE_COMPATIBLE_TYPE"),
+        ("uint32 a = 1", "repeated uint32 a = 1", "FIELD_WIRE_COMPATIBLE_CARDINALITY"),
+        ("uint32 c = 3; }", "} uint32 c = 3;", "FIELD_SAME_ONEOF"),
+        ("KIND_ONE = 1", "KIND_ONE = 2", "ENUM_VALUE_NO_DELETE_UNLESS_NUMBER_RESERVED"),
+        ("map<string, uint32> names", "map<string, string> names", "FIELD_WIRE_COMPATIBLE_TYPE"),
+        ("package small", "package large", "type URL"),
+        ("message Held", "message Kept", "type URL"),
+    ],
+)
+def test_each_wire_break_is_red(tmp_path: Path, old: str, new: str, told: str) -> None:
+    """Numbers, types, labels, oneofs, values, packages and names of roots are kept by bytes."""
+    broken = compare(tmp_path, old, new)[0]
+
+    assert any(told in finding.text for finding in broken.findings)
+    assert Colour.RED == broken.colour
+
+
+def test_names_of_fields_may_change(tmp_path: Path) -> None:
+    """A renamed field or map has the same bytes: nothing is said."""
+    for old, new in (("uint32 a", "uint32 z"), ("uint32> names", "uint32> labels")):
+        assert [[], []] == [list(c.findings) for c in compare(tmp_path, old, new)[:2]]
+
+
+def test_additions_must_be_spoken_of(tmp_path: Path) -> None:
+    """A new field that no chapter names and no comment marks is red; either makes it green."""
+    head = tmp_path / "head"
+    verdicts = []
+    for chapter, comment in (("", ""), ("`extra` counts", ""), ("", "// nonnormative: extra")):
+        (head / "spec").mkdir(parents=True, exist_ok=True)
+        (head / "spec" / "10-a.md").write_text(chapter)
+        text = f"uint32 extra = 9; {comment}\n  uint32 a = 1"
+        verdicts.append(compare(tmp_path, "uint32 a = 1", text)[2].colour)
+
+    assert [Colour.RED, Colour.GREEN, Colour.GREEN] == verdicts
+
+
+def test_definitions_that_do_not_compile_are_red(tmp_path: Path) -> None:
+    """The compiler's words reach the comment."""
+    (check,) = compare(tmp_path, "uint32 a = 1", "uint32 a = ")
+
+    assert Colour.RED == check.colour
+    assert "small.proto" in check.findings[0].text

@@ -1,0 +1,113 @@
+"""Readers: an old one on new bytes, the new one on old bytes; toys stand for both."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from lance_conformance import suite
+from lance_conformance.gate import readers
+from lance_conformance.gate.checks import Colour
+from lance_conformance.gate.trees import Tree
+
+FAKE = Path(__file__).parents[1] / "fakes" / "fake.py"
+READ = "toy/any/read/columns"
+
+ADAPTER = """import runpy, sys
+sys.argv[1:] = [{mode!r}]
+runpy.run_path({fake!r}, run_name="__main__")
+"""
+
+
+def tree(folder: Path, fixtures: Path | None, mode: str = "perfect") -> Tree:
+    """A tree whose reference is the toy implementation in one of its modes."""
+    adapters = folder / "conformance" / "lance_conformance" / "adapters"
+    adapters.mkdir(parents=True)
+    for package in (adapters, adapters.parent):
+        (package / "__init__.py").touch()
+    (adapters / "reference.py").write_text(ADAPTER.format(mode=mode, fake=str(FAKE)))
+    (folder / "reference" / "lanceref").mkdir(parents=True)
+    if fixtures is not None:
+        shutil.copytree(fixtures, folder / "fixtures")
+        suite.write(folder / "fixtures")
+    return Tree(folder.name, folder)
+
+
+@pytest.fixture
+def newer(toy_suite):
+    """The toy suite, whose case to read is of a file version that was not there before."""
+    path = toy_suite / READ / "case.json"
+    path.write_text(path.read_text().replace('"file_version": "2.0"', '"file_version": "2.9"'))
+    return toy_suite
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "colour", "told"),
+    [
+        ("perfect", "perfect", Colour.GREEN, ""),
+        ("perfect", "wrong-answer", Colour.RED, "pass before, fail now"),
+        ("perfect", "rejects-all", Colour.RED, "pass before, rejects-valid now"),
+        ("wrong-answer", "wrong-answer", Colour.YELLOW, "fail, as before"),
+        ("wrong-answer", "perfect", Colour.GREEN, ""),
+    ],
+)
+def test_the_new_reader_takes_what_the_old_one_took(
+    tmp_path, toy_suite, before, after, colour, told
+):
+    """Only valid cases are asked; what was wrong already is yellow."""
+    check = readers.check_new(
+        tree(tmp_path / "base", toy_suite, before), tree(tmp_path / "head", None, after), 1
+    )
+
+    assert colour == check.colour
+    assert {READ} >= {finding.place for finding in check.findings}
+    assert told in "".join(finding.text for finding in check.findings)
+
+
+@pytest.mark.parametrize(
+    ("mode", "colour", "told"),
+    [
+        ("perfect", Colour.GREEN, ""),
+        ("wrong-answer", Colour.RED, "fail"),
+        ("rejects-all", Colour.RED, "rejects-valid"),
+        ("unsupported", Colour.YELLOW, "unsupported"),
+        ("crash", Colour.RED, "crash"),
+    ],
+)
+def test_old_readers_see_new_bytes(tmp_path, toy_suite, mode, colour, told):
+    """Refusing bytes that carry no flag is red, whatever the words; not claiming them is yellow."""
+    base, head = tree(tmp_path / "base", toy_suite), tree(tmp_path / "head", toy_suite)
+    path = head.root / "fixtures" / READ / "case.json"
+    path.write_text(path.read_text().replace("A toy", "A new toy"))
+    suite.write(head.root / "fixtures")
+    command = (sys.executable, str(FAKE), mode)
+    check = readers.check_old(base, head, [command], 1)
+
+    assert colour == check.colour
+    assert {READ} >= {finding.place for finding in check.findings}
+    assert told in "".join(finding.text for finding in check.findings)
+    assert () == readers.check_old(base, base, [command], 1).findings
+
+
+@pytest.mark.parametrize(
+    ("mode", "colour"), [("rejects-all", Colour.YELLOW), ("wrong-answer", Colour.RED)]
+)
+def test_a_new_mark_allows_old_readers_to_refuse(tmp_path, newer, mode, colour):
+    """A reader that stays away from what a new version marks is right; a wrong answer never is."""
+    (tmp_path / "empty").mkdir()
+    base, head = tree(tmp_path / "base", tmp_path / "empty"), tree(tmp_path / "head", newer)
+    reader = tmp_path / "reader.py"
+    reader.write_text(FAKE.read_text().replace('["2.0"]', '["2.9"]'))
+    check = readers.check_old(base, head, [(sys.executable, str(reader), mode)], 1)
+
+    assert [READ] == [finding.place for finding in check.findings]
+    assert colour == check.colour
+
+
+def test_nothing_to_judge_is_said(tmp_path, toy_suite):
+    """No reader named, no fixtures, no packages."""
+    base, bare = tree(tmp_path / "base", toy_suite), Tree("bare", tmp_path / "nothing")
+
+    assert "no old reader is named (--reader)" == readers.check_old(base, base, [], 1).skipped
+    assert readers.check_old(base, bare, [], 1).skipped
+    assert readers.check_new(base, bare, 1).skipped

@@ -1,0 +1,66 @@
+"""The GitHub Action: its steps, run as the platform would run them."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+REPLAYS = Path(__file__).parent / "gate" / "replays"
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+STEPS = {step["id"]: step for step in ACTION["runs"]["steps"]}
+
+
+def run(tmp_path: Path, **given: str) -> subprocess.CompletedProcess[str]:
+    """Run the step `gate` with inputs, those not given at their defaults."""
+    inputs = {name: told["default"] for name, told in ACTION["inputs"].items()} | given
+    environment = {
+        name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)
+        for name, value in STEPS["gate"]["env"].items()
+    }
+    files = {name: str(tmp_path / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return subprocess.run(
+        ["bash", "-e", "-c", STEPS["gate"]["run"]],
+        cwd=tmp_path,
+        env={**os.environ, **environment, **files, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "colour", "code"), [("index-details-move", "red", 1), ("field-order", "green", 0)]
+)
+def test_the_step_writes_summary_and_output(tmp_path, name, colour, code):
+    """The comment is in the summary of the job, the colour an output, the exit code the gate's."""
+    sides = {side: str(REPLAYS / name / side) for side in ("base", "head")}
+    done = run(tmp_path, **sides, out="kept")
+
+    assert code == done.returncode, done.stderr
+    assert colour in (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8").splitlines()[0]
+    assert f"colour={colour}\n" == (tmp_path / "GITHUB_OUTPUT").read_text("utf-8")
+    assert {"comment.md", "gate.json"} == {path.name for path in (tmp_path / "kept").iterdir()}
+
+
+def test_wrong_use_is_the_steps_failure(tmp_path):
+    """Nothing of that name: exit 2, and no summary."""
+    done = run(tmp_path, base="nowhere", head="nowhere")
+
+    assert 2 == done.returncode
+    assert not (tmp_path / "GITHUB_STEP_SUMMARY").exists()
+
+
+def test_what_is_installed_has_the_compiler(tmp_path):
+    """The first step installs this package with the extra that brings `buf`."""
+    extra = re.search(r"\[(\w+)\]", STEPS["install"]["run"])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+    assert extra is not None
+    assert any("buf-bin" in wanted for wanted in project["optional-dependencies"][extra[1]])
