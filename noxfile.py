@@ -45,6 +45,26 @@ def conformance(session: nox.Session) -> None:
     _run_all(session, *([*run, "--out", f"report/{name}", *end] for name, end in JUDGED.items()))
 
 
+PARTIES = {
+    "duckdb": ["duckdb==1.5.5", "duckdb-extension-lance==1.5.5"],
+    "polars_lance": ["polars<2", "polars-lance==0.5.0"],
+    "lancedb": ["lancedb==0.40.0"],
+    "daft_lance": ["daft==0.7.26", "daft-lance==0.6.0"],
+}
+"""Other implementations: the name of their adapter, and what it needs."""
+
+
+@nox.session
+@nox.parametrize("party", list(PARTIES))
+def parties(session: nox.Session, party: str) -> None:
+    """Judge another implementation, with a list of what it is known to get wrong."""
+    session.install(".", *PARTIES[party])
+    (known,) = Path(KNOWN).parent.glob(f"{party.replace('_', '-')}-[0-9]*.toml")
+    run = ["lance-conformance", "run", "--profile", "all", "--known", str(known)]
+    adapter = ["python", "-m", f"lance_conformance.adapters.{party}"]
+    session.run(*run, "--out", f"report/{party}", *session.posargs, "--", *adapter)
+
+
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run every test: those of Spark, if there are any, after the others and in one process."""

@@ -140,12 +140,13 @@ def expected_table(case: Case, expected: Mapping[str, Any]) -> HoldsTable:
 
 def _reads(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
     yield full
-    if full.op == "index.search" and full.args.get("use_index", True) and "filter" in full.args:
+    capability = claims.capabilities[full.op]
+    indexed = full.op == "index.search" and full.args.get("use_index", True)
+    if indexed and "filter" in full.args and capability.get("scan", True):
         yield replace(full, name="scan", args={**full.args, "use_index": False})
     if full.op not in ("file.read", "dataset.read") or _SPECIFIC & full.args.keys():
         return
     assert isinstance(full.expect, HoldsTable)
-    capability = claims.capabilities[full.op]
     table, num_rows = full.expect.table, full.expect.table.num_rows
     last = table.column_names[-1] if table.num_columns > 1 else ""
     projection = capability.get("projection", [])

@@ -18,10 +18,12 @@ from lance_conformance.commands.gate import gate
 from lance_conformance.commands.generate import generate
 from lance_conformance.commands.known import known
 from lance_conformance.commands.list_cases import list_cases
+from lance_conformance.commands.matrix import matrix
 from lance_conformance.commands.run import run
 from lance_conformance.commands.show import show
 from lance_conformance.commands.validate import validate
 from lance_conformance.known import KnownError
+from lance_conformance.matrix.judged import NoReport
 from lance_conformance.places import NotThere
 from lance_conformance.session import AdapterUnusable
 
@@ -48,6 +50,7 @@ app.command()(fmt)
 app.command()(coverage)
 app.command()(bench)
 app.command()(gate)
+app.command()(matrix)
 
 
 def _print_version(wanted: bool) -> None:
@@ -69,7 +72,7 @@ def main() -> None:
         app()
     except AdapterUnusable as error:
         sys.exit(_told(f"the adapter cannot be judged: {error}", ADAPTER_BROKEN))
-    except (CaseError, KnownError, NotThere) as error:
+    except (CaseError, KnownError, NoReport, NotThere) as error:
         sys.exit(_told(str(error), WRONG_USE))
 
 

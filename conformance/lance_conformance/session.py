@@ -15,7 +15,7 @@ from lance_conformance.outcomes import Outcome
 from lance_conformance.process import AdapterProcess, Death
 from lance_conformance.protocol import Message, ProtocolError
 
-HELLO_SECONDS = 60.0
+HELLO_SECONDS = 180.0
 """Limit of the start: loading a large library is not a fault."""
 
 

@@ -110,11 +110,14 @@ def test_list_that_is_refused(tmp_path: Path, text: str, told: str) -> None:
         known.load(path)
 
 
-def test_the_list_of_the_oracle_names_cases_of_the_suite() -> None:
+LISTS = sorted(Path(known.__file__).parent.glob("adapters/known/*.toml"))
+
+
+@pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
+def test_a_list_names_cases_of_the_suite(path: Path) -> None:
     """It loads, lists no case twice, and every case it names exists."""
-    root = Path(known.__file__).parents[2]
-    (path,) = Path(known.__file__).parent.glob("adapters/known/*.toml")
+    fixtures = Path(known.__file__).parents[2] / "fixtures"
     listed = [one.case for one in known.load(path)]
 
-    assert len(set(listed)) == len(listed) > 100
-    assert [] == [case for case in listed if not (root / "fixtures" / case / "case.json").exists()]
+    assert len(set(listed)) == len(listed) > 10
+    assert [] == [case for case in listed if not (fixtures / case / "case.json").exists()]

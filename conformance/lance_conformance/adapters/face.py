@@ -6,6 +6,7 @@ difference between the implementations.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -58,7 +59,7 @@ def _on_datasets(dataset: Callable[..., Any]) -> dict[str, Operation]:
 
     def dataset_read(request: Message) -> Message:
         opened = opened_for(request)
-        table = opened.to_table(**_scan_arguments(request))
+        table = opened.to_table(**_scan_arguments(request, opened))
         return {**write_table(request["out"], table), "version": str(opened.version)}
 
     def dataset_take(request: Message) -> Message:
@@ -144,9 +145,10 @@ def _with_blobs(opened: Any, table: pa.Table, rows: list[int]) -> pa.Table:
     return table
 
 
-def _scan_arguments(request: Message) -> Message:
+def _scan_arguments(request: Message, opened: Any) -> Message:
     arguments: Message = {_WITH[name]: True for name in request.get("with", ())}
-    arguments["blob_handling"] = "all_binary"
+    if "blob_handling" in inspect.signature(opened.scanner).parameters:
+        arguments["blob_handling"] = "all_binary"
     if "columns" in request:
         arguments["columns"] = request["columns"]
     if "filter" in request:

@@ -1,67 +1,53 @@
 """Adapter of pylance, the oracle: `python -m lance_conformance.adapters.pylance`.
 
-A panic of its native code surfaces in two forms: as an exception class of its own, which comes into
-being with the first panic, and as an ordinary exception whose text mentions one.
+It serves old releases too, in environments of their own: `releases` knows what they have.
 """
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
+from importlib.util import find_spec
+from typing import Any
 
 import lance
-import pyarrow as pa
 from lance.file import LanceFileReader
 
-from lance_conformance.adapters import face, searching, writing
-from lance_conformance.adapters.skeleton import Adapter, Message, load_kinds, serve
+from lance_conformance.adapters import face, releases, searching, writing
+from lance_conformance.adapters.refusing import refusals, refuse
+from lance_conformance.adapters.skeleton import Adapter, Message, serve
 from lance_conformance.adapters.twin import twin
 
-VERSIONS = ["2.0", "2.1", "2.2", "2.3"]
+RELEASE = version("pylance")
 
-_ORDINARY = (OSError, ValueError, RuntimeError, LookupError, TypeError, pa.ArrowException)
-_PLACES = [import_module(f"lance{name}") for name in ("", ".dataset", ".fragment", ".schema")]
-_PANIC_CLASS = "PanicException"
-_PANIC_TEXT = re.compile(r"panicked|JoinError::Panic|\bpanic\b", re.IGNORECASE)
-_KINDS = load_kinds(Path(__file__).with_name("pylance.kinds.toml"))
+_MODULES = ("lance", "lance.dataset", "lance.fragment", "lance.schema")
+_PLACES = [import_module(name) for name in _MODULES if find_spec(name)]
 
 
 def hello() -> Message:
     """Return what pylance claims."""
+    versions = releases.file_versions(RELEASE)
     return {
         "protocol": 1,
         "implementation": {
             "name": "pylance",
-            "version": version("pylance"),
+            "version": RELEASE,
             "language": "python, rust",
             "homepage": "https://lancedb.github.io/lance/",
             "issues": "https://github.com/lance-format/lance/issues",
         },
         "capabilities": {
-            **face.capabilities(VERSIONS, ["0.1", *VERSIONS], filters=True),
-            **writing.capabilities(lance, VERSIONS, writing.VERBS),
-            **searching.capabilities(),
+            **face.capabilities(versions, ["0.1", *versions], filters=True),
+            **writing.capabilities(lance, versions, writing.VERBS),
+            **searching.capabilities(releases.index_types(RELEASE)),
         },
         "profiles": ["format", "robust", "unstable"],
     }
 
 
-def refusals() -> tuple[type[BaseException], ...]:
-    """Return the exceptions that are refusals, the panic class among them once it exists."""
-    panics = [c for c in BaseException.__subclasses__() if c.__name__ == _PANIC_CLASS]
-    return (*_ORDINARY, *panics)
-
-
-def refuse(error: BaseException) -> Message:
-    """Answer a refusal; stage and kind are read from the message."""
-    message = str(error)
-    known = next((meaning for pattern, meaning in _KINDS if pattern.search(message)), {})
-    response: Message = {"reject": {"stage": "unknown", **known, "message": message}}
-    if type(error).__name__ == _PANIC_CLASS or _PANIC_TEXT.search(message):
-        response["panicked"] = True
-    return response
+def _queries() -> Any:
+    """Return the module that has the classes of queries; releases before it have none."""
+    return import_module("lance.query" if find_spec("lance.query") else "lance")
 
 
 def main() -> None:
@@ -69,9 +55,10 @@ def main() -> None:
     operations = {
         **face.operations(LanceFileReader, lance.dataset),
         **writing.operations(lance, lambda operation: twin(_PLACES, operation)),
-        **searching.operations(lance, import_module("lance.query")),
+        **searching.operations(lance, _queries()),
     }
-    serve(Adapter(hello(), operations, refusals, refuse))
+    offered = {name: releases.as_offered(operation) for name, operation in operations.items()}
+    serve(Adapter(hello(), offered, refusals, refuse))
 
 
 if __name__ == "__main__":

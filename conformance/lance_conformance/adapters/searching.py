@@ -36,9 +36,9 @@ def operations(module: Any, queries: Any) -> dict[str, Operation]:
     return {"index.search": search}
 
 
-def capabilities() -> Message:
+def capabilities(types: list[str] = TYPES) -> Message:
     """Return the claim that goes with `operations`."""
-    return {"index.search": {"types": TYPES, "filter": True, "text": True}}
+    return {"index.search": {"types": types, "filter": True, "text": True}}
 
 
 def _arguments(request: Message, queries: Any) -> Message:

@@ -21,7 +21,7 @@ from lanceref.transactions import lance_schema
 def twin(places: Sequence[Any], value: object) -> Any:
     """Return the object that says what `value` says, of the classes found in the modules `places`.
 
-    Raises LookupError for a class that none of them has.
+    Raises LookupError for a class that none of them has, and for a field that its class lacks.
     """
     if isinstance(value, FragmentMetadata):
         return _class(places, "FragmentMetadata").from_json(json.dumps(value.to_json()))
@@ -33,12 +33,22 @@ def twin(places: Sequence[Any], value: object) -> Any:
         given = {
             one.name.lstrip("_"): twin(places, getattr(value, one.name)) for one in fields(value)
         }
-        return _class(places, type(value).__qualname__)(**given)
+        made = _class(places, type(value).__qualname__)
+        return made(**_offered(made, given))
     if isinstance(value, list | set):
         return type(value)(twin(places, one) for one in value)
     if isinstance(value, dict):
         return {key: twin(places, one) for key, one in value.items()}
     return value
+
+
+def _offered(made: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return what a class has fields for. Raises LookupError when more is said than it can hold."""
+    held = {one.name.lstrip("_") for one in fields(made)}
+    lost = sorted(name for name, value in given.items() if name not in held and value)
+    if lost:
+        raise LookupError(f"{made.__qualname__} has no {', '.join(lost)}")
+    return {name: value for name, value in given.items() if name in held}
 
 
 def _class(places: Sequence[Any], name: str) -> Any:

@@ -6,7 +6,8 @@ as the JSON form of its protobuf arm (field names kept, bytes in base64, 64-bit 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -28,6 +29,9 @@ _ARMS = {
 }
 """Operations the reference has a class for: name of the message, name of the arm."""
 
+_BEFORE = {"enable_stable_row_ids": "enable_move_stable_row_ids"}
+"""Options that had another name in old releases."""
+
 Translate = Callable[[object], Any]
 """Turns an operation of the reference into one of the implementation."""
 
@@ -36,7 +40,7 @@ def operations(module: Any, translate: Translate) -> dict[str, Operation]:
     """Return the writing operations over a module with the names of pylance."""
 
     def write_dataset(request: Message) -> Message:
-        options = dict(request.get("options", {}))
+        options = _as_named(module.write_dataset, request.get("options", {}))
         if "version" in request:
             options["data_storage_version"] = request["version"]
         made = module.write_dataset(
@@ -59,6 +63,12 @@ def operations(module: Any, translate: Translate) -> dict[str, Operation]:
         return {"version": str((opened if changed is None else changed).version)}
 
     return {"write.dataset": write_dataset, "commit.apply": commit_apply, "mutate": mutate}
+
+
+def _as_named(function: Callable[..., Any], options: Mapping[str, Any]) -> Message:
+    """Return options under the names that a function has for them."""
+    named = inspect.signature(function).parameters
+    return {key if key in named else _BEFORE.get(key, key): options[key] for key in options}
 
 
 def capabilities(module: Any, versions: list[str], verbs: list[str]) -> Message:

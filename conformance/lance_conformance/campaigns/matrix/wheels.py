@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Timer
@@ -42,14 +42,17 @@ def cache() -> Path:
     return Path(home, "lance-conformance", "wheels")
 
 
-def interpreter(release: str, home: Path) -> Path:
-    """Return the interpreter of a release's environment below `home`, made when it is missing."""
+def interpreter(release: str, home: Path, more: Sequence[str] = ()) -> Path:
+    """Return the interpreter of a release's environment below `home`, made when it is missing.
+
+    `more` are packages it has besides; an environment that was made without them is made anew.
+    """
     folder = home / release
     python = folder / "bin" / "python"
     done = folder / "complete"
-    if done.exists():
+    if done.exists() and set(more) <= set(done.read_text("utf-8").split()):
         return python
-    wanted = [f"pylance=={release}", *PINS.get(release, ())]
+    wanted = [f"pylance=={release}", *PINS.get(release, ()), *more]
     uv = shutil.which("uv")
     if uv is not None:
         _run(uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder))
@@ -57,7 +60,7 @@ def interpreter(release: str, home: Path) -> Path:
     else:
         _run(sys.executable, "-m", "venv", "--clear", str(folder))
         _run(str(python), "-m", "pip", "install", "--quiet", *wanted)
-    done.touch()
+    done.write_text(" ".join(wanted), encoding="utf-8")
     return python
 
 

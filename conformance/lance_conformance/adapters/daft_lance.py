@@ -1,0 +1,50 @@
+"""Adapter of Daft's Lance integration: `python -m lance_conformance.adapters.daft_lance`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+import pyarrow as pa
+
+from lance_conformance.adapters.refusing import refusals, refuse
+from lance_conformance.adapters.scanned import Scan, claims, operations
+from lance_conformance.adapters.skeleton import Adapter, serve
+
+_DAFT: Any = import_module("daft")
+_READER: Any = import_module("daft_lance")
+
+
+def scan(asked: Scan) -> pa.Table:
+    """Read one version."""
+    frame = _READER.read_lance(asked.uri, version=asked.version)
+    if asked.filter is not None:
+        frame = frame.where(_DAFT.sql_expr(asked.filter))
+    if asked.offset:
+        frame = frame.offset(asked.offset)
+    if asked.limit is not None:
+        frame = frame.limit(asked.limit)
+    if asked.columns is not None:
+        frame = frame.select(*asked.columns)
+    return frame.to_arrow()
+
+
+def _refused() -> tuple[type[BaseException], ...]:
+    return (_DAFT.exceptions.DaftCoreException, *refusals())
+
+
+def main() -> None:
+    """Serve until the runner says good-bye."""
+    implementation = {
+        "name": "daft-lance",
+        "version": version("daft-lance"),
+        "language": "python, rust",
+        "homepage": "https://pypi.org/project/daft-lance/",
+    }
+    served = claims(implementation, {"features": ["blob"]})
+    serve(Adapter(served, operations(scan), _refused, refuse))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Adapter of the Lance plugin of Polars: `python -m lance_conformance.adapters.polars_lance`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+import pyarrow as pa
+
+from lance_conformance.adapters.refusing import refusals, refuse
+from lance_conformance.adapters.scanned import Scan, claims, operations
+from lance_conformance.adapters.skeleton import Adapter, NotClaimed, serve
+
+_POLARS: Any = import_module("polars")
+_PLUGIN: Any = import_module("polars_lance")
+
+
+def scan(asked: Scan) -> pa.Table:
+    """Read the latest version."""
+    if asked.version is not None:
+        raise NotClaimed("versions")
+    frame = _PLUGIN.scan_lance(asked.uri)
+    if asked.filter is not None:
+        frame = frame.filter(_POLARS.sql_expr(asked.filter))
+    if asked.limit is not None or asked.offset:
+        frame = frame.slice(asked.offset, asked.limit)
+    if asked.columns is not None:
+        frame = frame.select(asked.columns)
+    return frame.collect().to_arrow(compat_level=_POLARS.CompatLevel.oldest())
+
+
+def _refused() -> tuple[type[BaseException], ...]:
+    return (_POLARS.exceptions.PolarsError, *refusals())
+
+
+def main() -> None:
+    """Serve until the runner says good-bye."""
+    implementation = {
+        "name": "polars-lance",
+        "version": version("polars-lance"),
+        "language": "python, rust",
+        "homepage": "https://pypi.org/project/polars-lance/",
+    }
+    served = claims(implementation, {"features": ["blob"]})
+    serve(Adapter(served, operations(scan), _refused, refuse))
+
+
+if __name__ == "__main__":
+    main()

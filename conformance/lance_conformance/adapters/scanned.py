@@ -1,0 +1,72 @@
+"""Adapters of engines that scan tables: what a request asks for, in the words of a data frame.
+
+Such an engine reads a table with columns, a filter and a limit; it knows neither row ids nor data
+files. Each adapter gives one function that scans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from lance_conformance.adapters.skeleton import Message, NotClaimed, Operation, write_table
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What is to be read; None: the latest version, all columns, all rows."""
+
+    uri: str
+    version: int | str | None
+    columns: list[str] | None
+    filter: str | None
+    limit: int | None
+    offset: int
+
+
+def scan_of(request: Message) -> Scan:
+    """Return the scan that a request asks for. Raises NotClaimed for what no engine has."""
+    for name in ("with", "branch"):
+        if request.get(name):
+            raise NotClaimed(name)
+    return Scan(
+        request["uri"],
+        int(request["version"]) if "version" in request else request.get("tag"),
+        request.get("columns"),
+        request["filter"]["sql"] if "filter" in request else None,
+        int(request["limit"]) if "limit" in request else None,
+        int(request.get("offset", 0)),
+    )
+
+
+def operations(scan: Callable[[Scan], pa.Table]) -> dict[str, Operation]:
+    """Return the operations of an engine over its function that scans."""
+
+    def read(request: Message) -> Message:
+        return write_table(request["out"], scan(scan_of(request)))
+
+    return {"dataset.read": read}
+
+
+def claims(
+    implementation: Mapping[str, str], excluded: Mapping[str, list[str]], **writes: Any
+) -> Message:
+    """Return the `hello` of an engine; `excluded` are types and features it does not have."""
+    return {
+        "protocol": 1,
+        "implementation": dict(implementation),
+        "capabilities": {
+            "dataset.read": {
+                "versions": ["0.1", "2.0", "2.1", "2.2", "2.3"],
+                "projection": ["top"],
+                "filter": True,
+                "limit": True,
+            },
+            **writes,
+        },
+        **{what: {"exclude": names} for what, names in excluded.items()},
+        "profiles": ["format", "unstable"],
+    }

@@ -1,0 +1,56 @@
+"""`lance-conformance matrix`: releases of pylance, and whoever was judged, side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lance_conformance import judging
+from lance_conformance.campaigns.matrix.wheels import RELEASES
+from lance_conformance.commands import options
+from lance_conformance.judging import Order
+from lance_conformance.matrix import judged, page, result, running
+
+
+def matrix(
+    release: Annotated[
+        list[str] | None,
+        typer.Option("--oracle", help="Release of pylance, installed apart. Repeatable."),
+    ] = None,
+    report: Annotated[
+        list[Path] | None,
+        typer.Option(exists=True, file_okay=False, help="Folder of a report of `run`. Repeatable."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the matrix; goes on where it ended.")] = Path(
+        "report/matrix"
+    ),
+    profile: options.Profile = "all",
+    only: options.Only = None,
+    fixtures: options.Fixtures = None,
+) -> None:
+    """Judge releases of pylance on every case, let them write every table, and show all of it.
+
+    Each release lives in an environment of its own below the cache folder. Writes matrix.json and
+    matrix.md (downgrade floors, the first release that differs in a case), and a page for each.
+    """
+    selection = options.selection(profile, only, None)
+    unknown = sorted(set(release or ()) - set(RELEASES))
+    if unknown:
+        raise typer.BadParameter(f"{unknown[0]} is not a release of the matrix: {RELEASES}")
+    if not release and not report:
+        raise typer.BadParameter("name releases with --oracle, or reports with --report")
+    wanted = [one for one in RELEASES if one in (release or ())]
+    releases = [running.run(one, selection, fixtures, out) for one in wanted]
+    others = [judged.read(folder) for folder in report or ()]
+    _, cases = judging.choose(Order(selection=selection, fixtures=fixtures))
+    found = page.document(cases, releases, others)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "matrix.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    (out / "matrix.md").write_text(page.render(found), encoding="utf-8")
+    for one in (*releases, *others):
+        name = f"{one.name}-{one.version}.md"
+        (out / name).write_text(result.render(one, cases), encoding="utf-8")
+    typer.echo(f"wrote {out / 'matrix.json'}, {out / 'matrix.md'}")

@@ -1,0 +1,1 @@
+"""Matrix: what releases of the oracle, and other implementations, do with every fixture."""

@@ -1,0 +1,67 @@
+"""Judged: what one implementation did with the fixtures, as its report tells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+REPORT = "report.jsonl"
+"""The report, in a folder of its own for each implementation."""
+
+WRITTEN = "written.json"
+"""Beside it: what the reference made of tables that the implementation wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Outcomes and details by case; `written` are the outcomes of tables it wrote, if it did."""
+
+    name: str
+    version: str
+    outcomes: Mapping[str, str]
+    details: Mapping[str, str]
+    capabilities: Mapping[str, Any]
+    totals: Mapping[str, Any]
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Name and version."""
+        return f"{self.name} {self.version}"
+
+
+class NoReport(Exception):
+    """A folder holds no finished report."""
+
+
+def read(folder: Path) -> Judged:
+    """Read the report of a folder. Raises NoReport."""
+    path = folder / REPORT
+    if not path.exists():
+        raise NoReport(f"no {REPORT} in {folder}")
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    header, *told, footer = lines
+    if footer.get("type") != "footer":
+        raise NoReport(f"{path} has no footer: the run did not end")
+    written = folder / WRITTEN
+    return Judged(
+        header["implementation"]["name"],
+        header["implementation"]["version"],
+        {one["id"]: one["outcome"] for one in told},
+        {one["id"]: one["detail"] for one in told},
+        header["capabilities"],
+        {"outcomes": footer["outcomes"], "scores": footer["scores"]},
+        json.loads(written.read_text("utf-8")) if written.exists() else {},
+    )
+
+
+def is_done(folder: Path) -> bool:
+    """Whether a folder has a finished report."""
+    try:
+        read(folder)
+    except NoReport:
+        return False
+    return True

@@ -1,0 +1,112 @@
+"""Page: the matrix as Markdown, and as the JSON document it is a view of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lance_conformance import __version__
+from lance_conformance.cases import Case
+from lance_conformance.matrix.floors import NOT_RUN, first_that_differs, floors
+from lance_conformance.matrix.judged import Judged
+from lance_conformance.outcomes import Outcome
+
+HELD_BY = 3
+"""Cases named beside a floor."""
+
+BAD = ("fail", "rejects-valid", "accepts-invalid", "panic", "crash", "timeout", "memory")
+"""Outcomes that have a column; the rest is summed."""
+
+
+def document(
+    cases: Sequence[Case], releases: Sequence[Judged], others: Sequence[Judged]
+) -> dict[str, Any]:
+    """Return the matrix: releases oldest first, then other implementations."""
+    versions = [one.version for one in releases]
+    return {
+        "suite": __version__,
+        "releases": versions,
+        "implementations": [
+            {"name": one.name, "version": one.version, **one.totals} for one in (*releases, *others)
+        ],
+        "floors": [
+            {"feature": f.feature, "cases": f.cases, "since": f.since, "held_by": list(f.held_by)}
+            for f in (floors(cases, releases) if releases else ())
+        ],
+        "read": [_row(case, releases, others) for case in cases],
+        "written": {
+            case.id: {one.label: one.written[case.id] for one in releases if case.id in one.written}
+            for case in cases
+            if any(case.id in one.written for one in releases)
+        },
+    }
+
+
+def _row(case: Case, releases: Sequence[Judged], others: Sequence[Judged]) -> dict[str, Any]:
+    told = {one.version: one.outcomes.get(case.id, NOT_RUN) for one in releases}
+    row: dict[str, Any] = {"case": case.id, "kind": case.kind, "releases": told}
+    if told:
+        row["differs_first"] = first_that_differs(told, list(told))
+    row["others"] = {one.label: one.outcomes.get(case.id, NOT_RUN) for one in others}
+    return row
+
+
+def render(matrix: Mapping[str, Any]) -> str:
+    """Return the page."""
+    return "\n".join(_lines(matrix)) + "\n"
+
+
+def _lines(matrix: Mapping[str, Any]) -> Iterator[str]:
+    yield f"# Matrix: every implementation on every case of suite {matrix['suite']}"
+    yield from ("", "Made by `lance-conformance matrix`; the document is `matrix.json` beside it.")
+    yield from ("", "## Implementations", "")
+    yield (
+        "| implementation | correct | breadth | pass | "
+        + " | ".join(BAD)
+        + " | other | unclaimed |"
+    )
+    yield "|---" * (6 + len(BAD)) + "|"
+    for one in matrix["implementations"]:
+        yield _implementation(one)
+    if matrix["floors"]:
+        yield from _floors(matrix)
+    if matrix["written"]:
+        yield from _written(matrix)
+
+
+def _implementation(one: Mapping[str, Any]) -> str:
+    counts = dict(one["outcomes"])
+    score = one["scores"].get("format", {})
+    passed, unclaimed = (counts.pop(name, 0) for name in ("pass", "unsupported"))
+    bad = [counts.pop(name, 0) for name in BAD]
+    cells = [score.get("correctness", ""), score.get("breadth", ""), passed, *bad]
+    cells += [sum(counts.values()), unclaimed]
+    return f"| {one['name']} {one['version']} | {' | '.join(str(cell) for cell in cells)} |"
+
+
+def _floors(matrix: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", "## Downgrade floors", "")
+    yield "A table that has the feature can be read by this release of pylance and every later one"
+    yield f"of the matrix ({', '.join(matrix['releases'])}). A dash: by none, for the named cases."
+    yield from ("", "| feature | cases | since | what the release before it gets wrong |")
+    yield "|---|---|---|---|"
+    for floor in matrix["floors"]:
+        held = [f"`{name.rpartition('/')[2]}`" for name in floor["held_by"][:HELD_BY]]
+        more = len(floor["held_by"]) - len(held)
+        told = ", ".join(held) + (f" and {more} more" if more else "")
+        yield f"| `{floor['feature']}` | {floor['cases']} | {floor['since'] or '–'} | {told} |"
+
+
+def _written(matrix: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", "## Tables that releases write, read by the reference", "")
+    yield "The table of every fixture, written in the fixture's file version."
+    kinds = [str(Outcome.PASS), "invalid", "fail", "rejects-valid", "refused"]
+    yield from ("", f"| release | {' | '.join(kinds)} | other |", "|---" * (2 + len(kinds)) + "|")
+    counts: dict[str, Counter[str]] = {}
+    for told in matrix["written"].values():
+        for label, outcome in told.items():
+            counts.setdefault(label, Counter())[outcome] += 1
+    for label, found in counts.items():
+        cells = [found.pop(kind, 0) for kind in kinds]
+        yield f"| {label} | {' | '.join(str(cell) for cell in cells)} | {found.total()} |"

@@ -1,0 +1,66 @@
+"""Result: one implementation on one page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from lance_conformance import __version__
+from lance_conformance.cases import Case
+from lance_conformance.matrix.floors import NOT_RUN, feature
+from lance_conformance.matrix.judged import Judged
+from lance_conformance.outcomes import GOOD, MEANINGS, Outcome
+
+MAX_LISTED = 12
+"""Cases listed of each outcome; the list of known failures has all."""
+
+MAX_DETAIL = 140
+"""Characters of a detail."""
+
+
+def render(one: Judged, cases: Sequence[Case]) -> str:
+    """Return the page of one implementation."""
+    return "\n".join(_lines(one, cases)) + "\n"
+
+
+def _lines(one: Judged, cases: Sequence[Case]) -> Iterator[str]:
+    yield f"# {one.label} on suite {__version__}"
+    yield from ("", f"Claims: {', '.join(f'`{name}`' for name in sorted(one.capabilities))}.")
+    yield from ("", "| profile | correct | breadth | cases claimed |", "|---|---|---|---|")
+    for name, score in one.totals["scores"].items():
+        told = f"{score['correctness']} | {score['breadth']} | {score['cases_claimed']}"
+        yield f"| {name} | {told} of {score['cases']} |"
+    counts = Counter(one.outcomes.values())
+    yield from ("", "| outcome | cases | meaning |", "|---|---|---|")
+    for outcome in Outcome:
+        if counts[outcome]:
+            yield f"| {outcome} | {counts[outcome]} | {MEANINGS[outcome]} |"
+    yield from _by_feature(one, cases)
+    for outcome in Outcome:
+        ids = [name for name, found in one.outcomes.items() if found == outcome]
+        if ids and outcome not in GOOD:
+            yield from _listed(one, outcome, ids)
+
+
+def _by_feature(one: Judged, cases: Sequence[Case]) -> Iterator[str]:
+    yield from ("", "| feature | pass | wrong | unclaimed |", "|---|---|---|---|")
+    counts: dict[str, Counter[str]] = {}
+    for case in cases:
+        outcome = one.outcomes.get(case.id, NOT_RUN)
+        counts.setdefault(feature(case.id), Counter())[outcome] += 1
+    for name in sorted(counts):
+        found = counts[name]
+        unclaimed = found[Outcome.UNSUPPORTED] + found[NOT_RUN]
+        passed = found[Outcome.PASS]
+        if unclaimed < found.total():
+            wrong = found.total() - passed - unclaimed
+            yield f"| `{name}` | {passed} | {wrong} | {unclaimed} |"
+
+
+def _listed(one: Judged, outcome: Outcome, ids: Sequence[str]) -> Iterator[str]:
+    yield from ("", f"## {outcome} ({len(ids)})", "")
+    for case_id in ids[:MAX_LISTED]:
+        detail = (one.details[case_id].splitlines() or [""])[0].replace("`", "'")
+        yield f"* `{case_id}`: {detail[:MAX_DETAIL]}"
+    if len(ids) > MAX_LISTED:
+        yield f"* … and {len(ids) - MAX_LISTED} more"
