@@ -55,7 +55,8 @@ def outcome(tmp_path: Path, toy_suite: Path, make_case: Callable[..., Case]) -> 
 
 def _toy(root: Path, make_case: Callable[..., Case]) -> Case:
     expect = [{"table": {"path": "expect.arrow", "order": "storage", "sha256": "0"}}]
-    return Case(root / "toy/any/read/columns", make_case(expect=expect).manifest)
+    made = make_case(expect=expect, limits={"seconds": 60, "memory_mb": 2048})
+    return Case(root / "toy/any/read/columns", made.manifest)
 
 
 def test_what_is_written_is_read_back(outcome: Callable[..., str]) -> None:
