@@ -21,6 +21,7 @@ from lance_conformance.commands.list_cases import list_cases
 from lance_conformance.commands.matrix import matrix
 from lance_conformance.commands.run import run
 from lance_conformance.commands.show import show
+from lance_conformance.commands.shrink import shrink
 from lance_conformance.commands.validate import validate
 from lance_conformance.known import KnownError
 from lance_conformance.matrix.judged import NoReport
@@ -51,6 +52,7 @@ app.command()(coverage)
 app.command()(bench)
 app.command()(gate)
 app.command()(matrix)
+app.command()(shrink)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,1 @@
+"""Shrink: the smallest bytes on which two implementations still disagree."""

@@ -1,0 +1,117 @@
+"""Disagreement: what two adapters make of the same bytes, and how they differ.
+
+`Files` are the bytes of one data file under the name `data.lance`, or those of a table by path.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from lance_conformance.compare import first_difference
+from lance_conformance.judge import read_output
+from lance_conformance.outcomes import Outcome
+from lance_conformance.recipes.model import DATA
+from lance_conformance.session import Limits, Session
+
+Files = Mapping[str, bytes]
+"""A file or a table."""
+
+READS = "reads"
+REFUSES = "refuses"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one adapter made of the bytes: a word, the rows if it gave some, its own words."""
+
+    word: str
+    table: pa.Table | None = None
+    detail: str = ""
+
+
+class Pair:
+    """Two adapters at work below a scratch folder; `num_questions` counts what they were asked."""
+
+    def __init__(self, first: Session, second: Session, scratch: Path, limits: Limits) -> None:
+        self._sessions = (first, second)
+        self._scratch = scratch
+        self._limits = limits
+        self.num_questions = 0
+
+    def readings(self, files: Files) -> tuple[Reading, Reading]:
+        """Return what both make of the bytes."""
+        self.num_questions += 1
+        folder = self._scratch / str(self.num_questions)
+        given = laid_out(files, folder)
+        first, second = (self._read(session, given, folder) for session in self._sessions)
+        shutil.rmtree(folder)
+        return first, second
+
+    def signature(self, files: Files) -> str:
+        """Return how they disagree; empty when they do not."""
+        return signature(*self.readings(files))
+
+    def close(self) -> None:
+        """End both processes."""
+        for session in self._sessions:
+            session.close()
+
+    def _read(self, session: Session, given: Path, folder: Path) -> Reading:
+        out = folder / "out.arrow"
+        out.unlink(missing_ok=True)
+        op, place = ("dataset.read", "uri") if given.is_dir() else ("file.read", "path")
+        answer = session.ask(op, {place: str(given), "out": str(out)}, self._limits)
+        response = answer.response
+        if response is None:
+            return Reading(str(answer.outcome), detail=answer.detail)
+        if "ok" not in response:
+            return _refusal(response)
+        try:
+            return Reading(READS, read_output(out))
+        except (OSError, pa.ArrowException) as error:
+            return Reading(str(Outcome.BAD_OUTPUT), detail=str(error))
+
+
+def signature(first: Reading, second: Reading) -> str:
+    """Return the kind of a disagreement, without values that shrinking may change."""
+    if first.word != second.word:
+        return f"{first.word}, {second.word}"
+    if first.table is None or second.table is None:
+        return ""
+    if first.table.num_rows != second.table.num_rows:
+        return "other numbers of rows"
+    if first_difference(first.table, second.table) is None:
+        return ""
+    kept = first_difference(first.table.slice(0, 0), second.table.slice(0, 0)) is None
+    return "other values" if kept else "other types"
+
+
+def laid_out(files: Files, folder: Path) -> Path:
+    """Write the bytes below a folder and return the place of the file or table."""
+    root = folder / "given"
+    for name, data in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return root / DATA if set(files) == {DATA} else root
+
+
+def taken_in(path: Path) -> dict[str, bytes]:
+    """Return the bytes of a file or of all files of a table."""
+    if path.is_file():
+        return {DATA: path.read_bytes()}
+    files = (one for one in sorted(path.rglob("*")) if one.is_file())
+    return {one.relative_to(path).as_posix(): one.read_bytes() for one in files}
+
+
+def _refusal(response: Mapping[str, object]) -> Reading:
+    told = response.get("reject") or response.get("unsupported") or {}
+    detail = str(told)
+    if isinstance(told, Mapping):
+        detail = str(told.get("message", told.get("feature", "")))
+    return Reading(str(Outcome.PANIC) if response.get("panicked") else REFUSES, detail=detail)

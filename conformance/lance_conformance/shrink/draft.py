@@ -1,0 +1,66 @@
+"""Draft: a case made of shrunk bytes, for somebody to give a name and clauses.
+
+What the reference reads is the expectation; where it refuses, any controlled answer is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from lance_conformance import __version__, suite
+from lance_conformance.recipes.build import EXPECT
+from lance_conformance.recipes.model import DATA, DATASET
+from lance_conformance.shrink.disagreement import Files, Reading
+
+UNNAMED = "L.draft.clause.unnamed"
+"""Stands for the clause that somebody has to find."""
+
+
+def write(
+    out: Path, case_id: str, files: Files, told: Reading, note: str, clauses: Sequence[str]
+) -> Path:
+    """Write the folder of a draft below `out` and return it; `told` is the reference's reading."""
+    folder = out / case_id
+    single = set(files) == {DATA}
+    for name, data in files.items():
+        path = folder / name if single else folder / DATASET / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    read_kind = "read-file" if single else "read-dataset"
+    manifest: dict[str, Any] = {
+        "schema": 1,
+        "id": case_id,
+        "title": "Two implementations disagree about these bytes",
+        "note": note,
+        "kind": "robust" if told.table is None else read_kind,
+        "status": "draft",
+        "clauses": [{"id": clause, "role": "positive"} for clause in clauses or (UNNAMED,)],
+        "requires": {"op": "file.read" if single else "dataset.read"},
+        "provenance": {"made_by": "thirdparty", "version": __version__},
+        "input": _input(files, single),
+        "expect": [{"survive": True} if told.table is None else _expected(folder, told.table)],
+    }
+    (folder / "case.json").write_text(suite.canonical(manifest), encoding="utf-8")
+    return folder
+
+
+def _expected(folder: Path, table: pa.Table) -> dict[str, object]:
+    path = folder / EXPECT
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    return {"table": {"path": EXPECT, "sha256": _sha256(path.read_bytes()), "order": "storage"}}
+
+
+def _input(files: Files, single: bool) -> dict[str, object]:
+    if single:
+        return {"path": DATA, "sha256": _sha256(files[DATA])}
+    return {"uri": DATASET, "files": {name: _sha256(data) for name, data in files.items()}}
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
