@@ -5,7 +5,7 @@ of each. Imports inside functions count like the others. The doors:
 
 * `lance`, the oracle: `lance_conformance/oracle.py`, `lance_conformance/adapters/pylance.py`, and
   tests marked `oracle`;
-* `pyspark`: below `lanceref/spark/`, and tests marked `spark`;
+* `pyspark`: below `lanceref/spark/` and the campaign of Spark, and tests marked `spark`;
 * the reference never imports `lance_conformance`; neither imports the tools.
 
     python tools/lint_imports.py
@@ -88,6 +88,9 @@ FLOORS: dict[str, int] = {
 
 ORACLE_DOORS = frozenset({"lance_conformance.oracle", "lance_conformance.adapters.pylance"})
 """Modules that may import the oracle; of tests, those marked for it."""
+
+SPARK_DOORS = ("lanceref.spark", "lance_conformance.campaigns.spark")
+"""Packages that may import PySpark."""
 
 MARKED = {"lance": "oracle", "pyspark": "spark"}
 """Libraries that a test may import when it carries the mark."""
@@ -205,7 +208,7 @@ def _by_door(source: Source, library: str, found: Import) -> bool:
     if source.is_test:
         return _in_test(source, library, found)
     if library == "pyspark":
-        return source.module.startswith("lanceref.spark")
+        return source.module.startswith(SPARK_DOORS)
     return source.module in ORACLE_DOORS
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lanceref.dataset import LanceDataset, dataset
 from lanceref.errors import CommitConflictError, IndexRefused
@@ -39,7 +39,7 @@ class Build:
     index_type: str | IndexConfig
     name: str
     parameters: Mapping[str, object]
-    storage_options: dict[str, str] | None
+    storage_options: dict[str, str] | None = field(repr=False)
 
     def opened(self) -> LanceDataset:
         """Open the version that the index is built over."""

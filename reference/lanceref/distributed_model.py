@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TypedDict
 
@@ -53,7 +53,7 @@ class Sampling:
     metric: Metric
     most: int
     seed: int
-    storage: tuple[tuple[str, str], ...] = ()
+    storage: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
     def between(self) -> Metric:

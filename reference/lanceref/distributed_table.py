@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Unpack
 
 from lanceref.dataset import LanceDataset, dataset
@@ -31,7 +31,7 @@ class Table:
 
     uri: str
     version: int
-    storage_options: dict[str, str] | None
+    storage_options: dict[str, str] | None = field(repr=False)
 
     def opened(self) -> LanceDataset:
         """Open the version."""

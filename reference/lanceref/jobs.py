@@ -4,7 +4,8 @@ A pipeline is three functions. One plans: it looks at manifests and returns jobs
 that name what is to be done. One runs a job, anywhere, and returns a result. One finishes: it takes
 the results, in the order of the jobs, and is alone in making anything visible. What runs the jobs
 is an executor, and no result depends on which: a plain loop, processes of this machine, or Spark
-(`lanceref.spark.executor`).
+(`lanceref.spark.executor`). Jobs may come into logs: the keys of an object store are no part of
+them, but of what all jobs share, which shows them nowhere.
 """
 
 from __future__ import annotations

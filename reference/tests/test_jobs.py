@@ -1,12 +1,18 @@
 """Jobs: what executors have in common, and how work is spread."""
 
 import os
+import pickle
 
+import lanceref
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from lanceref.distributed_index import build_index
+from lanceref.distributed_table import add_columns, compact
 from lanceref.errors import BadMagic, Place
 from lanceref.jobs import Loop, Processes, spread
+from lanceref.validation import validate_with
 
 from tests.spark.sample_jobs import refuse, times, whereabouts
 
@@ -48,3 +54,49 @@ def test_every_piece_is_in_one_group(sizes, groups):
     assert all(made)
     loads = [sum(sizes[n] for n in group) for group in made]
     assert max(loads, default=0) <= sum(sizes) / groups + max(sizes, default=0)
+
+
+class Overheard(Loop):
+    """Keeps what a log may show: the jobs as bytes, all shared things as text."""
+
+    def __init__(self):
+        self.jobs, self.shared = b"", ""
+
+    def map(self, run, jobs, shared):
+        self.jobs += pickle.dumps((run, list(jobs)))
+        self.shared += repr(shared)
+        return super().map(run, jobs, shared)
+
+
+PIPELINES = {
+    "validate": lambda one, uri, keys: validate_with(one, uri, deep=True, storage_options=keys),
+    "index": lambda one, uri, keys: build_index(
+        one, uri, "n", "BTREE", shards=2, merged=1, storage_options=keys
+    ),
+    "vector index": lambda one, uri, keys: build_index(
+        one,
+        uri,
+        "v",
+        "IVF_FLAT",
+        shards=2,
+        shared_model=True,
+        num_partitions=2,
+        storage_options=keys,
+    ),
+    "columns": lambda one, uri, keys: add_columns(one, uri, {"m": "n + 1"}, storage_options=keys),
+    "compact": lambda one, uri, keys: compact(one, uri, storage_options=keys),
+}
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_keys_are_in_no_job_and_are_not_shown(tmp_path, pipeline):
+    """Storage options are in no pickled job, and in no text of what the jobs share."""
+    vectors = pa.array([[float(i), 1.0] for i in range(20)], pa.list_(pa.float32(), 2))
+    rows = pa.table({"n": range(20), "v": vectors})
+    uri = lanceref.write_dataset(rows, str(tmp_path / "t"), max_rows_per_file=10).uri
+    executor = Overheard()
+    PIPELINES[pipeline](executor, uri, {"aws_secret_access_key": "hush-hush"})
+    assert executor.jobs
+    assert "uri" in executor.shared or "path" in executor.shared
+    assert b"hush-hush" not in executor.jobs
+    assert "hush-hush" not in executor.shared

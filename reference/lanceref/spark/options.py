@@ -1,10 +1,14 @@
 """Options: what `spark.read.format("lance_reference").option(...)` may say.
 
-Spark hands every option over as text, under a key of any case.
+Spark hands every option over as text, under a key of any case. Options come into plans and their
+logs: a key of an object store is not said, but where it stands, as in
+`.option("storage.aws_secret_access_key", "env:NAME")`, a variable of every process.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -15,6 +19,12 @@ from lanceref.errors import QueryRefused
 
 STORAGE = "storage."
 """Beginning of the options that go to the object store, without it."""
+
+SECRET = re.compile("secret|token|password|credential|account_key|service_account|sas_key")
+"""Part of the name of an option that must not be seen."""
+
+VARIABLE = "env:"
+"""Beginning of a value that names a variable of the environment."""
 
 READERS = "lanceref.readers"
 """Group of entry points: other modules with the face of this one, by the name of `reader`."""
@@ -67,8 +77,8 @@ class Options:
 
     @property
     def storage_options(self) -> dict[str, str] | None:
-        """Options of the object store, None without any."""
-        return dict(self.storage) or None
+        """Options of the object store, None without any. Raises QueryRefused."""
+        return {key: _looked_up(value) for key, value in self.storage.items()} or None
 
 
 def parse(given: Mapping[str, str]) -> Options:
@@ -77,6 +87,12 @@ def parse(given: Mapping[str, str]) -> Options:
     storage = {
         key[len(STORAGE) :]: texts.pop(key) for key in list(texts) if key.startswith(STORAGE)
     }
+    for key, value in storage.items():
+        if SECRET.search(key) and not value.startswith(VARIABLE):
+            raise QueryRefused(
+                f"option {STORAGE}{key} would be seen in plans and logs: give {VARIABLE}NAME, a "
+                "variable of the environment of the driver and the executors"
+            )
     unknown = sorted(texts.keys() - _KNOWN)
     if unknown:
         raise QueryRefused(f"no such option: {', '.join(unknown)}")
@@ -103,6 +119,16 @@ def parse(given: Mapping[str, str]) -> Options:
         storage=storage,
         checkpoint=texts.get("checkpointlocation"),
     )
+
+
+def _looked_up(value: str) -> str:
+    """Return a value, or that of the variable that it names."""
+    if not value.startswith(VARIABLE):
+        return value
+    name = value[len(VARIABLE) :]
+    if name not in os.environ:
+        raise QueryRefused(f"no variable {name} in the environment of this process")
+    return os.environ[name]
 
 
 def _files(texts: Mapping[str, str]) -> dict[str, object]:

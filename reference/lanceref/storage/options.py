@@ -26,12 +26,12 @@ CommitLock = Callable[[int], AbstractContextManager[None]]
 class StoreOptions:
     """Options of a table: `own` of its root, and more for bases by id and by path.
 
-    `commit_lock` is held around every commit to the table.
+    `commit_lock` is held around every commit to the table. Options may be keys: they are not shown.
     """
 
-    own: Mapping[str, str] = field(default_factory=dict)
-    by_id: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
-    by_path: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    own: Mapping[str, str] = field(default_factory=dict, repr=False)
+    by_id: Mapping[int, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    by_path: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     commit_lock: CommitLock | None = None
 
     def of_base(self, base_id: int, path: str) -> StoreOptions:

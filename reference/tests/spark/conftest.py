@@ -26,6 +26,7 @@ def spark():
     here = str(Path(__file__).parents[2])
     os.environ["PYTHONPATH"] = os.pathsep.join([here, *filter(None, sys.path)])
     sys.path.insert(0, here)
+    os.environ["LANCEREF_TEST_SECRET"] = "secret"  # of the object server, for every process
     session = make_session(
         "local[2,3]",
         spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",

@@ -27,6 +27,7 @@ def test_tables_on_an_object_store(spark, server):
     """Written, appended to and read with a filter, over the S3 protocol."""
     uri = server.uri()
     options = {f"storage.{key}": value for key, value in server.options.items()}
+    options["storage.aws_secret_access_key"] = "env:LANCEREF_TEST_SECRET"
     frame = spark.range(0, 1000, 1, 3)
     for _ in range(2):
         frame.write.format("lance_reference").mode("append").options(**options).save(uri)

@@ -1,5 +1,7 @@
 """Options: text of any case becomes what a load or save asks for."""
 
+import pickle
+
 import lanceref
 import pytest
 from lanceref.errors import QueryRefused
@@ -43,6 +45,20 @@ def test_wrong_options_are_refused(given, text):
     """The refusal names the option."""
     with pytest.raises(QueryRefused, match=text):
         parse(given)
+
+
+def test_keys_of_object_stores_are_named_and_not_said(monkeypatch):
+    """A key is refused, and not repeated; one of the environment is in no pickle or text."""
+    with pytest.raises(QueryRefused, match="env:NAME") as refused:
+        parse({"path": "t", "storage.AWS_Secret_Access_Key": "hush"})
+    assert "hush" not in str(refused.value)
+    options = parse({"path": "t", "storage.aws_secret_access_key": "env:THE_KEY"})
+    with pytest.raises(QueryRefused, match="THE_KEY"):
+        assert options.storage_options
+    monkeypatch.setenv("THE_KEY", "hush")
+    assert options.storage_options == {"aws_secret_access_key": "hush"}
+    assert b"hush" not in pickle.dumps(options)
+    assert "hush" not in repr(options)
 
 
 def test_the_reader_is_this_implementation():

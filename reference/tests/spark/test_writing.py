@@ -1,21 +1,12 @@
 """Writing: one job is one version, whatever becomes of its tasks."""
 
-import json
-import os
 from pathlib import Path
 
 import lanceref
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as some
-
-from tests.spark.faulty import FAULTS, FaultySource
 
 pytestmark = pytest.mark.spark
-
-SCHEDULES = int(os.environ.get("LANCEREF_FAULT_SCHEDULES", "4"))
-"""How many schedules of faults are tried."""
 
 
 def save(frame, uri, mode="append", source="lance_reference", **options):
@@ -123,44 +114,6 @@ def test_a_table_that_is_made_meanwhile_is_not_written_over(spark, tmp_path):
     with pytest.raises(CommitConflict):
         commit(aimed, [], "0c" * 16, {})
     assert lanceref.dataset(uri).count_rows() == 5
-
-
-schedules = some.fixed_dictionaries(
-    {}, optional={str(n): some.lists(some.sampled_from(FAULTS), min_size=1, max_size=2)
-                  for n in range(4)}
-)  # fmt: skip
-
-
-def _attempts(faults):
-    """The faults that happen: attempts end with the first that is well."""
-    return faults[: faults.index("ok")] if "ok" in faults else faults
-
-
-@given(schedule=schedules)
-@settings(max_examples=SCHEDULES)
-def test_faults_leave_exactly_the_rows_and_known_orphans(spark, tmp_path_factory, schedule):
-    """After any faults that Spark survives: every row once, one new version, and as orphans the
-    files of attempts that failed after they had written."""
-    spark.dataSource.register(FaultySource)
-    uri = tmp_path_factory.mktemp("faulty") / "t"
-    save(numbers(spark, 7), uri)
-    made = save(numbers(spark, 100), uri, source="faulty", schedule=json.dumps(schedule))
-    assert made.version == 2
-    assert sorted(made.to_table()["id"].to_pylist()) == sorted([*range(7), *range(100)])
-    late = sum(f.endswith("after") for faults in schedule.values() for f in _attempts(faults))
-    assert len(files_of(uri) - named_files(made)) == late
-
-
-def test_a_job_that_fails_changes_nothing(spark, tmp_path):
-    """A task that always fails ends the job; there is no new version, and no file is removed."""
-    spark.dataSource.register(FaultySource)
-    made = save(numbers(spark, 7), tmp_path / "t")
-    schedule = json.dumps({"2": ["after"] * 3})
-    with pytest.raises(Exception, match="fault: after"):
-        save(numbers(spark, 100), tmp_path / "t", source="faulty", schedule=schedule)
-    after = lanceref.dataset(made.uri)
-    assert (after.version, after.count_rows()) == (1, 7)
-    assert len(files_of(made.uri) - named_files(after)) >= 3
 
 
 @pytest.mark.oracle

@@ -1,0 +1,107 @@
+"""Cluster: a standalone master and two workers on addresses of the loopback interface.
+
+Each worker has an address of its own, so that Spark takes them for two machines: executors are
+processes of their own which can die, and a slow task gets a copy on the other machine.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from lanceref.spark.session import make_session
+from pyspark.sql import SparkSession
+
+WORKERS = ("127.0.0.2", "127.0.0.3")
+
+PATIENCE_SECONDS = 120
+"""How long the executors may take to come."""
+
+MEMORY = "900m"
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def _start(folder: Path, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a daemon of Spark, which logs below `folder`."""
+    spec = find_spec("pyspark")
+    assert spec is not None
+    assert spec.origin is not None
+    home = Path(spec.origin).parent
+    environment = os.environ | {
+        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_WORKER_DIR": str(folder / "work"),
+        "SPARK_HOME": str(home),
+    }
+    with (folder / f"{name}.log").open("wb") as log:
+        return subprocess.Popen(
+            [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *arguments],
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+
+
+@contextmanager
+def daemons(folder: Path) -> Iterator[str]:
+    """Start master and workers; yield the address of the master, and end them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    port, page = str(_free_port()), str(_free_port())
+    master = f"spark://127.0.0.1:{port}"
+    started = [
+        _start(folder, "master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", page)
+    ]
+    for host in WORKERS:
+        options = ["--host", host, "--cores", "1", "--memory", MEMORY, "--webui-port", "0"]
+        started.append(_start(folder, "worker.Worker", *options, master))
+    try:
+        yield master
+    finally:
+        for process in reversed(started):
+            process.terminate()
+        for process in started:
+            process.wait()
+
+
+@contextmanager
+def cluster(folder: Path, **conf: str) -> Iterator[SparkSession]:
+    """Yield a session with an executor on each worker; their Python imports what ours does."""
+    with daemons(folder) as master:
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+        session = make_session(
+            master,
+            spark_driver_host="127.0.0.1",
+            spark_driver_bindAddress="127.0.0.1",
+            spark_executor_memory="512m",
+            spark_local_dir=str(folder / "scratch"),
+            spark_sql_warehouse_dir=str(folder / "warehouse"),
+            spark_executorEnv_PYTHONPATH=os.pathsep.join(filter(None, sys.path)),
+            **conf,
+        )
+        session.sparkContext.setLogLevel("ERROR")
+        try:
+            wait_for_executors(session, len(WORKERS))
+            yield session
+        finally:
+            session.stop()
+
+
+def wait_for_executors(session: SparkSession, count: int) -> None:
+    """Wait until so many executors are there beside the driver. Raises TimeoutError."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    status = session.sparkContext._jsc.sc().statusTracker()
+    while len(status.getExecutorInfos()) <= count:
+        if time.monotonic() > end:
+            raise TimeoutError(f"no {count} executors within {PATIENCE_SECONDS} s")
+        time.sleep(0.5)
