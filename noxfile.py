@@ -155,6 +155,13 @@ def gate(session: nox.Session) -> None:
 
 
 @nox.session
+def mutation(session: nox.Session) -> None:
+    """Ask whether the cases would notice a bug in a parser, mutant by mutant; can be resumed."""
+    session.install("-e", ".", "coverage>=7")
+    session.run("python", "tools/mutation.py", *session.posargs)
+
+
+@nox.session
 def coverage(session: nox.Session) -> None:
     """Count what of the format the fixtures show, and name what they do not."""
     session.install(".")

@@ -1,0 +1,230 @@
+"""A process of its own for one mutant: what the cases say of a reference with one change.
+
+The parent has the large libraries loaded, and nothing of this repository; a child imports the
+packages anew, the changed module through a finder, and puts cases to the adapter without a process
+between. A case that takes more than its share of processor time ends the child.
+
+    touched(root)                     which cases run through which lines
+    killer(root, source, mutant, ids) the first of the cases that notices, or None
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, ModuleType
+
+import google.protobuf.descriptor_pb2
+import jsonschema
+import ml_dtypes
+import numpy as np
+import pyarrow.compute
+import pyroaring
+import regex
+import sqlglot
+import xxhash
+
+LOADED = (google, jsonschema, ml_dtypes, np, pyarrow, pyroaring, regex, sqlglot, xxhash)
+"""Libraries that every child has from its parent."""
+
+CASE_SECONDS = 10
+"""Processor time of one case."""
+
+MEMORY_BYTES = 6 << 30
+"""Address space of a child."""
+
+PACKAGES = frozenset({"lanceref", "lance_conformance"})
+"""What a child imports for itself."""
+
+KINDS_LEFT_OUT = frozenset({"commit-race", "write-roundtrip"})
+"""Kinds that are about writing."""
+
+Lines = Mapping[str, Mapping[int, Sequence[str]]]
+"""Ids of cases by file of the reference and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The case that noticed and how; no case: the mutant lives."""
+
+    case: str = ""
+    how: str = ""
+
+
+def touched(root: Path) -> tuple[Lines, list[str]]:
+    """Return the cases by line, and the ids of cases that the reference itself does not pass."""
+    text = _in_child(lambda tell: _trace(root, tell))
+    found = json.loads(text)
+    lines = {
+        name: {int(line): ids for line, ids in by_line.items()}
+        for name, by_line in found["lines"].items()
+    }
+    return lines, found["failing"]
+
+
+def killer(root: Path, module: str, tree: ast.Module, ids: Sequence[str]) -> Verdict:
+    """Return the first case that another answer comes out of, with the module changed."""
+    code = compile(tree, f"<mutant of {module}>", "exec")
+    text = _in_child(lambda tell: _judge(root, {module: code}, ids, tell))
+    asked, _, end = text.rstrip("\n").rpartition("\n")
+    if end.startswith("lives"):
+        return Verdict()
+    case = (asked if end.startswith("=") else text).rstrip("\n").rpartition("\n")[2]
+    return Verdict(case or "(import)", end[1:] if end.startswith("=") else "died")
+
+
+def _in_child(work: Callable[[Callable[[str], None]], None]) -> str:
+    """Return what `work` told in a process of its own, as far as it came."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _quiet()
+        code = 1
+        try:
+            work(lambda text: _send(writing, text))
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        told = pipe.read().decode()
+    os.waitpid(child, 0)
+    return told
+
+
+def _send(pipe: int, text: str) -> None:
+    data = text.encode()
+    while data:
+        data = data[os.write(pipe, data) :]
+
+
+def _quiet() -> None:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _judge(
+    root: Path, changed: Mapping[str, CodeType], ids: Sequence[str], tell: Callable[[str], None]
+) -> None:
+    sys.meta_path.insert(0, Changed(changed))
+    run = _runner(root, ids)
+    for case_id in ids:
+        tell(f"{case_id}\n")
+        signal.setitimer(signal.ITIMER_PROF, CASE_SECONDS)
+        outcome = run(case_id)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        if outcome != "pass":
+            tell(f"={outcome}\n")
+            return
+    tell("lives\n")
+
+
+def _trace(root: Path, tell: Callable[[str], None]) -> None:
+    import coverage
+
+    tracer = coverage.Coverage(data_file=None, source=[str(root / "reference" / "lanceref")])
+    tracer.start()
+    run = _runner(root, None)
+    failing = []
+    for case_id in run.ids:
+        tracer.switch_context(case_id)
+        if run(case_id) != "pass":
+            failing.append(case_id)
+    tracer.stop()
+    data = tracer.get_data()
+    lines = {
+        Path(name).relative_to(root).as_posix(): {
+            line: sorted(set(ids) - {""} - set(failing))
+            for line, ids in data.contexts_by_lineno(name).items()
+        }
+        for name in data.measured_files()
+    }
+    tell(json.dumps({"lines": lines, "failing": failing}))
+
+
+class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds the changed module before anybody else does."""
+
+    def __init__(self, code: Mapping[str, CodeType]) -> None:
+        self._code = code
+
+    def find_spec(
+        self, name: str, path: object = None, target: object = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Return the spec of a changed module."""
+        if name not in self._code:
+            return None
+        found = importlib.machinery.PathFinder.find_spec(name, path)  # type: ignore[arg-type]
+        assert found is not None
+        spec = importlib.machinery.ModuleSpec(name, self, origin=found.origin)
+        spec.submodule_search_locations = found.submodule_search_locations
+        return spec
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the changed code."""
+        exec(self._code[module.__name__], module.__dict__)
+
+
+class _Run:
+    """Puts cases to the reference's adapter inside this process."""
+
+    def __init__(self, root: Path, wanted: Iterable[str] | None) -> None:
+        from lance_conformance import cases
+        from lance_conformance.adapters import reference
+        from lance_conformance.protocol import Message
+        from lance_conformance.runner import Worker
+        from lance_conformance.session import Answer, Claims, Limits, Session
+
+        class InProcess(Session):
+            """A session whose adapter is a function."""
+
+            def claims(self) -> Claims:
+                self.scratch.mkdir(parents=True, exist_ok=True)
+                hello = reference.hello()
+                return Claims(hello["implementation"], hello["capabilities"], hello)
+
+            def ask(self, op: str, fields: Mapping[str, object], limits: Limits) -> Answer:
+                response: Message = {"id": 0, **reference.in_process(op, fields)}
+                return Answer(response)
+
+            def another(self, name: str) -> Session:
+                return InProcess((), self.scratch / name)
+
+            def restart(self) -> None:
+                """Nothing runs."""
+
+        folder = root / "fixtures"
+        if wanted is None:
+            every = [case for case in cases.load(folder) if case.is_active]
+            self._cases = {case.id: case for case in every if case.kind not in KINDS_LEFT_OUT}
+        else:
+            self._cases = {
+                name: cases.load_case(folder / name / "case.json", folder) for name in wanted
+            }
+        self._worker = Worker(InProcess((), Path(tempfile.mkdtemp(prefix="lance-mutant-"))))
+        self.ids = sorted(self._cases)
+
+    def __call__(self, case_id: str) -> str:
+        return str(self._worker.run(self._cases[case_id]).outcome)
+
+
+def _runner(root: Path, wanted: Iterable[str] | None) -> _Run:
+    """Import the packages anew, whatever the parent has of them."""
+    for name in [name for name in sys.modules if name.partition(".")[0] in PACKAGES]:
+        del sys.modules[name]
+    sys.path[:0] = [str(root / "reference"), str(root / "conformance")]
+    return _Run(root, wanted)

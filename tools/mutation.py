@@ -1,0 +1,199 @@
+"""Mutation score: would the cases notice a bug in a parser?
+
+Each mutant of a parsing module of the reference is put to the cases that run through its line, in a
+process of its own, until one notices. The score is the share that some case noticed. Functions that
+no case enters are named, not counted. A mutant that nothing can tell from the original stands in
+`tools/equivalent_mutants.toml` with its reason.
+
+    python tools/mutation.py                        every mutant, into report/mutation
+    python tools/mutation.py --sample 2000 --seed 0 some of them
+    python tools/mutation.py --only "file/*"        those of some modules
+
+What was judged is kept in `report/mutation/judged.jsonl`; the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from mutant_child import Lines, Verdict, killer, touched
+from mutants import Mutant, mutants, mutated
+from sources import ROOT, Source, python_files
+
+FOLDERS = ("file", "pages", "arrays", "codecs", "legacy", "table", "index")
+"""Folders of the reference that hold parsers."""
+
+WRITERS = (
+    "*_write.py", "*_encode.py", "*_train.py", "*_build.py", "*_writer.py", "*/writer.py",
+    "*/encode.py", "*/choose.py", "*/building.py", "*/training.py", "*/graph_building.py",
+)  # fmt: skip
+"""Modules there that only write."""
+
+EQUIVALENT = "tools/equivalent_mutants.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A mutant by its name, and the case that noticed it; none: it lives."""
+
+    id: str
+    path: str
+    clauses: tuple[str, ...]
+    case: str
+    how: str
+
+
+def parsers(root: Path) -> list[Source]:
+    """Return the modules whose functions are mutated."""
+    found = (
+        source
+        for folder in FOLDERS
+        for source in python_files(root, f"reference/lanceref/{folder}")
+    )
+    return [s for s in found if not any(fnmatchcase(s.name, pattern) for pattern in WRITERS)]
+
+
+def reachable(source: Source, lines: Lines) -> Iterator[tuple[Mutant, list[str]]]:
+    """Yield the mutants of functions that some case enters, and the cases that touch them."""
+    touching = lines.get(source.name, {})
+    entered: dict[str, set[str]] = defaultdict(set)
+    every = mutants(source)
+    found = []
+    for mutant in every:
+        span = range(mutant.line, mutant.end_line + 1)
+        ids = {case for line in span for case in touching.get(line, ())}
+        entered[mutant.function] |= ids
+        found.append((mutant, sorted(ids)))
+    yield from ((mutant, ids) for mutant, ids in found if entered[mutant.function])
+
+
+def ordered(ids: Sequence[str]) -> list[str]:
+    """Return cases in the order in which they are likely to notice: broken bytes first."""
+    return sorted(ids, key=lambda name: (not name.rpartition("/")[2].startswith("neg-"), name))
+
+
+def score(every: Iterable[Judged]) -> dict[str, tuple[int, int]]:
+    """Return (killed, all) by module and by clause."""
+    counts: dict[str, tuple[int, int]] = {}
+    for one in every:
+        for key in (one.path, *one.clauses):
+            killed, total = counts.get(key, (0, 0))
+            counts[key] = killed + bool(one.case), total + 1
+    return counts
+
+
+def main() -> int:
+    """Judge, and print the score; the exit code is 1 below the bar."""
+    options = _options()
+    options.out.mkdir(parents=True, exist_ok=True)
+    lines = _lines(options.out / "lines.json")
+    excused = _excused(ROOT)
+    sources = {source.name: source for source in parsers(ROOT)}
+    work = [
+        one
+        for source in sources.values()
+        if fnmatchcase(source.name.removeprefix("reference/lanceref/"), options.only)
+        for one in reachable(source, lines)
+        if one[0].id not in excused
+    ]
+    random.Random(options.seed).shuffle(work)
+    if options.sample:
+        work = work[: options.sample]
+    kept = options.out / "judged.jsonl"
+    known = _known(kept)
+    left = [one for one in work if one[0].id not in known]
+    print(f"{len(work)} mutants, {len(work) - len(left)} judged before", flush=True)
+    given = ((sources[mutant.path], mutant, ids) for mutant, ids in left)
+    with kept.open("a", encoding="utf-8") as file, ProcessPoolExecutor(options.jobs) as pool:
+        results = pool.map(_judged, *zip(*given)) if left else ()
+        for number, judged in enumerate(results, 1):
+            known[judged.id] = judged
+            file.write(json.dumps(_entry(judged)) + "\n")
+            file.flush()
+            if number % 50 == 0:
+                print(f"{number} of {len(left)}", flush=True)
+    return _conclude([known[mutant.id] for mutant, _ in work], options.bar)
+
+
+def _judged(source: Source, mutant: Mutant, ids: Sequence[str]) -> Judged:
+    verdict = Verdict()
+    if ids:
+        tree = mutated(source, mutant.number)
+        verdict = killer(ROOT, source.module, tree, ordered(ids))
+    return Judged(mutant.id, mutant.path, mutant.clauses, verdict.case, verdict.how)
+
+
+def _conclude(every: Sequence[Judged], bar: float) -> int:
+    for name, (killed, total) in sorted(score(every).items()):
+        print(f"{killed:5} of {total:5}  {100 * killed / total:5.1f} %  {name}")
+    for one in sorted(every, key=lambda judged: judged.id):
+        if not one.case:
+            print(f"lives: {one.id}")
+    killed = sum(bool(one.case) for one in every)
+    share = 100 * killed / max(1, len(every))
+    print(f"mutation score: {killed} of {len(every)}, {share:.1f} %")
+    return 0 if share >= bar else 1
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Judge the cases by mutants of the parsers.")
+    parser.add_argument("--sample", type=int, default=0, help="judge so many (default: all)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="*", help="modules below reference/lanceref")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--bar", type=float, default=95.0, help="share wanted, in percent")
+    parser.add_argument("--out", type=Path, default=ROOT / "report" / "mutation")
+    return parser.parse_args()
+
+
+def _lines(path: Path) -> Lines:
+    """Return the lines each case runs through, traced once."""
+    if not path.exists():
+        lines, failing = touched(ROOT)
+        path.write_text(json.dumps({"lines": lines, "failing": failing}), encoding="utf-8")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for case in document["failing"]:
+        print(f"left out, the reference does not pass it in this process: {case}")
+    return {
+        name: {int(line): ids for line, ids in by_line.items()}
+        for name, by_line in document["lines"].items()
+    }
+
+
+def _excused(root: Path) -> Mapping[str, str]:
+    """Return the reasons of mutants that nothing can tell from the original, by name."""
+    path = root / EQUIVALENT
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {entry["id"]: entry["reason"] for entry in document.get("equivalent", [])}
+
+
+def _known(path: Path) -> dict[str, Judged]:
+    if not path.exists():
+        return {}
+    entries = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {
+        entry["id"]: Judged(**{**entry, "clauses": tuple(entry["clauses"])}) for entry in entries
+    }
+
+
+def _entry(judged: Judged) -> dict[str, object]:
+    return {
+        "id": judged.id,
+        "path": judged.path,
+        "clauses": list(judged.clauses),
+        "case": judged.case,
+        "how": judged.how,
+    }
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,46 @@
+"""A child: it notices what the cases notice, and nothing else."""
+
+import ast
+
+import pytest
+from mutant_child import killer
+from sources import ROOT, Source
+
+CASES = ["file/2.1/container/neg-length", "file/2.1/miniblock/int32"]
+FOOTER = Source(ROOT, ROOT / "reference/lanceref/file/footer.py")
+
+
+def changed(old: str, new: str) -> ast.Module:
+    """The module of the footer with one text replaced."""
+    assert old in FOOTER.text
+    return ast.parse(FOOTER.text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "noticed"),
+    [
+        ('"""', '"""Another docstring. ', False),
+        ('MAGIC = b"LANC"', 'MAGIC = b"LAND"', True),
+    ],
+)
+def test_a_change_is_noticed_or_not(old, new, noticed):
+    """Other words live; another magic refuses every file."""
+    verdict = killer(ROOT, FOOTER.module, changed(old, new), CASES)
+
+    assert noticed == bool(verdict.case)
+
+
+def test_a_module_that_cannot_be_imported_is_noticed():
+    """All goes down with it, before any case."""
+    verdict = killer(ROOT, FOOTER.module, ast.parse("1 / 0\n"), CASES)
+
+    assert ("(import)", "died") == (verdict.case, verdict.how)
+
+
+def test_what_never_ends_is_noticed(monkeypatch):
+    """A case has its share of processor time."""
+    monkeypatch.setattr("mutant_child.CASE_SECONDS", 0.5)
+    tree = changed("magic != MAGIC", "[... for _ in iter(int, 1)]")
+    verdict = killer(ROOT, FOOTER.module, tree, CASES)
+
+    assert (CASES[0], "died") == (verdict.case, verdict.how)

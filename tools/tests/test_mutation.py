@@ -1,0 +1,43 @@
+"""Mutation score: which mutants count, and what the share is."""
+
+from mutation import Judged, ordered, parsers, reachable, score
+from sources import ROOT, Source
+
+TWO = "def entered(x):\n    if x > 1:\n        return x + 1\n\n\ndef never(x):\n    return x - 1\n"
+
+
+def test_parsers_are_no_writers():
+    """Modules that only write are left out; those that cut bytes are there."""
+    names = {source.name.removeprefix("reference/lanceref/") for source in parsers(ROOT)}
+
+    assert {"file/footer.py", "pages/miniblock.py", "codecs/rle.py", "legacy/list.py"} <= names
+    assert not {"pages/miniblock_write.py", "codecs/rle_encode.py", "file/writer.py"} & names
+
+
+def test_functions_that_no_case_enters_do_not_count(tmp_path):
+    """A line that no case touches counts when its function is entered."""
+    path = tmp_path / "a.py"
+    path.write_text(TWO)
+    found = {m.text: ids for m, ids in reachable(Source(tmp_path, path), {"a.py": {2: ["c"]}})}
+
+    assert {
+        "Gt -> GtE: x > 1": ["c"],
+        "1 -> 2": ["c"],
+        "Add -> Sub: x + 1": [],
+        "1 -> 2 (2)": [],
+    } == found
+
+
+def test_broken_bytes_are_asked_first():
+    """Cases that must be refused notice most."""
+    assert ["a/neg-x", "b/neg-y", "a/plain"] == ordered(["a/plain", "b/neg-y", "a/neg-x"])
+
+
+def test_the_score_counts_by_module_and_clause():
+    """A mutant counts for its module and for every clause of its function."""
+    every = [
+        Judged("1", "a.py", ("L.a.b.c", "L.a.b.d"), "case", "fail"),
+        Judged("2", "a.py", ("L.a.b.c",), "", ""),
+    ]
+
+    assert {"a.py": (1, 2), "L.a.b.c": (1, 2), "L.a.b.d": (1, 1)} == score(every)
