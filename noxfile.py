@@ -155,6 +155,13 @@ def gate(session: nox.Session) -> None:
 
 
 @nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site: chapters, cases, implementations; verdicts from what lies in report/."""
+    session.install("-e", ".", "sphinx>=8", "myst-parser>=4", "furo>=2025.7")
+    session.run("python", "tools/docs_site.py", *session.posargs)
+
+
+@nox.session
 def mutation(session: nox.Session) -> None:
     """Ask whether the cases would notice a bug in a parser, mutant by mutant; can be resumed."""
     session.install("-e", ".", "coverage>=7")

@@ -1,0 +1,135 @@
+"""The site: chapters, cases, implementations and divergences as static pages.
+
+Pages are staged as Markdown and made by Sphinx. Verdicts come from the reports that lie below
+`report/`: what `nox -s conformance` and `nox -s matrix` left there; without any the site has none.
+
+    python tools/docs_site.py            into report/site
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import docs_cases
+import docs_links
+import docs_tables
+from docs_chapters import Shown, shown, staged
+from lance_conformance import cases, register
+from lance_conformance.cases import Case
+from lance_conformance.matrix import judged, page
+from lance_conformance.matrix.judged import Judged
+from lance_conformance.register import Clause
+from sources import ROOT
+
+STAGED = Path("report") / "site-source"
+BUILT = Path("report") / "site"
+
+
+def stage(root: Path, target: Path) -> None:
+    """Write the source of the site, in place of what was there."""
+    shutil.rmtree(target, ignore_errors=True)
+    (target / "_static").mkdir(parents=True)
+    shutil.copy(docs_cases.THEME / "conf.py", target)
+    shutil.copy(docs_cases.THEME / "site.css", target / "_static")
+    every, clauses = cases.load(root / "fixtures"), register.load(root / "spec" / "register.json")
+    implementations = reports(root / "report")
+    by_clause = shown(every, implementations)
+    for path in sorted((root / "spec").glob("*.md")):
+        _write(target / "spec" / path.name, staged(path.read_text("utf-8"), clauses, by_clause))
+    for name, text in docs_cases.pages(every, clauses, implementations):
+        _write(target / "cases" / f"{name}.md", text)
+    _write(target / "implementations.md", _implementations(root, every, implementations))
+    _write(target / "index.md", _index(root, every, clauses, by_clause))
+
+
+def reports(folder: Path) -> list[Judged]:
+    """Return the implementations whose reports lie below a folder, by name and version."""
+    found = {
+        (one.name, one.version): one
+        for path in sorted(folder.glob("**/report.jsonl"))
+        for one in [judged.read(path.parent)]
+    }
+    return [found[key] for key in sorted(found)]
+
+
+def build(source: Path, target: Path) -> int:
+    """Run Sphinx; a warning is a failure."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
+    return subprocess.run([*command, str(source), str(target)], check=False).returncode
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _implementations(root: Path, every: Sequence[Case], found: Sequence[Judged]) -> str:
+    lines = ["# Implementations", ""]
+    if not found:
+        return "\n".join([*lines, "No report lies below `report/`: run `nox -s conformance`.", ""])
+    lines += ["Cases passed of those claimed, by area.", "", docs_tables.areas(every, found), ""]
+    path = root / "report" / "matrix" / "matrix.json"
+    if path.exists():
+        matrix: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
+        if matrix["releases"]:
+            lines += ["## Releases of pylance", "", "Share of all cases passed, in percent.", ""]
+            lines += [docs_tables.trend(matrix), ""]
+        text = page.render(matrix)
+        lines += [text.replace("\n# ", "\n## ").removeprefix("# Matrix").partition("\n")[2]]
+    return "\n".join(lines)
+
+
+def _index(
+    root: Path,
+    every: Sequence[Case],
+    clauses: Mapping[str, Clause],
+    by_clause: Mapping[str, Shown],
+) -> str:
+    must = [one.id for one in clauses.values() if one.is_must and not one.untestable]
+    both = [name for name in must if (s := by_clause.get(name)) and s.keeping and s.breaking]
+    chapters = sorted(path.stem for path in (root / "spec").glob("[0-9]*.md"))
+    return "\n".join(
+        [
+            "# The Lance format, decided",
+            "",
+            "What the Lance columnar format is, clause by clause, with the bytes that show it and",
+            "what implementations make of them.",
+            "",
+            f"* {len(clauses)} clauses, {len(must)} of them MUST that can be tested;",
+            f"  {len(both)} of these have a case that keeps and one that breaks them",
+            f"* {sum(case.is_active for case in every)} cases",
+            "* [implementations](implementations.md) and [divergences](spec/divergences.md)",
+            "",
+            *("```{toctree}", ":caption: Specification", ":maxdepth: 1", "", "spec/README"),
+            *(f"spec/{name}" for name in chapters),
+            *("spec/divergences", "```", ""),
+            *("```{toctree}", ":caption: Suite", ":maxdepth: 1", ""),
+            *("cases/index", "implementations", "```", ""),
+        ]
+    )
+
+
+def main() -> int:
+    """Stage and build."""
+    parser = argparse.ArgumentParser(description="Build the site.")
+    parser.add_argument("--out", type=Path, default=ROOT / BUILT)
+    options = parser.parse_args()
+    stage(ROOT, ROOT / STAGED)
+    if build(ROOT / STAGED, options.out) != 0:
+        return 1
+    lost = list(docs_links.broken(options.out.resolve()))
+    for link in lost:
+        print(f"leads nowhere: {link}")
+    print(f"wrote {options.out / 'index.html'}")
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

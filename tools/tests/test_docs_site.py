@@ -1,0 +1,30 @@
+"""The site: its source has a page for everything."""
+
+import json
+
+import docs_site
+from sources import ROOT
+
+
+def test_all_chapters_and_topics_are_staged(tmp_path):
+    """Every chapter is in the table of contents, and every link of a clause is a page."""
+    docs_site.stage(ROOT, tmp_path / "source")
+    index = (tmp_path / "source" / "index.md").read_text()
+    chapters = {path.stem for path in (ROOT / "spec").glob("*.md")}
+
+    assert chapters == {path.stem for path in (tmp_path / "source" / "spec").glob("*.md")}
+    assert all(f"spec/{name}" in index for name in chapters)
+    topics = {path.parent.parent for path in (ROOT / "fixtures").rglob("case.json")}
+    assert len(topics) + 1 == len(list((tmp_path / "source" / "cases").glob("*.md")))
+
+
+def test_reports_are_found_where_sessions_leave_them(tmp_path):
+    """One for each implementation and version, however deep; what did not end is an error."""
+    header = {"type": "header", "implementation": {"name": "x", "version": "1"}, "capabilities": {}}
+    footer = {"type": "footer", "outcomes": {}, "scores": {}}
+    for folder in ("reference", "matrix/x"):
+        (tmp_path / folder).mkdir(parents=True)
+        lines = map(json.dumps, (header, {"id": "a", "outcome": "pass", "detail": ""}, footer))
+        (tmp_path / folder / "report.jsonl").write_text("\n".join(lines) + "\n")
+
+    assert ["x 1"] == [one.label for one in docs_site.reports(tmp_path)]
