@@ -10,6 +10,7 @@ import pyarrow as pa
 from lanceref.edit.index_build import indexed_field
 from lanceref.errors import NotFound
 from lanceref.file.schema import Field, LanceSchema
+from lanceref.index.indices import indexed_path
 from lanceref.index.kind import Kind
 from lanceref.index.ordering import has_order
 from lanceref.index.training import leaf
@@ -75,11 +76,12 @@ def index_request(
     if kind is None:
         raise NotImplementedError(f"there is no index type {name}")
     try:
-        field, _ = indexed_field(schema, column)
+        path, _ = indexed_path(schema, column)
     except NotFound as error:
         raise KeyError(f"{column} not found in schema") from error
+    field, _ = indexed_field(schema, path)
     _check(name, column, field)
-    return IndexRequest(kind, column, parameters)
+    return IndexRequest(kind, path, parameters)
 
 
 def _check(name: str, column: str, field: Field) -> None:

@@ -16,7 +16,7 @@ from lanceref.edit.index_build import build_segment, rewrite_segments
 from lanceref.edit.index_staging import finish_folder, finished
 from lanceref.errors import IndexMixed, IndexNotFound, IndexRefused, OperationRefused
 from lanceref.index.indices import Index as LogicalIndex
-from lanceref.index.indices import paths_of, type_name
+from lanceref.index.indices import indexed_path, type_name
 from lanceref.index_request import index_request
 from lanceref.opened import OpenTable
 from lanceref.proto import table_pb2
@@ -104,9 +104,8 @@ class Indexing(OpenTable):
     def _replaceable(self, name: str, column: str, *, replace: bool) -> Entries:
         """Return the segments that a new index takes the place of. Raises IndexRefused."""
         before = self._segments(name)
-        paths = paths_of(self._snapshot.manifest.schema)
-        own = [field for field, path in paths.items() if path.lower() == column.lower()]
-        if any(list(entry.fields) != own for entry in before):
+        _, own = indexed_path(self._snapshot.manifest.schema, column)
+        if any(list(entry.fields) != [own] for entry in before):
             raise IndexRefused(
                 f"Index name '{name}' already exists with different fields, "
                 "please specify a different name"

@@ -12,6 +12,7 @@ import pyarrow as pa
 from lanceref.edit.index_build import indexed_field
 from lanceref.errors import NotFound, QueryRefused
 from lanceref.file.schema import LanceSchema
+from lanceref.index.indices import indexed_path
 from lanceref.index.training import leaf
 from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.vector_file import TYPES, VectorType
@@ -68,7 +69,7 @@ def vector_request(
     storage = {name: arguments[name] for name in STORAGE_ARGUMENTS if name in arguments}
     if isinstance(storage.get("pq_codebook"), pa.Array):
         storage["pq_codebook"] = _codebook(storage, kind)
-    return columns[0], VectorParameters(
+    return indexed_path(schema, columns[0])[0], VectorParameters(
         type_,
         chosen,
         count,

@@ -21,6 +21,20 @@ def test_a_type_by_name_or_by_its_configuration():
     assert (request.kind.name, request.parameters) == ("BITMAP", {"q": 2})
 
 
+def test_columns_are_named_as_in_the_schema():
+    """Whatever the case asked for, the very name first; odd names stand in backticks."""
+    odd = pa.struct([("user-id", pa.int8()), ("Key", pa.int8())])
+    schema = schema_of(pa.schema([("aB", pa.int8()), ("Ab", pa.int8()), ("row-id", odd)]))
+    for asked, path in (
+        ("Ab", "Ab"),
+        ("AB", "aB"),
+        ("`row-id`.`user-id`", "row-id.user-id"),
+        ("row-id.user-id", "row-id.user-id"),
+        ("`ROW-ID`.key", "row-id.Key"),
+    ):
+        assert index_request(schema, asked, "BTREE", {}).column == path
+
+
 @pytest.mark.parametrize(
     ("column", "index_type", "error"),
     [

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from lanceref.errors import NotFound, OperationRefused
+from lanceref.errors import OperationRefused
 from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.file.versions import version_named
 from lanceref.index.index_file import version_for
-from lanceref.index.indices import Index, paths_of
+from lanceref.index.indices import Index, indexed_path, paths_of
 from lanceref.index.kind import Built, Kind, Parameters
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
@@ -36,11 +36,9 @@ Mask = NDArray[np.bool_]
 
 def indexed_field(schema: LanceSchema, column: str) -> tuple[Field, int]:
     """Return a column pruned to its indexed part, and the id of that. Raises NotFound."""
-    for field_id, path in paths_of(schema).items():
-        if path == column or path.lower() == column.lower():
-            (field,) = project(schema, [path])
-            return field, field_id
-    raise NotFound(f"{column} not found in schema")
+    path, field_id = indexed_path(schema, column)
+    (field,) = project(schema, [path])
+    return field, field_id
 
 
 def build_segment(

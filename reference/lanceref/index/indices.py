@@ -9,6 +9,7 @@ L.index.details.missing, L.index.segment.coverage
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from lanceref.context import Context
 from lanceref.cursor import Cursor
-from lanceref.errors import UnknownVersion
+from lanceref.errors import NotFound, UnknownVersion
 from lanceref.file.schema import LanceSchema
 from lanceref.index.fragment_reuse import read_reuse
 from lanceref.index.kind import Found, Kind, ScalarIndex
@@ -223,3 +224,18 @@ def paths_of(schema: LanceSchema) -> dict[int, str]:
             for child in one.children
         ]
     return found
+
+
+def indexed_path(schema: LanceSchema, column: str) -> tuple[str, int]:
+    """Return the path of a field below structs only, as the schema spells it, and its id.
+
+    Parts that are no plain words may stand in backticks; where no field has the very name, its
+    letters may be of the other case. Raises NotFound.
+    """
+    paths = paths_of(schema)
+    plain = re.sub(r"`([^`]*)`", r"\1", column)
+    for wanted, spelled in ((column, str), (plain, str), (plain.lower(), str.lower)):
+        for field_id, path in paths.items():
+            if spelled(path) == wanted:
+                return path, field_id
+    raise NotFound(f"{column} not found in schema")
