@@ -12,16 +12,20 @@ Clauses: L.table.cleanup.referenced, L.table.cleanup.young, L.table.cleanup.stra
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 
+from lanceref.arguments import unsigned
+from lanceref.cleanup_plan import (
+    CleanupExplanation,
+    CleanupPlan,
+    CleanupReferencedBranch,
+    CleanupStats,
+)
 from lanceref.errors import CleanupRefused, NotFound
 from lanceref.opened import OpenTable
 from lanceref.references import branch_store
-from lanceref.storage import Entry
 from lanceref.table.bases import DATA_FOLDER, Bases
 from lanceref.table.deletions import FOLDER as DELETIONS
 from lanceref.table.inventory import INDICES, TRANSACTIONS, Needed, needed_by
@@ -42,28 +46,6 @@ FOLDERS = (DATA_FOLDER, DELETIONS, TRANSACTIONS, INDICES)
 """Folders whose files a version names."""
 
 
-@dataclass(frozen=True, slots=True)
-class CleanupStats:
-    """What a cleanup took away."""
-
-    bytes_removed: int
-    old_versions: int
-    data_files_removed: int
-    transaction_files_removed: int
-    index_files_removed: int
-    deletion_files_removed: int
-    failed_deletes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """Manifests that go, by their names, and other files."""
-
-    versions: list[VersionName]
-    files: list[Entry]
-    manifest_bytes: int
-
-
 class Cleanup(OpenTable):
     """The housekeeping of a dataset."""
 
@@ -74,21 +56,79 @@ class Cleanup(OpenTable):
         *,
         delete_unverified: bool = False,
         error_if_tagged_old_versions: bool = True,
+        delete_rate_limit: int | None = None,
         versions: Sequence[int] | None = None,
     ) -> CleanupStats:
         """Remove old versions and the files only they need.
 
         A version goes when it is older than the open one and than `older_than` and not among the
-        latest `retain_versions`, or listed in `versions`. Raises CleanupRefused for one with a tag,
-        ValueError for a number below 1.
+        latest `retain_versions`, or listed in `versions`. At most `delete_rate_limit` files go in a
+        second. Raises CleanupRefused for a version with a tag and for a number below 1.
         """
+        if delete_rate_limit is not None and unsigned(delete_rate_limit) == 0:
+            raise CleanupRefused("delete_rate_limit must be greater than 0, got 0")
+        plan = self._asked(
+            older_than,
+            retain_versions,
+            versions,
+            delete_unverified=delete_unverified,
+            error_if_tagged_old_versions=error_if_tagged_old_versions,
+        )
+        return self._carry_out(plan, delete_rate_limit)
+
+    def explain_cleanup_old_versions(
+        self,
+        older_than: timedelta | None = None,
+        retain_versions: int | None = None,
+        *,
+        delete_unverified: bool = False,
+        error_if_tagged_old_versions: bool = True,
+        delete_rate_limit: int | None = None,
+        versions: Sequence[int] | None = None,
+        include_files: bool = False,
+        max_files: int = 1000,
+    ) -> CleanupExplanation:
+        """Return what a cleanup with the same arguments would remove; up to `max_files` are named.
+
+        Raises as `cleanup_old_versions`, and ValueError for no files at most.
+        """
+        if max_files <= 0:
+            raise ValueError("max_files must be positive")
+        plan = self._asked(
+            older_than,
+            retain_versions,
+            versions,
+            delete_unverified=delete_unverified,
+            error_if_tagged_old_versions=error_if_tagged_old_versions,
+        )
+        files = plan.candidates if include_files else []
+        branches = [
+            CleanupReferencedBranch(name, one["parent_version"], False)
+            for name, one in list_branches(self._root, self._ctx).items()
+            if one["parent_branch"] == self._branch
+        ]
+        cut = len(files) > max_files
+        return CleanupExplanation(
+            self.version, plan.stats, files[:max_files], cut, max_files, branches
+        )
+
+    def _asked(
+        self,
+        older_than: timedelta | None,
+        retain_versions: int | None,
+        versions: Sequence[int] | None,
+        *,
+        delete_unverified: bool,
+        error_if_tagged_old_versions: bool,
+    ) -> CleanupPlan:
+        """Return what a cleanup takes away. Raises CleanupRefused."""
         if older_than is None and retain_versions is None and versions is None:
             older_than = DEFAULT_AGE
-        if retain_versions is not None and retain_versions < 1:
-            raise ValueError(f"retain_versions must be positive, got {retain_versions}")
+        if retain_versions is not None and unsigned(retain_versions) == 0:
+            raise CleanupRefused("retain_versions must be greater than 0, got 0")
         names = list_versions(self._snapshot.store, self._ctx)
         candidates = self._old(names, older_than, retain_versions, versions)
-        return self._clean(
+        return self._planned(
             names,
             {number for number in candidates if number < self.version},
             delete_unverified=delete_unverified,
@@ -101,16 +141,17 @@ class Cleanup(OpenTable):
         """Remove old versions before another one; arguments and errors as above."""
         names = list_versions(self._snapshot.store, self._ctx)
         candidates = self._old(names, older_than, retain_versions, None)
-        return self._clean(names, {number for number in candidates if number < version})
+        going = {number for number in candidates if number < version}
+        return self._carry_out(self._planned(names, going))
 
-    def _clean(
+    def _planned(
         self,
         names: list[VersionName],
         candidates: set[int],
         *,
         delete_unverified: bool = False,
         error_if_tagged_old_versions: bool = True,
-    ) -> CleanupStats:
+    ) -> CleanupPlan:
         tagged = candidates & self._tagged()
         if tagged and error_if_tagged_old_versions:
             raise CleanupRefused(
@@ -119,8 +160,7 @@ class Cleanup(OpenTable):
                 "the tags"
             )
         going = candidates - tagged - self._branched()
-        plan = self._plan(names, going, delete_unverified=delete_unverified)
-        return self._carry_out(plan)
+        return self._plan(names, going, delete_unverified=delete_unverified)
 
     def _old(
         self,
@@ -155,7 +195,9 @@ class Cleanup(OpenTable):
     def _named(self, name: VersionName) -> Manifest:
         return open_named(self._snapshot.store, name, self._ctx)
 
-    def _plan(self, names: list[VersionName], going: set[int], *, delete_unverified: bool) -> _Plan:
+    def _plan(
+        self, names: list[VersionName], going: set[int], *, delete_unverified: bool
+    ) -> CleanupPlan:
         store = self._snapshot.store
         kept_paths, kept_folders = self._needed(self._staying(names, going))
         old_paths, old_folders = self._needed(
@@ -172,9 +214,14 @@ class Cleanup(OpenTable):
         for entry in strays(store, list_branches(self._root, self._ctx)):
             if delete_unverified or entry.modified < young:
                 files.append(entry)
-        leaving = [name for name in names if name.version in going]
-        sizes = [store.open(name.path).size for name in leaving]
-        return _Plan(leaving, files, sum(sizes))
+        leaving = [name.path for name in names if name.version in going]
+        manifests = {path: store.open(path).size for path in leaving}
+        unverified = {
+            entry.path
+            for entry in files
+            if entry.path not in old_paths and not entry.path.startswith(old_folders)
+        }
+        return CleanupPlan(manifests, files, frozenset(unverified))
 
     def _staying(self, names: list[VersionName], going: set[int]) -> Iterable[Manifest]:
         """Yield every version that stays and may need files of this table: branches' too."""
@@ -215,24 +262,17 @@ class Cleanup(OpenTable):
             return (manifest.message.branch or None) == self._branch
         return bases.store_of(one.base_id).root == self._snapshot.store.root
 
-    def _carry_out(self, plan: _Plan) -> CleanupStats:
+    def _carry_out(self, plan: CleanupPlan, rate_limit: int | None = None) -> CleanupStats:
         """Remove manifests first: a version that is there always has its files."""
         store = self._snapshot.store
-        for name in plan.versions:
-            store.delete(name.path)
-        for entry in plan.files:
-            store.delete(entry.path)
+        pause = 0.0 if rate_limit is None else 1 / rate_limit
+        for number, path in enumerate([*plan.manifests, *(entry.path for entry in plan.files)]):
+            if number and pause:
+                time.sleep(pause)
+            store.delete(path)
         if any(entry.path.startswith(f"{TREE}/") for entry in plan.files):
             store.prune(TREE)
-        counts = Counter(entry.path.split("/")[0] for entry in plan.files)
-        return CleanupStats(
-            bytes_removed=sum(entry.size for entry in plan.files) + plan.manifest_bytes,
-            old_versions=len(plan.versions),
-            data_files_removed=counts[DATA_FOLDER],
-            transaction_files_removed=counts[TRANSACTIONS],
-            index_files_removed=counts[INDICES],
-            deletion_files_removed=counts[DELETIONS],
-        )
+        return plan.stats
 
 
 def _seconds(manifest: Manifest) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import TypedDict
 
 from lanceref.dataset import LanceDataset
@@ -25,6 +26,9 @@ from lanceref.txn.transaction import MESSAGE_KEY
 
 FREE = LanceOperation.Overwrite, LanceOperation.Restore
 """Operations that need no version they were made for."""
+
+COMMIT_TIMEOUT = timedelta(minutes=30)
+"""How long a commit is tried again, unless the caller says otherwise."""
 
 
 class BulkCommitResult(TypedDict):
@@ -47,12 +51,13 @@ def commit_operation(
     commit_message: str | None = None,
     enable_stable_row_ids: bool | None = None,
     base_store_params: dict[str, dict[str, str]] | None = None,
+    commit_timeout: timedelta | None = COMMIT_TIMEOUT,
 ) -> LanceDataset:
     """Commit an operation and return the new version.
 
-    Raises ValueError for an operation without a read version that needs one, TypeError for
-    something else than an operation, NotFound without a table, DataRefused for an operation that
-    does not fit it, and CommitConflict.
+    It is not tried again after `commit_timeout`. Raises ValueError for an operation without a read
+    version that needs one, TypeError for something else than an operation, NotFound without a
+    table, DataRefused for an operation that does not fit it, and CommitConflict.
     """
     options = store_options(storage_options, base_store_params, commit_lock)
     target = open_target(base_uri, options)
@@ -76,9 +81,23 @@ def commit_operation(
         retries=max_retries,
         lock=commit_lock,
         detached=bool(detached),
+        timeout=_seconds(commit_timeout),
     )
     staged = _stage(target, given, bool(enable_stable_row_ids))
     return committed(target, commit(target.store, staged, policy, target.ctx))
+
+
+def _seconds(timeout: timedelta | None) -> float | None:
+    """Return a duration in seconds. Raises TypeError, ValueError, DataRefused."""
+    if timeout is None:
+        return None
+    if not isinstance(timeout, timedelta):
+        raise TypeError(f"commit_timeout must be a timedelta, not {type(timeout).__name__}")
+    if timeout < timedelta(0):
+        raise ValueError("commit_timeout must not be negative")
+    if not timeout:
+        raise DataRefused("commit_timeout must be non-zero; pass None to disable it")
+    return timeout.total_seconds()
 
 
 def commit_batch(

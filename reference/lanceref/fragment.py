@@ -67,7 +67,7 @@ class LanceFragment:
     """One fragment of a dataset."""
 
     def __init__(self, dataset: OpenTable, fragment_id: int) -> None:
-        self._snapshot, self._dataset = dataset._snapshot, dataset
+        self._snapshot, self._ds = dataset._snapshot, dataset
         for rows in self._snapshot.fragments:
             if rows.fragment.id == fragment_id:
                 self._rows = rows
@@ -78,7 +78,7 @@ class LanceFragment:
     def of(cls, dataset: OpenTable, rows: FragmentRows) -> Self:
         """Return the fragment of rows of a table."""
         made = cls.__new__(cls)
-        made._snapshot, made._dataset, made._rows = dataset._snapshot, dataset, rows
+        made._snapshot, made._ds, made._rows = dataset._snapshot, dataset, rows
         return made
 
     def __repr__(self) -> str:
@@ -86,7 +86,7 @@ class LanceFragment:
         return f"LanceFileFragment(id={self.fragment_id}, data_files={files})"
 
     def __reduce__(self) -> tuple[type[LanceFragment], tuple[OpenTable, int]]:
-        return LanceFragment, (self._dataset, self.fragment_id)
+        return LanceFragment, (self._ds, self.fragment_id)
 
     @staticmethod
     def create_from_file(filename: str, dataset: OpenTable, fragment_id: int) -> FragmentMetadata:

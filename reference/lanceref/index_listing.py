@@ -5,6 +5,7 @@ Has the names of pylance's `LanceDataset`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from uuid import UUID
@@ -34,6 +35,11 @@ class IndexListing(OpenTable):
 
     def list_indices(self) -> list[dict[str, object]]:
         """Return every segment: name, type, uuid, fields, version, fragments."""
+        warnings.warn(
+            "list_indices is deprecated. Use describe_indices instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         segments = {one.uuid: one for one in self._snapshot.indices.segments}
         return [
             {

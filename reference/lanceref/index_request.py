@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 import pyarrow as pa
 
@@ -82,6 +83,14 @@ def index_request(
     field, _ = indexed_field(schema, path)
     _check(name, column, field)
     return IndexRequest(kind, path, parameters)
+
+
+def segment_uuid(text: str | None) -> UUID | None:
+    """Return the uuid that a segment is to have. Raises ValueError."""
+    try:
+        return None if text is None else UUID(text)
+    except ValueError as error:
+        raise ValueError(f"Invalid UUID {text!r}: {error}") from error
 
 
 def _check(name: str, column: str, field: Field) -> None:

@@ -17,7 +17,7 @@ from lanceref.edit.index_staging import finish_folder, finished
 from lanceref.errors import IndexMixed, IndexNotFound, IndexRefused, OperationRefused
 from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name
-from lanceref.index_request import index_request
+from lanceref.index_request import index_request, segment_uuid
 from lanceref.opened import OpenTable
 from lanceref.proto import table_pb2
 from lanceref.table.rows import FragmentRows
@@ -85,7 +85,7 @@ class Indexing(OpenTable):
             request.parameters,
             self._fragments(fragment_ids) if train else (),
             name,
-            None if index_uuid is None else uuid.UUID(index_uuid),
+            segment_uuid(index_uuid),
             staged=fragment_ids is not None,
         )
         if fragment_ids is None:
@@ -169,9 +169,8 @@ class Indexing(OpenTable):
         """Build a segment over vectors and return its entry."""
         from lanceref.index.vector.vector_kind import VECTOR
 
-        uuid_ = None if index_uuid is None else uuid.UUID(index_uuid)
-        given = {"vector": parameters}
-        return build_segment(self._snapshot, VECTOR, path, given, fragments, name, uuid_)
+        given, chosen = {"vector": parameters}, segment_uuid(index_uuid)
+        return build_segment(self._snapshot, VECTOR, path, given, fragments, name, chosen)
 
     def create_index_uncommitted(
         self,
@@ -214,7 +213,7 @@ class Indexing(OpenTable):
             request.parameters,
             fragments,
             name,
-            None if index_uuid is None else uuid.UUID(index_uuid),
+            segment_uuid(index_uuid),
             staged=True,
         )
         return index_of(entry)
@@ -244,6 +243,7 @@ class Indexing(OpenTable):
             raise NotImplementedError(
                 f"Only {', '.join(MERGED)} are supported, received {index_type}"
             )
+        segment_uuid(index_uuid)
         from lanceref.index.kinds import BY_NAME  # who builds in one go needs no other types
 
         kind = BY_NAME.get(index_type.upper())

@@ -19,6 +19,9 @@ from lanceref.table.row_ids_write import encode_ids
 
 _CTX = Context("row id metadata")
 
+SHOWN = 10
+"""Ids that a sequence shows of itself."""
+
 
 class RowIdSequence:
     """Ids in the order of their rows, each once.
@@ -29,11 +32,14 @@ class RowIdSequence:
 
     def __init__(self, row_ids: Iterable[int] | pa.Array | pa.ChunkedArray) -> None:
         if isinstance(row_ids, pa.Array | pa.ChunkedArray):
-            if row_ids.null_count:
-                raise DataRefused(
-                    f"Row ids must not be null, but the array has {row_ids.null_count} null values"
-                )
-            row_ids = row_ids.to_pylist()
+            row_ids = _of_array(row_ids)
+        elif isinstance(row_ids, range) and len(row_ids) and row_ids[0] < 0:
+            raise DataRefused(f"Row ids must be non-negative, but the range starts at {row_ids[0]}")
+        elif not isinstance(row_ids, Iterable):
+            kind = type(row_ids).__name__
+            raise TypeError(
+                f"Row ids must be an iterable of integers or an Arrow array, but got {kind}"
+            )
         held = list(row_ids)
         for one in held:
             if not isinstance(one, int | np.integer):
@@ -76,4 +82,23 @@ class RowIdSequence:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"RowIdSequence({list(self)})"
+        first = ", ".join(map(str, self._ids[:SHOWN].tolist()))
+        if len(self) <= SHOWN:
+            return f"RowIdSequence([{first}])"
+        return f"RowIdSequence([{first}, ...], len={len(self)})"
+
+
+def _of_array(row_ids: pa.Array | pa.ChunkedArray) -> list[int]:
+    """Return the ids of an array. Raises TypeError, DataRefused."""
+    if not pa.types.is_integer(row_ids.type):
+        raise TypeError(
+            f"Row ids must be an array of integers, but got an array of type {row_ids.type}"
+        )
+    if row_ids.null_count:
+        raise DataRefused(
+            f"Row ids must not be null, but the array has {row_ids.null_count} null values"
+        )
+    try:
+        return row_ids.cast(pa.uint64()).to_pylist()  # type: ignore[no-any-return]
+    except pa.ArrowInvalid as error:
+        raise DataRefused(f"Row ids must fit in a uint64: {error}") from error

@@ -5,7 +5,7 @@ Names, defaults and errors are pylance's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from lanceref.query.full_text import FullTextQuery
 from lanceref.query.minhash_query import MinHashQuery
 from lanceref.query.ordering import ColumnOrdering
 from lanceref.query.rows import condition
+from lanceref.scan_statistics import ScanStatistics
 from lanceref.scanner import LanceScanner, ScanOptions
 from lanceref.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
@@ -56,7 +57,7 @@ class ScanArguments(TypedDict, total=False):
     index_segments: object
     row_addr_allowlist: bytes | None
     row_addr_blocklist: bytes | None
-    scan_stats_callback: object
+    scan_stats_callback: Callable[[ScanStatistics], object] | None
     substrait_aggregate: bytes | None
     batch_readahead: int | None
     fragment_readahead: int | None
@@ -79,7 +80,6 @@ NOT_YET = (
     "index_segments",
     "row_addr_allowlist",
     "row_addr_blocklist",
-    "scan_stats_callback",
     "substrait_aggregate",
 )
 """Arguments that need what this implementation does not have yet."""
@@ -130,6 +130,7 @@ def describe(
         _orderings(arguments.get("order_by"), schema),
         computed,
         bool(arguments.get("strict_batch_size")),
+        arguments.get("scan_stats_callback"),
     )
     if search is None:
         return LanceScanner(snapshot, fragments, projection, options)
@@ -214,7 +215,7 @@ def _nearest(
             raise QueryRefused("Cannot include deleted rows in a MinHash search")
         return arguments["nearest"]
     if given is not snapshot.fragments:
-        raise QueryRefused("Not supported: nearest neighbours are not searched for in fragments")
+        raise QueryRefused("This operation is not supported for fragment scan")
     if arguments.get("include_deleted_rows"):
         raise QueryRefused("Cannot include deleted rows in a nearest neighbor search")
     schema = snapshot.schema(BlobHandling.DECLARED)

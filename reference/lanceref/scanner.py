@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from lanceref.query.columns import Computed
 from lanceref.query.ordering import ColumnOrdering, ordered
 from lanceref.query.plan import candidates
 from lanceref.query.rows import Condition, chosen_rows, read_passed
+from lanceref.scan_statistics import ScanStatistics, observed
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, ROW_OFFSET, FragmentRows
@@ -43,7 +44,8 @@ SIZE_VARIABLE = "LANCE_DEFAULT_BATCH_SIZE"
 class ScanOptions:
     """What a scan returns besides its columns: None for a number means the default.
 
-    `early` are columns that are read with those of the filter, passed or not.
+    `early` are columns that are read with those of the filter, passed or not; `observer` is told
+    at the end what was read.
     """
 
     batch_size: int | None = None
@@ -55,6 +57,7 @@ class ScanOptions:
     order_by: tuple[ColumnOrdering, ...] = ()
     computed: Computed | None = None
     strict: bool = False
+    observer: Callable[[ScanStatistics], object] | None = None
 
 
 class LanceScanner:
@@ -88,6 +91,13 @@ class LanceScanner:
 
         No batch crosses a fragment unless batches are to have exactly the size asked for.
         """
+        observer, batches = self._options.observer, self._batches()
+        if observer is None:
+            return batches
+        return observed(batches, self._snapshot.store.stats, observer)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows, cut as asked for."""
         options = self._options
         batches = self._sorted() if options.order_by else self._in_order(self._projection)
         if options.computed is not None:
@@ -181,7 +191,8 @@ class LanceScanner:
             own = ", ".join(options.condition.filter.paths)
             steps.insert(0, f"Filter: columns=[{own}]")
             if verbose and (late := self._late()):
-                steps.insert(0, f"Take: columns=({', '.join(late)})")
+                names = ", ".join(late)
+                steps.insert(0, f"Take: columns=({names}), projection=[{names}], source=stream")
             steps += options.condition.asked
         if options.order_by:
             keys = ", ".join(one.column_name for one in options.order_by)

@@ -115,7 +115,7 @@ class SearchScanner(LanceScanner):
         """Schema of the result."""
         return self._result.schema
 
-    def to_batches(self) -> Iterator[pa.RecordBatch]:
+    def _batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows, the best first or in the order asked for."""
         options = self._options
         rows = self.found(options.limit, options.offset or 0)

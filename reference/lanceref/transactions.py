@@ -12,6 +12,7 @@ from uuid import UUID
 import pyarrow as pa
 from pyroaring import BitMap
 
+from lanceref.errors import FormatError
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import field_message, schema_message, schema_of
 from lanceref.metadata import FragmentMetadata
@@ -20,6 +21,7 @@ from lanceref.proto import table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.schema import LanceSchema as PublicSchema
 from lanceref.table.data_files import with_dictionaries
+from lanceref.txn.change_rows import updated_offsets
 from lanceref.txn.index_entries import covered, set_covered
 
 Op = LanceOperation
@@ -97,6 +99,10 @@ def _update(message: pb.Transaction, op: Op.Update) -> None:
             updated_fragment_offset_bitmaps=op.updated_fragment_offsets or {},
         )
     )
+    try:
+        updated_offsets(message.update)
+    except FormatError as error:
+        raise ValueError(f"updated_fragment_offsets holds no RoaringBitmap: {error}") from error
 
 
 def _merge(message: pb.Transaction, op: Op.Merge) -> None:

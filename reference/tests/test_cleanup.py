@@ -48,7 +48,7 @@ def test_young_versions_stay(table):
     assert 0 == table.cleanup_old_versions().old_versions
     assert 1 == table.cleanup_old_versions(retain_versions=2).old_versions
     assert [2, 3] == _versions(table)
-    with pytest.raises(ValueError, match="positive"):
+    with pytest.raises(ValueError, match="greater than 0"):
         table.cleanup_old_versions(retain_versions=0)
 
 
@@ -147,3 +147,33 @@ def test_the_oracle_takes_away_the_same(tmp_path):
     assert left[0] == left[1]
     for name in ("bytes_removed", "old_versions", "data_files_removed", "deletion_files_removed"):
         assert getattr(theirs, name) == getattr(ours, name)
+
+
+def test_a_cleanup_is_explained_before_it_is_done(table):
+    """What it would take away, file by file up to a number; then it takes away just that."""
+    asked = {"older_than": timedelta(0), "retain_versions": 2}
+    told = table.explain_cleanup_old_versions(**asked, include_files=True, max_files=2)
+    whole = table.explain_cleanup_old_versions(**asked, include_files=True)
+    assert (table.version, 2, True) == (
+        told.read_version,
+        len(told.candidate_files),
+        told.candidate_files_truncated,
+    )
+    assert [] == table.explain_cleanup_old_versions(**asked).candidate_files
+    assert whole.stats.bytes_removed == sum(one.size_bytes for one in whole.candidate_files)
+    assert {"data", "manifest", "transaction"} >= {one.kind for one in whole.candidate_files}
+    assert not any(one.unverified for one in whole.candidate_files)
+    assert whole.stats == table.cleanup_old_versions(**asked)
+    with pytest.raises(ValueError, match="max_files"):
+        table.explain_cleanup_old_versions(max_files=0)
+
+
+def test_files_go_no_faster_than_asked(table, monkeypatch):
+    """A pause stands between two of them."""
+    pauses = []
+    monkeypatch.setattr("lanceref.cleanup.time.sleep", pauses.append)
+    stats = table.cleanup_old_versions(retain_versions=1, delete_rate_limit=4)
+    assert stats.old_versions > 0
+    assert {0.25} == set(pauses)
+    with pytest.raises(OSError, match="delete_rate_limit"):
+        table.cleanup_old_versions(delete_rate_limit=0)

@@ -1,6 +1,7 @@
 """Fragments that are written first and committed later."""
 
 import json
+from datetime import timedelta
 
 import pyarrow as pa
 import pytest
@@ -82,6 +83,31 @@ def test_files_of_old_and_new_versions_do_not_mix(tmp_path):
     files = write_fragments(keyed, tmp_path / "d", mode="create", data_storage_version="0.1")
     with pytest.raises(NotStorable, match="write_dataset only"):
         LanceDataset.commit(tmp_path / "d", Overwrite(keyed.schema, files))
+
+
+def test_versions_apart_need_names_of_v2(tmp_path):
+    """The names of V1 leave no room for them."""
+    ds = write_dataset(TABLE, tmp_path, enable_v2_manifest_paths=False)
+    with pytest.raises(OSError, match="v1 manifest paths"):
+        LanceDataset.commit(ds, Append([]), 1, detached=True)
+
+
+def test_a_commit_takes_its_time_and_no_more(tmp_path):
+    """A duration above zero, or None; anything else is refused."""
+    ds = write_dataset(TABLE, tmp_path)
+    for timeout in (timedelta(minutes=1), None):
+        ds = LanceDataset.commit(ds, Append([]), ds.version, commit_timeout=timeout)
+    for timeout, error in ((timedelta(0), OSError), (timedelta(-1), ValueError), (3, TypeError)):
+        with pytest.raises(error, match="timeout"):
+            LanceDataset.commit(ds, Append([]), ds.version, commit_timeout=timeout)
+
+
+def test_offsets_of_updated_rows_are_bitmaps(tmp_path):
+    """Other bytes are refused before anything is written."""
+    ds = write_dataset(TABLE, tmp_path)
+    update = LanceOperation.Update(updated_fragment_offsets={0: b"no bitmap"})
+    with pytest.raises(ValueError, match="RoaringBitmap"):
+        LanceDataset.commit(ds, update, 1)
 
 
 @pytest.mark.oracle

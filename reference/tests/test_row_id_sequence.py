@@ -29,6 +29,10 @@ def test_ids_survive_metadata(ids):
         ([1, 1], ValueError),
         (pa.array([1, None]), ValueError),
         ([-1], OverflowError),
+        (range(-2, 2), ValueError),
+        (pa.array([-1]), ValueError),
+        (pa.array([1.5]), TypeError),
+        (5, TypeError),
         (["a"], TypeError),
     ],
 )
@@ -45,7 +49,9 @@ def test_ids_of_a_column_are_not_in_metadata():
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("ids", [range(3, 7), [5, 3, 9], range(0, 10, 2), range(5, 2, -1), []])
+@pytest.mark.parametrize(
+    "ids", [range(3, 7), [5, 3, 9], range(12), range(0, 10, 2), range(5, 2, -1), []]
+)
 def test_the_oracle_writes_the_same(tmp_path, ids):
     """Byte for byte; what a table has is read."""
     import lance

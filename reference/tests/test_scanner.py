@@ -136,9 +136,25 @@ def test_a_plan_can_be_run_and_measured(tmp_path):
         r"^ +LanceRead: projection=\[a\].*output_rows=50.*rows_scanned=100", plan, re.M
     )
     assert re.search(r"bytes_read=[1-9]\d*, iops=[1-9]\d*, requests=[1-9]", plan)
-    assert "Take: columns=(b)" in made.scanner(["b"], filter="a < 50").explain_plan(True)
+    assert "Take: columns=(b), projection=[b], source=stream" in made.scanner(
+        ["b"], filter="a < 50"
+    ).explain_plan(True)
     assert "output_rows=100" in made.scanner().analyze_plan()
     assert "output_rows=50," in made.scanner(filter="a < 50").analyze_plan(count_rows=True)
+
+
+def test_what_was_read_is_told_at_the_end(tmp_path):
+    """Once for a scan, when its last batch was taken; a scan that is not run is silent."""
+    lanceref.write_dataset(pa.table({"a": range(100), "b": range(100)}), tmp_path)
+    told = []
+    for asked in ({}, {"filter": "a < 50"}, {"columns": ["b"], "limit": 3}):
+        scanner = lanceref.dataset(tmp_path).scanner(**asked, scan_stats_callback=told.append)
+        assert [] == told
+        scanner.to_table()
+        (one,) = told
+        assert one.iops == one.requests > 0 < one.bytes_read
+        assert one.all_counts["bytes_read"] == one.bytes_read
+        told.clear()
 
 
 def test_the_environment_says_how_long_batches_are(tmp_path, monkeypatch):

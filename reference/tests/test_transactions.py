@@ -10,6 +10,7 @@ from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation
 from lanceref.read_transaction import from_message
 from lanceref.schema import LanceSchema
 from lanceref.transactions import base_messages, index_message, index_of, to_message
+from pyroaring import BitMap
 
 from tests.test_metadata import FULL, PLAIN
 
@@ -30,11 +31,13 @@ SEGMENT = Index(
     covering_fields=[1],
 )
 
+OFFSETS = bytes(BitMap([1]).serialize())
+
 OPERATIONS = [
     Op.Append([ONE]),
     Op.Overwrite(SCHEMA, [ONE], [DatasetBasePath("/x", "x", False, 4)]),
     Op.Delete([TWO], [3], "a > 1"),
-    Op.Update([1], [TWO], [ONE], [2], [0, 1], "rewrite_columns", {4: b"\1"}),
+    Op.Update([1], [TWO], [ONE], [2], [0, 1], "rewrite_columns", {4: OFFSETS}),
     Op.Merge([ONE, TWO], SCHEMA, True),
     Op.Project(SCHEMA, True),
     Op.Restore(7),

@@ -19,6 +19,7 @@ from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_write import numbered, schema_of
 from lanceref.projection import Projection
 from lanceref.proto import table_pb2
+from lanceref.query.arrow_names import name_of_type
 from lanceref.snapshot import Snapshot
 from lanceref.table.bases import Bases
 from lanceref.table.draft import Draft
@@ -76,8 +77,11 @@ def numbered_fields(drafts: Sequence[Field], first: int) -> tuple[Field, ...]:
 
 def new_fields(snapshot: Snapshot, schema: pa.Schema) -> tuple[Field, ...]:
     """Return fields under new ids. Raises EvolutionRefused for a name that is taken."""
-    taken = {field.name for field in snapshot.manifest.schema.fields}
-    for name in schema.names:
+    taken = {field.name: field.arrow.type for field in snapshot.manifest.schema.fields}
+    for name, type_ in zip(schema.names, schema.types, strict=True):
+        if name in taken and taken[name] != type_:
+            held, given = name_of_type(taken[name]), name_of_type(type_)
+            raise EvolutionRefused(f"Type conflicts between {name}({held}) and {name}({given})")
         if name in taken:
             raise EvolutionRefused(f"Column {name} already exists in the dataset")
     return numbered_fields(schema_of(schema).fields, next_field_id(snapshot))

@@ -122,7 +122,7 @@ def _logical_type(name: str, type_: pa.DataType) -> str:
         if type_.list_size == 0:
             raise SchemaRefused(
                 f'Field "{name}" contains a FixedSizeList with dimension 0; dimension must be '
-                "greater than 0"
+                "a positive integer"
             )
         if pa.types.is_fixed_size_list(item) and pa.types.is_struct(item.value_type):
             raise SchemaRefused(f"field {name!r}: unsupported data type {type_}")

@@ -76,7 +76,7 @@ class Contains:
     text: str
 
     def __str__(self) -> str:
-        return "contains({column}, " + f"{self.text!r})"
+        return "contains({column}, " + f'Utf8("{self.text}"))'
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,14 @@ from sqlglot import exp
 
 from lanceref.errors import QueryRefused
 from lanceref.query import comparison
+from lanceref.query.arrow_names import arrow_type_named
 from lanceref.query.bound import Bound, apply, as_type, constant, negated, truth
 from lanceref.query.casts import try_cast
 from lanceref.query.coercion import common_type
 from lanceref.query.functions import FUNCTIONS
 from lanceref.query.geometry_functions import NAMES as GEOMETRY_FUNCTIONS
 from lanceref.query.geometry_functions import bind_geometry
-from lanceref.query.literals import coerce
+from lanceref.query.literals import bytes_of_digits, coerce, integer
 from lanceref.query.operators import (
     ARITHMETIC,
     COMPARISONS,
@@ -164,7 +165,7 @@ class Binder:
             return constant(pa.scalar(tree.this))
         if not tree.this.isdigit():
             return constant(pa.scalar(float(tree.this)))
-        return constant(_integer(int(tree.this)))
+        return constant(integer(int(tree.this)))
 
     def _and(self, tree: exp.And) -> Bound:
         return apply(pc.and_kleene, *self._truths(tree.this, tree.expression), type_=pa.bool_())
@@ -300,6 +301,9 @@ class Binder:
             name = "current_date" if isinstance(tree, exp.CurrentDate) else "now"
         if name in ("array_element", "list_element", "array_extract"):
             return element(*map(self._bind, tree.expressions))
+        if name == "arrow_cast" and len(tree.expressions) == 2:
+            value, named = tree.expressions
+            return as_type(self._bind(value), arrow_type_named(named.name))
         if name in GEOMETRY_FUNCTIONS:
             return bind_geometry(name, [self._bind(one) for one in tree.expressions], self._schema)
         function = FUNCTIONS.get(name)
@@ -349,18 +353,6 @@ def is_match(tree: exp.Expr) -> bool:
     return isinstance(tree, exp.Anonymous) and str(tree.this).lower() == "regexp_match"
 
 
-def _bytes(digits: str) -> bytes:
-    """Return bytes written as hexadecimal digits; an odd one stands for a byte of its own."""
-    return bytes.fromhex("0" * (len(digits) % 2) + digits)
-
-
-def _integer(value: int) -> pa.Scalar:
-    """Return an integer as 64 bits, signed or else unsigned, or as a float."""
-    if value < 1 << 63:
-        return pa.scalar(value, pa.int64())
-    return pa.scalar(value, pa.uint64()) if value < 1 << 64 else pa.scalar(float(value))
-
-
 def _plain(column: pa.Array) -> pa.Array:
     """Return a column as its storage, without a dictionary."""
     if isinstance(column, pa.ExtensionArray):
@@ -376,7 +368,7 @@ _METHODS: dict[type[exp.Expr], Callable[..., Bound]] = {
     exp.Literal: Binder._literal,
     exp.Boolean: lambda _, tree: constant(pa.scalar(tree.this)),
     exp.Null: lambda _, tree: constant(pa.scalar(None)),
-    exp.HexString: lambda _, tree: constant(pa.scalar(_bytes(tree.this))),
+    exp.HexString: lambda _, tree: constant(pa.scalar(bytes_of_digits(tree.this))),
     exp.And: Binder._and,
     exp.Or: Binder._or,
     exp.Not: Binder._not,

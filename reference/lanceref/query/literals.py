@@ -68,3 +68,15 @@ def _may_become(held: pa.DataType, wanted: pa.DataType) -> bool:
     if types.is_nested(held):
         return bool(types.is_nested(wanted) and not types.is_struct(wanted))
     return bool(types.is_time(held) and types.is_time32(wanted))
+
+
+def bytes_of_digits(digits: str) -> bytes:
+    """Return bytes written as hexadecimal digits; an odd one stands for a byte of its own."""
+    return bytes.fromhex("0" * (len(digits) % 2) + digits)
+
+
+def integer(value: int) -> pa.Scalar:
+    """Return an integer as 64 bits, signed or else unsigned, or as a float."""
+    if value < 1 << 63:
+        return pa.scalar(value, pa.int64())
+    return pa.scalar(value, pa.uint64()) if value < 1 << 64 else pa.scalar(float(value))

@@ -7,13 +7,14 @@ an index that does not know these leaves the rest to be looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.index.indices import Index
-from lanceref.index.predicate import IsNull, Predicate
+from lanceref.index.predicate import IsNull, Predicate, Within
 from lanceref.query.plan import Candidates
 from lanceref.table.rows import FragmentRows
 
@@ -36,6 +37,7 @@ class Question:
     predicate: Predicate
     exact: bool
     negated: bool = False
+    path: str = ""
 
     def ask(self, rows: FragmentRows) -> Known | None:
         """Return what is known of a fragment, None when the index does not cover it."""
@@ -51,7 +53,7 @@ class Question:
         return Known(mask, self.exact)
 
     def __str__(self) -> str:
-        column = self.predicate.__str__().format(column=self.index.name.removesuffix("_idx"))
+        column = self.predicate.__str__().format(column=self.path)
         if self.index.kind.json_path is not None:
             column = f"Json({column}->{self.index.kind.json_path})"
         text = f"[{column}]@{self.index.name}({self.index.kind.shown})"
@@ -107,6 +109,30 @@ class Either:
 
     def __str__(self) -> str:
         return f"OR({','.join(map(str, self.parts))})"
+
+
+def joined(parts: Sequence[Plan]) -> tuple[Plan, ...]:
+    """Return plans joined by AND: two ends of one column that an index knows are one range."""
+    if len(parts) == 2 and all(isinstance(part, Question) for part in parts):
+        low, high = parts
+        if isinstance(low, Question) and isinstance(high, Question):
+            both = _range(low, high) or _range(high, low)
+            return tuple(parts) if both is None else (both,)
+    return tuple(parts)
+
+
+def _range(low: Question, high: Question) -> Question | None:
+    """Return the range from the end of one question to that of another, None when it is none."""
+    first, last = low.predicate, high.predicate
+    one_index = low.index is high.index and low.path == high.path
+    if not one_index or low.negated or high.negated or low.exact != high.exact:
+        return None
+    if not isinstance(first, Within) or not isinstance(last, Within):
+        return None
+    if first.low is None or first.high is not None or last.high is None or last.low is not None:
+        return None
+    between = Within(first.low, last.high, first.low_closed, last.high_closed)
+    return replace(low, predicate=between)
 
 
 def knows_nulls(index: Index) -> bool:

@@ -33,7 +33,7 @@ from lanceref.query.coercion import is_text
 from lanceref.query.expression import Binder
 from lanceref.query.json_members import member_of
 from lanceref.query.literals import coerce
-from lanceref.query.questions import Either, Every, Plan, Question, knows_nulls
+from lanceref.query.questions import Either, Every, Plan, Question, joined, knows_nulls
 
 ByPath = Mapping[str, Sequence[Index]]
 """Indices of each column."""
@@ -60,7 +60,7 @@ class _Router:
             sides = [self.route(one, negated=negated) for one in (tree.this, tree.expression)]
             parts = tuple(side for side in sides if side is not None)
             if isinstance(tree, exp.Or) == negated:  # by De Morgan an OR that is denied is an AND
-                return Every(parts, len(parts) == len(sides)) if parts else None
+                return Every(joined(parts), len(parts) == len(sides)) if parts else None
             return Either(parts) if len(parts) == len(sides) else None
         for kind, method in _CONDITIONS.items():
             if isinstance(tree, kind):
@@ -78,7 +78,7 @@ class _Router:
                 continue
             if best is None or (answer and not best.exact):
                 is_sure = answer and exact and (not negated or knows_nulls(index))
-                best = Question(index, predicate, is_sure, negated)
+                best = Question(index, predicate, is_sure, negated, path)
         return best
 
     def _column(self, tree: exp.Expr) -> tuple[str, pa.DataType] | None:

@@ -12,6 +12,7 @@ L.table.naming.version, L.table.naming.detached
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from contextlib import nullcontext
@@ -22,6 +23,7 @@ from lanceref.errors import (
     AlreadyExists,
     CommitConflict,
     NotFound,
+    OperationRefused,
     RetriesExhausted,
     Unconditional,
 )
@@ -63,6 +65,7 @@ class CommitPolicy:
     retries: int = RETRIES
     lock: CommitLock | None = None
     detached: bool = False
+    timeout: float | None = None
 
 
 def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> int:
@@ -80,8 +83,11 @@ def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> 
 def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> int:
     """Make the version after the latest one."""
     past, theirs, written = StoredPast(store, ctx), 0, ""
+    end = time.monotonic() + (math.inf if policy.timeout is None else policy.timeout)
     for attempt in range(policy.retries + 1):
         if attempt:
+            if time.monotonic() > end:
+                break
             time.sleep(random.uniform(0, PAUSE_SECONDS * min(2**attempt, 100)))
         names = _versions(store, ctx)
         before = None if not names else open_named(store, names[-1], ctx)
@@ -153,6 +159,8 @@ def _create(store: Store, path: str, data: bytes, lock: CommitLock | None) -> bo
 def _commit_detached(store: Store, staged: Staged, past: StoredPast, ctx: Context) -> int:
     """Make a version that is not in the line of versions, under a random number."""
     name = find_version(store, ctx, staged.transaction.read_version or None)
+    if name.scheme == "V1":
+        raise OperationRefused("detached commits cannot be used with v1 manifest paths")
     before = open_named(store, name, ctx)
     check_writable(before.message, before.place)
     version = random.getrandbits(63) | DETACHED

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
-from lanceref.index.predicate import Contains, IsNull
-from lanceref.query.questions import Either, Every, IndexSource, Known, Question, knows_nulls
+import pyarrow as pa
+from lanceref.index.predicate import Contains, IsNull, Within
+from lanceref.query.questions import (
+    Either,
+    Every,
+    IndexSource,
+    Known,
+    Question,
+    joined,
+    knows_nulls,
+)
 
 ROWS = SimpleNamespace(num_rows=4)
 
@@ -82,11 +91,29 @@ def test_what_is_denied_without_knowledge_of_nulls_is_to_be_looked_at():
         assert knows_nulls(SimpleNamespace(kind=kind)) is (answer is True)
 
 
+def test_two_ends_of_a_column_are_one_range():
+    """Whichever comes first; other pairs stay two questions."""
+    index, ends = Asked(), (Within(low=pa.scalar(1)), Within(high=pa.scalar(3), high_closed=False))
+    low, high = (Question(index, end, True, path="c") for end in ends)
+    wanted = Within(pa.scalar(1), pa.scalar(3), True, False)
+    for pair in ((low, high), (high, low)):
+        (found_,) = joined(pair)
+        assert (wanted, "c") == (found_.predicate, found_.path)
+    for pair in (
+        (low, low),
+        (low, replace(high, negated=True)),
+        (low, replace(high, path="d")),
+        (low, replace(high, index=Asked())),
+        (low, Question(index, Contains("x"), True, path="c")),
+    ):
+        assert pair == joined(pair)
+
+
 def test_a_source_has_positions():
     """None where nothing is known; the plan is told in its step."""
     candidates = IndexSource(knows(1, 3)).candidates(ROWS)
     assert (candidates.positions.tolist(), candidates.exact) == ([1, 3], True)
     assert IndexSource(NOTHING).candidates(ROWS) is None
-    question = Question(Asked(), Contains("x"), True, True)
+    question = Question(Asked(), Contains("x"), True, True, "c")
     text = IndexSource(question).explained
-    assert text == "ScalarIndexQuery: query=NOT([contains(c, 'x')]@c_idx(Fixed))"
+    assert text == 'ScalarIndexQuery: query=NOT([contains(c, Utf8("x"))]@c_idx(Fixed))'
