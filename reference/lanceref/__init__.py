@@ -25,15 +25,33 @@ if TYPE_CHECKING:
         blob_array,
         blob_field,
     )
+    from lanceref.cleanup_plan import (
+        CleanupCandidateFile,
+        CleanupExplanation,
+        CleanupReferencedBranch,
+        CleanupStats,
+    )
     from lanceref.dataset import LanceDataset, dataset
     from lanceref.errors import LanceError
     from lanceref.explain import explain
     from lanceref.fragment import DataFile, LanceFragment
+    from lanceref.fts_tokens import FtsToken, tokenize
+    from lanceref.lsm_scanner import LsmScanner, ShardSnapshot
+    from lanceref.mem_wal import (
+        CompactedSsTable,
+        ShardingField,
+        ShardingSpec,
+        evaluate_sharding_spec,
+    )
+    from lanceref.merge_insert import MergeInsertBuilder
     from lanceref.metadata import FragmentMetadata
-    from lanceref.operation import DatasetBasePath, LanceOperation, Transaction
+    from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
     from lanceref.query.ordering import ColumnOrdering
+    from lanceref.scan_statistics import ScanStatistics
     from lanceref.scanner import LanceScanner
     from lanceref.schema import json_to_schema, schema_to_json
+    from lanceref.shard_writer import ShardWriter
+    from lanceref.stats import DataStatistics, FieldStatistics
     from lanceref.udf import BatchUDF, batch_udf
     from lanceref.validate import validate
     from lanceref.write import write_dataset
@@ -47,23 +65,42 @@ __all__ = [
     "BlobColumn",
     "BlobFile",
     "BlobType",
+    "CleanupCandidateFile",
+    "CleanupExplanation",
+    "CleanupReferencedBranch",
+    "CleanupStats",
     "ColumnOrdering",
+    "CompactedSsTable",
     "DataFile",
+    "DataStatistics",
     "DatasetBasePath",
+    "FieldStatistics",
     "FragmentMetadata",
+    "FtsToken",
+    "Index",
+    "IndexFile",
     "LanceDataset",
     "LanceError",
     "LanceFragment",
     "LanceOperation",
     "LanceScanner",
+    "LsmScanner",
+    "MergeInsertBuilder",
+    "ScanStatistics",
+    "ShardSnapshot",
+    "ShardWriter",
+    "ShardingField",
+    "ShardingSpec",
     "Transaction",
     "batch_udf",
     "blob_array",
     "blob_field",
     "dataset",
+    "evaluate_sharding_spec",
     "explain",
     "json_to_schema",
     "schema_to_json",
+    "tokenize",
     "validate",
     "write_dataset",
 ]
@@ -94,6 +131,25 @@ _HOMES = {
     "schema_to_json": "lanceref.schema",
     "validate": "lanceref.validate",
     "write_dataset": "lanceref.write",
+    "FtsToken": "lanceref.fts_tokens",
+    "tokenize": "lanceref.fts_tokens",
+    "ScanStatistics": "lanceref.scan_statistics",
+    "CleanupStats": "lanceref.cleanup_plan",
+    "CleanupExplanation": "lanceref.cleanup_plan",
+    "CleanupCandidateFile": "lanceref.cleanup_plan",
+    "CleanupReferencedBranch": "lanceref.cleanup_plan",
+    "MergeInsertBuilder": "lanceref.merge_insert",
+    "DataStatistics": "lanceref.stats",
+    "FieldStatistics": "lanceref.stats",
+    "Index": "lanceref.operation",
+    "IndexFile": "lanceref.operation",
+    "CompactedSsTable": "lanceref.mem_wal",
+    "LsmScanner": "lanceref.lsm_scanner",
+    "ShardSnapshot": "lanceref.lsm_scanner",
+    "ShardWriter": "lanceref.shard_writer",
+    "ShardingField": "lanceref.mem_wal",
+    "ShardingSpec": "lanceref.mem_wal",
+    "evaluate_sharding_spec": "lanceref.mem_wal",
 }
 """Module of each public name."""
 

@@ -157,6 +157,11 @@ class LanceDataset(
         store.prune("")
 
     @property
+    def _ds(self) -> LanceDataset:
+        """The dataset itself: what pylance has on the object below its dataset is here."""
+        return self
+
+    @property
     def optimize(self) -> DatasetOptimizer:
         """What makes it faster without changing what it holds."""
         return DatasetOptimizer(self)

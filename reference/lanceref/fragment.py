@@ -28,6 +28,7 @@ from lanceref.metadata import (
     RowIdMeta,
 )
 from lanceref.opened import OpenTable
+from lanceref.operation import Transaction
 from lanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress
 from lanceref.query.rows import condition
 from lanceref.query.taken import take_columns
@@ -104,7 +105,7 @@ class LanceFragment:
         **kwargs: object,
     ) -> FragmentMetadata:
         """Write all rows as one fragment; `kwargs` as in `write_fragments`. Raises DataRefused."""
-        fragments = write_fragments(
+        fragments: list[FragmentMetadata] = write_fragments(  # type: ignore[call-overload]
             data,
             dataset_uri,
             schema,
@@ -366,9 +367,31 @@ class FragmentSession:
         return self._fragment.take(indices, self._columns)
 
 
+@overload
+def write_fragments(
+    data: object,
+    dataset_uri: Destination,
+    schema: pa.Schema | None = ...,
+    *,
+    return_transaction: Literal[True],
+    **kwargs: object,
+) -> Transaction: ...
+
+
+@overload
+def write_fragments(
+    data: object,
+    dataset_uri: Destination,
+    schema: pa.Schema | None = ...,
+    *,
+    return_transaction: Literal[False] = ...,
+    **kwargs: object,
+) -> list[FragmentMetadata]: ...
+
+
 def write_fragments(
     data: object, dataset_uri: Destination, schema: pa.Schema | None = None, **kwargs: object
-) -> list[FragmentMetadata]:
+) -> list[FragmentMetadata] | Transaction:
     """Write rows for a later commit; `kwargs` as in `lanceref.write.write_fragments`."""
     from lanceref import write
 

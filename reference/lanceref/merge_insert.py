@@ -5,7 +5,7 @@ Has the names of pylance's `MergeInsertBuilder`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Self, TypedDict
@@ -27,6 +27,7 @@ from lanceref.incoming import reader_of
 from lanceref.operation import Transaction
 from lanceref.read_transaction import from_message
 from lanceref.table.appended import appended_schema
+from lanceref.table.data_files import Home
 from lanceref.table.draft import Draft
 from lanceref.txn.making import Staged, storage_version_of
 
@@ -53,6 +54,8 @@ class MergeInsertBuilder:
         self._timeout = RETRY_TIMEOUT
         self._version: str | None = None
         self._mode, self._use_index = "auto", True
+        self._bases: Sequence[str] = ()
+        self._all_bases: bool | None = None
 
     def _key_columns(self, on: str | Iterable[str] | None) -> list[str]:
         """Return the key columns: those given, or the primary key. Raises QueryRefused."""
@@ -133,6 +136,28 @@ class MergeInsertBuilder:
         self._mode = mode
         return self
 
+    def target_bases(self, bases: Sequence[str]) -> Self:
+        """Say in which bases new files go in turn: by name or path, the root by its URI."""
+        self._bases = bases
+        return self
+
+    def target_all_bases(self, include_primary: bool = True) -> Self:
+        """Say that new files go in turn into all bases, first into the root if that is one."""
+        self._all_bases = include_primary
+        return self
+
+    def _homes(self) -> Sequence[Home]:
+        """Return where new files go. Raises DataRefused for a base that there is not."""
+        if not self._bases and self._all_bases is None:
+            return ()
+        from lanceref.homes import homes_of
+        from lanceref.target import Target  # it knows the dataset, which knows this
+
+        snapshot = self._table._snapshot
+        target = Target(self._table.uri, snapshot.store, snapshot.manifest, snapshot.ctx)
+        bases = list(snapshot.manifest.message.base_paths)
+        return homes_of(target, bases, self._bases, self._all_bases)
+
     def execute(self, data_obj: object, *, schema: pa.Schema | None = None) -> MergeResult:
         """Merge rows. Raises AppendRefused for another schema, EditFailed, CommitConflict."""
         source = self._source(data_obj, schema)
@@ -179,7 +204,7 @@ class MergeInsertBuilder:
             return self._stage_columns(source, plan, draft)
         batches, ids = merged_rows(snapshot, source, plan)
         version = None if self._version is None else version_named(self._version)
-        new = write_new_rows(snapshot, batches, draft, version)
+        new = write_new_rows(snapshot, batches, draft, version, homes=self._homes())
         if snapshot.stable_row_ids:
             give_ids(new.fragments, neighbours(ids))
         removal = remove(snapshot, by_fragment(snapshot, plan.removed), draft)
@@ -234,6 +259,7 @@ class MergeInsertBuilder:
         rows = source.select([one.name for one in fields]).take(pa.array(plan.inserted))
         version = None if self._version is None else version_named(self._version)
         some = LanceSchema(fields, given.metadata)
-        new = write_rows_as(snapshot, some, rows.to_batches(), draft, version)
+        homes = self._homes()
+        new = write_rows_as(snapshot, some, rows.to_batches(), draft, version, homes=homes)
         transaction.update.new_fragments.extend(new.fragments)
         return Staged(transaction, dictionaries=new.dictionaries, draft=draft), result

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 from lanceref.edit.reshaped import find_field
 from lanceref.errors import OperationRefused
@@ -111,13 +112,14 @@ class Settings(OpenTable):
         self,
         new_bases: Sequence[DatasetBasePath],
         transaction_properties: Mapping[str, str] | None = None,
-    ) -> None:
-        """Add base paths. Raises OperationRefused for one there is."""
+    ) -> Self:
+        """Add base paths, and return the dataset. Raises OperationRefused for one there is."""
         transaction = self._new_transaction()
         transaction.transaction_properties.update(transaction_properties or {})
         transaction.update_bases.SetInParent()
         transaction.update_bases.new_bases.extend(base_messages(new_bases, None))
         self._commit(Staged(transaction))
+        return self
 
     def _edit(self, name: str, values: Edit, *, replace: bool) -> None:
         transaction = self._new_transaction()

@@ -13,6 +13,8 @@ import pyarrow as pa
 from lanceref.auto_cleanup import AutoCleanupConfig, cleanup_config
 from lanceref.dataset import LanceDataset
 from lanceref.fragment import FragmentMetadata
+from lanceref.operation import Transaction
+from lanceref.read_transaction import from_message
 from lanceref.storage import CommitLock, store_options
 from lanceref.table.draft import Draft
 from lanceref.target import Destination, committed, open_target
@@ -87,10 +89,16 @@ def write_fragments(
     dataset_uri: Destination,
     schema: pa.Schema | None = None,
     *,
+    return_transaction: bool = False,
     mode: str = "append",
     **files: Unpack[FileArguments],
-) -> list[FragmentMetadata]:
-    """Write rows as data files beside a table that only a commit makes part of it."""
+) -> list[FragmentMetadata] | Transaction:
+    """Write rows as data files beside a table that only a commit makes part of it.
+
+    Return the fragments, or the transaction that is to be committed.
+    """
     options = store_options(files.get("storage_options"), files.get("base_store_params"))
     written = write_rows(data, open_target(dataset_uri, options), schema, mode, **files)
+    if return_transaction:
+        return from_message(stage(written).transaction)
     return [FragmentMetadata.from_message(fragment) for fragment in written.files.fragments]

@@ -4,6 +4,7 @@ import lanceref
 import pyarrow as pa
 import pyroaring
 import pytest
+from lanceref import DatasetBasePath
 from lanceref.errors import RowNotFound
 
 from .edit.tables import table
@@ -143,3 +144,18 @@ def test_old_names_warn(tmp_path):
         assert file.path == file.path()
     with pytest.warns(DeprecationWarning):
         assert [0] == file.field_ids()
+
+
+@pytest.mark.parametrize("mode", ["create", "append", "overwrite"])
+def test_written_fragments_come_as_a_transaction(tmp_path, mode):
+    """It is committed as it is; bases that a new table gets come with it."""
+    table = pa.table({"a": [1, 2]})
+    bases = [DatasetBasePath(str(tmp_path / "b"), "b")] if mode == "create" else None
+    if mode != "create":
+        lanceref.write_dataset(table, tmp_path / "t")
+    transaction = lanceref.fragment.write_fragments(
+        table, str(tmp_path / "t"), mode=mode, return_transaction=True, initial_bases=bases
+    )
+    made = lanceref.LanceDataset.commit(str(tmp_path / "t"), transaction)
+    assert (4 if mode == "append" else 2) == made.count_rows()
+    assert (["b"] if bases else []) == [one.name for one in made.base_paths().values()]

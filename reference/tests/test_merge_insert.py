@@ -3,11 +3,13 @@
 import lanceref
 import pyarrow as pa
 import pytest
-from lanceref.errors import AppendRefused, EditFailed, QueryRefused
+from lanceref import DatasetBasePath
+from lanceref.errors import AppendRefused, DataRefused, EditFailed, QueryRefused
 
 from tests.edit.tables import column, table
 
 SOURCE = pa.table({"a": [2, 3, 100], "b": [1, 2, 3]})
+TABLE = pa.table({"a": [1, 2], "b": [1, 2]})
 
 
 def test_matched_rows_are_updated_and_others_inserted(tmp_path):
@@ -126,3 +128,25 @@ def test_a_source_may_leave_columns_out(tmp_path, version):
     merge.execute(pa.table({"a": [2, 3]}))
 
     assert {"a": [1, 2, 3], "b": ["x", "y", None]} == made.to_table().to_pydict()
+
+
+def test_new_rows_go_to_the_bases_asked_for(tmp_path):
+    """In turn; the root by its URI, or as the first of all."""
+    bases = [DatasetBasePath(str(tmp_path / name), name) for name in ("one", "two")]
+    made = lanceref.write_dataset(TABLE, tmp_path / "t", initial_bases=bases)
+    merges = (
+        (lambda merge: merge, None),
+        (lambda merge: merge.target_bases(["two"]), 2),
+        (lambda merge: merge.target_bases([made.uri, "two"]), None),
+        (lambda merge: merge.target_all_bases(), None),
+        (lambda merge: merge.target_all_bases(include_primary=False), 1),
+    )
+    for number, (directed, home) in enumerate(merges):
+        merge = made.merge_insert("a").when_not_matched_insert_all()
+        directed(merge).execute(pa.table({"a": [100 + number], "b": [0]}))
+        newest = made.get_fragments()[-1]
+        assert [home] == [file.base_id for file in newest.data_files()]
+    unknown = made.merge_insert("a").when_not_matched_insert_all().target_bases(["three"])
+    with pytest.raises(DataRefused, match="not found in available bases"):
+        unknown.execute(pa.table({"a": [1000], "b": [0]}))
+    assert len(TABLE) + len(merges) == lanceref.dataset(made.uri).count_rows()

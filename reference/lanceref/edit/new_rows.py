@@ -6,7 +6,7 @@ Clauses: L.table.row-versions.moved
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -39,10 +39,11 @@ def write_new_rows(
     version: FileVersion | None = None,
     max_rows: int = MAX_ROWS_PER_FILE,
     max_bytes: int = MAX_BYTES_PER_FILE,
+    homes: Sequence[Home] = (),
 ) -> NewFiles:
     """Write rows of all columns; on any error no file is left. Raises DataRefused."""
     schema = snapshot.manifest.schema
-    return write_rows_as(snapshot, schema, batches, draft, version, max_rows, max_bytes)
+    return write_rows_as(snapshot, schema, batches, draft, version, max_rows, max_bytes, homes)
 
 
 def write_rows_as(
@@ -53,13 +54,18 @@ def write_rows_as(
     version: FileVersion | None = None,
     max_rows: int = MAX_ROWS_PER_FILE,
     max_bytes: int = MAX_BYTES_PER_FILE,
+    homes: Sequence[Home] = (),
 ) -> NewFiles:
-    """Write rows of some columns; on any error no file is left. Raises DataRefused."""
+    """Write rows of some columns; on any error no file is left. Raises DataRefused.
+
+    Files go into one of the `homes` after the other, without any into the root of the table.
+    """
     chosen = storage_version_of(snapshot.manifest.message) if version is None else version
     policy = page_policy(len(schema.fields), None, None)
     limits = FileLimits(max_rows, max_bytes, GROUP_ROWS, policy)
     known = snapshot.manifest.dictionaries
-    new = write_files([Home(snapshot.store)], schema, chosen, batches, limits, known)
+    places = list(homes) or [Home(snapshot.store)]
+    new = write_files(places, schema, chosen, batches, limits, known)
     draft.add(*new.paths)
     return new
 
