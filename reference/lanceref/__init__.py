@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     from lanceref.dataset import LanceDataset, dataset
     from lanceref.errors import LanceError
     from lanceref.explain import explain
+    from lanceref.file.prepared_blobs import (
+        BlobDescriptor,
+        BlobDescriptorArrayBuilder,
+        DedicatedBlobWriter,
+        PackedBlobWriter,
+    )
     from lanceref.fragment import DataFile, LanceFragment
     from lanceref.fts_tokens import FtsToken, tokenize
     from lanceref.lsm_scanner import LsmScanner, ShardSnapshot
@@ -63,6 +69,8 @@ __all__ = [
     "Blob",
     "BlobArray",
     "BlobColumn",
+    "BlobDescriptor",
+    "BlobDescriptorArrayBuilder",
     "BlobFile",
     "BlobType",
     "CleanupCandidateFile",
@@ -74,6 +82,7 @@ __all__ = [
     "DataFile",
     "DataStatistics",
     "DatasetBasePath",
+    "DedicatedBlobWriter",
     "FieldStatistics",
     "FragmentMetadata",
     "FtsToken",
@@ -86,6 +95,7 @@ __all__ = [
     "LanceScanner",
     "LsmScanner",
     "MergeInsertBuilder",
+    "PackedBlobWriter",
     "ScanStatistics",
     "ShardSnapshot",
     "ShardWriter",
@@ -131,6 +141,10 @@ _HOMES = {
     "schema_to_json": "lanceref.schema",
     "validate": "lanceref.validate",
     "write_dataset": "lanceref.write",
+    "BlobDescriptor": "lanceref.file.prepared_blobs",
+    "BlobDescriptorArrayBuilder": "lanceref.file.prepared_blobs",
+    "DedicatedBlobWriter": "lanceref.file.prepared_blobs",
+    "PackedBlobWriter": "lanceref.file.prepared_blobs",
     "FtsToken": "lanceref.fts_tokens",
     "tokenize": "lanceref.fts_tokens",
     "ScanStatistics": "lanceref.scan_statistics",

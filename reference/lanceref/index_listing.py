@@ -141,7 +141,7 @@ def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:
     return IndexSegmentDescription(
         uuid=str(UUID(bytes=entry.uuid.uuid)),
         dataset_version_at_last_update=entry.dataset_version,
-        fragment_ids=covered(entry) or BitMap(),
+        fragment_ids=set(covered(entry) or ()),
         index_version=entry.index_version,
         created_at=created,
         size_bytes=_size(entry),

@@ -11,8 +11,6 @@ from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pyroaring import BitMap
-
 if TYPE_CHECKING:
     from lanceref.indices_builder import IndicesBuilder
     from lanceref.vector_models import IvfModel, PqModel
@@ -62,7 +60,7 @@ class IndexSegmentDescription:
 
     uuid: str
     dataset_version_at_last_update: int
-    fragment_ids: BitMap
+    fragment_ids: set[int]
     index_version: int
     created_at: datetime | None
     size_bytes: int | None

@@ -6,13 +6,15 @@ decides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from lanceref.context import Context
 from lanceref.errors import AppendRefused, FormatError, NotFound
 from lanceref.file.data_file import open_file
-from lanceref.file.schema import LanceSchema
+from lanceref.file.descriptors import BLOB_DESCRIPTOR
+from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
 from lanceref.table.appended import appended_schema
@@ -40,12 +42,29 @@ def adopt(snapshot: Snapshot, path: str, base_id: int | None = None) -> Adopted:
     except FormatError as error:
         raise NotFound(f"Not found: {path}") from error
     opened = open_file(source, Context(PurePosixPath(path).name, limits=snapshot.ctx.limits))
-    stored = opened.descriptor.schema
-    schema = appended_schema(snapshot.manifest.schema, stored, opened.version)
+    own, stored = snapshot.manifest.schema, opened.descriptor.schema
+    declared = replace(stored, fields=_declared(stored.fields, own.fields))
+    schema = appended_schema(own, declared, opened.version)
     entry = file_entry(path, schema, opened.version, source.size)
     if base_id is not None:
         entry.base_id = base_id
     return Adopted(entry, schema, opened.num_rows)
+
+
+def _declared(stored: Sequence[Field], own: Sequence[Field]) -> tuple[Field, ...]:
+    """Return stored fields, those of blob descriptors as the table declares them."""
+    by_name = {field.name: field for field in own}
+    found = []
+    for field in stored:
+        wanted = by_name.get(field.name)
+        if wanted is not None and wanted.is_blob_v2 and field.arrow.type == BLOB_DESCRIPTOR:
+            found.append(wanted)
+        elif wanted is not None and field.children and not wanted.is_blob_v2:
+            children = _declared(field.children, wanted.children)
+            found.append(replace(field, children=children))
+        else:
+            found.append(field)
+    return tuple(found)
 
 
 def adopt_whole(snapshot: Snapshot, path: str) -> Adopted:

@@ -74,6 +74,12 @@ Describe = Callable[[pa.Array, Field], Iterable[Descriptor | None]]
 """Stores the rows of a blob field and yields where they lie, None for a null."""
 
 
+def sidecar_path(data_file: str, number: int) -> str:
+    """Return the path of the file of a blob id, beside the data file it belongs to."""
+    digits = f"{number:032b}"[::-1]
+    return f"{data_file.removesuffix('.lance')}/{digits}.blob"
+
+
 def holds_blobs(field: Field) -> bool:
     """Whether a field of the second kind is at or below this one."""
     return any(below.is_blob_v2 for below in field.flat())

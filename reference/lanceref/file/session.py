@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from lanceref.arguments import unsigned
 from lanceref.errors import NotFound
+from lanceref.file.prepared_blobs import DedicatedBlobWriter, PackedBlobWriter
 from lanceref.file.reader import LanceFileReader
 from lanceref.file.writer import LanceFileWriter
 from lanceref.storage import (
@@ -80,6 +81,14 @@ class LanceFileSession:
             keep_original_array=keep_original_array,
             max_page_bytes=max_page_bytes,
         )
+
+    def open_packed_blob_writer(self, path: str, blob_id: int) -> PackedBlobWriter:
+        """Begin a file of blobs beside a data file. Raises DataRefused, OverflowError."""
+        return PackedBlobWriter(self._store, self._at(path), blob_id)
+
+    def open_dedicated_blob_writer(self, path: str, blob_id: int) -> DedicatedBlobWriter:
+        """Begin a file of one blob beside a data file. Raises DataRefused, OverflowError."""
+        return DedicatedBlobWriter(self._store, self._at(path), blob_id)
 
     def contains(self, path: str) -> bool:
         """Whether a file stands at a path."""

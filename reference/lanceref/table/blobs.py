@@ -28,7 +28,7 @@ import pyarrow as pa
 from lanceref.context import Context
 from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import FormatError, LimitExceeded, NotFound, UnknownEncoding
-from lanceref.file.descriptors import DEDICATED, EXTERNAL, INLINE, PACKED
+from lanceref.file.descriptors import DEDICATED, EXTERNAL, INLINE, PACKED, sidecar_path
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.storage import Source, open_source
 from lanceref.table.bases import Bases
@@ -131,9 +131,3 @@ class BlobFiles:
             raise FormatError(
                 "L.blob.external", self._place, found=f"{error}", wanted=f"the object {uri!r:.200}"
             ) from error
-
-
-def sidecar_path(data_file: str, number: int) -> str:
-    """Return the path of the file of a blob id, beside the data file it belongs to."""
-    digits = f"{number:032b}"[::-1]
-    return f"{data_file.removesuffix('.lance')}/{digits}.blob"

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from lanceref.file.descriptors import sidecar_path
 from lanceref.storage import Sink, Store
-from lanceref.table.blobs import sidecar_path
 
 
 class Sidecars:

@@ -6,13 +6,13 @@ import pyarrow as pa
 import pytest
 from lanceref.context import Context
 from lanceref.errors import FormatError, LimitExceeded, OutOfRange, UnknownEncoding
-from lanceref.file.descriptors import BLOB_DESCRIPTOR
+from lanceref.file.descriptors import BLOB_DESCRIPTOR, sidecar_path
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.file.versions import V2_2
 from lanceref.limits import Limits
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
-from lanceref.table.blobs import BlobFiles, sidecar_path
+from lanceref.table.blobs import BlobFiles
 from lanceref.table.fragments import FileOfFragment
 
 from .manifests import minimal, parse

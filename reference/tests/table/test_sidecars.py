@@ -1,8 +1,8 @@
 """Files of blobs beside a data file."""
 
 import pytest
+from lanceref.file.descriptors import sidecar_path
 from lanceref.storage import LocalStore
-from lanceref.table.blobs import sidecar_path
 from lanceref.table.sidecars import Sidecars
 
 DATA_FILE = "data/x.lance"

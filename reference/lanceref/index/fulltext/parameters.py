@@ -9,6 +9,7 @@ Clauses: L.index.fts.params, L.index.fts.format-version, L.index.fts.block-size
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
@@ -21,6 +22,9 @@ from lanceref.proto import index_details_pb2
 
 FORMATS = (1, 2, 3)
 DEFAULT_FORMAT = 2
+
+FORMAT_VARIABLE = "LANCE_FTS_FORMAT_VERSION"
+"""Variable of the environment that says in which format indices are built."""
 
 CODE = "code"
 PROFILES: dict[str, dict[str, object]] = {
@@ -220,11 +224,14 @@ def _base_tokenizer(given: Mapping[str, object]) -> str:
 def _format(given: object, analysis: Analysis) -> int:
     """Return the format asked for. Raises ValueError."""
     is_code = analysis.base_tokenizer == CODE
+    source = "FTS format version"
+    if given is None and (given := os.environ.get(FORMAT_VARIABLE)) is not None:
+        source = FORMAT_VARIABLE
     if given is None:
         return 3 if is_code or analysis.block_size == LARGE else DEFAULT_FORMAT
     text = str(given).lower().removeprefix("v")
     if text not in map(str, FORMATS):
-        raise ValueError(f"unsupported FTS format version {given}, expected 1, 2, or 3")
+        raise ValueError(f"unsupported {source} {given}, expected 1, 2, or 3")
     if analysis.block_size == LARGE and text != "3":
         raise ValueError(
             f"FTS format_version={text} is incompatible with block_size=256; use format_version=3"

@@ -104,3 +104,15 @@ def test_program_text_has_defaults_of_its_own():
         config.index_operators,
     )
     assert not requested({}, json_documents=False).details.HasField("code_config")
+
+
+@pytest.mark.parametrize(("variable", "asked", "built"), [("1", {}, 1), ("v3", {}, 3)])
+def test_the_environment_says_the_format(monkeypatch, variable, asked, built):
+    """Unless the caller does; another value is refused by the name of the variable."""
+    monkeypatch.setenv("LANCE_FTS_FORMAT_VERSION", variable)
+    assert built == requested(asked, json_documents=False).format_version
+    assert 2 == requested({"format_version": 2}, json_documents=False).format_version
+    monkeypatch.setenv("LANCE_FTS_FORMAT_VERSION", "invalid")
+    assert 2 == requested({"format_version": 2}, json_documents=False).format_version
+    with pytest.raises(ValueError, match="LANCE_FTS_FORMAT_VERSION invalid"):
+        requested({}, json_documents=False)
