@@ -6,6 +6,7 @@ is a class in a module of its own.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Sequence
 from datetime import datetime
@@ -46,6 +47,12 @@ if TYPE_CHECKING:
 LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 """Transaction property that holds the message of a commit."""
 
+_LATE = {
+    "VectorIndexReader": ("lanceref.vector_index_reader", "VectorIndexReader"),
+    "_coerce_query_vector": ("lanceref.query.vector_query", "query_array"),
+}
+"""Names that stand here too, and need what a table without vectors does not."""
+
 __all__ = [
     "LANCE_COMMIT_MESSAGE_KEY",
     "AutoCleanupConfig",
@@ -64,6 +71,13 @@ __all__ = [
     "Transaction",
     "dataset",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, own = _LATE[name]
+    return getattr(importlib.import_module(module), own)
 
 
 def dataset(

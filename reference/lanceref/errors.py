@@ -174,9 +174,13 @@ class CommitConflict(CommitConflictError):
         self.theirs = theirs
         self.version = version
         beginning = "Retryable commit conflict" if retryable else "Incompatible transaction"
-        again = ". Please retry." if retryable else ""
-        text = f"{beginning}: {ours} conflicts with {theirs} of version {version}{again}"
-        super().__init__(text, retryable)
+        how = "was preempted by" if retryable else "is incompatible with"
+        again = " Please retry." if retryable else ""
+        super().__init__(
+            f"{beginning}: this {ours} transaction {how} concurrent transaction {theirs} at "
+            f"version {version}.{again}",
+            retryable,
+        )
 
 
 class RetriesExhausted(CommitConflictError):

@@ -216,7 +216,9 @@ class LanceScanner:
             f"iops={counter.read_iops - before.read_iops}, "
             f"requests={counter.read_iops - before.read_iops}]"
         )
-        plan = self.explain_plan().replace(self._read_step(), f"{self._read_step()}, {metrics}")
+        plan, read = self.explain_plan(), self._read_step()
+        step = read if read in plan else plan.split("\n", 1)[0]
+        plan = plan.replace(step, f"{step}, {metrics}", 1)
         elapsed = f"{(time.perf_counter() - start) * 1e3:.3f}ms"
         return f"AnalyzeExec verbose=true, elapsed={elapsed}\n{plan}"
 

@@ -79,6 +79,24 @@ def test_a_plan_says_what_is_done(dataset):
     assert "Filter: columns=[i]" == before.explain_plan().splitlines()[-1].strip()
 
 
+def test_a_plan_says_how_an_index_is_asked(tmp_path):
+    """The metric by its name, and how many partitions are looked at."""
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(np.arange(64, dtype=np.float32)), 4)
+    made = lanceref.write_dataset(pa.table({"v": vectors}), tmp_path)
+    made = made.create_index("v", "IVF_FLAT", num_partitions=2, metric="cosine")
+    for asked, least, most in (
+        ({}, 1, "None"),
+        ({"nprobes": 2}, 2, "Some(2)"),
+        ({"minimum_nprobes": 2}, 2, "None"),
+        ({"maximum_nprobes": 3}, 1, "Some(3)"),
+    ):
+        scanner = made.scanner(nearest={"column": "v", "q": [1.0] * 4, "k": 3, **asked})
+        plan = scanner.explain_plan()
+        assert "ANNSubIndex: name=v_idx, k=3, metric=Cosine" in plan
+        assert f"minimum_nprobes={least}, maximum_nprobes={most}" in plan
+        assert "output_rows=3" in scanner.analyze_plan()
+
+
 CASES = [
     {"nearest": {"column": column, "k": 70, **asked}}
     for column in ("f", "h", "d", "w", "m", "s.v")

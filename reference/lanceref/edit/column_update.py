@@ -73,8 +73,10 @@ def put_values(
     columns = []
     for name in names:
         old = _storage(held[name].combine_chunks())
-        new = as_column(right[name].combine_chunks().take(chosen), old.type)
-        columns.append(pc.if_else(hits, new, old))
+        new = as_column(_storage(right[name].combine_chunks()).take(chosen), old.type)
+        both = pc.if_else(hits, new, old)
+        is_json = isinstance(held[name].type, pa.JsonType)
+        columns.append(pa.ExtensionArray.from_storage(held[name].type, both) if is_json else both)
     batch = pa.RecordBatch.from_arrays(columns, names=names)
     fields = tuple(
         next(one for one in snapshot.manifest.schema.fields if one.name == name) for name in names

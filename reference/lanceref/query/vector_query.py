@@ -130,6 +130,16 @@ def _column(schema: LanceSchema, column: str) -> tuple[int, VectorType]:
     return paths[column], found
 
 
+def query_array(given: object) -> tuple[pa.Array, int]:
+    """Return a query as an array of floats, or of lists of them, and its dimension.
+
+    Raises TypeError, ValueError.
+    """
+    vectors, several = _numbers(given)
+    rows = pa.array(vectors.tolist(), pa.list_(pa.float32())) if several else pa.array(vectors[0])
+    return rows, vectors.shape[1]
+
+
 def _numbers(given: object) -> tuple[NDArray[np.generic], bool]:
     """Return vectors [q, d], and whether they were given as several. Raises TypeError, ValueError.
 

@@ -167,7 +167,12 @@ class VectorSearch:
         query, fragments = self._query, len(self.unindexed)
         steps = [f"Sort: TopK(fetch={query.k}), [_distance ASC, _rowid ASC]"]
         if self.index is not None:
-            steps.append(f"ANNSubIndex: name={self.index.name}, k={query.k}, metric={self.metric}")
+            metric, (least, most) = self.metric.capitalize(), query.nprobes
+            shown = "None" if most is None else f"Some({most})"
+            steps += [
+                f"ANNSubIndex: name={self.index.name}, k={query.k}, metric={metric}",
+                f"ANNIvfPartition: minimum_nprobes={least or 1}, maximum_nprobes={shown}",
+            ]
         if fragments:
             steps.append(f"KNNVectorDistance: metric={self.metric}")
             steps.append(f"LanceRead: projection=[{query.column}], num_fragments={fragments}")

@@ -37,6 +37,20 @@ def test_what_is_not_there_is_refused(tmp_path, right, left_on, text):
         update_columns(snapshot, snapshot.fragments[0], right, left_on, "k")
 
 
+def test_documents_get_new_values(tmp_path):
+    """JSON is given as text, and may become null."""
+    made = lanceref.write_dataset(
+        pa.table({"a": [1, 2, 3], "j": pa.array(['{"x":1}', None, '{"x":3}'], pa.json_())}),
+        tmp_path,
+    )
+    new = pa.array(['{"u":1}', None], pa.json_())
+    right = pa.table({"_rowid": pa.array([1, 2], pa.uint64()), "j": new})
+    fragment, fields = made.get_fragments()[0].update_columns(right)
+    update = LanceOperation.Update(updated_fragments=[fragment], fields_modified=fields)
+    after = lanceref.LanceDataset.commit(made, update, read_version=made.version)
+    assert ['{"x":1}', '{"u":1}', None] == column(after, "j")
+
+
 @pytest.mark.oracle
 def test_both_readers_see_the_new_values(tmp_path):
     """By row id, committed as an Update in columns mode that says which rows."""
