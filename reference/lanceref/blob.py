@@ -149,7 +149,8 @@ def blob_field(
         least = 0 if what == "inline_size_threshold" else 1
         if value < least:
             raise ValueError(f"{what} must be {'non-negative' if least == 0 else 'positive'}")
-        unsigned(value)
+        if value >= 1 << 64:
+            raise OverflowError(f"{what} must fit in a Rust usize")
         metadata[THRESHOLD_KEYS[what]] = str(value).encode()
     return pa.field(name, BlobType(), nullable, metadata or None)
 
@@ -223,12 +224,18 @@ class BlobFile(io.BufferedIOBase):
         """Read a range of the blob; the position stays. Raises ValueError outside of it."""
         self._check_open()
         if unsigned(offset) + unsigned(length) > self.size():
-            raise ValueError(f"range {offset}+{length} is outside of {self.size()} bytes")
+            raise ValueError(f"Blob range end {offset + length} exceeds blob size {self.size()}")
         return self._inner.read(offset, offset + length)
 
     def read_ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """Read several (offset, length) ranges."""
         self._check_open()
+        for number, (offset, length) in enumerate(ranges):
+            if unsigned(offset) + unsigned(length) >= 1 << 64:
+                raise ValueError(
+                    f"Blob range request {number} offset + length overflowed u64: "
+                    f"offset={offset}, length={length}"
+                )
         return [self.read_range(offset, length) for offset, length in ranges]
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import warnings
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -105,6 +106,12 @@ def dataset(
     Raises NotFound (a ValueError) when there is no table or no such version or tag, ValueError for
     a moment before the first version, and a `LanceError` when the manifest is broken.
     """
+    if index_cache_size is not None:
+        warnings.warn(
+            "The 'index_cache_size' parameter is deprecated. Use 'index_cache_size_bytes' instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
     store = open_table(uri, store_options(storage_options, base_store_params, commit_lock))
     ctx = Context(name_of_uri(store.root), limits=limits)
     snapshot = open_snapshot(store, None if isinstance(version, str) else version, ctx)

@@ -198,6 +198,8 @@ def _codebook(storage: Mapping[str, object], kind: ColumnType) -> AnyVectors:
     numbers = vectors_of(storage["pq_codebook"]).values
     parts, bits = storage["num_sub_vectors"], storage.get("num_bits", 8)
     words = 2 ** operator.index(bits)  # type: ignore[arg-type]
+    if isinstance(storage["pq_codebook"], pa.FixedShapeTensorArray) and len(numbers) == parts:
+        numbers = numbers.reshape(words, -1)  # as they lie: part by part, codeword by codeword
     if numbers.shape != (words, kind.dimension):
         raise ValueError(
             f"PQ codebook must have {words} rows of {kind.dimension} numbers, got {numbers.shape}"

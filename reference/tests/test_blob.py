@@ -32,6 +32,18 @@ def test_a_blob_reads_like_a_file() -> None:
     assert repr(file) == "<BlobFile size=80>"
 
 
+def test_ranges_lie_inside_of_a_blob() -> None:
+    """Their ends are numbers, and none is behind the end of the blob."""
+    for ranges, error, text in (
+        ([(0, 1), (2**64 - 1, 5)], ValueError, "request 1 offset . length overflowed"),
+        ([(75, 6)], ValueError, "end 81 exceeds blob size 80"),
+        ([(81, 0)], ValueError, "end 81 exceeds blob size 80"),
+        ([(-1, 2)], OverflowError, "-1"),
+    ):
+        with pytest.raises(error, match=text):
+            _file().read_ranges(ranges)
+
+
 def test_a_file_refuses_what_it_cannot_do() -> None:
     """Positions below 0, ranges outside, odd buffer sizes and closed files raise ValueError."""
     file = _file()
@@ -112,7 +124,7 @@ def test_thresholds_are_metadata_of_the_field() -> None:
     }
     with pytest.raises(ValueError, match="positive"):
         blob_field("b", dedicated_size_threshold=0)
-    with pytest.raises(OverflowError):
+    with pytest.raises(OverflowError, match="pack_file_size_threshold must fit"):
         blob_field("b", pack_file_size_threshold=2**64)
     with pytest.raises(TypeError):
         blob_field("b", inline_size_threshold="1")  # type: ignore[arg-type]

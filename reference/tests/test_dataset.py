@@ -322,3 +322,11 @@ def test_a_table_that_is_not_there_is_not_dropped(tmp_path):
     with pytest.raises(OSError, match="was not found"):
         LanceDataset.drop(tmp_path / "t")
     LanceDataset.drop(tmp_path / "t", ignore_not_found=True)
+
+
+def test_the_size_of_a_cache_in_entries_is_old(tmp_path):
+    """Who gives it is told so, once."""
+    lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    with pytest.warns(DeprecationWarning, match="index_cache_size_bytes") as told:
+        lanceref.dataset(tmp_path, index_cache_size=256)
+    assert 1 == len(told)

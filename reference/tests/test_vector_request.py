@@ -93,3 +93,14 @@ def test_wrong_arguments(error, given):
     """They raise what pylance raises."""
     with pytest.raises(error):
         asked(**given)
+
+
+def test_a_codebook_may_be_a_tensor():
+    """Of each part its codewords; it means what the same numbers mean as an array."""
+    numbers = np.arange(2 * 256 * 2, dtype=np.float32).reshape(2, 256, 2)
+    given = {"num_sub_vectors": 2, "ivf_centroids": np.zeros((1, 4), np.float32)}
+    found = [
+        vector_request(SCHEMA, "v", "IVF_PQ", "L2", {**given, "pq_codebook": book})[1]
+        for book in (numbers, pa.FixedShapeTensorArray.from_numpy_ndarray(numbers))
+    ]
+    assert np.array_equal(*(one.storage["pq_codebook"] for one in found))

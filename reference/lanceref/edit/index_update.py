@@ -50,7 +50,8 @@ def _updated(
     """Return the new entry of an index; None when nothing is to be done."""
     covered = BitMap().union(*(segment.covers for segment in index.segments))
     added = [rows for rows in snapshot.fragments if rows.fragment.id not in covered]
-    if index.kind.parameters is not None:
+    anew = rules.retrain or not any(segment.built for segment in index.segments)
+    if index.kind.parameters is not None and (index.kind.learns or anew):
         return _learnt(snapshot, index, rules, added, index.kind.parameters)
     count = 1 if rules.segments is None else rules.segments
     first = len(index.segments) - min(count, len(index.segments))
@@ -102,7 +103,8 @@ def _learnt(
 ) -> tuple[Entry, list[Entry]] | None:
     """Return the new entry of an index that keeps rows by what it has learnt.
 
-    All segments become one unless a number is given, also when there is nothing new.
+    All segments become one unless a number is given; one alone stays as it is then when there is
+    nothing new.
     """
     built = [segment for segment in index.segments if segment.built]
     if rules.retrain or not built:
@@ -110,6 +112,8 @@ def _learnt(
         fragments, name = snapshot.fragments, index.name
         entry = build_segment(snapshot, index.kind, path, parameters(given), fragments, name)
         return entry, [segment.current for segment in index.segments]
+    if rules.segments is None and len(built) == 1 and not added:
+        return None
     count = len(built) if rules.segments is None else min(rules.segments, len(built))
     last = built[len(built) - count :]
     if last:

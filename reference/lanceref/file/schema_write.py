@@ -134,7 +134,7 @@ def _logical_type(name: str, type_: pa.DataType) -> str:
     if pa.types.is_dictionary(type_) and not _is_plain(_logical_type(name, type_.value_type)):
         raise SchemaRefused(f"field {name!r}: the name of {type_} does not parse back")
     if pa.types.is_map(type_) and type_.keys_sorted:
-        raise SchemaRefused(f"field {name!r}: unsupported map with sorted keys")
+        raise SchemaRefused(f"unsupported map field {name!r}: keys_sorted=true is not supported")
     if pa.types.is_string_view(type_) or pa.types.is_binary_view(type_):
         return "string" if pa.types.is_string_view(type_) else "binary"
     try:

@@ -108,8 +108,9 @@ class Kind:
     only new ones, `inherits` when a segment brought up to date says the version of those before:
     always, where fragments of theirs are left, or only where it was one besides. `check` reports
     what no reader has to look at, `entries` returns the value and the key of every row.
-    `parameters` returns what a segment was built with, where it keeps rows by what it has learnt;
-    `describe` the name and the details of a segment as lists have them, where these differ.
+    `parameters` returns what a segment was built with, where another is built so; `learns` says
+    that it keeps rows by what it has learnt from others; `describe` returns the name and the
+    details of a segment as lists have them, where these differ.
 
     Of a type whose details name another, `of_details` returns what an entry is. `json_path` leads
     to the indexed values in documents. `rows_of` returns rows of the column with what the index
@@ -138,6 +139,7 @@ class Kind:
     json_path: str | None = None
     rows_of: Callable[[Training, Segment], Training] | None = None
     parameters: Callable[[Segment], Parameters] | None = None
+    learns: bool = False
     describe: Callable[[Segment], tuple[str, dict[str, object]]] | None = None
     staging: Staging | None = None
 

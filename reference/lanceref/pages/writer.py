@@ -59,7 +59,9 @@ def _check_types(field: Field, version: FileVersion) -> None:
     for one in field.flat():
         _check_leaf(one, version)
         if version == V2_1 and one.logical_type == "map":
-            raise NotStorable(f"field {one.name!r}: maps need version 2.2 or later")
+            raise NotStorable(
+                f"field {one.name!r}: the Map data type needs file version 2.2 or later"
+            )
         if version == V2_1 and one.logical_type.startswith("fixed_size_list:struct:"):
             raise NotStorable(f"field {one.name!r}: lists of structs need version 2.2 or later")
         if _is_out_of_line(one) and version == V2_3:

@@ -147,3 +147,22 @@ def test_the_oracle_covers_the_same(tmp_path, stable):
                 for path in (theirs, own)
             ]
             assert all(one == found[0] for one in found)
+
+
+@pytest.mark.parametrize("kind", ["BTREE", "INVERTED", "IVF_FLAT"])
+def test_what_is_up_to_date_stays(tmp_path, kind):
+    """No version is made, before there were new rows and after they were taken in."""
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(range(32), pa.float32()), 4)
+    rows = pa.table({"c": vectors if kind == "IVF_FLAT" else [f"word{i % 3}" for i in range(8)]})
+    made = lanceref.write_dataset(rows, tmp_path)
+    if kind == "IVF_FLAT":
+        made.create_index("c", kind, num_partitions=1)
+    else:
+        made.create_scalar_index("c", kind)
+    for new in (False, True):
+        if new:
+            made.insert(rows)
+            made.optimize.optimize_indices()
+        before = made.version
+        made.optimize.optimize_indices()
+        assert before == made.version

@@ -142,5 +142,6 @@ VECTOR = Kind(
     rewrite=rewrite,
     check=check,
     parameters=parameters_of,
+    learns=True,
     describe=describe,
 )
