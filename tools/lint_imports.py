@@ -79,7 +79,16 @@ FLOORS: dict[str, int] = {
     ),
     **dict.fromkeys(("row_id_sequence", "data_frame", "search_scanner", "nearest_scanner"), 7),
     **dict.fromkeys(("vector_request", "vector_models", "indices_builder"), 7),
-    **dict.fromkeys(("cleanup_plan", "scan_statistics", "fts_tokens", "vector_index_reader"), 7),
+    **dict.fromkeys(
+        (
+            "cleanup_plan",
+            "scan_statistics",
+            "fts_tokens",
+            "vector_index_reader",
+            "vector_transform",
+        ),
+        7,
+    ),
     **dict.fromkeys(("mem_wal", "mem_wal_indexing", "lsm_scanner", "shard_writer"), 7),
     # 8: many processes
     **dict.fromkeys(("jobs", "spark", "validation", "distributed_index", "distributed_table"), 8),

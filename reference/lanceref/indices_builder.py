@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 import pyarrow as pa
 
-from lanceref.edit.index_build import indexed_field, training_of
+from lanceref.edit.index_build import indexed_field, new_entry, segment_writer, training_of
 from lanceref.index.training import Training
 from lanceref.index.vector.indexed_vectors import sampled_vectors
 from lanceref.index.vector.storage import Model
@@ -25,9 +25,16 @@ from lanceref.kernels.assignment import assign
 from lanceref.kernels.distance import AnyVectors
 from lanceref.query.vector_query import METRIC_NAMES
 from lanceref.vector_models import IvfModel, PqModel
+from lanceref.vector_transform import (
+    product_of,
+    write_segment,
+    write_sorted,
+    write_transformed,
+)
 
 if TYPE_CHECKING:
     from lanceref.dataset import LanceDataset
+    from lanceref.fragment import LanceFragment
 
 SUB_VECTORS = (16, 8)
 """Numbers of a sub-vector, where nobody says how many sub-vectors there are."""
@@ -152,6 +159,60 @@ class IndicesBuilder:
             fragment_ids=fragment_ids,
         )
         return {"ivf_centroids": ivf.centroids, "pq_codebook": pq.codebook}
+
+    def transform_vectors(
+        self,
+        ivf: IvfModel,
+        pq: PqModel,
+        dest_uri: str,
+        fragments: Sequence[LanceFragment] | None = None,
+        partition_ds_uri: str | None = None,
+    ) -> None:
+        """Write partitions and product codes of the rows of fragments to a file.
+
+        Raises ValueError for no fragments, NotImplementedError for partitions that are given.
+        """
+        if partition_ds_uri is not None:
+            raise NotImplementedError("partitions are found here and not given")
+        if fragments is not None and not fragments:
+            raise ValueError("fragments must be a non-empty list or None")
+        ids = None if fragments is None else [one.fragment_id for one in fragments]
+        write_transformed(self._training(ids), product_of(ivf, pq), dest_uri)
+
+    def shuffle_transformed_vectors(
+        self,
+        unsorted_filenames: list[str],
+        dir_path: str,
+        ivf: IvfModel,
+        shuffle_output_root_filename: str | None = "sorted",
+    ) -> list[str]:
+        """Write the rows of such files by partition; return the names of the sorted ones."""
+        if not isinstance(unsorted_filenames, list):
+            raise ValueError("filenames must be a list of strings")
+        root = shuffle_output_root_filename or "sorted"
+        return write_sorted(unsorted_filenames, dir_path, ivf.num_partitions, root)
+
+    def load_shuffled_vectors(
+        self,
+        filenames: list[str],
+        dir_path: str,
+        ivf: IvfModel,
+        pq: PqModel,
+        index_name: str | None = None,
+    ) -> None:
+        """Make an index of sorted files, over all fragments, and commit it.
+
+        Raises ValueError, DataRefused, CommitConflict.
+        """
+        if not isinstance(filenames, list):
+            raise ValueError("filenames must be a list of strings")
+        snapshot = self.dataset._snapshot
+        name = f"{self.column[0]}_idx" if index_name is None else index_name
+        _, field_id = indexed_field(snapshot.manifest.schema, self.column[0])
+        with segment_writer(snapshot) as writer:
+            built = write_segment(filenames, dir_path, product_of(ivf, pq), writer)
+        entry = new_entry(snapshot, writer, built, name, field_id, snapshot.fragments)
+        self.dataset._commit_segments([entry], self.dataset._segments(name))
 
     def _training(self, ids: Sequence[int] | None) -> Training:
         """Return the rows of fragments. Raises ValueError for one that is not there."""
