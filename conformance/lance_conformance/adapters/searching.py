@@ -11,7 +11,10 @@ from typing import Any
 
 from lance_conformance.adapters.skeleton import Message, Operation, write_table
 
-TYPES = ["BTREE", "BITMAP", "LABEL_LIST", "NGRAM", "ZONEMAP", "BLOOMFILTER", "INVERTED", "FM"]
+TYPES = [
+    *("BTREE", "BITMAP", "LABEL_LIST", "NGRAM", "ZONEMAP", "BLOOMFILTER", "INVERTED"),
+    *("FM", "JSON", "RTREE"),
+]
 """Types of indices that have cases."""
 
 ASKED = ("ScalarIndexQuery", "MaterializeIndex")

@@ -20,8 +20,8 @@ from pathlib import Path
 ADDRESS_SPACE = 6 * 2**30
 """Limit of the address space of a child, in bytes."""
 
-ALARM_SECONDS = 10
-"""Limit of the clock."""
+ALARM_SECONDS = 60
+"""Limit of the clock; a busy machine may need it all to write the targets."""
 
 MEMORY_BYTES, MEMORY_FACTOR = 64 * 2**20, 16
 """What the reference may hold beyond its baseline: bytes, and bytes for each byte of the file."""

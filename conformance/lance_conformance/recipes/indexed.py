@@ -52,12 +52,15 @@ class Indexed:
     version: str = "2.1"
     stable_row_ids: bool = False
     afterwards: Callable[[Any], object] | None = None
+    extension: str = ""
 
     @property
     def table(self) -> pa.Table:
-        """The rows, by a number each."""
+        """The rows, by a number each; the type of the values may have an extension name."""
         ids = pa.array(range(len(self.values)), pa.int64())
-        return pa.table({"id": ids, COLUMN: self.values})
+        metadata = {"ARROW:extension:name": self.extension} if self.extension else None
+        fields = [pa.field("id", ids.type), pa.field(COLUMN, self.values.type, metadata=metadata)]
+        return pa.table([ids, self.values], schema=pa.schema(fields))
 
     def __call__(self, module: Any, uri: str) -> None:
         """Make the table and its index."""

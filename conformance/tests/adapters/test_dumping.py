@@ -47,8 +47,8 @@ def test_what_is_held(type_: str, tmp_path: Path) -> None:
 
 
 def test_every_type_that_is_asked_is_shown() -> None:
-    """Types that are asked are shown, but for FM: a text without its order has no rows to show."""
-    assert SEARCHED == [*TYPES, "FM"]
+    """Types that are asked are shown but FM, whose texts have no order, and two others."""
+    assert SEARCHED == [*TYPES, "FM", "JSON", "RTREE"]
 
 
 def test_a_type_without_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from lanceref.errors import UnknownVersion
 from lanceref.file.check import check_file
 from lanceref.index.against_rows import check_against_rows
 from lanceref.index.fragment_reuse import check_reuse
-from lanceref.index.indices import Index, Indices, kind_of
+from lanceref.index.indices import Index, Indices, declared_kind, kind_of
 from lanceref.index.segment import Segment
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
@@ -97,6 +97,9 @@ def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
     Return whether nothing was found.
     """
     known = len(ctx.findings or ())
+    declared = declared_kind(segment.entry)
+    if declared is not None and declared.check_entry is not None:
+        declared.check_entry(segment)
     for file in segment.entry.files:
         if not file.path.endswith(".lance"):
             continue

@@ -116,12 +116,17 @@ def type_name(entry: table_pb2.IndexMetadata) -> str:
     return entry.index_details.type_url.rpartition("/")[2]
 
 
-def kind_of(entry: table_pb2.IndexMetadata) -> Kind | None:
-    """Return the type of an entry, None for one that is to be passed over."""
+def declared_kind(entry: table_pb2.IndexMetadata) -> Kind | None:
+    """Return the type that an entry names, None for one that nobody knows."""
     from lanceref.index.kinds import BY_DETAILS  # who has no index needs no type
 
     name = type_name(entry).rpartition(".")[2]  # messages have been in several packages
-    kind = BY_DETAILS.get(name.lower())  # L.index.details.url
+    return BY_DETAILS.get(name.lower())  # L.index.details.url
+
+
+def kind_of(entry: table_pb2.IndexMetadata) -> Kind | None:
+    """Return the type of an entry, None for one that is to be passed over."""
+    kind = declared_kind(entry)
     if kind is not None and kind.of_details is not None:
         kind = kind.of_details(entry.index_details.value)
     if kind is None or entry.index_version > kind.version:  # L.index.details.unknown, -version

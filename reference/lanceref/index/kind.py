@@ -112,7 +112,8 @@ class Kind:
     that it keeps rows by what it has learnt from others; `describe` returns the name and the
     details of a segment as lists have them, where these differ.
 
-    Of a type whose details name another, `of_details` returns what an entry is. `json_path` leads
+    Of a type whose details name another, `of_details` returns what an entry is, and `check_entry`
+    reports details that name none that it can be. `json_path` leads
     to the indexed values in documents. `rows_of` returns rows of the column with what the index
     has of each, where that is not the value. Types with `staging` build
     segments over some fragments so.
@@ -136,6 +137,7 @@ class Kind:
     check: Callable[[Segment], None] | None = None
     entries: Callable[[Segment], tuple[pa.Array, Keys]] | None = None
     of_details: Callable[[bytes], Kind | None] | None = None
+    check_entry: Callable[[Segment], None] | None = None
     json_path: str | None = None
     rows_of: Callable[[Training, Segment], Training] | None = None
     parameters: Callable[[Segment], Parameters] | None = None

@@ -68,14 +68,15 @@ class Judged:
 
 def _read_reference(target: Target) -> pa.Table:
     if target.is_dataset:
-        return lanceref.dataset(target.root).to_table(blob_handling=BLOBS, **target.question)
+        dataset = lanceref.dataset(target.root)
+        return dataset.to_table(blob_handling=BLOBS, **target.question(lanceref))
     return LanceFileReader(target.root).read_all().to_table()
 
 
 def _read_oracle(target: Target) -> pa.Table:
     if target.is_dataset:
         dataset = lance().dataset(str(target.root))
-        table = dataset.to_table(blob_handling=BLOBS, **target.question)
+        table = dataset.to_table(blob_handling=BLOBS, **target.question(lance()))
     else:
         table = lance_file().LanceFileReader(str(target.root)).read_all().to_table()
     assert isinstance(table, pa.Table)

@@ -8,7 +8,7 @@ version holds which table; its first part is the corpus the oracle was first mea
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -215,7 +215,7 @@ INDEXED_ROWS = 400
 """Rows of a table whose index is damaged."""
 
 
-def _with_ids(values: list[object], type_: pa.DataType) -> pa.Table:
+def _with_ids(values: Sequence[object], type_: pa.DataType) -> pa.Table:
     return pa.table({"id": pa.array(range(len(values)), pa.int64()), "c": pa.array(values, type_)})
 
 
@@ -238,3 +238,19 @@ def make_texts(rng: Generator) -> pa.Table:
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "eleven"]
     chosen = rng.integers(0, len(words), (INDEXED_ROWS, 5)).tolist()
     return _with_ids([" ".join(words[n] for n in row) for row in chosen], pa.utf8())
+
+
+def make_points(rng: Generator) -> pa.Table:
+    """Return points of a grid in the column `c`, some of them null."""
+    type_ = pa.struct([pa.field(axis, pa.float64(), nullable=False) for axis in "xy"])
+    drawn = rng.integers(0, 20, (INDEXED_ROWS, 2)).tolist()
+    points = [None if x == 19 else {"x": float(x), "y": float(y)} for x, y in drawn]
+    name = {"ARROW:extension:name": "geoarrow.point"}
+    table = _with_ids(points, type_)
+    return table.set_column(1, pa.field("c", type_, metadata=name), table["c"])
+
+
+def make_documents(rng: Generator) -> pa.Table:
+    """Return JSON documents with one number in the column `c`, some of them null."""
+    numbers = rng.integers(0, 12, INDEXED_ROWS).tolist()
+    return _with_ids([None if n == 11 else f'{{"a":{n}}}' for n in numbers], pa.json_())

@@ -1,7 +1,7 @@
 """Targets: the undamaged files, standalone or inside a dataset, written afresh from a seed.
 
 The oracle writes them where it is installed, the reference otherwise. Files of an index are damaged
-in a table that is then asked for the rows of a filter, or for words.
+in a table that is then asked for the rows of a filter, for words, or for texts like another.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ from lance_conformance.campaigns.damage.tables import (
     FILES,
     make_blobs_beside,
     make_blobs_in_the_file,
+    make_documents,
     make_labels,
     make_many_rows,
     make_numbers,
+    make_points,
     make_rows,
     make_table,
     make_texts,
@@ -40,13 +42,15 @@ class Question(TypedDict):
 
     filter: str | None
     full_text_query: str | None
+    nearest: object
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """One victim file; `relative` is its path below `root`, a dataset or the file itself.
 
-    A dataset is asked for the rows of a `filter` or of some `words` where there is one.
+    A dataset is asked for the rows of a `filter`, of some `words` or with a text `alike` where
+    there is one.
     """
 
     id: str
@@ -55,11 +59,15 @@ class Target:
     relative: str = ""
     filter: str = ""
     words: str = ""
+    alike: str = ""
 
-    @property
-    def question(self) -> Question:
-        """What is asked, as arguments of a scan."""
-        return {"filter": self.filter or None, "full_text_query": self.words or None}
+    def question(self, module: ModuleType) -> Question:
+        """Return what is asked, as arguments of a scan by a module with the names of pylance."""
+        return {
+            "filter": self.filter or None,
+            "full_text_query": self.words or None,
+            "nearest": module.query.MinHashQuery(self.alike, "c") if self.alike else None,
+        }
 
     @property
     def victim(self) -> Path:
@@ -77,7 +85,8 @@ class DatasetRecipe:
     """A dataset and the file of it that is damaged.
 
     `delete` says which rows to delete, `oracle_only` what the reference cannot write, `index` the
-    type and the parameters of an index on the column `c`, which is asked by `filter` or `words`.
+    type and the parameters of an index on the column `c`, which is asked by `filter`, `words` or
+    `alike`.
     """
 
     group: str
@@ -90,13 +99,19 @@ class DatasetRecipe:
     index: tuple[str, Mapping[str, object]] | None = None
     filter: str = ""
     words: str = ""
+    alike: str = ""
 
 
 def _indexed(
-    file: str, type_: str, make: Callable[[np.random.Generator], pa.Table], asked: str, **given: int
+    file: str,
+    type_: str,
+    make: Callable[[np.random.Generator], pa.Table],
+    asked: str,
+    **given: object,
 ) -> DatasetRecipe:
-    """Return a recipe whose victim is a file of an index; full-text indices are asked for words."""
-    filter_, words = ("", asked) if type_ == "INVERTED" else (asked, "")
+    """Return a recipe whose victim is a file of an index; of texts words or texts are asked."""
+    by_type = {"INVERTED": ("", asked, ""), "MINHASHLSH": ("", "", asked)}
+    filter_, words, alike = by_type.get(type_, (asked, "", ""))
     return DatasetRecipe(
         "scalar index file",
         f"_indices/*/{file}",
@@ -105,8 +120,26 @@ def _indexed(
         index=(type_, given),
         filter=filter_,
         words=words,
+        alike=alike,
     )
 
+
+_minhash = partial(
+    _indexed,
+    type_="MINHASHLSH",
+    make=make_texts,
+    asked="one two three four five",
+    shingle_size=1,
+    num_hashes=32,
+    num_bands=16,
+)
+_rtree = partial(
+    _indexed,
+    type_="RTREE",
+    make=make_points,
+    asked="st_intersects(c, 'POLYGON((2 2,9 2,9 9,2 9,2 2))') OR c IS NULL",
+    page_size=16,
+)
 
 _inverted = partial(_indexed, type_="INVERTED", make=make_texts, asked="seven nine")
 
@@ -145,6 +178,19 @@ DATASETS = {
     "bloomfilter": _indexed(
         "bloomfilter.lance", "BLOOMFILTER", make_numbers, "c = 7 OR c IS NULL", number_of_items=16
     ),
+    "fm": _indexed("part_*_fm.lance", "FM", make_texts, "contains(c, 'even n')"),
+    "json": _indexed(
+        "page_data.lance",
+        "JSON",
+        make_documents,
+        "json_get_int(c, 'a') < 3",
+        path="$.a",
+        target_index_type="btree",
+    ),
+    "rtree-data": _rtree("page_data.lance"),
+    "rtree-nulls": _rtree("nulls.lance"),
+    "minhash-signatures": _minhash("signatures.lance"),
+    "minhash-bands": _minhash("bands.lance"),
     "inverted-metadata": _inverted("metadata.lance"),
     "inverted-tokens": _inverted("part_*_tokens.lance"),
     "inverted-docs": _inverted("part_*_docs.lance"),
@@ -199,7 +245,7 @@ def find_targets(folder: Path) -> list[Target]:
         if root.exists():
             victim = max(sorted(root.glob(recipe.victim)), key=os.path.getmtime)
             relative = victim.relative_to(root).as_posix()
-            asked = recipe.filter, recipe.words
+            asked = recipe.filter, recipe.words, recipe.alike
             found.append(Target(f"dataset/{name}", recipe.group, root, relative, *asked))
     return found
 

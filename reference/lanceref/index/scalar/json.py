@@ -130,6 +130,18 @@ def kind_at(details: bytes) -> Kind | None:
     return None
 
 
+def check_entry(segment: Segment) -> None:
+    """Report details that name no type that holds single values."""
+    details = segment.entry.index_details.value
+    if kind_at(details) is None:
+        segment.ctx.lint(
+            "L.index.json.details",
+            segment.place,
+            found=f"{details[:40]!r}",
+            wanted=f"a path, and one of {', '.join(TARGETS)}",
+        )
+
+
 def _over(target: Kind, path: str) -> Kind:
     """Return a type of index over what a path finds."""
 
@@ -190,5 +202,6 @@ JSON = Kind(
     open=open_at,
     build=build,
     of_details=kind_at,
+    check_entry=check_entry,
 )
 """The index type; what an entry holds its details say."""

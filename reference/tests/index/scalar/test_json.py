@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import lanceref
@@ -11,8 +12,9 @@ import pyarrow as pa
 import pytest
 from lanceref.errors import IndexRefused, LanceError, OperationRefused
 from lanceref.index.indices import kind_of
-from lanceref.index.scalar.json import TARGETS, value_type
+from lanceref.index.scalar.json import TARGETS, check_entry, value_type
 from lanceref.indices import IndexConfig
+from lanceref.proto.index_pb2 import JsonIndexDetails
 
 from ..tables import asked, assert_same, ids, index_reads, write
 
@@ -337,3 +339,21 @@ def test_where_the_oracle_answers_otherwise(tmp_path):
     for condition in (spelled, member):
         found = ids(lance.dataset(path), condition, use_scalar_index=False)
         assert ids(lanceref.dataset(path), condition) == found
+
+
+@pytest.mark.parametrize("name", ["InvertedIndexDetails", "BTreeIndexDetails"])
+def test_details_that_hold_no_single_values_are_reported(tmp_path, name):
+    """An index of texts among them; that of another type holds them."""
+    table = pa.table({"j": pa.array(['{"a":1}'], pa.json_())})
+    dataset = lanceref.write_dataset(table, tmp_path)
+    dataset.create_scalar_index(
+        "j", IndexConfig("json", {"path": "a", "target_index_type": "btree"})
+    )
+    (segment,) = lanceref.dataset(dataset.uri)._snapshot.indices.segments
+    details = JsonIndexDetails.FromString(segment.entry.index_details.value)
+    details.target_details.type_url = f"/lance.table.{name}"
+    segment.entry.index_details.value = details.SerializeToString()
+    ctx = replace(segment.ctx, findings=[])
+    check_entry(replace(segment, ctx=ctx))
+    wanted = ["L.index.json.details"] if name == "InvertedIndexDetails" else []
+    assert [finding.clause for finding in ctx.findings] == wanted

@@ -1,0 +1,121 @@
+"""Cases of early full-text indices: one partition, whose postings are rows.
+
+The oracle makes the table and its index; the files of the index are replaced by those of an early
+release, which listed no files in the manifest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+import pyarrow as pa
+from lanceref.proto.table_pb2 import IndexMetadata
+
+from lance_conformance.recipes.change import apply
+from lance_conformance.recipes.indexed import INDEXED, Indexed
+from lance_conformance.recipes.messages import index
+from lance_conformance.recipes.model import DATA, Made, Positive
+from lance_conformance.recipes.oracle_made import file
+from lance_conformance.recipes.tables.faults_indices import fault, metadata, values
+from lance_conformance.recipes.tables.indices import search
+from lance_conformance.recipes.tables.indices_segments import LAST
+from lance_conformance.recipes.tables.indices_text import (
+    TEXTS,
+    TOKENS,
+    match,
+    scores_of,
+    text_case,
+)
+
+_POSTINGS = "invert.lance"
+_CLAUSES = ("L.index.fts.early.offsets", "L.index.fts.early.documents")
+_PARAMETERS = {"with_position": True}
+
+EARLY = Indexed(pa.array(TEXTS), "INVERTED", _PARAMETERS, "2.0")
+
+_ROWS = {row: tokens for row, tokens in TOKENS.items() if row < INDEXED}
+_WORDS = sorted({word for tokens in _ROWS.values() for word in tokens})
+
+
+def _address(row: int) -> int:
+    return (row // 5 << 32) + row % 5
+
+
+def _files() -> dict[str, tuple[pa.Table, Mapping[str, str]]]:
+    """Return the three files of the index: their rows and metadata."""
+    held = [[row for row, tokens in _ROWS.items() if word in tokens] for word in _WORDS]
+    places = [
+        [at for at, other in enumerate(_ROWS[row]) if other == word]
+        for word, rows in zip(_WORDS, held, strict=True)
+        for row in rows
+    ]
+    keys = [_address(row) for rows in held for row in rows]
+    firsts = [sum(map(len, held[:number])) for number in range(len(held))]
+    return {
+        "tokens.lance": (
+            pa.table({"_token": _WORDS, "_token_id": pa.array(range(len(_WORDS)), pa.uint32())}),
+            {"tokenizer": json.dumps(_PARAMETERS)},
+        ),
+        "docs.lance": (
+            pa.table(
+                {
+                    "_rowid": pa.array(map(_address, _ROWS), pa.uint64()),
+                    "_num_tokens": pa.array(map(len, _ROWS.values()), pa.uint32()),
+                }
+            ),
+            {},
+        ),
+        _POSTINGS: (
+            pa.table(
+                {
+                    "_rowid": pa.array(keys, pa.uint64()),
+                    "_frequency": pa.array(map(len, places), pa.float32()),
+                    "_position": pa.array(places, pa.list_(pa.int32())),
+                }
+            ),
+            {"offsets": json.dumps(firsts, separators=(",", ":"))},
+        ),
+    }
+
+
+def _unlisted(entry: IndexMetadata) -> None:
+    del entry.files[:]
+    entry.index_version = 0
+
+
+def _early(make: Callable[[], Made]) -> Callable[[], Made]:
+    """Return a maker that puts early files in place of those of the index."""
+
+    def made() -> Made:
+        base = make()
+        (folder,) = {PurePosixPath(name).parent for name in base.files if "_indices/" in name}
+        others = {name: data for name, data in base.files.items() if "_indices/" not in name}
+        files, _ = apply(index(_unlisted, LAST), others)
+        for name, (rows, said) in _files().items():
+            files[f"{folder}/{name}"] = file(rows, "2.0", schema_metadata=said)().files[DATA]
+        return Made(files, base.table, made_by="hand")
+
+    return made
+
+
+def _of_early(case: Positive) -> Positive:
+    return replace(case, make=_early(case.make), reachable=False)
+
+
+POSITIVES = (
+    _of_early(text_case("early", "two words in an early index", match("brown bear"),
+                        scores_of("brown bear", 0, 8, 9), EARLY, _CLAUSES)),
+    search("words", "words as they are written: tokens that were stemmed are not asked",
+           "contains_tokens(c, 'dogs')", [3], Indexed(EARLY.values, "INVERTED", {}, "2.0"),
+           ("L.index.fts.words",), used=False),
+)  # fmt: skip
+
+NEGATIVES = (
+    fault("inverted/early", "offsets", "tokens that begin nowhere", "L.index.fts.early.offsets",
+          metadata(_POSTINGS, "offsets", "{}")),
+    fault("inverted/early", "documents", "a row that is no document",
+          "L.index.fts.early.documents", values(_POSTINGS, "_rowid", b"\x63")),
+)  # fmt: skip
