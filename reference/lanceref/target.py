@@ -24,6 +24,7 @@ from lanceref.snapshot import open_snapshot
 from lanceref.storage import NO_OPTIONS, Store, StoreOptions, name_of_uri
 from lanceref.table.appended import appended_schema
 from lanceref.table.blob_schema import declared_schema
+from lanceref.table.blobs_write import check_thresholds
 from lanceref.table.data_files import with_dictionaries
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
 from lanceref.table.manifest import Manifest
@@ -96,6 +97,7 @@ def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None
     rows = with_dictionaries(schema_of(declared_schema(schema, chosen)))
     if base is None or mode == "overwrite":
         return Plan(False, chosen, rows, rows)
+    check_thresholds(base.schema.fields, rows.fields)
     return Plan(True, chosen, appended_schema(base.schema, rows, chosen), base.schema)
 
 

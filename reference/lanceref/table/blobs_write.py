@@ -10,12 +10,12 @@ Clauses: L.blob.kind, L.blob.range, L.blob.sidecar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lanceref.errors import DataRefused
+from lanceref.errors import AppendRefused, DataRefused
 from lanceref.file.column_writer import DataArea
 from lanceref.file.descriptors import (
     DEDICATED,
@@ -38,6 +38,13 @@ SHARED_BYTES = 1 << 30
 THRESHOLD_KEY = "lance-encoding:blob-{}-threshold"
 """Field metadata that holds a threshold in bytes."""
 
+THRESHOLDS = (
+    ("inline-size", INLINE_BYTES, 0),
+    ("dedicated-size", DEDICATED_BYTES, 1),
+    ("pack-file-size", SHARED_BYTES, 1),
+)
+"""What a threshold is of, its usual value, and its least."""
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
@@ -50,12 +57,8 @@ class Thresholds:
     @staticmethod
     def of(field: Field, shared: int | None) -> Thresholds:
         """Return those of a field; `shared` takes precedence. Raises DataRefused."""
-        own = _threshold(field, "pack-file-size", SHARED_BYTES, 1)
-        return Thresholds(
-            _threshold(field, "inline-size", INLINE_BYTES, 0),
-            _threshold(field, "dedicated-size", DEDICATED_BYTES, 1),
-            own if shared is None else shared,
-        )
+        inline, dedicated, own = (_threshold(field, *one) for one in THRESHOLDS)
+        return Thresholds(inline, dedicated, own if shared is None else shared)
 
 
 def _threshold(field: Field, what: str, default: int, least: int) -> int:
@@ -68,6 +71,26 @@ def _threshold(field: Field, what: str, default: int, least: int) -> int:
             f"expected a {wanted} integer that fits in usize"
         )
     return int(text)
+
+
+def check_thresholds(own: Sequence[Field], given: Sequence[Field]) -> None:
+    """Raise AppendRefused for rows that name other thresholds than the fields of a table have."""
+    by_name = {field.name: field for field in own}
+    for field in given:
+        held = by_name.get(field.name)
+        if held is None:
+            continue
+        if not held.is_blob_v2:
+            check_thresholds(held.children, field.children)
+            continue
+        for what, default, least in THRESHOLDS:
+            key = THRESHOLD_KEY.format(what)
+            effective = _threshold(held, what, default, least)
+            if key in field.metadata and _threshold(field, what, default, least) != effective:
+                raise AppendRefused(
+                    f"Cannot append data with blob threshold metadata {key}={field.metadata[key]} "
+                    f"for field '{field.name}'; the dataset schema has effective value {effective}"
+                )
 
 
 @dataclass(frozen=True, slots=True)

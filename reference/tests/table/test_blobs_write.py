@@ -1,5 +1,6 @@
 """Blobs of the second kind, written."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref import dataset, validate, write_dataset
 from lanceref.blob import Blob, blob_array, blob_field
-from lanceref.errors import DataRefused
+from lanceref.errors import AppendRefused, DataRefused
 from lanceref.table.blobs_write import Thresholds
 
 SMALL = {"inline_size_threshold": 2, "dedicated_size_threshold": 10}
@@ -235,3 +236,31 @@ def test_refusals_are_the_oracles(tmp_path) -> None:
         if number != 5:
             said = str(theirs).removeprefix("Invalid user input: ").partition(" (")[0]
             assert str(ours).startswith(said.partition(", /home")[0]), number
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "fits"),
+    [
+        ({"inline_size_threshold": 4096}, {"inline_size_threshold": 1024}, False),
+        ({"inline_size_threshold": 4096}, {"inline_size_threshold": 4096}, True),
+        ({"inline_size_threshold": 4096}, {}, True),
+        ({}, {"inline_size_threshold": 1024}, False),
+        ({}, {"inline_size_threshold": 65536}, True),
+        ({"pack_file_size_threshold": 5000}, {"pack_file_size_threshold": 6000}, False),
+        ({"inline_size_threshold": 4096}, {"dedicated_size_threshold": 6000}, False),
+    ],
+)
+def test_thresholds_are_those_of_the_table(tmp_path, own, given, fits):
+    """Rows behind others may repeat them and may not name other ones, also within structs."""
+    for nested in (False, True):
+        root = tmp_path / f"{nested}"
+        for mode, thresholds in (("create", own), ("append", given)):
+            field, values = blob_field("b", **thresholds), blob_array([b"x"])
+            if nested:
+                values = pa.StructArray.from_arrays([values], fields=[field])
+                field = pa.field("s", pa.struct([field]))
+            rows = pa.table([values], schema=pa.schema([field]))
+            refused = mode == "append" and not fits
+            told = pytest.raises(AppendRefused, match="effective value")
+            with told if refused else nullcontext():
+                write_dataset(rows, root, mode=mode, data_storage_version="2.2")

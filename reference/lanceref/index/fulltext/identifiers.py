@@ -1,9 +1,9 @@
 """Identifiers: how program text is cut.
 
-Words are runs of letters, digits and low lines, and on demand runs of operators. A word can be cut
-further: at low lines, before a capital that follows a small letter, before the last capital of a
-run that a small letter follows, and between ASCII digits and others. The whole word then stands
-where its first part does.
+Words are runs of letters, digits and low lines, and on demand operators, the longest first. A word
+can be cut further: at low lines, before a capital that follows a small letter, before the last
+capital of a run that a small letter follows, and between ASCII digits and others. The whole word
+then stands where its first part does.
 
 Clauses: L.index.fts.tokenizer.code
 """
@@ -15,7 +15,13 @@ from functools import cache
 
 from lanceref.index.fulltext.tokenizers import ALPHANUMERIC, Cut, Pieces, counted
 
-_OPERATORS = r"[!%&*+\-/:<=>?^|~]+"
+OPERATORS = (
+    *(">>>=", "!==", "&&=", "**=", "//=", "<<=", "<=>", "===", ">>=", ">>>", "??=", "||="),
+    *("!=", "%=", "&&", "&=", "**", "*=", "++", "+=", "--", "-=", "->", "//", "/=", "::", ":="),
+    *("<-", "<<", "<=", "==", "=>", ">=", ">>", "??", "^=", "|=", "|>", "||", "~="),
+    *"!%&*+-/:<=>?^|~",
+)
+"""Operators of program text, longer ones before those that they begin with."""
 
 
 @cache
@@ -23,7 +29,8 @@ def _finder(operators: bool) -> Callable[[str], list[str]]:
     import regex  # only for an index over program text
 
     word = f"[_{ALPHANUMERIC}]+"
-    return regex.compile(f"{word}|{_OPERATORS}" if operators else word).findall  # type: ignore[no-any-return]
+    tokens = [word, *(map(regex.escape, OPERATORS) if operators else ())]
+    return regex.compile("|".join(tokens)).findall  # type: ignore[no-any-return]
 
 
 def _boundary(before: str, here: str, after: str, numerics: bool) -> bool:

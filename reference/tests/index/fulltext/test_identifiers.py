@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from lanceref.fts_tokens import tokenize
 from lanceref.index.fulltext.identifiers import code, parts_of, split_code
 
 
@@ -38,3 +39,35 @@ def test_worked_text():
     assert (["getName", "get", "Name", "a", "b", "c"], [0, 0, 1, 2, 3, 4]) == both
     parts = split_code(operators=False, numerics=True, whole=False)(text)
     assert (["get", "Name", "a", "b", "c"], [0, 1, 2, 3, 4]) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("parse::<usize>()", ["parse", "::", "<", "usize", ">"]),
+        ("a====b", ["a", "===", "=", "b"]),
+        ("a<<<=b", ["a", "<<", "<=", "b"]),
+        ("x>>>=->>", ["x", ">>>=", "->", ">"]),
+        ("^?%-:::", ["^", "?", "%", "-", "::", ":"]),
+        ("a.b;[c]", ["a", "b", "c"]),
+    ],
+)
+def test_operators_stand_alone(text, tokens):
+    """The longest that there is first; other signs are none."""
+    assert tokens == code(operators=True)(text)[0]
+
+
+@pytest.mark.oracle
+def test_the_oracle_cuts_operators_alike():
+    """Every text of up to three of the signs."""
+    import itertools
+
+    import lance
+
+    options = {"analyzer": "code", "index_operators": True}
+    signs = [*"!%&*+-/:<=>?^|~._", "a"]
+    texts = map("".join, itertools.chain(*(itertools.product(signs, repeat=n) for n in (1, 2, 3))))
+    for text in itertools.islice(texts, 0, None, 3):
+        assert [one.text for one in lance.tokenize(text, **options)] == [
+            one.text for one in tokenize(text, **options)
+        ]
