@@ -346,6 +346,10 @@ class RowNotFound(LanceError, OSError, IndexError):
     kind = "out_of_range"
 
 
+class RowDeleted(NotFound, NotImplementedError):
+    """A row is asked for by its address, and is deleted: pylance raises `NotImplementedError`."""
+
+
 class ModelMissing(LanceError, OSError, ValueError):
     """A language model of a tokenizer that is not there or cannot be read."""
 

@@ -30,6 +30,10 @@ SHOWN = {REUSE_INDEX: "FragmentReuse", MEM_WAL_INDEX: "MemWal"}
 """Types of the indices of the system."""
 
 
+EARLY_VECTORS = "index.idx"
+"""File of an index over vectors, by which one without details is known."""
+
+
 class IndexListing(OpenTable):
     """What a dataset says of its indices."""
 
@@ -161,7 +165,9 @@ def _described(segment: Segment) -> tuple[str, dict[str, object]]:
     """Return the name and the details of an index type as lists have them."""
     kind = kind_of(segment.entry)
     if kind is None:
-        return SHOWN.get(segment.entry.name, "Unknown"), {}
+        is_early = any(file.path == EARLY_VECTORS for file in segment.entry.files)
+        shown = "Vector" if is_early and not type_name(segment.entry) else "Unknown"
+        return SHOWN.get(segment.entry.name, shown), {}
     if kind.json_path is not None:
         return JSON, {}
     return (kind.shown, {}) if kind.describe is None else kind.describe(segment)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Self, TypedDict, Unpack, cast
 
+from lanceref.arguments import unsigned
 from lanceref.auto_cleanup import AGE_KEY, INTERVAL_KEY, AutoCleanupConfig
 from lanceref.edit.compaction import (
     BATCH_ROWS,
@@ -346,6 +347,13 @@ def _compacted(options: CompactionOptions) -> CompactionRules:
     target = options.get("target_rows_per_fragment")
     threshold = options.get("materialize_deletions_threshold")
     batch, size = options.get("batch_size"), options.get("max_bytes_per_file")
+    for name, most in (
+        ("max_source_fragments", options.get("max_source_fragments")),
+        ("max_source_rows", options.get("max_source_rows")),
+        ("max_source_bytes", options.get("max_source_bytes")),
+    ):
+        if most is not None and unsigned(most) == 0:
+            raise DataRefused(f"{name} must be greater than 0 (use None for no limit)")
     return CompactionRules(
         target_rows=TARGET_ROWS if target is None else target,
         materialize_deletions=options.get("materialize_deletions") is not False,

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.arguments import unsigned
-from lanceref.errors import ColumnNotFound, NotFound
+from lanceref.errors import ColumnNotFound, NotFound, RowDeleted
 from lanceref.file.schema import Field, project
 from lanceref.nesting import from_start
 from lanceref.snapshot import Snapshot
@@ -129,8 +129,23 @@ def _at_values(snapshot: Snapshot, name: str, values: NDArray[np.uint64]) -> Fou
                 found[value] = (fragment, at)
     missing = wanted - found.keys()
     if missing:
+        if name == ROW_ADDRESS or not snapshot.stable_row_ids:
+            _check_deleted(snapshot, missing, len(values), len(found))
         raise NotFound(f"no row with {name} {min(missing)}")
     return [found[value] for value in values.tolist()]
+
+
+def _check_deleted(snapshot: Snapshot, missing: set[int], wanted: int, held: int) -> None:
+    """Raise RowDeleted where every row that is missing is one that has been deleted."""
+    by_id = {rows.fragment.id: rows for rows in snapshot.fragments}
+    for address in missing:
+        rows = by_id.get(address >> 32)
+        if rows is None or (address & 0xFFFFFFFF) not in rows.deleted:
+            return
+    raise RowDeleted(
+        f"Expected {wanted} rows, got {held}. A take operation that includes row addresses must "
+        "not target deleted rows."
+    )
 
 
 def _read(

@@ -90,3 +90,17 @@ def test_types_and_versions_that_are_not_known_are_passed_over(tmp_path):
     assert dataset.to_table(filter="i = 3").num_rows == 1
     dataset.drop_index("other")
     assert [one.name for one in dataset._snapshot.manifest.indices] == ["i_idx"]
+
+
+def test_an_early_index_of_vectors_is_known_by_its_file(tmp_path):
+    """Its entry has no details, and lists the file."""
+    dataset = lanceref.write_dataset(pa.table({"i": [1, 2]}), tmp_path / "t")
+    for name, path in (("v", "index.idx"), ("w", "other")):
+        entry = table_pb2.IndexMetadata(name=name, fields=[0])
+        entry.uuid.uuid = uuid.uuid4().bytes
+        entry.files.add(path=path, size_bytes=0)
+        transaction = dataset._new_transaction()
+        transaction.create_index.new_indices.append(entry)
+        dataset._commit(Staged(transaction))
+    shown = {one.name: one.index_type for one in dataset.describe_indices()}
+    assert {"v": "Vector", "w": "Unknown"} == shown

@@ -128,3 +128,13 @@ def test_small_files_are_as_many_as_bytes_ask_for(tmp_path):
     metrics = made.optimize.compact_files(max_bytes_per_file=1000, batch_size=4096)
     assert CompactionMetrics(2, 2, 2, 2) == metrics
     assert rows.equals(made.to_table())
+
+
+@pytest.mark.parametrize("name", ["max_source_fragments", "max_source_rows", "max_source_bytes"])
+def test_a_limit_of_nothing_is_none(tmp_path, name):
+    """None is no limit; zero and less are refused."""
+    made = lanceref.write_dataset(pa.table({"a": range(4)}), tmp_path, max_rows_per_file=2)
+    for most, error in ((0, OSError), (-1, OverflowError)):
+        with pytest.raises(error):
+            made.optimize.compact_files(**{name: most})
+    assert 2 == made.optimize.compact_files(**{name: None}).fragments_removed

@@ -6,7 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from lanceref.dataset import dataset
-from lanceref.errors import NotFound
+from lanceref.errors import NotFound, RowDeleted
+from lanceref.write import write_dataset
 
 CASES = Path(__file__).parents[2] / "fixtures/table/any/blob"
 SECOND = [b"abc", b"abcdef", b"0123456789abc", None, b"", b"ghijkl"]
@@ -172,3 +173,18 @@ def test_every_call_does_as_with_the_oracle(version: str, tmp_path: Path) -> Non
                 call(ours)
         else:
             assert call(ours) == expected, name
+
+
+@pytest.mark.parametrize("stable", [False, True])
+def test_deleted_rows_have_no_blobs(tmp_path, stable):
+    """By address that is told; a stable id is of no row then, and an unknown address of none."""
+    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+    rows = pa.table([pa.array([b"a", b"b"], pa.large_binary())], schema=pa.schema([field]))
+    table = write_dataset(rows, tmp_path, enable_stable_row_ids=stable)
+    table.delete("_rowaddr = 1")
+    with pytest.raises(NotImplementedError, match="must not target deleted"):
+        table.take_blobs("b", addresses=[0, 1])
+    with pytest.raises(NotFound if stable else RowDeleted):
+        table.take_blobs("b", ids=[0, 1])
+    with pytest.raises(NotFound, match="no row with _rowaddr 5"):
+        table.take_blobs("b", addresses=[5])
