@@ -275,7 +275,12 @@ def recall(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure the reference against the oracle."""
+    """Measure the reference against the oracle; `-- spark`: pipelines on one slot and on two."""
+    if session.posargs[:1] == ["spark"]:
+        if _has_java(session):
+            session.install(".[oracle,test,spark]")
+            session.run("python", "-m", "lance_conformance.bench.spark", *session.posargs[1:])
+        return
     session.install(".[oracle]")
     session.run("lance-conformance", "bench", *session.posargs)
 

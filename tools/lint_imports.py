@@ -5,7 +5,8 @@ of each. Imports inside functions count like the others. The doors:
 
 * `lance`, the oracle: `lance_conformance/oracle.py`, `lance_conformance/adapters/pylance.py`, and
   tests marked `oracle`;
-* `pyspark`: below `lanceref/spark/` and the campaign of Spark, and tests marked `spark`;
+* `pyspark`: below `lanceref/spark/`, the campaign and the benchmark of Spark, and tests marked
+  `spark`;
 * the reference never imports `lance_conformance`; neither imports the tools.
 
     python tools/lint_imports.py
@@ -99,8 +100,12 @@ FLOORS: dict[str, int] = {
 ORACLE_DOORS = frozenset({"lance_conformance.oracle", "lance_conformance.adapters.pylance"})
 """Modules that may import the oracle; of tests, those marked for it."""
 
-SPARK_DOORS = ("lanceref.spark", "lance_conformance.campaigns.spark")
-"""Packages that may import PySpark."""
+SPARK_DOORS = (
+    "lanceref.spark",
+    "lance_conformance.campaigns.spark",
+    "lance_conformance.bench.spark",
+)
+"""What the names of modules that may import PySpark begin with."""
 
 MARKED = {"lance": "oracle", "pyspark": "spark"}
 """Libraries that a test may import when it carries the mark."""

@@ -70,12 +70,12 @@ def run_table(seed: int, version: str, directory: Path, child: OracleChild) -> W
     except LanceError as error:
         written.differences.append(f"{type(error).__name__}: {error}")
     told = child.difference(ours, sample.table)
-    if told is not None and not _is_a_defect(told, theirs, sample, child):
+    if told is not None and not is_a_defect(told, theirs, sample, child):
         written.differences.append(f"oracle: {told}")
     return written
 
 
-def _is_a_defect(told: str, theirs: Path, sample: Sample, child: OracleChild) -> bool:
+def is_a_defect(told: str, theirs: Path, sample: Sample, child: OracleChild) -> bool:
     """Whether the oracle cannot read its own file of these rows either."""
     if not any(defect in told for defect in ORACLE_DEFECTS):
         return False

@@ -1,29 +1,102 @@
-"""`lance-conformance generate`: make fixtures from their recipes."""
+"""`lance-conformance generate`: make fixtures from their recipes, or a corpus from a seed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from lanceref.errors import ExtraMissing
+from lanceref.jobs import Executor
 
 from lance_conformance import suite
 from lance_conformance.cases import matches
+from lance_conformance.commands.options import ExecutorChoice, SparkMaster
+from lance_conformance.corpus import INDEX, Corpus, make_corpus
+from lance_conformance.executors import executor_of
 from lance_conformance.recipes.build import build, clauses_kept
 from lance_conformance.recipes.model import Negative, Recipe
+
+VERSIONS = "2.0,2.1,2.2,2.3"
+"""File versions of a corpus."""
+
+FAMILIES_OF_A_JOB = 20
+"""Cases, each with what is derived from it, that one job makes."""
 
 
 def generate(
     out: Annotated[Path, typer.Option(help="Folder of the fixtures; cases that exist are kept.")],
     only: Annotated[str, typer.Option(help="Make only the cases whose id matches.")] = "**",
+    corpus: Annotated[
+        int | None,
+        typer.Option(min=1, help="Make so many random files in each version instead of fixtures."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="All of a corpus follows from it.")] = 0,
+    versions: Annotated[str, typer.Option(help="File versions of a corpus.")] = VERSIONS,
+    oracle: Annotated[
+        bool, typer.Option(help="Let the oracle read the files of a corpus, too.")
+    ] = True,
+    executor: ExecutorChoice = None,
+    spark: SparkMaster = None,
 ) -> None:
-    """Write the cases that do not exist yet below OUT. Needs the oracle, which makes the inputs."""
-    from lance_conformance.recipes.tables import ALL, RECIPES
+    """Write the cases that do not exist yet below OUT. Needs the oracle, which makes the inputs.
 
-    chosen: dict[str, Recipe] = {r.id: r for r in ALL if matches(only, r.id)}
-    for recipe in list(chosen.values()):
-        if isinstance(recipe, Negative):
-            chosen[recipe.parent] = RECIPES[recipe.parent]
-    written = build(chosen.values(), clauses_kept(ALL), out)
+    With --corpus, write random files, what they hold and an index, and read them back; the files
+    are the same for every executor. Exit 1: what was read is not what was written.
+    """
+    try:
+        chosen = executor_of(executor, spark, "made")
+    except ExtraMissing as error:
+        raise typer.BadParameter(str(error)) from error
+    if corpus is not None:
+        _corpus(chosen, Corpus(str(out.absolute()), seed, oracle), corpus, versions.split(","))
+        return
+    families = _families(only)
+    jobs = [
+        families[start : start + FAMILIES_OF_A_JOB]
+        for start in range(0, len(families), FAMILIES_OF_A_JOB)
+    ]
+    written = [one for made in chosen.map(make_families, jobs, str(out.absolute())) for one in made]
     suite.write(out)
     typer.echo(f"{len(written)} cases written below {out}")
+
+
+def _families(only: str) -> list[tuple[str, ...]]:
+    """Return the ids of the cases to be made: each parent with its negatives."""
+    from lance_conformance.recipes.tables import ALL
+
+    families: dict[str, list[str]] = {}
+    for recipe in ALL:
+        if matches(only, recipe.id):
+            parent = recipe.parent if isinstance(recipe, Negative) else recipe.id
+            members = families.setdefault(parent, [parent])
+            if recipe.id != parent:
+                members.append(recipe.id)
+    return [tuple(members) for members in families.values()]
+
+
+def make_families(families: Sequence[tuple[str, ...]], out: str) -> list[str]:
+    """Write the cases of a job, anywhere; return the ids of those that were not there."""
+    from lance_conformance.recipes.tables import ALL, RECIPES
+
+    chosen: list[Recipe] = [RECIPES[name] for members in families for name in members]
+    return build(chosen, clauses_kept(ALL), Path(out))
+
+
+def _corpus(executor: Executor, corpus: Corpus, count: int, versions: list[str]) -> None:
+    if unknown := sorted(set(versions) - set(VERSIONS.split(","))):
+        raise typer.BadParameter(f"no version {', '.join(unknown)}")
+    entries = make_corpus(executor, corpus, count, versions)
+    for entry in entries:
+        for told in entry.differences:
+            typer.echo(f"{entry.case}: {told}")
+    labels = {label for entry in entries for label in entry.labels}
+    refused = sum(entry.refused is not None for entry in entries)
+    wrong = sum(bool(entry.differences) for entry in entries)
+    typer.echo(
+        f"{len(entries)} cases of {len(labels)} kinds below {corpus.out}, listed in {INDEX}; "
+        f"{refused} refused by the writer, {wrong} not read as written"
+    )
+    if wrong:
+        raise typer.Exit(1)

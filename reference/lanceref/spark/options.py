@@ -26,6 +26,9 @@ SECRET = re.compile("secret|token|password|credential|account_key|service_accoun
 VARIABLE = "env:"
 """Beginning of a value that names a variable of the environment."""
 
+REFERENCE = "reference"
+"""Name of this implementation among the readers."""
+
 READERS = "lanceref.readers"
 """Group of entry points: other modules with the face of this one, by the name of `reader`."""
 
@@ -67,7 +70,7 @@ class Options:
     with_row_address: bool = False
     batch_size: int = 8192
     split_rows: int = 1 << 20
-    reader: str = "reference"
+    reader: str = REFERENCE
     truncate: bool = False
     skip_changes: bool = False
     transaction_id: str | None = None
@@ -111,7 +114,7 @@ def parse(given: Mapping[str, str]) -> Options:
         with_row_address=_flag(texts, "with_row_address"),
         batch_size=_number(texts, "batch_size", 8192),
         split_rows=_number(texts, "split_rows", 1 << 20),
-        reader=texts.get("reader", "reference"),
+        reader=texts.get("reader", REFERENCE),
         truncate=_choice(texts, "ns", ("refuse", "truncate")) == "truncate",
         skip_changes=_choice(texts, "changes", ("refuse", "skip")) == "skip",
         transaction_id=texts.get("transaction_id"),
@@ -165,7 +168,7 @@ def _choice(texts: Mapping[str, str], name: str, choices: tuple[str, ...]) -> st
 
 def reader_module(name: str) -> ModuleType:
     """Return the module that reads: this implementation, or one of an entry point of the name."""
-    if name == "reference":
+    if name == REFERENCE:
         return import_module("lanceref")
     for entry in entry_points(group=READERS):
         if entry.name == name:

@@ -15,8 +15,9 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from lanceref.errors import NotFound
+from lanceref.spark.apart import rows_apart
 from lanceref.spark.batches import fitted
-from lanceref.spark.options import Options, reader_module
+from lanceref.spark.options import REFERENCE, Options, reader_module
 from lanceref.spark.types import batch_schema
 
 if TYPE_CHECKING:
@@ -113,7 +114,15 @@ class TableReader(DataSourceReader):
 def rows_of(
     options: Options, part: Rows, columns: Sequence[str], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a partition in the types of `schema`."""
+    """Yield the rows of a partition in the types of `schema`; another reader may not end us."""
+    read = rows_here if options.reader == REFERENCE else rows_apart
+    yield from read(options, part, columns, schema)
+
+
+def rows_here(
+    options: Options, part: Rows, columns: Sequence[str], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a partition, read in this process."""
     table = _held(
         options.uri,
         options.branch,

@@ -49,7 +49,7 @@ def test_tasks_build_and_merge_segments(spark, table, column, kind, filter):
 @pytest.mark.parametrize("kind", ["IVF_PQ", "IVF_RQ", "IVF_SQ", "IVF_HNSW_SQ"])
 def test_tasks_train_a_shared_model(spark, table, kind):
     """Eight shards and two merged ones find, searched whole, as many of the nearest rows."""
-    parameters = {"num_sub_vectors": 4} if kind == "IVF_PQ" else {}
+    parameters = {"num_sub_vectors": 4, "num_bits": 4} if kind == "IVF_PQ" else {}
     queries = vectors().flatten().to_numpy().reshape(-1, 8)[::16]
     found = []
     for merged, left in ((None, 8), (2, 2)):

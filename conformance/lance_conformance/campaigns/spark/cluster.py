@@ -21,10 +21,14 @@ from pyspark.sql import SparkSession
 
 WORKERS = ("127.0.0.2", "127.0.0.3")
 
-PATIENCE_SECONDS = 120
-"""How long the executors may take to come."""
+PATIENCE_SECONDS = 600
+"""How long the master, and then the executors, may take to come."""
 
 MEMORY = "900m"
+"""What a worker may give to its executor."""
+
+QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of processes that live for minutes."""
 
 
 def _free_port() -> int:
@@ -33,7 +37,9 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _start(folder: Path, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+def _start(
+    folder: Path, name: str, *arguments: str, log: str = "master"
+) -> subprocess.Popen[bytes]:
     """Start a daemon of Spark, which logs below `folder`."""
     spec = find_spec("pyspark")
     assert spec is not None
@@ -41,14 +47,15 @@ def _start(folder: Path, name: str, *arguments: str) -> subprocess.Popen[bytes]:
     home = Path(spec.origin).parent
     environment = os.environ | {
         "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": QUICK_JVM,
         "SPARK_WORKER_DIR": str(folder / "work"),
         "SPARK_HOME": str(home),
     }
-    with (folder / f"{name}.log").open("wb") as log:
+    with (folder / f"{log}.log").open("wb") as output:
         return subprocess.Popen(
             [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *arguments],
             env=environment,
-            stdout=log,
+            stdout=output,
             stderr=subprocess.STDOUT,
         )
 
@@ -64,14 +71,28 @@ def daemons(folder: Path) -> Iterator[str]:
     ]
     for host in WORKERS:
         options = ["--host", host, "--cores", "1", "--memory", MEMORY, "--webui-port", "0"]
-        started.append(_start(folder, "worker.Worker", *options, master))
+        started.append(_start(folder, "worker.Worker", *options, master, log=f"worker-{host}"))
     try:
+        wait_for_port(int(port))
         yield master
     finally:
         for process in reversed(started):
             process.terminate()
         for process in started:
             process.wait()
+
+
+def wait_for_port(port: int) -> None:
+    """Wait until something listens there. Raises TimeoutError."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise TimeoutError(f"nobody listens at port {port}") from None
+            time.sleep(0.5)
 
 
 @contextmanager
@@ -84,6 +105,7 @@ def cluster(folder: Path, **conf: str) -> Iterator[SparkSession]:
             spark_driver_host="127.0.0.1",
             spark_driver_bindAddress="127.0.0.1",
             spark_executor_memory="512m",
+            spark_executor_extraJavaOptions=QUICK_JVM,
             spark_local_dir=str(folder / "scratch"),
             spark_sql_warehouse_dir=str(folder / "warehouse"),
             spark_executorEnv_PYTHONPATH=os.pathsep.join(filter(None, sys.path)),

@@ -1,0 +1,138 @@
+"""Spark: what a pipeline costs before its work and for each task, and what a second slot brings.
+
+Each number of slots is measured in a process of its own. Small work in one task and in many gives
+the fixed cost and that of a task. Then so many tasks that one slot is busy for the seconds that are
+asked for; the median of the rounds counts, and with it how much sooner two slots are done.
+
+    python -m lance_conformance.bench.spark --seconds 20 --rounds 3
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from lanceref.spark.session import make_session
+
+from lance_conformance.bench.spark_work import PIPELINES, Pipeline
+
+GOAL = 1.7
+"""How much sooner two slots are to be done."""
+
+JUDGED = ("validate", "index", "write")
+"""Pipelines that the goal is for."""
+
+MANY = 16
+"""Tasks of small work that give the cost of one."""
+
+SMALL_ROWS, LARGE_ROWS = 10, 100_000
+"""Rows of a task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds before the work and for each task, and those of work in `tasks` tasks."""
+
+    pipeline: str
+    slots: int
+    fixed: float
+    task: float
+    tasks: int
+    seconds: float
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Return how long something takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def measure(
+    names: Sequence[str], slots: int, tasks: dict[str, int], seconds: float, rounds: int
+) -> list[Cost]:
+    """Measure pipelines on so many slots; one without a number of tasks gets what takes so long."""
+    session = make_session(f"local[{slots}]")
+    session.sparkContext.setLogLevel("OFF")
+    costs = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            pipeline = PIPELINES[name]
+
+            def run(count: int, rows: int, pipeline: Pipeline = pipeline) -> float:
+                place = Path(tempfile.mkdtemp(dir=folder))
+                pipeline.prepare(place, count, rows)
+                return timed(lambda: pipeline.run(session, place, count, rows))
+
+            def median(count: int, rows: int, run: Callable[[int, int], float] = run) -> float:
+                return statistics.median(run(count, rows) for _ in range(rounds))
+
+            run(2 * slots, LARGE_ROWS)  # imports, and what the JVM compiles
+            one, many = median(1, SMALL_ROWS), median(MANY, SMALL_ROWS)
+            each = max(0.0, many - one) / (MANY - 1)
+            count = tasks.get(name) or tasks_for(seconds, run(2, LARGE_ROWS) / 2)
+            took = median(count, LARGE_ROWS)
+            costs.append(Cost(name, slots, max(0.0, one - each), each, count, took))
+    session.stop()
+    return costs
+
+
+def tasks_for(seconds: float, each: float) -> int:
+    """Return an even number of tasks that keep one slot busy for so long."""
+    return max(2, 2 * round(seconds / each / 2))
+
+
+def table(ones: Sequence[Cost], twos: Sequence[Cost]) -> list[str]:
+    """Return the lines that are printed."""
+    lines = ["pipeline   fixed s  task ms  tasks   1 slot s  2 slots s  ratio"]
+    for one, two in zip(ones, twos, strict=True):
+        ratio = one.seconds / two.seconds
+        verdict = "" if one.pipeline not in JUDGED else ("ok" if ratio >= GOAL else "below")
+        lines.append(
+            f"{one.pipeline:<9} {one.fixed:8.2f} {1000 * one.task:8.1f} {one.tasks:6} "
+            f"{one.seconds:10.1f} {two.seconds:10.1f} {ratio:6.2f}  {verdict}".rstrip()
+        )
+    return lines
+
+
+def _apart(
+    names: Sequence[str], slots: int, tasks: dict[str, int], seconds: float, rounds: int
+) -> list[Cost]:
+    """Measure in a process of its own."""
+    told = [*names, "--slots", str(slots), "--tasks", json.dumps(tasks)]
+    told += ["--seconds", str(seconds), "--rounds", str(rounds)]
+    command = [sys.executable, "-W", "ignore", "-m", __name__, *told]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return [Cost(**one) for one in json.loads(done.stdout.splitlines()[-1])]
+
+
+def main() -> None:
+    """Measure every pipeline, or those that are named, and print a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pipelines", nargs="*", default=list(PIPELINES))
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--slots", type=int, help="measure only here, and print JSON")
+    parser.add_argument("--tasks", type=json.loads, default={}, help="of each pipeline, as JSON")
+    given = parser.parse_args()
+    names = list(given.pipelines)
+    if given.slots:
+        costs = measure(names, given.slots, given.tasks, given.seconds, given.rounds)
+        print(json.dumps([asdict(one) for one in costs]))
+        return
+    ones = _apart(names, 1, {}, given.seconds, given.rounds)
+    same = {one.pipeline: one.tasks for one in ones}
+    twos = _apart(names, 2, same, given.seconds, given.rounds)
+    print("\n".join(table(ones, twos)))
+
+
+if __name__ == "__main__":
+    main()
