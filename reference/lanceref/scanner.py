@@ -216,11 +216,24 @@ class LanceScanner:
             f"iops={counter.read_iops - before.read_iops}, "
             f"requests={counter.read_iops - before.read_iops}]"
         )
-        plan, read = self.explain_plan(), self._read_step()
+        plan = self._counting() if count_rows else self.explain_plan()
+        read = self._read_step()
         step = read if read in plan else plan.split("\n", 1)[0]
         plan = plan.replace(step, f"{step}, {metrics}", 1)
         elapsed = f"{(time.perf_counter() - start) * 1e3:.3f}ms"
         return f"AnalyzeExec verbose=true, elapsed={elapsed}\n{plan}"
+
+    def _counting(self) -> str:
+        """Return the plan of a count: where indices know the rows, none is read."""
+        condition = self._options.condition
+        if condition is None:
+            return self.explain_plan()
+        known = sum(candidates(condition.sources, rows).exact for rows in self._fragments)
+        if not known:
+            return self.explain_plan()
+        asked = "".join(f"  {step}\n" for step in condition.asked)
+        left = self.explain_plan() if known < len(self._fragments) else ""
+        return f"CountFromMask: num_fragments={known}\n{asked}{left}"
 
     def _read_step(self) -> str:
         """Describe what is read of every fragment."""

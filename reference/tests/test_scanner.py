@@ -143,6 +143,23 @@ def test_a_plan_can_be_run_and_measured(tmp_path):
     assert "output_rows=50," in made.scanner(filter="a < 50").analyze_plan(count_rows=True)
 
 
+def test_a_count_that_indices_know_reads_no_rows(tmp_path):
+    """Its plan says so; fragments that they do not cover are read."""
+    made = lanceref.write_dataset(pa.table({"a": range(100)}), tmp_path, max_rows_per_file=50)
+    made.create_scalar_index("a", "BTREE")
+    made.delete("a = 3")
+    plan = made.scanner(columns=[], filter="a < 60").analyze_plan(count_rows=True)
+    assert "CountFromMask: num_fragments=2, metrics=[output_rows=59" in plan
+    assert "ScalarIndexQuery" in plan
+    assert "LanceRead" not in plan
+    made.insert(pa.table({"a": range(10)}))
+    plan = made.scanner(columns=[], filter="a < 60").analyze_plan(count_rows=True)
+    assert "CountFromMask: num_fragments=2" in plan
+    assert "LanceRead" in plan
+    assert "output_rows=69" in plan
+    assert "CountFromMask" not in made.scanner(filter="a < 60").analyze_plan()
+
+
 def test_what_was_read_is_told_at_the_end(tmp_path):
     """Once for a scan, when its last batch was taken; a scan that is not run is silent."""
     lanceref.write_dataset(pa.table({"a": range(100), "b": range(100)}), tmp_path)
