@@ -123,6 +123,10 @@ class IndicesBuilder:
         if metric != "dot":
             near = assign(vectors, model.centroids, model.of_vectors)
             vectors = vectors - model.centroids[near]
+        if not len(vectors):
+            raise ValueError("codewords cannot be trained without vectors")
+        if len(vectors) < 2**num_bits:  # most rows are null: some codewords are alike
+            vectors = vectors[np.resize(np.arange(len(vectors)), 2**num_bits)]
         found = product_quantizer.train(
             vectors, count, num_bits, model.of_vectors, random, max_iters
         )

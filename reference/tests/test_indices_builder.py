@@ -4,7 +4,7 @@ import lanceref
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.indices import IndicesBuilder
+from lanceref.indices import IndicesBuilder, IvfModel
 
 DIM, ROWS = 16, 600
 
@@ -73,3 +73,18 @@ def test_columns_without_vectors_are_refused(dataset):
         IndicesBuilder(dataset, "w")
     with pytest.raises(TypeError, match="must be FixedSizeListArray"):
         IndicesBuilder(dataset, "n")
+
+
+def test_codewords_of_a_few_vectors_are_trained_too(tmp_path):
+    """Where most rows are null some are alike; where all are there is nothing to learn from."""
+    for vectors in (5, 0):
+        rows = [[float(i)] * 8 if i < vectors else None for i in range(64)]
+        table = pa.table({"v": pa.array(rows, pa.list_(pa.float32(), 8))})
+        builder = IndicesBuilder(lanceref.write_dataset(table, tmp_path / f"{vectors}"), "v")
+        ivf = IvfModel(pa.array([[0.0] * 8], pa.list_(pa.float32(), 8)), "l2")
+        if vectors:
+            model = builder.train_pq(ivf, 2, sample_rate=2, num_bits=4)
+            assert (16, 8) == (len(model.codebook), model.dimension)
+            continue
+        with pytest.raises(ValueError, match="without vectors"):
+            builder.train_pq(ivf, 2, sample_rate=2, num_bits=4)
