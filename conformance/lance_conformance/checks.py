@@ -142,7 +142,8 @@ def _reads(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
     yield full
     capability = claims.capabilities[full.op]
     indexed = full.op == "index.search" and full.args.get("use_index", True)
-    if indexed and "filter" in full.args and capability.get("scan", True):
+    alone = "filter" in full.args and "nearest" not in full.args
+    if indexed and alone and capability.get("scan", True):
         yield replace(full, name="scan", args={**full.args, "use_index": False})
     if full.op not in ("file.read", "dataset.read") or _SPECIFIC & full.args.keys():
         return

@@ -11,6 +11,13 @@ from collections.abc import Iterable, Iterator
 from lance_conformance.cases import Case
 from lance_conformance.session import Claims
 
+_ASKING = (
+    ("filter", "filters"),
+    ("text", "full-text queries"),
+    ("nearest", "vector queries"),
+)
+"""Arguments that are claimed by name, and what they are called."""
+
 
 def main_operation(case: Case) -> str:
     """Return the operation without which nothing of the case can be asked."""
@@ -50,7 +57,7 @@ def missing(case: Case, claims: Claims) -> str | None:
     if "index" in requires and isinstance(types, list) and requires["index"] not in types:
         return f"index {requires['index']}"
     asked = case.manifest["input"].get("args", {})
-    for what, words in (("filter", "filters"), ("text", "full-text queries")):
+    for what, words in _ASKING:
         if isinstance(asked.get(what), dict) and not capability.get(what):
             return words
     return None

@@ -1,8 +1,9 @@
 """Explain: an annotated tree of every byte of one file.
 
 The file is parsed by the reader's own code with spans switched on; the tree is what the parsers
-cut. Kinds of file: data file (also index files, which are data files), manifest, transaction,
-deletion file, rows that moved, tag, branch, version hint; the name decides.
+cut. Kinds of file: data file (also index files, which are data files but for those of early
+releases), manifest, transaction, deletion file, rows that moved, tag, branch, version hint; the
+name decides.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from lanceref.context import Context, Finding
 from lanceref.index.anatomy import dissect
 from lanceref.index.fragment_reuse import check_beside
+from lanceref.index.vector.single_file_check import check_vector_file
 from lanceref.legacy.check import check_data_file
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.spans import Span, SpanRecorder, uncovered
@@ -32,6 +34,7 @@ CHECKS: dict[str, Callable[[Source, Context], object]] = {
     ".bin": check_deletion_file,
     ".json": check_reference,
     ".binpb": check_beside,
+    ".idx": check_vector_file,
 }
 """What parses a file by the end of its name; every other name is a data file."""
 

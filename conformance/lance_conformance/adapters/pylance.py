@@ -39,7 +39,9 @@ def hello() -> Message:
         "capabilities": {
             **face.capabilities(versions, ["0.1", *versions], filters=True),
             **writing.capabilities(lance, versions, writing.VERBS),
-            **searching.capabilities(releases.index_types(RELEASE)),
+            **searching.capabilities(
+                releases.index_types(RELEASE), vectors=releases.has(RELEASE, releases.VECTORS)
+            ),
         },
         "profiles": ["format", "robust", "unstable"],
     }

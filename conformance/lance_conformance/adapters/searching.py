@@ -9,16 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from lance_conformance.adapters.skeleton import Message, Operation, write_table
 
 TYPES = [
     *("BTREE", "BITMAP", "LABEL_LIST", "NGRAM", "ZONEMAP", "BLOOMFILTER", "INVERTED"),
     *("FM", "JSON", "RTREE"),
 ]
-"""Types of indices that have cases."""
+"""Types of indices that have cases, besides those of vectors."""
 
-ASKED = ("ScalarIndexQuery", "MaterializeIndex")
+VECTOR_TYPES = ["IVF_FLAT", "IVF_PQ", "IVF_SQ", "IVF_RQ"]
+VECTOR_TYPES += ["IVF_HNSW_FLAT", "IVF_HNSW_PQ", "IVF_HNSW_SQ"]
+"""Types of vector indices."""
+
+ASKED = ("ScalarIndexQuery", "MaterializeIndex", "ANNSubIndex")
 """Steps of a plan that ask an index."""
+
+_NEAREST = {"k": "k", "metric": "metric", "refine": "refine_factor", "ef": "ef"}
+"""What may be asked besides of a search for vectors: names of requests, and of pylance."""
 
 _WITH = {"_rowid": "with_row_id", "_rowaddr": "with_row_address"}
 
@@ -29,9 +38,13 @@ def operations(module: Any, queries: Any) -> dict[str, Operation]:
     def search(request: Message) -> Message:
         version = int(request["version"]) if "version" in request else None
         opened = module.dataset(request["uri"], version=version)
-        scanner = opened.scanner(**_arguments(request, queries))
+        arguments = _arguments(request, queries)
+        if "nearest" in request:
+            arguments["nearest"] = _nearest(opened, request["nearest"], arguments)
+            arguments["prefilter"] = True
+        scanner = opened.scanner(**arguments)
         body = write_table(request["out"], scanner.to_table())
-        if "filter" in request:
+        if "filter" in request or "nearest" in request:
             plan = scanner.explain_plan()
             body["used"] = any(step in plan for step in ASKED)
         return body
@@ -39,9 +52,11 @@ def operations(module: Any, queries: Any) -> dict[str, Operation]:
     return {"index.search": search}
 
 
-def capabilities(types: list[str] = TYPES) -> Message:
-    """Return the claim that goes with `operations`."""
-    return {"index.search": {"types": types, "filter": True, "text": True}}
+def capabilities(types: list[str] = TYPES, *, vectors: bool = True) -> Message:
+    """Return the claim that goes with `operations`, with vector indices or without."""
+    every = [*types, *VECTOR_TYPES] if vectors else types
+    claimed = {"types": every, "filter": True, "text": True, "nearest": vectors}
+    return {"index.search": claimed}
 
 
 def _arguments(request: Message, queries: Any) -> Message:
@@ -55,6 +70,21 @@ def _arguments(request: Message, queries: Any) -> Message:
     if "text" in request:
         arguments["full_text_query"] = text_query(request["text"], queries)
     arguments["use_scalar_index"] = request.get("use_index", True)
+    return arguments
+
+
+def _nearest(opened: Any, asked: Message, others: Mapping[str, Any]) -> Message:
+    """Return a search for vectors; every number of partitions that is told is the only one."""
+    type_ = opened.schema.field(asked["column"]).type
+    while hasattr(type_, "value_type"):
+        type_ = type_.value_type
+    query = np.array(asked["q"], type_.to_pandas_dtype())
+    arguments = {_NEAREST[name]: value for name, value in asked.items() if name in _NEAREST}
+    arguments |= {"column": asked["column"], "q": query, "use_index": others["use_scalar_index"]}
+    if "nprobes" in asked:
+        arguments["nprobes"] = asked["nprobes"]
+    if "range" in asked:
+        arguments["distance_range"] = tuple(float(end) for end in asked["range"])
     return arguments
 
 

@@ -87,3 +87,23 @@ def test_kinds_of_queries(ask: Ask, text: Message, rows: list[int]) -> None:
 def test_what_is_claimed() -> None:
     """Types that have cases, filters and texts."""
     assert "BTREE" in capabilities()["index.search"]["types"]
+
+
+def test_vectors_are_asked(tmp_path: Path) -> None:
+    """The nearest rows come with their distances, from an index or past it."""
+    uri, out = str(tmp_path / "table.lance"), str(tmp_path / "out.arrow")
+    numbers = [float(n // 2) for n in range(40)]
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(numbers, pa.float32()), 2)
+    made = lanceref.write_dataset(pa.table({"n": range(20), "v": vectors}), uri)
+    made.create_index("v", "IVF_FLAT", num_partitions=2)
+    search = operations(lanceref, lanceref.query)["index.search"]
+    nearest = {"column": "v", "q": ["3", "3"], "k": 3, "nprobes": 2, "range": ["0", "2"]}
+    request = {"id": 1, "op": "index.search", "uri": uri, "out": out, "nearest": nearest}
+    assert not check_request(request)
+    for others, used in (({"filter": {"sql": "n < 4"}}, True), ({"use_index": False}, False)):
+        body = search({**request, **others})
+        assert not check_response("index.search", {"id": 1, "ok": body})
+        found = read_output(Path(out))
+        assert body["used"] is used
+        assert [3] == found["n"].to_pylist()
+        assert [0.0] == found["_distance"].to_pylist()

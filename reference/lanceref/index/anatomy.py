@@ -1,10 +1,11 @@
 """Anatomy of index files: what lies inside of global buffers and of binary values.
 
 To the container they are bytes. Sets of rows and treemaps stand one behind the other, each saying
-how long it is; a token dictionary fills its value. What does not parse stays one piece.
+how long it is; a token dictionary fills its value, a message of a vector index its buffer. What
+does not parse stays one piece.
 
 Clauses: L.index.fts.fst.version, L.index.fts.fst.node, L.index.fts.fst.count,
-L.index.fts.fst.target, L.index.fts.fst.checksum
+L.index.fts.fst.target, L.index.fts.fst.checksum, L.index.files.buffer
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from lanceref.cursor import Cursor
 from lanceref.errors import FormatError
 from lanceref.index.fulltext.fst import FOOTER_BYTES, parse_fst
 from lanceref.index.row_set import read_row_set, read_treemap
+from lanceref.proto import index_pb2
 from lanceref.spans import Span, SpanRecorder
 from lanceref.storage import Source
+from lanceref.wire import parse_message
 
 Own = Callable[[Cursor], object]
 """Cuts one structure off a cursor, which records its parts. Raises FormatError."""
@@ -30,13 +33,14 @@ BYTES = "bytes*"
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """Files, the group and the kind of leaves of them, and what stands in these."""
+    """Files, the group, kind and name of leaves of them, and what stands in these."""
 
     file: str
     group: str
     kind: str
     name: str
     own: Own
+    leaf: str = "*"
 
 
 def read_dictionary(cursor: Cursor) -> None:
@@ -50,6 +54,16 @@ def read_dictionary(cursor: Cursor) -> None:
     cursor.u32("checksum", "L.index.fts.fst.checksum")
 
 
+def read_partitions(cursor: Cursor) -> None:
+    """Cut the IVF message that fills a cursor. Raises FormatError."""
+    parse_message(cursor, index_pb2.IVF, "partitions", "L.index.files.buffer")
+
+
+def read_tensor(cursor: Cursor) -> None:
+    """Cut the tensor that fills a cursor. Raises FormatError."""
+    parse_message(cursor, index_pb2.Tensor, "tensor", "L.index.files.buffer")
+
+
 STRUCTURES = (
     Inside("bitmap_page_lookup.lance", "*", BUFFER, "rows", read_row_set),
     Inside("zonemap.lance", "*", BUFFER, "rows", read_row_set),
@@ -57,6 +71,8 @@ STRUCTURES = (
     Inside("bitmap_page_lookup.lance", "field bitmaps", BYTES, "rows", read_row_set),
     Inside("ngram_postings.lance", "field posting_list", BYTES, "treemap", read_treemap),
     Inside("part_*_tokens.lance", "field _token_fst_bytes", BYTES, "dictionary", read_dictionary),
+    Inside("*.idx", "*", BUFFER, "ivf", read_partitions, "global buffer 1"),
+    Inside("auxiliary.idx", "*", BUFFER, "model", read_tensor, "global buffer 2"),
 )
 """What is known of the bytes of index files."""
 
@@ -66,7 +82,8 @@ def dissect(root: Span, source: Source, ctx: Context) -> None:
     known = [one for one in STRUCTURES if fnmatchcase(ctx.file, one.file)]
     for group, leaf in _leaves(root, "") if known else ():
         for one in known:
-            if fnmatchcase(group, one.group) and fnmatchcase(leaf.kind, one.kind):
+            where = zip((group, leaf.kind, leaf.name), (one.group, one.kind, one.leaf), strict=True)
+            if all(fnmatchcase(name, pattern) for name, pattern in where):
                 parts = _parts(one, source.read(leaf.start, leaf.end - leaf.start), leaf.start, ctx)
                 if parts:
                     leaf.kind, leaf.children = "group", parts

@@ -111,6 +111,7 @@ def _parse_index(file: FileBytes) -> tuple[index_pb2.Index, Place]:
     clause = "L.index.vector.single.footer"
     cursor = file.cursor(Extent(start, FOOTER_BYTES), "footer", clause)
     position = cursor.u64("message position", clause)
+    cursor.take(len(END), "version and magic", clause, "magic")
     clause = "L.index.vector.single.message"
     cursor = file.cursor(Extent(position, start - position), "message", clause)
     size = cursor.u32("message size", clause)

@@ -1,0 +1,176 @@
+"""Makers: tables with a vector index, written by the oracle or by the reference.
+
+What a search finds by the vectors themselves is told in float64; distances of codes, which nothing
+but the kernel of a type can tell, are those that the oracle finds when the case is made.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import lanceref
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lance_conformance.adapters import searching
+from lance_conformance.judge import read_output
+from lance_conformance.oracle import lance
+from lance_conformance.recipes.model import Made
+from lance_conformance.recipes.staging import files_below
+
+COLUMN = "v"
+"""Name of the column of vectors."""
+
+DIMENSION = 8
+
+INDEXED = 80
+"""Rows that are there when the index is made, in two fragments."""
+
+DELETED = 7
+"""Id of a row that is deleted after the index was made."""
+
+Numbers = NDArray[np.generic]
+
+
+def numbers(element: str, rows: int, seed: int, dimension: int = DIMENSION) -> Numbers:
+    """Return vectors [rows, dimension] around a few places."""
+    source = np.random.default_rng(seed)
+    around = source.normal(size=(5, dimension)) * 4
+    values = around[source.integers(0, 5, rows)] + source.normal(size=(rows, dimension))
+    if element == "u1":
+        return source.integers(0, 256, values.shape).astype("u1")
+    return np.round(values, 2).astype(element)
+
+
+def lists(values: Numbers) -> pa.Array:
+    """Return vectors [n, d] as lists of fixed size."""
+    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+
+
+def far(values: Numbers, query: Numbers, metric: str) -> NDArray[np.float64]:
+    """Return the distances of vectors [n, d] from a query [d], in float64."""
+    if metric == "hamming":
+        differing = np.unpackbits(values.astype("u1") ^ query.astype("u1"), axis=1)
+        return differing.sum(axis=1).astype(np.float64)
+    x, q = values.astype(np.float64), query.astype(np.float64)
+    if metric == "l2":
+        return np.asarray(((x - q) ** 2).sum(axis=1), np.float64)
+    lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(q) if metric == "cosine" else 1.0
+    return np.asarray(1 - x @ q / lengths, np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """A column of vectors, and what its index is to be.
+
+    Two fragments are indexed, by `build` where there is one; then a row is deleted, `appended` rows
+    come, and what is done `afterwards` is. With `each` vectors a row, there are lists of them.
+    """
+
+    type: str
+    metric: str = "l2"
+    element: str = "f4"
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    version: str = "2.1"
+    stable_row_ids: bool = False
+    appended: int = 0
+    each: int = 1
+    seed: int = 1
+    rows: int = INDEXED
+    build: Callable[[Any, Any], object] | None = None
+    afterwards: Callable[[Any], object] | None = None
+
+    @property
+    def values(self) -> Numbers:
+        """All vectors, those of a row one after the other; the last one is the query."""
+        return numbers(self.element, (self.rows + self.appended) * self.each + 1, self.seed)
+
+    @property
+    def query(self) -> Numbers:
+        """The vector that is asked for [d]."""
+        found: Numbers = self.values[-1]
+        return found
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows, by a number each."""
+        vectors: pa.Array = lists(self.values[:-1])
+        if self.each > 1:
+            ends = pa.array(range(0, len(vectors) + 1, self.each), pa.int32())
+            vectors = pa.ListArray.from_arrays(ends, vectors)
+        return pa.table({"id": pa.array(range(len(vectors)), pa.int64()), COLUMN: vectors})
+
+    def __call__(self, module: Any, uri: str) -> None:
+        """Make the table and its index."""
+        options = {"enable_stable_row_ids": True} if self.stable_row_ids else {}
+        dataset = module.write_dataset(
+            self.table.slice(0, self.rows),
+            uri,
+            max_rows_per_file=self.rows // 2,
+            data_storage_version=self.version,
+            **options,
+        )
+        if self.build is not None:
+            self.build(module, dataset)
+        else:
+            dataset.create_index(COLUMN, self.type, metric=self.metric, **self.arguments)
+        dataset = module.dataset(uri)
+        dataset.delete(f"id = {DELETED}")
+        if self.appended:
+            module.write_dataset(self.table.slice(self.rows), uri, mode="append")
+        if self.afterwards is not None:
+            self.afterwards(module.dataset(uri))
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """What the index is made with; two centroids are given where few rows would get one."""
+        given = {"ivf_centroids": self.values[:2]} if "PQ" in self.type else {}
+        return {"num_partitions": 2, **given, **self.parameters}
+
+    def asked(self, **others: object) -> dict[str, object]:
+        """Return the arguments of a search for the query, or for as many vectors as a row has."""
+        q: object = [str(number) for number in self.query.tolist()]
+        if self.each > 1:
+            q = [[str(number) for number in one] for one in self.values[-self.each :].tolist()]
+        nearest = {"column": COLUMN, "q": q, **others}
+        return {"nearest": nearest, "columns": ["id", "_distance"]}
+
+    def truth(self, k: int | None = None) -> pa.Table:
+        """Return the nearest rows that are not deleted, as vectors themselves say: `k`, or all."""
+        distances = far(self.values[:-1], self.query, self.metric)
+        rows = np.delete(np.arange(len(distances)), DELETED)
+        rows = rows[np.argsort(distances[rows], kind="stable")][:k]
+        return pa.table({"id": rows, "_distance": distances[rows].astype(np.float32)})
+
+
+def made(
+    steps: Vectors, request: Mapping[str, object], expected: pa.Table | None, *, by: str
+) -> Callable[[], Made]:
+    """Return a maker of what `steps` write by the oracle or the reference.
+
+    Without an expected table it is what the oracle answers.
+    """
+
+    def make() -> Made:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder, "table.lance")
+            steps(lance() if by == "oracle" else lanceref, str(root))
+            table = answered(root, request, folder) if expected is None else expected
+            return Made(files_below(root), table, made_by=by)
+
+    return make
+
+
+def answered(root: Path, request: Mapping[str, object], folder: str) -> pa.Table:
+    """Return what the oracle answers to a search."""
+    search = searching.operations(lance(), import_module("lance.query"))["index.search"]
+    out = Path(folder, "out.arrow")
+    search({"uri": str(root), "out": str(out), **request})
+    return read_output(out).combine_chunks()
