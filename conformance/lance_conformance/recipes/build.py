@@ -123,7 +123,8 @@ def _build_negative(recipe: Negative, out: Path) -> None:
 
 def _asked(args: Mapping[str, object], kind: str) -> dict[str, object]:
     """Return what is asked of a parent's negative; past an index that is wrong and can be read."""
-    past = {"use_index": False} if kind == "lint" and "filter" in args else {}
+    asking = {"filter", "nearest"} & args.keys()
+    past = {"use_index": False} if kind == "lint" and asking else {}
     return {**args, **past}
 
 

@@ -14,6 +14,7 @@ from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 from lanceref.proto.file2_pb2 import ColumnMetadata
 from lanceref.proto.file_pb2 import FileDescriptor
+from lanceref.proto.index_pb2 import IVF, Index, Tensor
 from lanceref.proto.table_pb2 import (
     DataFile,
     DataFragment,
@@ -82,6 +83,21 @@ def indices(edit: Callable[[IndexSection], None], target: str = MANIFEST) -> Mes
 def index(edit: Callable[[IndexMetadata], None], target: str = MANIFEST) -> MessageEdit:
     """Change the first index of a manifest."""
     return indices(lambda section: edit(section.indices[0]), target)
+
+
+def partitions(edit: Callable[[IVF], None], target: str) -> MessageEdit:
+    """Change what a file of a vector index says of its partitions."""
+    return MessageEdit("buffer 1 IVF", edit, target)
+
+
+def tensor(edit: Callable[[Tensor], None], target: str) -> MessageEdit:
+    """Change the table of numbers that a file of a vector index has."""
+    return MessageEdit("buffer 2 Tensor", edit, target)
+
+
+def single_file(edit: Callable[[Index], None], target: str) -> MessageEdit:
+    """Change the message of a vector index of early releases."""
+    return MessageEdit("index", edit, target)
 
 
 def transaction(edit: Callable[[Transaction], None], target: str = MANIFEST) -> MessageEdit:

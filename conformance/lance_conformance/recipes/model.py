@@ -73,7 +73,8 @@ class MessageEdit:
     """A change of one message of the parent; what encloses or follows it is recomputed.
 
     `where` names the message: `descriptor`, `column 0`, `page 0.0` (column.page: its encoding),
-    `manifest`, `transaction`, `index section` or (of a 0.1 file) `metadata`.
+    `manifest`, `transaction`, `index section`, `buffer 1 IVF` (a global buffer and the type of its
+    message), or of files that only a message describes `metadata` (0.1) and `index` (vectors).
     """
 
     where: str

@@ -3,12 +3,13 @@
 Everything that describes a data file stands behind its data, so the data keep their place: the
 descriptor, the column metadata, the two tables and the footer are laid out anew. A manifest is a
 row of length-prefixed sections and a footer that points at the last; so is what describes a 0.1
-file.
+file, and a vector index of a single file. Another global buffer than the descriptor moves behind
+this when its message is edited.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from google.protobuf.any_pb2 import Any as AnyMessage
@@ -21,6 +22,7 @@ from lanceref.proto import (
     encodings_v2_3_pb2,
     file2_pb2,
     file_pb2,
+    index_pb2,
     table_pb2,
     transaction_pb2,
 )
@@ -31,6 +33,11 @@ _PAGE_MESSAGES: dict[str, type[Message]] = {
     "PageLayout": encodings_v2_1_pb2.PageLayout,
     "PlanarLayout": encodings_v2_3_pb2.PlanarLayout,
 }
+
+PADDING = b"H"
+"""What stands between buffers."""
+
+_BUFFERS: dict[str, type[Message]] = {"IVF": index_pb2.IVF, "Tensor": index_pb2.Tensor}
 
 _SECTIONS: dict[str, type[Message]] = {
     "manifest": table_pb2.Manifest,
@@ -56,7 +63,9 @@ def edit_message(name: str, data: bytes, where: str, edit: Callable[[Message], N
     if name.endswith(".txn"):
         return _edit_bare(data, transaction_pb2.Transaction, edit)
     if where == "metadata":
-        return _edit_legacy(data, edit)
+        return _edit_prefixed(data, file_pb2.Metadata, edit)
+    if where == "index":
+        return _edit_prefixed(data, index_pb2.Index, edit)
     return _edit_data_file(data, where, edit)
 
 
@@ -71,11 +80,11 @@ def _edit_bare(data: bytes, cls: type[Message], edit: Callable[[Message], None])
     return Edited(now, 0, data, now)
 
 
-def _edit_legacy(data: bytes, edit: Callable[[Message], None]) -> Edited:
-    """Edit the metadata of a 0.1 file; only the footer stands behind them."""
+def _edit_prefixed(data: bytes, cls: type[Message], edit: Callable[[Message], None]) -> Edited:
+    """Edit the message that only the footer stands behind."""
     at = int.from_bytes(data[-16:-8], "little")
     was = _section(data, at)
-    now = _changed(was, file_pb2.Metadata, edit)
+    now = _changed(was, cls, edit)
     changed = data[:at] + len(now).to_bytes(4, "little") + now + data[-16:]
     return Edited(changed, at + 4, was, now)
 
@@ -86,6 +95,8 @@ def _edit_data_file(data: bytes, where: str, edit: Callable[[Message], None]) ->
     descriptor = data[descriptor_at.offset : descriptor_at.end]
     columns = [data[extent.offset : extent.end] for extent in file.column_extents]
     kind, _, number = where.partition(" ")
+    if kind == "buffer":
+        return _edit_buffer(data, file, number, edit)
     if kind == "descriptor":
         was, at = descriptor, descriptor_at.offset
         now = descriptor = _changed(was, file_pb2.FileDescriptor, edit)
@@ -101,6 +112,21 @@ def _edit_data_file(data: bytes, where: str, edit: Callable[[Message], None]) ->
     return Edited(_lay_out(data, file, descriptor, columns), at, was, now)
 
 
+def _edit_buffer(
+    data: bytes, file: DataFile, told: str, edit: Callable[[Message], None]
+) -> Edited:
+    """Edit the message in a global buffer, told as its number and its type."""
+    number, _, name = told.partition(" ")
+    extent, descriptor = file.global_buffers[int(number)], file.global_buffers[0]
+    was = data[extent.offset : extent.end]
+    now = _changed(was, _BUFFERS[name], edit)
+    first = data[descriptor.offset : descriptor.end]
+    columns = [data[one.offset : one.end] for one in file.column_extents]
+    cleared = data[: extent.offset] + PADDING * len(was) + data[extent.end :]
+    moved = _lay_out(cleared, file, first, columns, {int(number): now})
+    return Edited(moved, extent.offset, was, now)
+
+
 def _edit_page(message: Message, page: int, edit: Callable[[Message], None]) -> None:
     assert isinstance(message, file2_pb2.ColumnMetadata)
     direct = message.pages[page].encoding.direct
@@ -110,11 +136,23 @@ def _edit_page(message: Message, page: int, edit: Callable[[Message], None]) -> 
     direct.encoding = packed.SerializeToString(deterministic=True)
 
 
-def _lay_out(data: bytes, file: DataFile, descriptor: bytes, columns: list[bytes]) -> bytes:
-    """Return the data area followed by descriptor, columns, tables and footer at new places."""
+def _lay_out(
+    data: bytes,
+    file: DataFile,
+    descriptor: bytes,
+    columns: list[bytes],
+    moved: Mapping[int, bytes] | None = None,
+) -> bytes:
+    """Return the data area followed by descriptor, columns, tables and footer at new places.
+
+    Global buffers that `moved` come before the columns.
+    """
     start = file.global_buffers[0].offset
     buffers = [(start, len(descriptor)), *file.global_buffers[1:]]
     out = bytearray(data[:start] + descriptor)
+    for number, buffer in (moved or {}).items():
+        buffers[number] = (len(out), len(buffer))
+        out += buffer
     first, entries = len(out), []
     for column in columns:
         entries.append((len(out), len(column)))

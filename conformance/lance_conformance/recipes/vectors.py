@@ -84,13 +84,15 @@ class Vectors:
     each: int = 1
     seed: int = 1
     rows: int = INDEXED
+    dimension: int = DIMENSION
     build: Callable[[Any, Any], object] | None = None
     afterwards: Callable[[Any], object] | None = None
 
     @property
     def values(self) -> Numbers:
         """All vectors, those of a row one after the other; the last one is the query."""
-        return numbers(self.element, (self.rows + self.appended) * self.each + 1, self.seed)
+        count = (self.rows + self.appended) * self.each + 1
+        return numbers(self.element, count, self.seed, self.dimension)
 
     @property
     def query(self) -> Numbers:

@@ -32,18 +32,22 @@ def check_against_rows(
     ctx: Context,
 ) -> None:
     """Report a live row that a segment covers and does not have, or has with another value."""
-    if index.kind.entries is None or index.field_id not in paths_of(schema):
+    if index.field_id not in paths_of(schema):
         return
     (field,) = project(schema, [paths_of(schema)[index.field_id]])
     by_address = index.kind.by_address(segment.entry.index_version, segment.stable_row_ids)
+    covered = [rows for rows in fragments if rows.fragment.id in segment.covers]
+    training = Training(field, covered, segment.stable_row_ids, by_address)
+    if index.kind.check_rows is not None and segment.built:
+        index.kind.check_rows(segment, training)
+    if index.kind.entries is None:
+        return
     values, keys = index.kind.entries(segment)
     if by_address and segment.moves is not None:
         kept, keys = segment.moves(keys)
         values = values.filter(pa.array(kept))
     order = np.argsort(keys, kind="stable")
     values, keys = values.take(pa.array(order)), keys[order]
-    covered = [rows for rows in fragments if rows.fragment.id in segment.covers]
-    training = Training(field, covered, segment.stable_row_ids, by_address)
     if index.kind.rows_of is not None:
         training = index.kind.rows_of(training, segment)
     for run in training.runs():

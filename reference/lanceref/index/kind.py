@@ -107,7 +107,8 @@ class Kind:
     that moves rows writes a segment anew, `rebuilt` whether `rewrite` is given all rows and not
     only new ones, `inherits` when a segment brought up to date says the version of those before:
     always, where fragments of theirs are left, or only where it was one besides. `check` reports
-    what no reader has to look at, `entries` returns the value and the key of every row.
+    what no reader has to look at, `check_rows` rows that a segment has otherwise than the table;
+    `entries` returns the value and the key of every row.
     `parameters` returns what a segment was built with, where another is built so; `learns` says
     that it keeps rows by what it has learnt from others; `describe` returns the name and the
     details of a segment as lists have them, where these differ.
@@ -144,6 +145,7 @@ class Kind:
     learns: bool = False
     describe: Callable[[Segment], tuple[str, dict[str, object]]] | None = None
     staging: Staging | None = None
+    check_rows: Callable[[Segment, Training], None] | None = None
 
     def answers(self, predicate: Predicate) -> bool | None:
         """Return whether a predicate is answered exactly, None when it is not at all."""

@@ -184,7 +184,7 @@ def _check_column(index: VectorIndex, query: VectorQuery) -> None:
     centroids, type_ = index.head.model.centroids, query.type
     if (centroids.shape[1], centroids.dtype) != (type_.dimension, type_.dtype):
         raise FormatError(
-            "L.index.vector.column-type, L.index.vector.search.several-found",
+            "L.index.vector.column-type",
             index.head.place,
             found=f"centroids of {centroids.shape[1]} {centroids.dtype} each",
             wanted=f"{type_.dimension} {type_.dtype}, as the column has",

@@ -31,12 +31,13 @@ TITLE = "files of 2.0, whose sizes nobody says"
 NGRAM = Indexed(pa.array(["abcd"] * 12), "NGRAM")
 
 
-def _without_sizes(entry: IndexMetadata) -> None:
+def without_sizes(entry: IndexMetadata) -> None:
+    """Let an entry not say how long its files are."""
     entry.ClearField("files")
 
 
 def _plain(case: Positive, last: str = LAST) -> Positive:
-    make = reworked(case.make, index(_without_sizes, last))
+    make = reworked(case.make, index(without_sizes, last))
     return replace(case, make=make, reachable=False)
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lanceref.context import Context
 from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import BadSchema, Place
+from lanceref.errors import BadSchema, Place, Truncated
 from lanceref.index.row_set import Keys
 from lanceref.index.vector.ivf import parse_centroids
 from lanceref.index.vector.parameters import METRICS
@@ -74,7 +74,7 @@ class SingleFile:
 def is_single_file(source: Source) -> bool:
     """Return whether a file ends as these do."""
     size = source.size
-    return size >= FOOTER_BYTES and bytes(source.read(size - len(END), len(END))) == END
+    return size >= len(END) and bytes(source.read(size - len(END), len(END))) == END
 
 
 def open_single_file(source: Source, ctx: Context) -> SingleFile:
@@ -107,8 +107,12 @@ def open_single_file(source: Source, ctx: Context) -> SingleFile:
 
 def _parse_index(file: FileBytes) -> tuple[index_pb2.Index, Place]:
     """Return the message behind the partitions, and where it lies."""
-    start = file.size - FOOTER_BYTES
     clause = "L.index.vector.single.footer"
+    if file.size < FOOTER_BYTES:
+        raise Truncated(
+            clause, file.ctx.at(0, file.size), found=f"{file.size} bytes", wanted="a footer of 16"
+        )
+    start = file.size - FOOTER_BYTES
     cursor = file.cursor(Extent(start, FOOTER_BYTES), "footer", clause)
     position = cursor.u64("message position", clause)
     cursor.take(len(END), "version and magic", clause, "magic")

@@ -19,6 +19,7 @@ from lanceref.index.vector.parameters import METRICS, VectorParameters
 from lanceref.index.vector.single_file_index import open_index
 from lanceref.index.vector.vector_check import check
 from lanceref.index.vector.vector_file import TYPES, type_name
+from lanceref.index.vector.vector_rows_check import check_rows
 from lanceref.index.vector.vectors import ELEMENTS, vector_type
 from lanceref.kernels.hnsw_parameters import USUAL
 from lanceref.proto import index_pb2
@@ -129,6 +130,12 @@ def describe(segment: Segment) -> tuple[str, dict[str, object]]:
     return _type_name(details), shown
 
 
+def _check(segment: Segment) -> None:
+    """Report what is wrong with a segment. Raises FormatError."""
+    details_of(segment)
+    check(segment)
+
+
 VECTOR = Kind(
     name="VECTOR",
     shown="Vector",
@@ -140,7 +147,8 @@ VECTOR = Kind(
     open=open_index,
     build=build,
     rewrite=rewrite,
-    check=check,
+    check=_check,
+    check_rows=check_rows,
     parameters=parameters_of,
     learns=True,
     describe=describe,

@@ -1,0 +1,153 @@
+"""Vector indices against rows: the keys of partitions, and whether they keep the vectors of these.
+
+Rows that the table does not have any more do no harm. A code that stands for a vector about as well
+as the one expected is taken for it.
+
+Clauses: L.index.vector.row-id, L.index.vector.column-type, L.index.vector.flat.values,
+L.index.vector.sq.code, L.index.vector.pq.codes, L.index.vector.rq.signs, L.index.segment.complete
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.errors import FormatError, OutOfRange
+from lanceref.index.row_set import LOW, SHIFT, Keys
+from lanceref.index.segment import Segment
+from lanceref.index.training import Training
+from lanceref.index.vector import flat_storage, pq_storage, sq_storage
+from lanceref.index.vector.indexed_vectors import Keyed, indexed_vectors
+from lanceref.index.vector.pq_storage import Product
+from lanceref.index.vector.rq_rows import SIGNS
+from lanceref.index.vector.rq_storage import Rotated
+from lanceref.index.vector.single_file_index import open_index
+from lanceref.index.vector.storage import Columns
+from lanceref.index.vector.vector_index import VectorIndex
+from lanceref.index.vector.vectors import vector_type
+from lanceref.kernels.distance import AnyVectors
+from lanceref.kernels.product_codes import codes_in
+
+SAME = 1e-2
+"""How far numbers may be off, as a share of the largest."""
+
+Mask = NDArray[np.bool_]
+
+
+def check_rows(segment: Segment, training: Training) -> None:
+    """Report what a segment keeps otherwise than the rows of a table. Raises FormatError."""
+    index = open_index(segment)
+    check_column(index, training)
+    rows = _sorted([*indexed_vectors(training, index.head.model.metric)], index)
+    missing = np.ones(len(rows.keys), np.bool_)
+    for number in range(len(index.head.model.centroids)):
+        kept, own = _keys(index, number, by_address=training.by_address)
+        if training.by_address:
+            _check_addresses(index, number, own, training)
+        missing &= ~np.isin(rows.keys, own)
+        if len(rows.keys) and not (np.diff(rows.keys) == 0).any():
+            _check_partition(index, number, kept, own, rows)
+    if missing.any():
+        found = f"no vector of row {rows.keys[missing][0]}"
+        _lint(index, "L.index.segment.complete", found, "one of each row that has one")
+
+
+def _sorted(parts: list[Keyed], index: VectorIndex) -> Keyed:
+    """Return the vectors of all rows by key."""
+    keys = np.concatenate([np.empty(0, np.uint64), *(one.keys for one in parts)])
+    none = index.head.model.centroids[:0]
+    vectors = np.concatenate([none, *(one.vectors for one in parts)])
+    order = np.argsort(keys, kind="stable")
+    return Keyed(vectors[order], keys[order])
+
+
+def check_column(index: VectorIndex, training: Training) -> None:
+    """Raise FormatError where centroids are of another size or type than the column."""
+    type_, centroids = vector_type(training.type), index.head.model.centroids
+    if type_ is not None and (type_.dimension, type_.dtype) != (
+        centroids.shape[1],
+        centroids.dtype,
+    ):
+        raise FormatError(
+            "L.index.vector.column-type",
+            index.head.place,
+            found=f"centroids of {centroids.shape[1]} {centroids.dtype} each",
+            wanted=f"{type_.dimension} {type_.dtype}, as the column has",
+        )
+
+
+def _keys(index: VectorIndex, number: int, *, by_address: bool) -> tuple[Mask, Keys]:
+    """Return which rows of a partition are left, and the keys these have now."""
+    keys, moves = index.keys(number), index.segment.moves
+    if by_address and moves is not None:
+        return moves(keys)
+    return np.ones(len(keys), np.bool_), keys
+
+
+def _check_addresses(index: VectorIndex, number: int, keys: Keys, training: Training) -> None:
+    sizes = {rows.fragment.id: rows.columns.stated_rows for rows in training.fragments}
+    for key in keys.tolist():
+        size = sizes.get(key >> int(SHIFT))
+        if size is not None and key & int(LOW) >= size:
+            raise OutOfRange(
+                "L.index.vector.row-id",
+                index.head.place,
+                found=f"row address {key} in partition {number}",
+                wanted=f"one of {size} rows",
+            )
+
+
+def _check_partition(
+    index: VectorIndex, number: int, kept: Mask, own: Keys, rows: Keyed
+) -> None:
+    """Compare what a partition keeps of rows with what it should keep."""
+    at = np.minimum(np.searchsorted(rows.keys, own), len(rows.keys) - 1)
+    known = rows.keys[at] == own
+    held = {name: column[kept][known] for name, column in index.rows(number).items()}
+    vectors = rows.vectors[at[known]]
+    places = np.full(len(vectors), number, np.int64)
+    wanted = index.auxiliary.quantizer.encode(vectors, places)
+    for clause, wrong in _differing(index, held, wanted, vectors, places):
+        if wrong.any():
+            found = f"another code of row {own[known][wrong][0]} in partition {number}"
+            _lint(index, clause, found, "that of its vector")
+
+
+def _differing(
+    index: VectorIndex, kept: Columns, wanted: Columns, vectors: AnyVectors, places: NDArray[np.int64]
+) -> Iterator[tuple[str, Mask]]:
+    """Yield the clauses of a storage, and of each row whether its numbers break it."""
+    quantizer = index.auxiliary.quantizer
+    if flat_storage.COLUMN in kept:
+        held, own = (one[flat_storage.COLUMN].astype(np.float64) for one in (kept, wanted))
+        room = SAME * max(1e-6, float(np.abs(own).max(initial=0)))
+        yield "L.index.vector.flat.values", ~(np.abs(held - own) <= room).all(axis=1)
+    elif sq_storage.COLUMN in kept:
+        held, own = (one[sq_storage.COLUMN].astype(np.int64) for one in (kept, wanted))
+        yield "L.index.vector.sq.code", (np.abs(held - own) > 1).any(axis=1)
+    elif isinstance(quantizer, Product):
+        if quantizer.of_residuals:
+            vectors = vectors - quantizer.model.centroids[places]
+        errors = [_error(quantizer, one, vectors) for one in (kept, wanted)]
+        room = SAME * max(1e-6, float(errors[1].max(initial=0)))
+        yield "L.index.vector.pq.codes", errors[0] > errors[1] + room
+    elif isinstance(quantizer, Rotated):
+        held, own = (np.unpackbits(one[SIGNS].view(np.uint8), axis=1) for one in (kept, wanted))
+        # the signs of numbers near 0 depend on rounding
+        yield "L.index.vector.rq.signs", (held != own).sum(axis=1) > 1
+
+
+def _error(quantizer: Product, rows: Columns, vectors: AnyVectors) -> NDArray[np.float64]:
+    """Return how far vectors [n, d] are from what their codes stand for, squared."""
+    columns = np.ascontiguousarray(rows[pq_storage.COLUMN].view(np.uint8).T)
+    inner = quantizer.quantizer
+    decoded = inner.decode(codes_in(columns, inner.num_bits)).astype(np.float64)
+    found: NDArray[np.float64] = ((vectors - decoded) ** 2).sum(axis=1)
+    return found
+
+
+def _lint(index: VectorIndex, clause: str, found: str, wanted: str) -> None:
+    where = index.segment.folder
+    index.segment.ctx.lint(clause, index.head.place, found=f"{found} of {where}", wanted=wanted)
