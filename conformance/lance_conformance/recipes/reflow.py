@@ -112,9 +112,7 @@ def _edit_data_file(data: bytes, where: str, edit: Callable[[Message], None]) ->
     return Edited(_lay_out(data, file, descriptor, columns), at, was, now)
 
 
-def _edit_buffer(
-    data: bytes, file: DataFile, told: str, edit: Callable[[Message], None]
-) -> Edited:
+def _edit_buffer(data: bytes, file: DataFile, told: str, edit: Callable[[Message], None]) -> Edited:
     """Edit the message in a global buffer, told as its number and its type."""
     number, _, name = told.partition(" ")
     extent, descriptor = file.global_buffers[int(number)], file.global_buffers[0]

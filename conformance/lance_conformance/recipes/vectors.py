@@ -58,7 +58,7 @@ def far(values: Numbers, query: Numbers, metric: str) -> NDArray[np.float64]:
     """Return the distances of vectors [n, d] from a query [d], in float64."""
     if metric == "hamming":
         differing = np.unpackbits(values.astype("u1") ^ query.astype("u1"), axis=1)
-        return differing.sum(axis=1).astype(np.float64)
+        return np.asarray(differing.sum(axis=1), np.float64)
     x, q = values.astype(np.float64), query.astype(np.float64)
     if metric == "l2":
         return np.asarray(((x - q) ** 2).sum(axis=1), np.float64)

@@ -11,7 +11,7 @@ from lanceref.proto.index_pb2 import Index, Tensor, VectorMetricType
 
 from lance_conformance.recipes.messages import single_file, tensor
 from lance_conformance.recipes.model import MessageEdit, Negative, Resize, SpanPatch
-from lance_conformance.recipes.tables.faults_indices import fault, lint, renamed, values
+from lance_conformance.recipes.tables.faults_indices import fault, lint, renamed
 from lance_conformance.recipes.tables.faults_vectors import AUXILIARY, HEAD, head, text
 
 SQ, PQ, RQ, RQ5 = "ivf-sq/plain", "ivf-pq/plain", "ivf-rq/plain", "ivf-rq/plain-5"

@@ -7,6 +7,7 @@ by their vectors, so that the answer is that of a search without the index.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from lance_conformance.recipes.hand import reworked
 from lance_conformance.recipes.messages import index
@@ -24,7 +25,7 @@ _SHOWN = ("L.index.vector.search.order", "L.index.vector.search.refine")
 
 def _plain(slug: str, vectors: Vectors, *clauses: str) -> Positive:
     vectors = replace(vectors, version="2.0", seed=13)
-    asked = {"ef": ALL} if "HNSW" in vectors.type else {}
+    asked: dict[str, Any] = {"ef": ALL} if "HNSW" in vectors.type else {}
     made = case(slug, TITLE, vectors, (*_SHOWN, *clauses), true=max(ALL, vectors.rows), refine=1,
                 nprobes=2, **asked)  # fmt: skip
     return replace(made, make=reworked(made.make, index(without_sizes, LAST)), reachable=False)

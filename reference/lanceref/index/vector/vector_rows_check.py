@@ -99,9 +99,7 @@ def _check_addresses(index: VectorIndex, number: int, keys: Keys, training: Trai
             )
 
 
-def _check_partition(
-    index: VectorIndex, number: int, kept: Mask, own: Keys, rows: Keyed
-) -> None:
+def _check_partition(index: VectorIndex, number: int, kept: Mask, own: Keys, rows: Keyed) -> None:
     """Compare what a partition keeps of rows with what it should keep."""
     at = np.minimum(np.searchsorted(rows.keys, own), len(rows.keys) - 1)
     known = rows.keys[at] == own
@@ -116,17 +114,23 @@ def _check_partition(
 
 
 def _differing(
-    index: VectorIndex, kept: Columns, wanted: Columns, vectors: AnyVectors, places: NDArray[np.int64]
+    index: VectorIndex,
+    kept: Columns,
+    wanted: Columns,
+    vectors: AnyVectors,
+    places: NDArray[np.int64],
 ) -> Iterator[tuple[str, Mask]]:
     """Yield the clauses of a storage, and of each row whether its numbers break it."""
     quantizer = index.auxiliary.quantizer
     if flat_storage.COLUMN in kept:
-        held, own = (one[flat_storage.COLUMN].astype(np.float64) for one in (kept, wanted))
+        numbers, own = (one[flat_storage.COLUMN].astype(np.float64) for one in (kept, wanted))
         room = SAME * max(1e-6, float(np.abs(own).max(initial=0)))
-        yield "L.index.vector.flat.values", ~(np.abs(held - own) <= room).all(axis=1)
+        far = ~(np.abs(numbers - own) <= room)
+        yield "L.index.vector.flat.values", np.asarray(far.any(axis=1), np.bool_)
     elif sq_storage.COLUMN in kept:
-        held, own = (one[sq_storage.COLUMN].astype(np.int64) for one in (kept, wanted))
-        yield "L.index.vector.sq.code", (np.abs(held - own) > 1).any(axis=1)
+        codes, right = (one[sq_storage.COLUMN].astype(np.int64) for one in (kept, wanted))
+        off = np.abs(codes - right) > 1
+        yield "L.index.vector.sq.code", np.asarray(off.any(axis=1), np.bool_)
     elif isinstance(quantizer, Product):
         if quantizer.of_residuals:
             vectors = vectors - quantizer.model.centroids[places]
@@ -134,9 +138,9 @@ def _differing(
         room = SAME * max(1e-6, float(errors[1].max(initial=0)))
         yield "L.index.vector.pq.codes", errors[0] > errors[1] + room
     elif isinstance(quantizer, Rotated):
-        held, own = (np.unpackbits(one[SIGNS].view(np.uint8), axis=1) for one in (kept, wanted))
-        # the signs of numbers near 0 depend on rounding
-        yield "L.index.vector.rq.signs", (held != own).sum(axis=1) > 1
+        signs, true = (np.unpackbits(one[SIGNS].view(np.uint8), axis=1) for one in (kept, wanted))
+        # the sign of a number near 0 depends on rounding
+        yield "L.index.vector.rq.signs", (signs != true).sum(axis=1) > 1
 
 
 def _error(quantizer: Product, rows: Columns, vectors: AnyVectors) -> NDArray[np.float64]:
