@@ -1,0 +1,64 @@
+"""Segments are held against the vectors of the rows they cover."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import lanceref
+import numpy as np
+import pytest
+from lanceref.file.schema import project
+from lanceref.index.indices import paths_of
+from lanceref.index.training import Training
+from lanceref.index.vector.vector_rows_check import check_rows
+
+from .indexed import points, write
+
+FROZEN = Path(__file__).parents[4] / "fixtures" / "index" / "any"
+
+
+def clauses(root: Path) -> set[str]:
+    """Return the clauses that `validate` finds broken."""
+    return {one.clause for one in lanceref.validate(root, deep=True) if one.severity == "must"}
+
+
+@pytest.mark.parametrize(
+    ("case", "clause"),
+    [
+        ("ivf-flat/lint-plain-values", "L.index.vector.flat.values"),
+        ("ivf-sq/lint-plain-code", "L.index.vector.sq.code"),
+        ("ivf-pq/lint-plain-codes", "L.index.vector.pq.codes"),
+        ("ivf-rq/lint-plain-sign", "L.index.vector.rq.signs"),
+        ("ivf-flat/neg-plain-row-id", "L.index.vector.row-id"),
+        ("ivf-sq/neg-plain-element", "L.index.vector.column-type"),
+    ],
+)
+def test_what_is_not_of_the_row_is_found(case, clause):
+    """A vector, a code, a sign or a row id that the table does not have."""
+    assert clause in clauses(FROZEN / case / "dataset")
+
+
+@pytest.mark.parametrize("case", ["ivf-rq/moved", "ivf-sq/optimized", "ivf-flat/several"])
+def test_rows_that_moved_and_rows_of_several_are_known(case):
+    """Nothing is found where rows were written anew, came later, or have two vectors."""
+    assert set() == clauses(FROZEN / case / "dataset")
+
+
+def test_a_row_that_is_not_there_is_found(tmp_path):
+    """A segment that has the rows of one fragment does not cover two."""
+    values = points(500)
+    values[3] = np.nan
+    dataset = write(values, tmp_path)
+    part = dataset.create_index_uncommitted("v", "IVF_SQ", fragment_ids=[0], num_partitions=2)
+    dataset.commit_existing_index_segments("v_idx", "v", [part])
+    snapshot = lanceref.dataset(dataset.uri)._snapshot
+    (index,) = snapshot.indices.known
+    schema = snapshot.manifest.schema
+    (field,) = project(schema, [paths_of(schema)[index.field_id]])
+    for count, found in ((1, []), (2, ["L.index.segment.complete"])):
+        findings = []
+        ctx = replace(index.segments[0].ctx, findings=findings)
+        segment = replace(index.segments[0], ctx=ctx)
+        check_rows(segment, Training(field, snapshot.fragments[:count]))
+        assert found == [one.clause for one in findings]
