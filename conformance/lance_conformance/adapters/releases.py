@@ -28,11 +28,13 @@ _FIRST = {
     "ZONEMAP": (0, 39),
     "BLOOMFILTER": (0, 39),
     "FM": (14, 0),
+    "JSON": (14, 0),
+    "RTREE": (14, 0),
     VECTORS: (14, 0),
 }
 """First release of the matrix that has a file version or an index type; the rest is older.
 
-Vector indices are older too; no release before the oracle has been asked about their cases.
+JSON, RTREE and vector indices may be older; no release before the oracle has been asked.
 """
 
 _NOT_OFFERED = re.compile(
