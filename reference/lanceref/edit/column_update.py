@@ -15,8 +15,10 @@ import pyarrow as pa
 from lanceref.compute import pc
 from lanceref.edit.changed import as_column
 from lanceref.edit.columns import all_rows, write_columns
+from lanceref.edit.sources import refuse_early_nulls
 from lanceref.errors import EvolutionRefused
 from lanceref.file.schema import LanceSchema
+from lanceref.file.versions import V0_1
 from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
@@ -24,6 +26,7 @@ from lanceref.table.deletions_write import encode_bitmap
 from lanceref.table.draft import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
+from lanceref.txn.making import storage_version_of
 from lanceref.txn.reshape import put_beside
 
 
@@ -41,7 +44,8 @@ def update_columns(
 ) -> ColumnUpdate:
     """Write the columns of `right` for the rows of a fragment whose key is in it.
 
-    Raises EvolutionRefused for columns or keys that are not there.
+    Raises EvolutionRefused for columns or keys that are not there, and for a null that the file
+    version cannot hold.
     """
     names = [name for name in right.schema.names if name != right_on]
     _check(snapshot, right, left_on, right_on, names)
@@ -52,20 +56,16 @@ def update_columns(
     batches = list(all_rows(snapshot, rows, own))
     held = pa.Table.from_batches(batches, schema=own.schema)
     found = [places.get(value) for value in held[left_on].to_pylist()]
+    chosen = pa.array(found, pa.int64())
+    values = put_in(held, right.select(names), chosen)
+    if storage_version_of(snapshot.manifest.message) == V0_1:
+        refuse_early_nulls(values)
     with Draft() as draft:
-        chosen = pa.array(found, pa.int64())
-        return put_values(snapshot, rows, held, right.select(names), chosen, draft)
+        return write_values(snapshot, rows, values, chosen, draft)
 
 
-def put_values(
-    snapshot: Snapshot,
-    rows: FragmentRows,
-    held: pa.Table,
-    right: pa.Table,
-    chosen: pa.Array,
-    draft: Draft,
-) -> ColumnUpdate:
-    """Write the columns of `right` for all rows of a fragment, whose values are `held` so far.
+def put_in(held: pa.Table, right: pa.Table, chosen: pa.Array) -> pa.RecordBatch:
+    """Return the columns of `right` for all rows of a fragment, whose values are `held` so far.
 
     `chosen` is for each row that of `right` with its new values, null where they stay.
     """
@@ -73,20 +73,25 @@ def put_values(
     columns = []
     for name in names:
         old = _storage(held[name].combine_chunks())
-        new = as_column(_storage(right[name].combine_chunks()).take(chosen), old.type)
-        both = pc.if_else(hits, new, old)
-        is_json = isinstance(held[name].type, pa.JsonType)
-        columns.append(pa.ExtensionArray.from_storage(held[name].type, both) if is_json else both)
-    batch = pa.RecordBatch.from_arrays(columns, names=names)
+        new = as_column(right[name].combine_chunks().take(chosen), old.type)
+        columns.append(pc.if_else(hits, new, old))
+    return pa.RecordBatch.from_arrays(columns, names=names)
+
+
+def write_values(
+    snapshot: Snapshot, rows: FragmentRows, values: pa.RecordBatch, chosen: pa.Array, draft: Draft
+) -> ColumnUpdate:
+    """Write columns for all rows of a fragment; those whose `chosen` is null are as they were."""
+    names = values.schema.names
     fields = tuple(
         next(one for one in snapshot.manifest.schema.fields if one.name == name) for name in names
     )
     kept = LanceSchema(fields)
-    (written,) = write_columns(snapshot, kept, lambda _: iter([batch]), draft, [rows])
+    (written,) = write_columns(snapshot, kept, lambda _: iter([values]), draft, [rows])
     fragment = table_pb2.DataFragment()
     fragment.CopyFrom(rows.fragment.message)
     put_beside(fragment, written.files[-1])
-    live = np.setdiff1d(np.flatnonzero(np.asarray(hits)), rows.deleted)
+    live = np.setdiff1d(np.flatnonzero(np.asarray(pc.is_valid(chosen))), rows.deleted)
     return ColumnUpdate(fragment, _with_column(written.files[-1]), encode_bitmap(live))
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from lanceref.edit.column_update import put_values
+from lanceref.edit.column_update import put_in, write_values
 from lanceref.edit.columns import all_rows
 from lanceref.edit.merge import Actions, MergePlan, by_fragment
 from lanceref.errors import EditFailed
@@ -97,7 +97,8 @@ def write_merged_columns(
         chosen = np.full(len(held), -1, np.int64)
         chosen[rows.offsets(positions)] = sources
         new = pa.array(chosen, mask=chosen < 0)
-        made = put_values(snapshot, rows, held, source.select(names), new, draft)
+        values = put_in(held, source.select(names), new)
+        made = write_values(snapshot, rows, values, new, draft)
         update.updated_fragments.append(made.fragment)
         if snapshot.stable_row_ids:
             update.updated_fragment_offset_bitmaps[rows.fragment.id] = made.offsets

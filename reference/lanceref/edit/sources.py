@@ -147,15 +147,21 @@ def joined(snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str) -> 
 
 def _spread(rows: FragmentRows, values: pa.Table, *, legacy: bool) -> pa.RecordBatch:
     """Return values of the live rows of a fragment for all. Raises EvolutionRefused."""
-    for name, column in zip(values.column_names, values.columns, strict=True):
-        if legacy and column.null_count and not _holds_nulls(column.type):
+    if legacy:
+        refuse_early_nulls(values)
+    arrays = [spread(rows, column.combine_chunks()) for column in values.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=values.column_names)
+
+
+def refuse_early_nulls(values: pa.RecordBatch | pa.Table) -> None:
+    """Raise EvolutionRefused for a null of a type of which files of 0.1 can hold none."""
+    for name, column in zip(values.schema.names, values.columns, strict=True):
+        if column.null_count and not _holds_nulls(column.type):
             raise EvolutionRefused(
                 f"Column '{name}' has null values of type: {column.type}, but storing nulls for "
                 "this data type is not supported by the dataset's current Lance file format "
                 "version: V1. This can be caused by an explicit null in the new data."
             )
-    arrays = [spread(rows, column.combine_chunks()) for column in values.columns]
-    return pa.RecordBatch.from_arrays(arrays, names=values.column_names)
 
 
 def _holds_nulls(kind: pa.DataType) -> bool:

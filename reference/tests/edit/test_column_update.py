@@ -51,6 +51,36 @@ def test_documents_get_new_values(tmp_path):
     assert ['{"x":1}', '{"u":1}', None] == column(after, "j")
 
 
+EARLY = pa.table({"k": [0, 1], "i": [5, 6], "s": ["a", "b"]})
+"""Rows of a table of 0.1."""
+
+
+def test_a_null_that_an_early_file_cannot_hold_is_refused(tmp_path):
+    """Of integers none, of texts any; a null of a row that is not updated is not looked at."""
+    made = lanceref.write_dataset(EARLY, tmp_path, data_storage_version="0.1")
+    snapshot = made._snapshot
+
+    def updated(keys: list[int], numbers: list[int | None]) -> None:
+        right = pa.table({"k": keys, "i": pa.array(numbers, pa.int64()), "s": [None] * len(keys)})
+        right = right.set_column(2, "s", right["s"].cast(pa.string()))
+        update_columns(snapshot, snapshot.fragments[0], right, "k", "k")
+
+    updated([0, 9], [7, None])
+    with pytest.raises(EvolutionRefused, match="'i' has null values of type: int64"):
+        updated([0, 1], [7, None])
+
+
+@pytest.mark.oracle
+def test_the_oracle_refuses_the_same_null(tmp_path):
+    """In a column of 0.1 that is updated by a key."""
+    import lance
+
+    made = lance.write_dataset(EARLY, tmp_path, data_storage_version="0.1")
+    right = pa.table({"k": [0], "i": pa.array([None], pa.int64())})
+    with pytest.raises(ValueError, match="'i' has null values of type: Int64"):
+        made.get_fragment(0).update_columns(right, left_on="k")
+
+
 @pytest.mark.oracle
 def test_both_readers_see_the_new_values(tmp_path):
     """By row id, committed as an Update in columns mode that says which rows."""

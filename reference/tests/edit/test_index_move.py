@@ -43,3 +43,37 @@ def test_segments_cover_the_new_fragments(tmp_path, kind, stable):
     for value in (3, 4, 32, 33):
         found = opened.to_table(filter=f"i = {value}")["i"].to_pylist()
         assert found == ([] if value in (3, 33) else [value])
+
+
+def _branch_to_compact(module, path):
+    """Return a branch of two small fragments, with the index of the table it comes from."""
+    made = module.write_dataset(TABLE, path, max_rows_per_file=20)
+    made.create_scalar_index("i", "BTREE")
+    return made.create_branch("dev", made.version)
+
+
+def test_a_rewritten_segment_lies_in_its_own_branch(tmp_path):
+    """Its entry no longer names the base of the files it was made from."""
+    branch = _branch_to_compact(lanceref, tmp_path / "t")
+    assert branch._snapshot.manifest.indices[0].HasField("base_id")
+    branch.optimize.compact_files()
+    branch = lanceref.dataset(tmp_path / "t").checkout_version(("dev", None))
+
+    assert not branch._snapshot.manifest.indices[0].HasField("base_id")
+    assert branch.to_table(filter="i = 7")["i"].to_pylist() == [7]
+
+
+@pytest.mark.oracle
+def test_the_oracle_looks_for_a_rewritten_segment_elsewhere(tmp_path):
+    """D.index.rewritten-base: it refuses what it asks of its own index, and answers from ours."""
+    import lance
+
+    for module in (lance, lanceref):
+        path = str(tmp_path / module.__name__)
+        _branch_to_compact(module, path).optimize.compact_files()
+        theirs = lance.dataset(path).checkout_version(("dev", None))
+        if module is lance:
+            with pytest.raises(pa.ArrowInvalid, match="Not found"):
+                theirs.to_table(filter="i = 7")
+        else:
+            assert theirs.to_table(filter="i = 7")["i"].to_pylist() == [7]

@@ -73,8 +73,10 @@ def merge_insert(random: Random, view: View) -> str | None:
     return f"{view.place}.{builder}{text}.execute({source})"
 
 
-def compact(random: Random, view: View) -> str:
-    """Small fragments joined."""
+def compact(random: Random, view: View) -> str | None:
+    """Small fragments joined; inherited indices the oracle loses thereby."""
+    if view.has_inherited_indices:
+        return None
     given = []
     if random.random() < 0.7:
         given.append(f"target_rows_per_fragment={random.choice((5, 10, 20))}")

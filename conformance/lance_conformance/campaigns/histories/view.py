@@ -65,6 +65,11 @@ class View:
         }
         return [(name, *found[name]) for name in sorted(found)]
 
+    @property
+    def has_inherited_indices(self) -> bool:
+        """Whether files of an index of it lie in another table."""
+        return any(one.HasField("base_id") for one in self.found._snapshot.manifest.indices)
+
     def type_of(self, path: str) -> pa.DataType:
         """Return the type of a column, `a.b` for a part of one."""
         first, *others = path.split(".")
