@@ -72,9 +72,12 @@ def put_in(held: pa.Table, right: pa.Table, chosen: pa.Array) -> pa.RecordBatch:
     names, hits = right.schema.names, pc.is_valid(chosen)
     columns = []
     for name in names:
+        type_ = held.schema.field(name).type
         old = _storage(held[name].combine_chunks())
-        new = as_column(right[name].combine_chunks().take(chosen), old.type)
-        columns.append(pc.if_else(hits, new, old))
+        new = as_column(_storage(right[name].combine_chunks()).take(chosen), old.type)
+        values = pc.if_else(hits, new, old)
+        extended = isinstance(type_, pa.BaseExtensionType)
+        columns.append(type_.wrap_array(values) if extended else values)
     return pa.RecordBatch.from_arrays(columns, names=names)
 
 

@@ -51,6 +51,24 @@ def test_documents_get_new_values(tmp_path):
     assert ['{"x":1}', '{"u":1}', None] == column(after, "j")
 
 
+@pytest.mark.parametrize("how", ["a fragment", "a merge"])
+def test_documents_are_stored_as_such(tmp_path, how):
+    """Values of an extension type keep it: texts of documents are written as documents."""
+    texts = pa.array(['{"a":1}', None, '{"a":3}'], pa.json_())
+    made = lanceref.write_dataset(pa.table({"k": [1, 2, 3], "j": texts, "z": [0] * 3}), tmp_path)
+    right = pa.table({"k": [2, 3], "j": pa.array(['{"b":2}', None], pa.json_())})
+    if how == "a merge":
+        made.create_scalar_index("k", "BTREE")
+        made.merge_insert("k").when_matched_update_all().execute(right)
+        assert made.get_fragments()[0].metadata.id == 0
+    else:
+        fragment, fields = made.get_fragments()[0].update_columns(right, left_on="k")
+        update = LanceOperation.Update(updated_fragments=[fragment], fields_modified=fields)
+        made = lanceref.LanceDataset.commit(made, update, read_version=made.version)
+
+    assert ['{"a":1}', '{"b":2}', None] == column(lanceref.dataset(tmp_path), "j")
+
+
 EARLY = pa.table({"k": [0, 1], "i": [5, 6], "s": ["a", "b"]})
 """Rows of a table of 0.1."""
 

@@ -21,14 +21,16 @@ def answered_differently(
     Each is asked of both tables by both readers, with and without the indices.
     """
     opened = {
-        f"{root.name} by {module.__name__}": module.dataset(str(root / view.name))
+        f"{root.name} by {module.__name__}": (module, module.dataset(str(root / view.name)))
         for root in roots
         for module in readers
     }
     for question in questions(Random(seed), view):
         told = {
-            f"{who}, {'index' if use_index else 'rows'}": _answer(found, question, use_index)
-            for who, found in opened.items()
+            f"{who}, {'index' if use_index else 'rows'}": _answer(
+                module, found, question, use_index
+            )
+            for who, (module, found) in opened.items()
             for use_index in (False, True)
         }
         if len(set(told.values())) > 1:
@@ -39,15 +41,18 @@ def answered_differently(
             yield f"{view.name}: {question}: {shown}"
 
 
-def _answer(found: Any, question: Question, use_index: bool) -> str:
-    """Return the addresses of the rows found, in ascending order, or that there are none to tell.
+def _answer(module: ModuleType, found: Any, question: Question, use_index: bool) -> str:
+    """Return what is told of the rows found, in ascending order, or that there are none to tell.
 
     How implementations word an error is their own.
     """
-    told = guarded(lambda: _addresses(found, question, use_index))
+    told = guarded(lambda: _rows(module, found, question, use_index))
     return "refused" if told.error else str(told.value)
 
 
-def _addresses(found: Any, question: Question, use_index: bool) -> list[int]:
-    table = found.to_table(columns=["_rowaddr"], use_scalar_index=use_index, **question)
-    return sorted(table["_rowaddr"].to_pylist())
+def _rows(
+    module: ModuleType, found: Any, question: Question, use_index: bool
+) -> list[tuple[object, ...]]:
+    asked = eval(f"dict({question})", {"lance": module, "use_index": use_index})
+    table = found.to_table(**asked)
+    return sorted(zip(*(table[name].to_pylist() for name in asked["columns"]), strict=True))

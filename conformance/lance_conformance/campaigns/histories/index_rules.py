@@ -14,7 +14,7 @@ Accepts = Callable[[pa.DataType], bool]
 
 def is_scalar(kind: pa.DataType) -> bool:
     """Return whether values of a type have an order."""
-    return not pa.types.is_nested(kind)
+    return not (pa.types.is_nested(kind) or is_json(kind))
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -22,18 +22,43 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-KINDS: dict[str, Accepts] = {
-    "BTREE": is_scalar,
-    "BITMAP": is_scalar,
-    "ZONEMAP": is_scalar,
-    "BLOOMFILTER": is_scalar,
-    "LABEL_LIST": pa.types.is_list,
-    "NGRAM": is_text,
-    "INVERTED": is_text,
-}
-"""Types of indices, and the types of columns that each is for."""
+def is_vector(kind: pa.DataType) -> bool:
+    """Return whether values of a type are vectors."""
+    return bool(pa.types.is_fixed_size_list(kind))
 
-MERGED = ("BTREE", "BITMAP", "ZONEMAP", "INVERTED")
+
+def is_json(kind: pa.DataType) -> bool:
+    """Return whether values of a type are documents."""
+    return bool(kind == pa.json_())
+
+
+KINDS: dict[str, Accepts] = {
+    "'BTREE'": is_scalar,
+    "'BITMAP'": is_scalar,
+    "'ZONEMAP'": is_scalar,
+    "'BLOOMFILTER'": is_scalar,
+    "'LABEL_LIST'": pa.types.is_list,
+    "'NGRAM'": is_text,
+    "'INVERTED'": is_text,
+    "'MINHASHLSH'": is_text,
+    "lance.indices.IndexConfig('fm', {})": is_text,
+    "'RTREE'": pa.types.is_binary,
+    "of_member('btree', lance)": is_json,
+}
+"""Types of indices in words, and the types of columns that each is for."""
+
+OF_VECTORS = {
+    "IVF_FLAT": "",
+    "IVF_SQ": "",
+    "IVF_RQ": ", num_bits=1",
+    "IVF_PQ": ", num_sub_vectors=2, pq_codebook=points(2, 256, 4)",
+    "IVF_HNSW_FLAT": "",
+    "IVF_HNSW_SQ": "",
+    "IVF_HNSW_PQ": ", num_sub_vectors=2, pq_codebook=points(2, 256, 4)",
+}
+"""Types of indices of vectors, and what else each is given."""
+
+MERGED = ("'BTREE'", "'BITMAP'", "'ZONEMAP'", "'INVERTED'")
 """Types of which segments become one on demand."""
 
 
@@ -42,14 +67,16 @@ def create_index(random: Random, view: View) -> str | None:
     found = _column_and_kind(random, view)
     if found is None:
         return None
-    given = [repr(one) for one in found]
+    column, kind = found
+    given = [repr(column), kind]
     if random.random() < 0.2:
         given.append(f"name={random.choice(('one', 'two'))!r}")
     if random.random() < 0.1:
         given.append("replace=False")
     if random.random() < 0.1:
         given.append("train=False")
-    return f"{view.place}.create_scalar_index({', '.join(given)}) and None"
+    how = "create_index" if kind.startswith("'IVF") else "create_scalar_index"
+    return f"{view.place}.{how}({', '.join(given)}) and None"
 
 
 def drop_index(random: Random, view: View) -> str | None:
@@ -84,7 +111,7 @@ def segments(random: Random, view: View) -> str | None:
     column, kind = found
     numbers = random.sample(view.fragment_ids, random.randint(1, min(4, len(view.fragment_ids))))
     merged = kind in MERGED and random.random() < 0.5
-    return f"segmented({view.place}, {column!r}, {kind!r}, {sorted(numbers)}, merged={merged})"
+    return f"segmented({view.place}, {sorted(numbers)}, {merged}, {column!r}, {kind})"
 
 
 def compact_deferred(random: Random, view: View) -> str:
@@ -95,7 +122,7 @@ def compact_deferred(random: Random, view: View) -> str:
 
 
 def _column_and_kind(random: Random, view: View) -> tuple[str, str] | None:
-    """Return a column and a type of index for it; of a table of 0.1 the oracle can use none."""
+    """Return a column and, in words, a type of index for it; of 0.1 the oracle can use none."""
     columns = [(field.name, field.type) for field in view.schema]
     columns += [
         (f"{field.name}.{below.name}", below.type)
@@ -105,6 +132,8 @@ def _column_and_kind(random: Random, view: View) -> tuple[str, str] | None:
     ]
     name, kind = random.choice(columns)
     fits = [one for one, accepts in KINDS.items() if accepts(kind)]
+    if is_vector(kind):
+        fits = [f"{one!r}, ivf_centroids=points(2, 8){given}" for one, given in OF_VECTORS.items()]
     if view.found.data_storage_version == "0.1" or not fits or not view.found.count_rows():
         return None
     return name, random.choice(fits)

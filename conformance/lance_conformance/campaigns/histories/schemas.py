@@ -30,8 +30,14 @@ INDEXED_COLUMNS: Columns = (
     ("l", pa.list_(pa.int32())),
     ("m", pa.list_(pa.string())),
     ("n", pa.struct([("x", pa.int32()), ("y", pa.string())])),
+    ("v", pa.list_(pa.float32(), 8)),
+    ("j", pa.json_()),
+    ("g", pa.binary()),
 )
-"""Columns that indices are built over."""
+"""Columns that indices are built over; binary ones hold points."""
+
+POINTS = {b"ARROW:extension:name": b"geoarrow.wkb"}
+"""Metadata of a field that holds geometries."""
 
 STORAGE = ("0.1", "2.0", "2.1", "2.1", "2.2", "2.3")
 """File versions to choose from."""
@@ -40,9 +46,15 @@ STORAGE = ("0.1", "2.0", "2.1", "2.1", "2.2", "2.3")
 def schema_text(random: Random, *, nullable: bool, columns: Columns = COLUMNS) -> str:
     """Return words for a schema of a key and other columns; 0.1 knows nulls of few types."""
     chosen = [("k", pa.int64()), *random.sample(columns, random.randrange(1, 5))]
-    end = "" if nullable else ", False"
-    fields = ", ".join(f"pa.field({name!r}, {_type_text(kind)}{end})" for name, kind in chosen)
+    fields = ", ".join(_field_text(name, kind, nullable=nullable) for name, kind in chosen)
     return f"pa.schema([{fields}])"
+
+
+def _field_text(name: str, kind: pa.DataType, *, nullable: bool) -> str:
+    end = "" if nullable else ", False"
+    if pa.types.is_binary(kind):
+        end += f", metadata={POINTS!r}"
+    return f"pa.field({name!r}, {_type_text(kind)}{end})"
 
 
 def _type_text(kind: pa.DataType) -> str:
@@ -52,6 +64,8 @@ def _type_text(kind: pa.DataType) -> str:
         return f"pa.list_({_type_text(kind.value_type)}, {kind.list_size})"
     if pa.types.is_list(kind):
         return f"pa.list_({_type_text(kind.value_type)})"
+    if kind == pa.json_():
+        return "pa.json_()"
     names = {"double": "float64", "float": "float32", "bool": "bool_"}
     text = str(kind).partition("[")[0]
     return f"pa.{names.get(text, text)}()"

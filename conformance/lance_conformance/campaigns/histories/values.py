@@ -6,10 +6,14 @@ both implementations are given the same rows.
 
 from __future__ import annotations
 
+import json
+import struct
 from collections.abc import Sequence
 from random import Random
 
 import pyarrow as pa
+
+from lance_conformance.campaigns.histories.schemas import POINTS
 
 KEYS = 60
 """Keys are drawn from 0 to this: rows of different steps meet."""
@@ -43,16 +47,28 @@ def _keys(random: Random, count: int, *, repeated: bool) -> list[int]:
 
 
 def _column(field: pa.Field, random: Random, count: int) -> pa.Array:
-    items = [_value(field.type, random) for _ in range(count)]
+    draw = _point if _holds_points(field) else _value
+    items = [draw(field.type, random) for _ in range(count)]
     if field.nullable:
         items = [None if random.random() < NULLS else item for item in items]
     return pa.array(items, field.type)
+
+
+def _holds_points(field: pa.Field) -> bool:
+    return bool(field.metadata) and POINTS.items() <= field.metadata.items()
+
+
+def _point(kind: pa.DataType, random: Random) -> bytes:
+    """Return a point in well-known bytes."""
+    return struct.pack("<BIdd", 1, 1, random.randrange(20), random.randrange(20) / 2)
 
 
 def _value(kind: pa.DataType, random: Random) -> object:
     """Return a value that is not null."""
     if pa.types.is_boolean(kind):
         return random.random() < 0.5
+    if kind == pa.json_():
+        return json.dumps({"a": random.randrange(KEYS), "b": random.choice(WORDS)})
     if pa.types.is_integer(kind):
         return random.randrange(100)
     if pa.types.is_floating(kind):

@@ -12,10 +12,21 @@ from uuid import uuid4
 import lanceref
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from lance_conformance.campaigns.histories.values import rows
 
-__all__ = ["aligned", "cleaned", "columns_updated", "detached", "replaced", "rows", "segmented"]
+__all__ = [
+    "aligned",
+    "cleaned",
+    "columns_updated",
+    "detached",
+    "of_member",
+    "points",
+    "replaced",
+    "rows",
+    "segmented",
+]
 
 FILE_VERSIONS = {(0, 3): "2.0", (2, 0): "2.0", (2, 1): "2.1", (2, 2): "2.2", (2, 3): "2.3"}
 """Names of file versions by what a manifest says of them."""
@@ -73,15 +84,30 @@ def columns_updated(
     return list(modified)
 
 
-def segmented(table: Any, column: str, kind: str, numbers: list[int], *, merged: bool) -> None:
+def segmented(
+    table: Any, numbers: list[int], merged: bool, column: str, kind: Any, **given: Any
+) -> None:
     """Index fragments in segments of their own, the first ones `merged`; commit them together."""
     built = [
-        table.create_index_uncommitted(column, kind, fragment_ids=[one], replace=True)
+        table.create_index_uncommitted(column, kind, fragment_ids=[one], replace=True, **given)
         for one in numbers
     ]
     if merged:
         built = [table.merge_existing_index_segments(built[:2]), *built[2:]]
     table.commit_existing_index_segments(f"{column}_idx", column, built)
+
+
+def of_member(target: str, lance: Any) -> Any:
+    """Return how an index of a type over the member `a` of documents is asked for.
+
+    The oracle can bring those of no other type than BTREE up to date.
+    """
+    return lance.indices.IndexConfig("json", {"target_index_type": target, "path": "a"})
+
+
+def points(*shape: int) -> NDArray[np.float32]:
+    """Return vectors, the same each time."""
+    return np.random.default_rng(0).integers(0, 100, shape).astype(np.float32) / 4
 
 
 def detached(lance: Any, table: Any, predicate: str) -> object:
