@@ -50,13 +50,13 @@ def _updated(
     """Return the new entry of an index; None when nothing is to be done."""
     covered = BitMap().union(*(segment.covers for segment in index.segments))
     added = [rows for rows in snapshot.fragments if rows.fragment.id not in covered]
-    anew = rules.retrain or not any(segment.built for segment in index.segments)
-    if index.kind.parameters is not None and (index.kind.learns or anew):
+    if index.kind.parameters is not None:
         return _learnt(snapshot, index, rules, added, index.kind.parameters)
-    count = 1 if rules.segments is None else rules.segments
-    first = len(index.segments) - min(count, len(index.segments))
-    if not added and (rules.segments is None or len(index.segments) - first < 2):
+    asked = 1 if rules.retrain else rules.segments
+    if not added and not asked:
         return None
+    count = 1 if asked is None else asked
+    first = len(index.segments) - min(count, len(index.segments))
     if first < len(index.segments):
         return _joined(snapshot, index, first, added)
     entry = rewrite_segments(snapshot, index, index.segments[-1:], added, anew=True)
@@ -66,12 +66,12 @@ def _updated(
 
 def _joined(
     snapshot: Snapshot, index: Index, first: int, added: Sequence[FragmentRows]
-) -> tuple[Entry, list[Entry]]:
-    """Write the segments from number `first` on as one, with new rows."""
-    joined = index.segments[first:]
-    if added:
-        earlier = index.segments[:first]
-        joined = (*(one for one in earlier if _may_have_lost(snapshot, one)), *joined)
+) -> tuple[Entry, list[Entry]] | None:
+    """Write the segments from number `first` on as one, with new rows; None when it is one now."""
+    earlier = index.segments[:first]
+    joined = [one for one in earlier if _may_have_lost(snapshot, one)] + [*index.segments[first:]]
+    if not added and len(joined) < 2:
+        return None
     entry = rewrite_segments(snapshot, index, joined, added)
     if not _inherits(snapshot, index, joined):  # L.index.segment.dataset-version
         entry.dataset_version = snapshot.manifest.version

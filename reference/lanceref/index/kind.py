@@ -109,9 +109,8 @@ class Kind:
     always, where fragments of theirs are left, or only where it was one besides. `check` reports
     what no reader has to look at, `check_rows` rows that a segment has otherwise than the table;
     `entries` returns the value and the key of every row.
-    `parameters` returns what a segment was built with, where another is built so; `learns` says
-    that it keeps rows by what it has learnt from others; `describe` returns the name and the
-    details of a segment as lists have them, where these differ.
+    `parameters` returns what a segment was built with, where it keeps rows by what it has learnt;
+    `describe` the name and the details of a segment as lists have them, where these differ.
 
     Of a type whose details name another, `of_details` returns what an entry is, and `check_entry`
     reports details that name none that it can be. `json_path` leads
@@ -142,7 +141,6 @@ class Kind:
     json_path: str | None = None
     rows_of: Callable[[Training, Segment], Training] | None = None
     parameters: Callable[[Segment], Parameters] | None = None
-    learns: bool = False
     describe: Callable[[Segment], tuple[str, dict[str, object]]] | None = None
     staging: Staging | None = None
     check_rows: Callable[[Segment, Training], None] | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import lanceref
 import pyarrow as pa
 import pytest
@@ -166,3 +168,58 @@ def test_what_is_up_to_date_stays(tmp_path, kind):
         before = made.version
         made.optimize.optimize_indices()
         assert before == made.version
+
+
+def _apart(module, path, stable: bool):
+    """Return a table of three fragments, indices of a segment over each, and rows of all gone."""
+    words = pa.array([f"w{n % 5}" for n in range(30)])
+    points = pa.array([struct.pack("<BIdd", 1, 1, n, n) for n in range(30)], pa.binary())
+    fields = [pa.field("i", pa.int64()), pa.field("s", pa.string()), pa.field("t", pa.string())]
+    geometry = pa.field("g", pa.binary(), metadata={"ARROW:extension:name": "geoarrow.wkb"})
+    rows = pa.table([range(30), words, words, points], schema=pa.schema([*fields, geometry]))
+    made = module.write_dataset(rows, path, max_rows_per_file=10, enable_stable_row_ids=stable)
+    for column, kind in {"i": "BTREE", "s": "INVERTED", "t": "MINHASHLSH", "g": "RTREE"}.items():
+        built = [
+            made.create_index_uncommitted(column, kind, fragment_ids=[number])
+            for number in range(3)
+        ]
+        made = made.commit_existing_index_segments(f"{column}_idx", column, built)
+    made.delete("i % 10 = 3")
+    return made
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("stable", [False, True])
+@pytest.mark.parametrize(
+    "asked", [{}, {"retrain": True}, {"num_indices_to_merge": 1}, {"num_indices_to_merge": 2}]
+)
+def test_the_oracle_joins_the_same_segments_where_no_row_is_new(tmp_path, stable, asked):
+    """Those of which rows are gone too, if rows keep their ids; each says the same version."""
+    import lance
+
+    found = []
+    for library in (lance, lanceref):
+        made = _apart(library, str(tmp_path / library.__name__), stable)
+        made.optimize.optimize_indices(**asked)
+        listed = lanceref.dataset(made.uri).list_indices()
+        found.append(
+            sorted((one["name"], list(one["fragment_ids"]), one["version"]) for one in listed)
+        )
+    assert found[0] == found[1]
+
+
+def test_segments_of_rows_that_are_gone_join_the_last_ones(tmp_path):
+    """Where rows keep their ids; a number has to be asked for, and one segment stays as it is."""
+    made = _apart(lanceref, tmp_path / "t", stable=True)
+    made.optimize.optimize_indices()
+    assert [[0], [1], [2]] == segments(made)["s_idx"]
+    made.optimize.optimize_indices(index_names=["s_idx", "g_idx"], num_indices_to_merge=1)
+    assert [[0, 1, 2]] == segments(made)["s_idx"] == segments(made)["g_idx"]
+    assert [[0], [1], [2]] == segments(made)["i_idx"]
+    assert {"i_idx": {1}, "s_idx": {2}, "g_idx": {made.version - 1}} == {
+        name: {one["version"] for one in made.list_indices() if one["name"] == name}
+        for name in ("i_idx", "s_idx", "g_idx")
+    }
+    version = made.version
+    made.optimize.optimize_indices(index_names=["s_idx"], retrain=True)
+    assert version == made.version

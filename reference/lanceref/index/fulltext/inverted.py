@@ -30,7 +30,6 @@ from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.bm25 import Corpus
 from lanceref.index.fulltext.check import check_partition
 from lanceref.index.fulltext.documents import documents
-from lanceref.index.fulltext.granularity import DocumentGranularity
 from lanceref.index.fulltext.layouts import METADATA, STAGING, first_number, is_staged, layout_of
 from lanceref.index.fulltext.parameters import Settings, requested
 from lanceref.index.fulltext.partition_writer import PartitionWriter
@@ -135,19 +134,6 @@ def _details(segment: Segment) -> bool:
             "L.index.fts.params", segment.place, found=f"{error}", wanted="InvertedIndexDetails"
         ) from error
     return bool(found.document_granularity == index_details_pb2.InvertedIndexDetails.LIST_ELEMENT)
-
-
-def parameters_of(segment: Segment) -> Parameters:
-    """Return what another segment has to be built with."""
-    settings = Inverted(segment).settings
-    found: dict[str, object] = settings.analysis.as_dict()
-    del found["lance_tokenizer"]
-    granularity = DocumentGranularity.LIST_ELEMENT if settings.list_elements else None
-    return {
-        **found,
-        "format_version": settings.format_version,
-        "document_granularity": granularity,
-    }
 
 
 def _metadata(settings: Settings, numbers: Sequence[int]) -> dict[str, str]:
@@ -283,7 +269,6 @@ INVERTED = Kind(
     rewrite=rewrite,
     inherits="always",
     check=check,
-    parameters=parameters_of,
     staging=Staging(stage, is_staged, finish),
     of_details=kind_at,
 )

@@ -154,6 +154,7 @@ MINHASHLSH = Kind(
     open=MinHashLsh,
     build=build,
     rewrite=rewrite,
+    inherits="one",
     check=check,
 )
 """The index type."""

@@ -156,6 +156,7 @@ def _over(target: Kind, path: str) -> Kind:
         open=lambda segment: JsonIndex(target.open(segment), value_type(segment, target)),
         build=build,
         rewrite=_rewriting(target, path, rows_of),
+        inherits="one",
         json_path=path,
         rows_of=rows_of,
     )

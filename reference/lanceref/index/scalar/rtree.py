@@ -200,6 +200,7 @@ RTREE = Kind(
     open=RTree,
     build=build,
     rewrite=rewrite,
+    inherits="one",
     rewrite_on_move=False,
     check=check,
     entries=entries,

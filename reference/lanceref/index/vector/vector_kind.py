@@ -150,6 +150,5 @@ VECTOR = Kind(
     check=_check,
     check_rows=check_rows,
     parameters=parameters_of,
-    learns=True,
     describe=describe,
 )
