@@ -107,7 +107,7 @@ def of_member(target: str, lance: Any) -> Any:
 
 def points(*shape: int) -> NDArray[np.float32]:
     """Return vectors, the same each time."""
-    return np.random.default_rng(0).integers(0, 100, shape).astype(np.float32) / 4
+    return np.random.default_rng(0).integers(0, 100, shape).astype(np.float32) / np.float32(4)
 
 
 def detached(lance: Any, table: Any, predicate: str) -> object:
