@@ -12,26 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import schemas
+from lance_conformance import profiles, schemas
 from lance_conformance.session import Limits
 
 MANIFEST = "case.json"
-
-NEGATIVE_KINDS = frozenset({"negative-file", "negative-dataset"})
-"""Kinds whose bytes must be refused."""
-
-CORE_KINDS = NEGATIVE_KINDS | {
-    "read-file",
-    "read-dataset",
-    "take",
-    "inspect",
-    "metadata",
-    "forward",
-}
-"""Kinds that the levels file-reader and table-reader need."""
-
-UNSTABLE_VERSIONS = frozenset({"2.3"})
-"""File versions that may still change: run and shown, never scored."""
 
 _SECONDS = {"robust": 2.0, "write-roundtrip": 10.0, "commit-race": 10.0, "index-search": 30.0}
 """Limit by kind; reading has `READ_SECONDS`."""
@@ -70,7 +54,7 @@ class Case:
     @property
     def is_negative(self) -> bool:
         """Whether the bytes must be refused."""
-        return self.kind in NEGATIVE_KINDS
+        return self.kind in profiles.NEGATIVE_KINDS
 
     @property
     def has_steps(self) -> bool:
@@ -80,7 +64,7 @@ class Case:
     @property
     def is_active(self) -> bool:
         """Whether the case counts: neither a draft nor withdrawn."""
-        return bool(self.manifest.get("status", "active") == "active")
+        return profiles.is_active(self.manifest)
 
     @property
     def requires(self) -> dict[str, Any]:
@@ -95,14 +79,12 @@ class Case:
     @property
     def profile(self) -> str:
         """The profile that owns the case: `robust`, `unstable` or `format`."""
-        if self.kind == "robust":
-            return "robust"
-        return "unstable" if self.requires.get("file_version") in UNSTABLE_VERSIONS else "format"
+        return profiles.profile(self.manifest)
 
     @property
     def is_core(self) -> bool:
         """Whether the case belongs to the part of `format` that the wheel carries."""
-        return self.profile == "format" and self.kind in CORE_KINDS
+        return profiles.is_core(self.manifest)
 
     @property
     def limits(self) -> Limits:

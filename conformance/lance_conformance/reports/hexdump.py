@@ -1,7 +1,8 @@
 """Hex view of a case's input: up to 512 bytes, each range with its owner, the patch marked.
 
-Owners come from the hexmap that lies beside a data file; without one the bytes are shown plain. The
-view begins at the start of the file, or somewhat before the patch when that lies beyond the view.
+Owners come from the hexmap that lies beside a data file; in a wheel, which has none, from what the
+reference says of the bytes. The view begins at the start of the file, or somewhat before the patch
+when that lies beyond the view.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lance_conformance.cases import Case
+from lance_conformance.recipes.build import hexmap as made_hexmap
+from lance_conformance.recipes.model import DATA
 
 VIEW_BYTES = 512
 LINE_BYTES = 16
@@ -73,18 +76,25 @@ def view(case: Case) -> View | None:
     at, size = (patches[0]["at"], len(patches[0]["now_hex"]) // 2) if patches else (0, 0)
     start = max(0, at - BEFORE_PATCH) // LINE_BYTES * LINE_BYTES if at + size > VIEW_BYTES else 0
     end = min(len(data), start + VIEW_BYTES)
-    owners = hexmap(path.with_name(f"{path.name}.hexmap"))
+    owners = _owners(path, data, case)
     patch = range(at, at + size)
     lines = tuple(_line(data[:end], at, owners, patch) for at in range(start, end, LINE_BYTES))
     return View(path.relative_to(case.folder).as_posix(), len(data), start, end, lines)
 
 
-def hexmap(path: Path) -> list[Owner]:
-    """Read a hexmap: `start end kind clause name` a line; nothing when there is none."""
-    if not path.exists():
-        return []
-    rows = (line.split(" ", 4) for line in path.read_text("utf-8").splitlines())
+def hexmap(text: str) -> list[Owner]:
+    """Parse a hexmap: `start end kind clause name` a line."""
+    rows = (line.split(" ", 4) for line in text.splitlines())
     return [Owner(int(start), int(end), *rest) for start, end, *rest in rows]
+
+
+def _owners(path: Path, data: bytes, case: Case) -> list[Owner]:
+    beside = path.with_name(f"{path.name}.hexmap")
+    if beside.exists():
+        return hexmap(beside.read_text("utf-8"))
+    if path.name != DATA or case.kind == "robust":
+        return []
+    return hexmap(made_hexmap(data))
 
 
 def _shown_file(case: Case, target: str) -> Path | None:

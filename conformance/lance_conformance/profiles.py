@@ -1,0 +1,43 @@
+"""Profiles: which part of the suite a case belongs to, told by its manifest alone.
+
+Imports nothing, so that what builds the wheel can ask it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+NEGATIVE_KINDS = frozenset({"negative-file", "negative-dataset"})
+"""Kinds whose bytes must be refused."""
+
+CORE_KINDS = NEGATIVE_KINDS | {
+    "read-file",
+    "read-dataset",
+    "take",
+    "inspect",
+    "metadata",
+    "forward",
+}
+"""Kinds that the levels file-reader and table-reader need."""
+
+UNSTABLE_VERSIONS = frozenset({"2.3"})
+"""File versions that may still change: run and shown, never scored."""
+
+
+def is_active(manifest: Mapping[str, Any]) -> bool:
+    """Whether a case counts: neither a draft nor withdrawn."""
+    return bool(manifest.get("status", "active") == "active")
+
+
+def profile(manifest: Mapping[str, Any]) -> str:
+    """Return the profile that owns a case: `robust`, `unstable` or `format`."""
+    if manifest["kind"] == "robust":
+        return "robust"
+    version = manifest["requires"].get("file_version")
+    return "unstable" if version in UNSTABLE_VERSIONS else "format"
+
+
+def is_core(manifest: Mapping[str, Any]) -> bool:
+    """Whether a case belongs to the part of `format` that the wheel carries."""
+    return profile(manifest) == "format" and manifest["kind"] in CORE_KINDS
