@@ -147,7 +147,7 @@ def _with_blobs(opened: Any, table: pa.Table, rows: list[int]) -> pa.Table:
 
 def _scan_arguments(request: Message, opened: Any) -> Message:
     arguments: Message = {_WITH[name]: True for name in request.get("with", ())}
-    if "blob_handling" in inspect.signature(opened.scanner).parameters:
+    if _takes(opened.scanner, "blob_handling"):
         arguments["blob_handling"] = "all_binary"
     if "columns" in request:
         arguments["columns"] = request["columns"]
@@ -157,3 +157,10 @@ def _scan_arguments(request: Message, opened: Any) -> Message:
         if name in request:
             arguments[name] = int(request[name])
     return arguments
+
+
+def _takes(function: Callable[..., object], name: str) -> bool:
+    """Whether a function has an argument of that name, or of any name."""
+    parameters = inspect.signature(function).parameters
+    every = any(one.kind == inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    return every or name in parameters
