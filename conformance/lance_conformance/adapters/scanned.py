@@ -46,7 +46,8 @@ def operations(scan: Callable[[Scan], pa.Table]) -> dict[str, Operation]:
     """Return the operations of an engine over its function that scans."""
 
     def read(request: Message) -> Message:
-        return write_table(request["out"], scan(scan_of(request)))
+        table = scan(scan_of(request)).unify_dictionaries()  # a file has one of each column
+        return write_table(request["out"], table)
 
     return {"dataset.read": read}
 

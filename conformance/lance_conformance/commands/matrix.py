@@ -22,7 +22,7 @@ def matrix(
     ] = None,
     report: Annotated[
         list[Path] | None,
-        typer.Option(exists=True, file_okay=False, help="Folder of a report of `run`. Repeatable."),
+        typer.Option(exists=True, file_okay=False, help="Folder of a report.jsonl. Repeatable."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder of the matrix; goes on where it ended.")] = Path(
         "report/matrix"
@@ -44,7 +44,10 @@ def matrix(
         raise typer.BadParameter("name releases with --oracle, or reports with --report")
     wanted = [one for one in RELEASES if one in (release or ())]
     releases = [running.run(one, selection, fixtures, out) for one in wanted]
-    others = [judged.read(folder) for folder in report or ()]
+    given = [judged.read(folder) for folder in report or ()]
+    releases += [one for one in given if one.name == "pylance"]
+    releases.sort(key=lambda one: judged.order(one.version))
+    others = [one for one in given if one.name != "pylance"]
     _, cases = judging.choose(Order(selection=selection, fixtures=fixtures))
     found = page.document(cases, releases, others)
     out.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,6 +57,11 @@ def read(folder: Path) -> Judged:
         {"outcomes": footer["outcomes"], "scores": footer["scores"]},
         json.loads(written.read_text("utf-8")) if written.exists() else {},
     )
+
+
+def order(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, by which releases are ordered."""
+    return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
 def is_done(folder: Path) -> bool:
