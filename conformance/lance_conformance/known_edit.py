@@ -19,7 +19,7 @@ from lance_conformance.outcomes import GOOD
 from lance_conformance.runner import CaseResult
 
 _OUTCOME = re.compile(r'(?m)^(outcome\s*=\s*)"[^"]*"')
-_FOLDERS = re.compile(r"(?<![\w:/.])/(?:[\w.-]+/)+")
+FOLDERS = re.compile(r"(?<![\w:/.])/(?:[\w.-]+/)+")
 """The folders of an absolute path: they say something of a machine, and nothing of the failure."""
 
 MAX_REASON = 120
@@ -106,7 +106,7 @@ def _join(header: str, blocks: Sequence[str]) -> str:
 
 def _block(result: CaseResult, issue: str) -> str:
     lines = (result.detail or result.outcome).splitlines()
-    reason = _FOLDERS.sub("…/", lines[0])[:MAX_REASON]
+    reason = FOLDERS.sub("…/", lines[0])[:MAX_REASON]
     values = {
         "case": result.case.id,
         "clause": result.case.clauses[0],

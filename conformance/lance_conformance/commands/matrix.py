@@ -51,7 +51,7 @@ def matrix(
     _, cases = judging.choose(Order(selection=selection, fixtures=fixtures))
     found = page.document(cases, releases, others)
     out.mkdir(parents=True, exist_ok=True)
-    (out / "matrix.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    (out / "matrix.json").write_text(json.dumps(found) + "\n", encoding="utf-8")
     (out / "matrix.md").write_text(page.render(found), encoding="utf-8")
     for one in (*releases, *others):
         name = f"{one.name}-{one.version}.md"
