@@ -190,6 +190,14 @@ def full_text(session: nox.Session) -> None:
 
 
 @nox.session
+def indices(session: nox.Session) -> None:
+    """Run the tests of indices with 200 random conditions of each type."""
+    session.install("-e", ".[oracle,test]")
+    tests = session.posargs or ["reference/tests/index"]
+    session.run("pytest", "-m", "not spark", "-n", "2", *tests, env={"LANCEREF_QUESTIONS": "200"})
+
+
+@nox.session
 def written(session: nox.Session) -> None:
     """Write random tables; both readers read them, and the oracle's bytes are compared."""
     session.install("-e", ".[oracle,test]")

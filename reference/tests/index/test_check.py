@@ -100,7 +100,7 @@ def test_damaged_files_give_only_errors_of_ours(dataset, tmp_path):
         for file in segment.entry.files:
             path = tmp_path / "t" / segment.folder / file.path
             held = path.read_bytes()
-            for _ in range(25):
+            for _ in range(12):
                 at = source.randrange(len(held))
                 path.write_bytes(held[:at] + bytes([held[at] ^ 1 << at % 8]) + held[at + 1 :])
                 clauses(dataset)

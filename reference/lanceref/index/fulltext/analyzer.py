@@ -8,7 +8,8 @@ Clauses: L.index.fts.analyzer.order, L.index.fts.analyzer.length, L.index.fts.an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from lanceref.index.fulltext.folding import folded
 from lanceref.index.fulltext.identifiers import code, split_code
@@ -64,6 +65,18 @@ class _Forms(dict[str, "str | None"]):
         return form
 
 
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """Tokens of some texts, one text behind the other, None for words that are dropped.
+
+    `counts` says how many words each text has, `places` where they stand.
+    """
+
+    tokens: Sequence[str | None]
+    counts: Sequence[int]
+    places: Sequence[Sequence[int]]
+
+
 class Analyzer:
     """Makes tokens of text; the form of a token is found once."""
 
@@ -90,6 +103,18 @@ class Analyzer:
         words, positions = self._cut(text)
         forms = map(self._forms.__getitem__, words)
         return [(form, at) for form, at in zip(forms, positions, strict=True) if form is not None]
+
+    def forms(self, texts: Iterable[str]) -> Forms:
+        """Return what becomes of every word of some texts."""
+        words: list[str] = []
+        counts: list[int] = []
+        places: list[Sequence[int]] = []
+        for text in texts:
+            own, positions = self._cut(text)
+            words += own
+            counts.append(len(own))
+            places.append(positions)
+        return Forms(list(map(self._forms.__getitem__, words)), counts, places)
 
     def length(self, text: str) -> int:
         """Return the positions that a text takes."""

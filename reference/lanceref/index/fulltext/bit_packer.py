@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage
+from lanceref.index.fulltext.byte_runs import ByteRuns, beside, of_words, placed
 
 Numbers = NDArray[np.uint32]
 
@@ -40,13 +41,19 @@ def unpack(data: memoryview, width_bits: int, lanes: int) -> Numbers:
 
 def pack(numbers: Numbers, width_bits: int) -> bytes:
     """Return numbers that have at most so many bits, 128 or 256 of them, as a group."""
-    lanes = len(numbers) // PER_LANE
-    columns = numbers.astype("<u4").reshape(PER_LANE, lanes).T
-    octets = np.ascontiguousarray(columns)[:, :, np.newaxis].view(np.uint8)
-    bits = np.unpackbits(octets, axis=2, bitorder="little")[:, :, :width_bits]
-    packed = np.packbits(bits.reshape(lanes, -1), axis=1, bitorder="little")
-    words = np.ascontiguousarray(packed).view("<u4")
-    return np.ascontiguousarray(words.T).tobytes()
+    return _packed(numbers[np.newaxis], width_bits).tobytes()
+
+
+def _packed(rows: Numbers, width_bits: int) -> NDArray[np.uint8]:
+    """Return groups whose numbers have at most so many bits: uint8 [groups, bytes]."""
+    lanes = rows.shape[1] // PER_LANE
+    columns = rows.astype("<u4").reshape(len(rows), PER_LANE, lanes).transpose(0, 2, 1)
+    octets = np.ascontiguousarray(columns)[..., np.newaxis].view(np.uint8)
+    bits = np.unpackbits(octets, axis=3, bitorder="little")[..., :width_bits]
+    packed = np.packbits(bits.reshape(len(rows), lanes, -1), axis=2, bitorder="little")
+    words = np.ascontiguousarray(packed).view("<u4").transpose(0, 2, 1)
+    found: NDArray[np.uint8] = np.ascontiguousarray(words).view(np.uint8).reshape(len(rows), -1)
+    return found
 
 
 def parse_group(cursor: Cursor, lanes: int, name: str) -> Numbers:
@@ -68,3 +75,29 @@ def encode_group(numbers: Numbers) -> bytes:
     """Return the least width that fits, and the group."""
     width = width_of(numbers)
     return bytes([width]) + pack(numbers, width)
+
+
+def widths_of(rows: Numbers) -> NDArray[np.uint8]:
+    """Return the bits that the largest of each row needs."""
+    _, bits = np.frexp(rows.max(axis=1, initial=0).astype(np.float64))
+    found: NDArray[np.uint8] = bits.astype(np.uint8)
+    return found
+
+
+def pack_runs(rows: Numbers, widths: NDArray[np.uint8]) -> ByteRuns:
+    """Return each row as a group of its width, as `pack` does; rows: [groups, 128 or 256]."""
+    parts, places = [ByteRuns(np.empty(0, np.uint8), np.empty(0, np.int64))], [np.empty(0, int)]
+    for width in np.unique(widths[widths > 0]):
+        own = np.flatnonzero(widths == width)
+        packed = _packed(rows[own], int(width))
+        parts.append(ByteRuns(packed.reshape(-1), np.full(len(own), packed.shape[1], np.int64)))
+        places.append(own)
+    own = np.flatnonzero(widths == 0)
+    parts.append(ByteRuns(np.empty(0, np.uint8), np.zeros(len(own), np.int64)))
+    return placed(parts, [*places, own])
+
+
+def group_runs(rows: Numbers) -> ByteRuns:
+    """Return each row as `encode_group` does."""
+    widths = widths_of(rows)
+    return beside(of_words(widths), pack_runs(rows, widths))

@@ -38,11 +38,16 @@ class Corpus:
         return Corpus(self.num_documents + other.num_documents, self.num_tokens + other.num_tokens)
 
 
+def weights(num_documents: int, num_with_token: NDArray[np.int64]) -> Scores:
+    """Return the weight of each of many tokens."""
+    held, all_ = num_with_token.astype(np.float32), np.float32(num_documents)
+    ratio = (all_ - held + HALF) / (held + HALF) + ONE
+    return np.log(ratio.astype(np.float64)).astype(np.float32)
+
+
 def weight(num_documents: int, num_with_token: int) -> np.float32:
     """Return the weight of a token."""
-    held, all_ = np.float32(num_with_token), np.float32(num_documents)
-    ratio = (all_ - held + HALF) / (held + HALF) + ONE
-    return np.float32(np.log(np.float64(ratio)))
+    return np.float32(weights(num_documents, np.array([num_with_token]))[0])
 
 
 def norms(lengths: Numbers | NDArray[np.float32], mean_length: np.float32) -> Scores:
@@ -57,7 +62,13 @@ def counts(frequencies: Numbers | Scores, norm: Scores) -> Scores:
     return (K1 + ONE) * own / (own + norm)
 
 
-def bound(frequencies: Numbers, norm: Scores, token_weight: np.float32) -> np.float32:
-    """Return the highest score of some documents, as it is stored."""
+def bounds(
+    frequencies: Numbers, norm: Scores, starts: NDArray[np.int64], own_weights: Scores
+) -> Scores:
+    """Return the highest scores of runs of documents, as they are stored.
+
+    `starts` are where runs begin, `own_weights` the weights of their tokens.
+    """
     own = frequencies.astype(np.float32)
-    return np.float32((own / (own + norm)).max() * (token_weight * (K1 + ONE)))
+    found: Scores = np.maximum.reduceat(own / (own + norm), starts)
+    return found * (own_weights * (K1 + ONE))

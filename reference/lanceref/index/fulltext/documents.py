@@ -11,14 +11,17 @@ Clauses: L.index.fts.documents.empty, L.index.fts.documents.list, L.index.fts.do
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from lanceref.context import Context
 from lanceref.index.fulltext.analyzer import Analyzer
+from lanceref.index.fulltext.bit_packer import Numbers
 from lanceref.jsonb import texts
 
 Tokens: TypeAlias = list[tuple[str, int]]
@@ -45,6 +48,55 @@ def documents(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> I
             found = json_tokens(text, analyzer) if is_json else analyzer.tokens(text)
             if found:  # L.index.fts.documents.empty
                 yield Document(row, 0, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """Documents of a run of rows: number of the row, place in a list and tokens of each, uint32.
+
+    `tokens` and `positions` are those of all documents, one document behind the other.
+    """
+
+    rows: Numbers
+    elements: Numbers
+    lengths: Numbers
+    tokens: Sequence[str]
+    positions: Numbers
+
+
+def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Documents:
+    """Return the documents of values at once."""
+    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    if is_text and not analyzer.analysis.is_json:
+        return _of_texts(values, analyzer)
+    found = list(documents(values, analyzer, list_elements=list_elements))
+    return Documents(
+        np.array([one.row for one in found], np.uint32),
+        np.array([one.element for one in found], np.uint32),
+        np.array([len(one.tokens) for one in found], np.uint32),
+        [token for one in found for token, _ in one.tokens],
+        np.array([position for one in found for _, position in one.tokens], np.uint32),
+    )
+
+
+def _of_texts(values: pa.Array, analyzer: Analyzer) -> Documents:
+    rows = np.flatnonzero(values.is_valid())
+    found = analyzer.forms(values.drop_null().to_pylist())
+    counts = np.array(found.counts, np.int64)
+    positions = np.fromiter(chain.from_iterable(found.places), np.uint32, int(counts.sum()))
+    tokens = found.tokens
+    if None in tokens:
+        kept = np.array([token is not None for token in tokens], np.bool_)
+        owners = np.repeat(np.arange(len(counts)), counts)[kept]
+        counts, positions = np.bincount(owners, minlength=len(counts)), positions[kept]
+    there = np.flatnonzero(counts)  # L.index.fts.documents.empty
+    return Documents(
+        rows[there].astype(np.uint32),
+        np.zeros(len(there), np.uint32),
+        counts[there].astype(np.uint32),
+        [token for token in tokens if token is not None],
+        positions,
+    )
 
 
 def as_text(values: pa.Array) -> list[str | None]:

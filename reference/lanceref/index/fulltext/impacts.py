@@ -12,10 +12,12 @@ Clauses: L.index.fts.impacts.count, L.index.fts.impacts.pairs
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lanceref.index.fulltext.bit_packer import Numbers
+from lanceref.index.fulltext.byte_runs import ByteRuns, Counts, beside, cut, placed, ranges
 from lanceref.index.fulltext.posting_blocks import BlockLayout, Postings
-from lanceref.index.fulltext.varints import encode_varint
+from lanceref.index.fulltext.varints import encode_varint, varint_runs
 
 GROUP_BLOCKS = 32
 """Posting blocks of a group."""
@@ -74,3 +76,64 @@ def encode_impact(last: int, frequencies: Numbers, lengths: Numbers) -> bytes:
         out += b"" if step == 1 else bytes([step])
         code, before = next_code, frequency
     return out
+
+
+def impact_runs(
+    postings: Postings, counts: Counts, lengths: Numbers, layout: BlockLayout
+) -> tuple[ByteRuns, Counts]:
+    """Return the impacts of many tokens as `encode_impacts` does, and how many each has.
+
+    `counts` are the documents of each token; `lengths` are per posting.
+    """
+    cuts = [cut(counts, layout.size), cut(counts, layout.size * GROUP_BLOCKS)]
+    starts, sizes, _ = (np.concatenate(one) for one in zip(*cuts, strict=True))
+    tokens = [np.repeat(np.arange(len(counts)), runs) for _, _, runs in cuts]
+    own = ranges(starts, sizes)
+    last = postings.documents[starts + sizes - 1]
+    found = _impact_runs(last, postings.frequencies[own], lengths[own], sizes)
+    return placed([found], [np.concatenate(tokens)]), cuts[0][2] + cuts[1][2]
+
+
+def _impact_runs(last: Numbers, frequencies: Numbers, lengths: Numbers, sizes: Counts) -> ByteRuns:
+    """Return of each run of documents what `encode_impact` does."""
+    run, frequency, length = _front(frequencies, lengths, sizes)
+    code = _length_codes(length)
+    first = np.concatenate([[True], (run[1:] != run[:-1]) | (code[1:] != code[:-1])])
+    # the front comes by falling frequency, and is written by rising
+    run, frequency, code = (one[first][::-1] for one in (run, frequency, code))
+    begins = np.concatenate([[True], run[1:] != run[:-1]])
+    before = np.where(begins, 0, np.concatenate([[0], frequency[:-1]]))
+    step = code - np.where(begins, 0, np.concatenate([[0], code[:-1]])) & 0xFF
+    flag = step != 1
+    pairs = beside(
+        varint_runs((frequency - before - 1 << 1 | flag).astype(np.uint64)),
+        ByteRuns(step[flag].astype(np.uint8), flag.astype(np.int64)),
+    )
+    counts = np.bincount(run, minlength=len(sizes))
+    backwards = np.arange(len(sizes))[::-1]
+    own = pairs.merged(counts[::-1]).take(backwards)
+    return beside(varint_runs(last), varint_runs(counts.astype(np.uint64)), own)
+
+
+def _front(
+    frequencies: Numbers, lengths: Numbers, sizes: Counts
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return run, frequency and length of the documents than which none is better.
+
+    Runs rise; in each the frequencies fall, and the lengths.
+    """
+    runs = np.repeat(np.arange(len(sizes)), sizes)
+    frequency, length = frequencies.astype(np.int64), lengths.astype(np.int64)
+    order = np.lexsort((length, -frequency, runs))
+    runs, frequency, length = runs[order], frequency[order], length[order]
+    falling = length - runs * (int(length.max(initial=0)) + 1)
+    least = np.minimum.accumulate(falling)
+    kept = np.concatenate([[True], falling[1:] < least[:-1]])
+    return runs[kept], frequency[kept], length[kept]
+
+
+def _length_codes(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return of each length what `length_code` does."""
+    shifts = np.maximum(0, np.frexp(lengths.astype(np.float64))[1].astype(np.int64) - EXACT)
+    long = lengths >= 1 << EXACT - 1
+    return np.where(long, lengths >> shifts & 7 | shifts + 1 << 3, lengths)

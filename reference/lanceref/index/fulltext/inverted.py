@@ -29,7 +29,7 @@ from lanceref.file.schema import Field
 from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.bm25 import Corpus
 from lanceref.index.fulltext.check import check_partition
-from lanceref.index.fulltext.documents import documents
+from lanceref.index.fulltext.documents import gather
 from lanceref.index.fulltext.layouts import METADATA, STAGING, first_number, is_staged, layout_of
 from lanceref.index.fulltext.parameters import Settings, requested
 from lanceref.index.fulltext.partition_writer import PartitionWriter
@@ -164,8 +164,7 @@ def _collect(training: Training, settings: Settings) -> PartitionWriter:
     """Return a partition of the documents of rows."""
     into, analyzer = PartitionWriter(settings), Analyzer(settings.analysis)
     for run in training.runs():
-        for one in documents(run.values, analyzer, list_elements=settings.list_elements):
-            into.add(int(run.keys[one.row]), one.element, one.tokens)
+        into.add(run.keys, gather(run.values, analyzer, list_elements=settings.list_elements))
     return into
 
 

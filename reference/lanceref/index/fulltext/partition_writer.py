@@ -5,23 +5,20 @@ Tokens get numbers in the order in which they first appear.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.index.fulltext.bit_packer import Numbers
-from lanceref.index.fulltext.bm25 import Scores, bound, norms, weight
-from lanceref.index.fulltext.documents import Tokens
+from lanceref.index.fulltext.byte_runs import offsets_of
+from lanceref.index.fulltext.documents import Documents
 from lanceref.index.fulltext.fst_build import build_fst
-from lanceref.index.fulltext.impacts import encode_impacts
+from lanceref.index.fulltext.occurrences import Occurrences, counted, gathered, of_each
 from lanceref.index.fulltext.parameters import Settings
 from lanceref.index.fulltext.partition import BLOCKS, OFFSETS, Partition
-from lanceref.index.fulltext.positions import encode_position_blobs, encode_positions
-from lanceref.index.fulltext.posting_blocks import Postings, encode_postings
+from lanceref.index.fulltext.posting_rows import PostingRows
 from lanceref.index.row_set import Keys
 from lanceref.index.segment_writer import SegmentWriter
 
@@ -37,18 +34,12 @@ TOKENS = pa.schema(
 )
 
 
-@dataclass
-class _Held:
-    """Documents of a token, how often each holds it, and where."""
+class _Numbers(dict[str, int]):
+    """Numbers of tokens, in the order in which they are asked for."""
 
-    documents: list[int] = field(default_factory=list)
-    frequencies: list[int] = field(default_factory=list)
-    positions: list[Sequence[int]] = field(default_factory=list)
-
-    @property
-    def postings(self) -> Postings:
-        """The documents as arrays."""
-        return Postings(np.array(self.documents, np.uint32), np.array(self.frequencies, np.uint32))
+    def __missing__(self, token: str) -> int:
+        self[token] = number = len(self)
+        return number
 
 
 class PartitionWriter:
@@ -56,57 +47,62 @@ class PartitionWriter:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._tokens: defaultdict[str, _Held] = defaultdict(_Held)
-        self._keys: list[int] = []
-        self._lengths: list[int] = []
-        self._elements: list[int] = []
+        self._numbers = _Numbers()
+        self._held: list[Occurrences] = []
+        self._keys: list[Keys] = []
+        self._lengths: list[Numbers] = []
+        self._elements: list[Numbers] = []
+        self.num_documents = 0
 
-    @property
-    def num_documents(self) -> int:
-        """Documents so far."""
-        return len(self._keys)
+    def add(self, keys: Keys, found: Documents) -> None:
+        """Add the documents of a run of rows, whose keys are given."""
+        first = self._begin(keys[found.rows], found.lengths, found.elements)
+        tokens = np.fromiter(
+            map(self._numbers.__getitem__, found.tokens), np.uint32, len(found.tokens)
+        )
+        numbers = np.arange(first, self.num_documents, dtype=np.uint32)
+        positions = found.positions if self._settings.analysis.with_position else None
+        self._held.append(counted(tokens, np.repeat(numbers, found.lengths), positions))
 
-    def add(self, key: int, element: int, tokens: Tokens) -> None:
-        """Add a document: key of its row, place in its list, tokens and their positions."""
-        document = len(self._keys)
-        self._keys.append(key)
-        self._elements.append(element)
-        self._lengths.append(len(tokens))
-        if not self._settings.analysis.with_position:
-            for token, frequency in Counter([token for token, _ in tokens]).items():
-                held = self._tokens[token]
-                held.documents.append(document)
-                held.frequencies.append(frequency)
-            return
-        places: dict[str, list[int]] = {}
-        for token, position in tokens:
-            places.setdefault(token, []).append(position)
-        for token, own in places.items():
-            held = self._tokens[token]
-            held.documents.append(document)
-            held.frequencies.append(len(own))
-            held.positions.append(own)
+    def _begin(self, keys: Keys, lengths: Numbers, elements: Numbers) -> int:
+        """Count documents and return the number of the first."""
+        first = self.num_documents
+        self._keys.append(keys)
+        self._lengths.append(lengths)
+        self._elements.append(elements)
+        self.num_documents += len(keys)
+        return first
 
     def add_partition(self, partition: Partition, kept: NDArray[np.int64], keys: Keys) -> None:
         """Add documents of another partition, by their numbers, with the keys of their rows."""
-        numbers = np.full(len(partition.keys), -1, np.int64)
-        numbers[kept] = np.arange(len(self._keys), len(self._keys) + len(kept))
-        self._keys += keys.tolist()
-        self._lengths += partition.lengths[kept].tolist()
         elements = partition.elements
-        self._elements += [0] * len(kept) if elements is None else elements[kept].tolist()
-        for token, number in sorted(partition.items(), key=lambda item: item[1]):
-            postings = partition.postings(number)
-            new = numbers[postings.documents]
-            own = np.flatnonzero(new >= 0)
-            if not len(own):
-                continue
-            held = self._tokens[token]
-            held.documents += new[own].tolist()
-            held.frequencies += postings.frequencies[own].tolist()
-            if self._settings.analysis.with_position:
-                positions = partition.positions(number) or []
-                held.positions += [positions[at].tolist() for at in own.tolist()]
+        own = np.zeros(len(kept), np.uint32) if elements is None else elements[kept]
+        first = self._begin(keys, partition.lengths[kept].astype(np.uint32), own.astype(np.uint32))
+        numbers = np.full(len(partition.keys), -1, np.int64)
+        numbers[kept] = np.arange(first, self.num_documents)
+        parts = [
+            self._left(partition, token, number, numbers)
+            for token, number in sorted(partition.items(), key=lambda item: item[1])
+        ]
+        self._held.append(gathered(parts))
+
+    def _left(
+        self, partition: Partition, token: str, number: int, numbers: NDArray[np.int64]
+    ) -> Occurrences:
+        """Return what is left of a token's occurrences, in the documents' numbers here."""
+        postings = partition.postings(number)
+        new = numbers[postings.documents]
+        own = np.flatnonzero(new >= 0)
+        places = [np.empty(0, np.uint32)]
+        if self._settings.analysis.with_position and len(own):
+            positions = partition.positions(number) or []
+            places += [positions[at] for at in own.tolist()]
+        return Occurrences(
+            np.full(len(own), self._numbers[token] if len(own) else 0, np.uint32),
+            new[own].astype(np.uint32),
+            postings.frequencies[own],
+            np.concatenate(places),
+        )
 
     def write(self, writer: SegmentWriter, number: int, folder: str = "") -> None:
         """Write the files of the partition, `folder` below those of the segment."""
@@ -118,7 +114,7 @@ class PartitionWriter:
         writer.write_file(path, schema, self._batches(schema), self._settings.metadata)
 
     def _write_tokens(self, writer: SegmentWriter, path: str) -> None:
-        numbered = sorted((token.encode(), number) for number, token in enumerate(self._tokens))
+        numbered = sorted((token.encode(), number) for token, number in self._numbers.items())
         columns = [
             pa.array([build_fst(numbered)], pa.large_binary()),
             pa.array([len(numbered)], pa.uint32()),
@@ -127,60 +123,26 @@ class PartitionWriter:
         writer.write_file(path, TOKENS, [pa.record_batch(columns, schema=TOKENS)])
 
     def _write_documents(self, writer: SegmentWriter, path: str) -> None:
-        columns = {
-            "_rowid": pa.array(self._keys, pa.uint64()),
-            "_num_tokens": pa.array(self._lengths, pa.uint32()),
-        }
+        lengths = np.concatenate(self._lengths)
+        columns = {"_rowid": np.concatenate(self._keys), "_num_tokens": lengths}
         if self._settings.list_elements:
-            columns["_doc_index_0"] = pa.array(self._elements, pa.uint32())
+            columns["_doc_index_0"] = np.concatenate(self._elements)
+        arrays = {name: pa.array(column) for name, column in columns.items()}
         schema = pa.schema(
-            [pa.field(name, column.type, nullable=False) for name, column in columns.items()]
+            [pa.field(name, column.type, nullable=False) for name, column in arrays.items()]
         )
-        batch = pa.record_batch(list(columns.values()), schema=schema)
-        writer.write_file(path, schema, [batch], {"total_tokens": f"{sum(self._lengths)}"})
+        batch = pa.record_batch(list(arrays.values()), schema=schema)
+        total = int(lengths.sum(dtype=np.uint64))
+        writer.write_file(path, schema, [batch], {"total_tokens": f"{total}"})
 
     def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        lengths = np.array(self._lengths, np.uint32)
-        mean = np.float32(lengths.sum(dtype=np.uint64)) / np.float32(max(1, len(lengths)))
-        norm = norms(lengths, mean)
-        held = list(self._tokens.values())
-        for start in range(0, len(held), BATCH_TOKENS):
-            rows = [self._row(one, lengths, norm) for one in held[start : start + BATCH_TOKENS]]
-            yield pa.RecordBatch.from_pylist(rows, schema=schema)
-
-    def _row(self, held: _Held, lengths: Numbers, norm: Scores) -> dict[str, object]:
-        """Return the row of a token."""
-        layout, postings = self._settings.layout, held.postings
-        own = weight(len(lengths), len(held.documents))
-        scores = [
-            bound(
-                postings.frequencies[at : at + layout.size],
-                norm[postings.documents[at : at + layout.size]],
-                own,
-            )
-            for at in range(0, len(held.documents), layout.size)
-        ]
-        row: dict[str, object] = {
-            "_posting": encode_postings(postings, layout, scores),
-            "_max_score": max(scores),
-            "_length": len(held.documents),
-            "_impacts": encode_impacts(postings, lengths[postings.documents], layout),
-        }
-        if self._settings.analysis.with_position:
-            row |= self._positions(held)
-        return row
-
-    def _positions(self, held: _Held) -> dict[str, object]:
-        places = [np.array(one, np.uint32) for one in held.positions]
-        if self._settings.format_version == 1:
-            return {"_position": [encode_position_blobs(one) for one in places]}
-        size = self._settings.layout.size
-        blocks = [encode_positions(places[at : at + size]) for at in range(0, len(places), size)]
-        ends = np.cumsum([0, *map(len, blocks)])
-        return {
-            "_compressed_position": b"".join(blocks),
-            "_position_block_offset": ends[:-1].tolist(),
-        }
+        lengths = np.concatenate(self._lengths)
+        rows = PostingRows(self._settings, lengths)
+        held = gathered(self._held)
+        ends = offsets_of(of_each(held, len(self._numbers)))
+        for start in range(0, len(self._numbers), BATCH_TOKENS):
+            end = min(start + BATCH_TOKENS, len(self._numbers))
+            yield rows.batch(held, ends[start : end + 1], schema)
 
 
 def postings_schema(settings: Settings) -> pa.Schema:

@@ -19,8 +19,9 @@ import numpy as np
 
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage, Place
-from lanceref.index.fulltext.bit_packer import Numbers, encode_group, parse_group
-from lanceref.index.fulltext.varints import encode_varints, parse_varints
+from lanceref.index.fulltext.bit_packer import Numbers, encode_group, group_runs, parse_group
+from lanceref.index.fulltext.byte_runs import ByteRuns, Counts, cut, offsets_of, placed, ranges
+from lanceref.index.fulltext.varints import encode_varints, parse_varints, varint_runs
 
 GROUP = 128
 LANES = 4
@@ -50,6 +51,22 @@ def encode_positions(positions: Sequence[Numbers]) -> bytes:
     full = len(steps) // GROUP * GROUP
     groups = (encode_group(steps[at : at + GROUP]) for at in range(0, full, GROUP))
     return b"".join(groups) + encode_varints(steps[full:].tolist())
+
+
+def position_runs(positions: Numbers, frequencies: Numbers, blocks: Counts) -> ByteRuns:
+    """Return the positions of many blocks, a run each, as `encode_positions` does.
+
+    `frequencies` says how many each document has, `blocks` how many documents each block.
+    """
+    ends = offsets_of(frequencies.astype(np.int64))
+    steps = np.diff(positions, prepend=np.uint32(0))
+    steps[ends[:-1]] = positions[ends[:-1]]
+    totals = np.diff(ends[offsets_of(blocks)])
+    starts, sizes, runs = cut(totals, GROUP)
+    full, rest = np.flatnonzero(sizes == GROUP), np.flatnonzero(sizes < GROUP)
+    groups = group_runs(steps[starts[full][:, np.newaxis] + np.arange(GROUP)])
+    tails = varint_runs(steps[ranges(starts[rest], sizes[rest])]).merged(sizes[rest])
+    return placed([groups, tails], [full, rest]).merged(runs)
 
 
 def parse_position_blobs(blobs: Sequence[Cursor], frequency: int, place: Place) -> Numbers:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage, OutOfRange, Place
@@ -24,16 +25,29 @@ from lanceref.index.fulltext.bit_packer import (
     PER_LANE,
     Numbers,
     encode_group,
+    group_runs,
     pack,
+    pack_runs,
     parse_group,
     unpack,
     width_of,
+    widths_of,
+)
+from lanceref.index.fulltext.byte_runs import (
+    ByteRuns,
+    Counts,
+    beside,
+    cut,
+    of_words,
+    placed,
+    ranges,
 )
 from lanceref.index.fulltext.varints import (
     encode_varint,
     encode_varints,
     parse_varint,
     parse_varints,
+    varint_runs,
 )
 
 SMALL, LARGE = 128, 256
@@ -215,4 +229,75 @@ def _patched_width(values: Numbers) -> int:
         size = PER_LANE * width + sum(1 + len(encode_varint(one)) for one in exceptions)
         if size < least:
             best, least = width, size
+    return best
+
+
+def posting_runs(
+    postings: Postings, counts: Counts, layout: BlockLayout, scores: NDArray[np.float32]
+) -> ByteRuns:
+    """Return the blocks of many tokens, a run each, as `encode_postings` does.
+
+    The postings of a token follow those of another; `counts` says how many each has.
+    """
+    starts, sizes, _ = cut(counts, layout.size)
+    full, rest = np.flatnonzero(sizes == layout.size), np.flatnonzero(sizes < layout.size)
+    whole = _full_runs(postings, starts[full], layout)
+    tails = _tail_runs(postings, starts[rest], sizes[rest], layout)
+    blocks = placed([whole, tails], [full, rest])
+    return beside(of_words(scores.astype("<f4")), blocks) if layout.has_scores else blocks
+
+
+def _full_runs(postings: Postings, starts: Counts, layout: BlockLayout) -> ByteRuns:
+    own = starts[:, np.newaxis] + np.arange(layout.size)
+    documents, frequencies = postings.documents[own], postings.frequencies[own]
+    first = documents[:, :1]
+    steps = group_runs(np.diff(documents, prepend=first, axis=1))
+    counted = _patched_runs(frequencies) if layout.size == LARGE else group_runs(frequencies)
+    return beside(of_words(first.astype("<u4").reshape(-1)), steps, counted)
+
+
+def _tail_runs(postings: Postings, starts: Counts, sizes: Counts, layout: BlockLayout) -> ByteRuns:
+    own = ranges(starts, sizes)
+    documents, frequencies = postings.documents[own], postings.frequencies[own]
+    if layout.fixed_tail:
+        return beside(
+            of_words(documents.astype("<u4")).merged(sizes),
+            of_words(frequencies.astype("<u4")).merged(sizes),
+        )
+    steps = np.diff(documents, prepend=np.uint32(0))
+    heads = np.cumsum(sizes) - sizes
+    steps[heads] = documents[heads]
+    return beside(varint_runs(steps).merged(sizes), varint_runs(frequencies).merged(sizes))
+
+
+def _patched_runs(rows: Numbers) -> ByteRuns:
+    """Return each row as `_encode_patched` does."""
+    widths = _patched_widths(rows)
+    shifts = widths.astype(np.uint64)[:, np.newaxis]
+    high = rows.astype(np.uint64) >> shifts
+    low = rows.astype(np.uint64) & ((np.uint64(1) << shifts) - np.uint64(1))
+    numbers, places = np.nonzero(high)
+    counts = np.bincount(numbers, minlength=len(rows))
+    exceptions = beside(of_words(places.astype(np.uint8)), varint_runs(high[numbers, places]))
+    return beside(
+        of_words(widths),
+        of_words(counts.astype(np.uint8)),
+        pack_runs(low.astype(np.uint32), widths),
+        exceptions.merged(counts),
+    )
+
+
+def _patched_widths(rows: Numbers) -> NDArray[np.uint8]:
+    """Return of each row what `_patched_width` does: uint8."""
+    full = widths_of(rows)
+    best, least = full.copy(), PER_LANE * full.astype(np.int64)
+    may = np.ones(len(rows), np.bool_)
+    for width in range(int(full.max(initial=0)) - 1, -1, -1):
+        high = rows >> np.uint32(width)
+        below = width < full
+        may &= ~below | ((high > 0).sum(axis=1) <= MOST_EXCEPTIONS)
+        octets = sum((high >= np.uint32(1 << 7 * more)).astype(np.int64) for more in range(5))
+        size = PER_LANE * width + ((high > 0) + octets).sum(axis=1)
+        better = below & may & (size < least)
+        best[better], least[better] = width, size[better]
     return best

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage
 from lanceref.index.fulltext.bit_packer import Numbers
+from lanceref.index.fulltext.byte_runs import ByteRuns
 
 MOST_BYTES = 5
 
@@ -53,3 +55,18 @@ def encode_varint(value: int) -> bytes:
 def encode_varints(values: Iterable[int]) -> bytes:
     """Return numbers as bytes, one behind the other."""
     return b"".join(map(encode_varint, values))
+
+
+def varint_runs(values: Numbers | NDArray[np.uint64]) -> ByteRuns:
+    """Return numbers below 2**35 as `encode_varint` does, a run each."""
+    if not len(values) or int(values.max()) < 0x80:
+        return ByteRuns(values.astype(np.uint8), np.ones(len(values), np.int64))
+    sizes = np.ones(len(values), np.int64)
+    octets = np.empty((len(values), MOST_BYTES), np.uint8)
+    for number in range(MOST_BYTES):
+        rest = values >> values.dtype.type(7 * number)
+        more = rest >= 0x80
+        sizes += more
+        octets[:, number] = rest & values.dtype.type(0x7F)
+        octets[more, number] |= 0x80
+    return ByteRuns(octets[np.arange(MOST_BYTES) < sizes[:, np.newaxis]], sizes)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from lanceref.index.fulltext.impacts import (
     encode_impact,
     encode_impacts,
+    impact_runs,
     length_code,
     rounded_lengths,
 )
-from lanceref.index.fulltext.posting_blocks import BlockLayout
+from lanceref.index.fulltext.posting_blocks import BlockLayout, Postings
 
-from .test_posting_blocks import postings
+from .test_posting_blocks import LAYOUTS, postings
 
 
 def test_worked_codes():
@@ -33,3 +36,26 @@ def test_blocks_then_groups():
     """40 blocks have 40 entries and those of two groups."""
     own = postings(range(40 * 128), [1] * 40 * 128)
     assert 42 == len(encode_impacts(own, np.full(40 * 128, 3, np.uint32), BlockLayout()))
+
+
+@given(
+    st.sampled_from(LAYOUTS),
+    st.lists(st.sampled_from([1, 2, 128, 129, 600, 9000]), min_size=1, max_size=4),
+    st.integers(0, 2**32),
+)
+@settings(max_examples=20)
+def test_impacts_of_many_tokens_are_those_of_each(layout, counts, seed):
+    """With equal frequencies and lengths, and with others."""
+    random, total = np.random.default_rng(seed), sum(counts)
+    frequencies = random.choice(np.array([1, 1, 2, 7, 300, 2**32 - 1], np.uint32), total)
+    lengths = random.choice(np.array([0, 3, 7, 8, 15, 16, 17, 500, 2**20], np.uint32), total)
+    every = Postings(np.arange(total, dtype=np.uint32), frequencies)
+    found, entries = impact_runs(every, np.array(counts), lengths, layout)
+    wanted, start = [], 0
+    for count, number in zip(counts, entries.tolist(), strict=True):
+        own = slice(start, start + count)
+        one = Postings(every.documents[own], frequencies[own])
+        wanted += encode_impacts(one, lengths[own], layout)
+        assert number == len(encode_impacts(one, lengths[own], layout))
+        start += count
+    assert wanted == found.as_bytes()

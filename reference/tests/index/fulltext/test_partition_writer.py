@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+from lanceref.index.fulltext.documents import Documents
+from lanceref.index.fulltext.occurrences import gathered
 from lanceref.index.fulltext.parameters import Settings
 from lanceref.index.fulltext.partition_writer import PartitionWriter, postings_schema
 
@@ -14,13 +16,17 @@ def test_documents_of_another_partition_are_renumbered(tmp_path):
     """Documents that are left out take along the tokens that only they held."""
     _, partition = opened(tmp_path)
     writer = PartitionWriter(Settings())
-    writer.add(77, 0, [("new", 0)])
+    one = np.array([0], np.uint32)
+    new = Documents(one, one, np.array([1], np.uint32), ["new"], one)
+    writer.add(np.array([77], np.uint64), new)
     writer.add_partition(partition, np.array([1, 2]), np.array([5, 6], np.uint64))
     assert 3 == writer.num_documents
-    assert ["new", "red", "dog", "cow"] == list(writer._tokens)
-    assert [1] == writer._tokens["red"].documents
-    assert [2] == writer._tokens["red"].frequencies
-    assert [77, 5, 6] == writer._keys
+    assert ["new", "red", "dog", "cow"] == list(writer._numbers)
+    held = gathered(writer._held)
+    assert [0, 1, 2, 3] == held.tokens.tolist()
+    assert [0, 1, 1, 2] == held.documents.tolist()
+    assert [1, 2, 1, 1] == held.frequencies.tolist()
+    assert [77, 5, 6] == np.concatenate(writer._keys).tolist()
 
 
 def test_columns_follow_the_format():

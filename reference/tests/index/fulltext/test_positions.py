@@ -12,6 +12,7 @@ from lanceref.index.fulltext.positions import (
     encode_positions,
     parse_position_blobs,
     parse_positions,
+    position_runs,
 )
 
 from .test_bit_packer import cursor
@@ -39,6 +40,17 @@ def test_what_is_written_is_read(documents):
     for one in own:
         blobs = [cursor(blob) for blob in encode_position_blobs(one)]
         assert one.tolist() == parse_position_blobs(blobs, len(one), PLACE).tolist()
+
+
+@given(st.lists(lists, min_size=1, max_size=3))
+def test_positions_of_many_blocks_are_those_of_each(blocks):
+    """Whether a block fills groups or not."""
+    own = [[np.array(sorted(one), np.uint32) for one in block] for block in blocks]
+    every = [one for block in own for one in block]
+    counts = np.array([len(one) for one in every], np.uint32)
+    sizes = np.array([len(block) for block in own])
+    found = position_runs(np.concatenate(every), counts, sizes)
+    assert [encode_positions(block) for block in own] == found.as_bytes()
 
 
 def test_damage_is_refused():

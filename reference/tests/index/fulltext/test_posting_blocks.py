@@ -6,7 +6,7 @@ import contextlib
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.errors import FormatError, LanceError, Place
 from lanceref.index.fulltext.posting_blocks import (
@@ -14,6 +14,7 @@ from lanceref.index.fulltext.posting_blocks import (
     Postings,
     encode_postings,
     parse_postings,
+    posting_runs,
 )
 
 from .test_bit_packer import cursor
@@ -70,6 +71,30 @@ def test_what_is_written_is_read(layout, documents, random):
     found = parsed(blocks, len(chosen), 3001, layout)
     assert chosen == found.documents.tolist()
     assert frequencies == found.frequencies.tolist()
+
+
+@given(
+    st.sampled_from(LAYOUTS),
+    st.lists(st.sampled_from([1, 2, 127, 128, 129, 256, 257, 600]), min_size=1, max_size=5),
+    st.integers(0, 2**32),
+)
+@settings(max_examples=30)
+def test_blocks_of_many_tokens_are_those_of_each(layout, counts, seed):
+    """With steps and frequencies of few bits and of many."""
+    random, own = np.random.default_rng(seed), []
+    for count in counts:
+        kinds = np.array([1, 1, 1, 2, 9, 300, 2**32 - 1][: random.integers(1, 8)], np.uint32)
+        chosen = np.sort(random.choice(2000, count, replace=False))
+        own.append(postings(chosen, random.choice(kinds, count)))
+    scores = [[np.float32(random.random())] * layout.num_blocks(count) for count in counts]
+    every = Postings(
+        np.concatenate([one.documents for one in own]),
+        np.concatenate([one.frequencies for one in own]),
+    )
+    found = posting_runs(every, np.array(counts), layout, np.concatenate(scores))
+    pairs = zip(own, scores, strict=True)
+    wanted = [block for one, score in pairs for block in encode_postings(one, layout, score)]
+    assert wanted == found.as_bytes()
 
 
 @pytest.mark.parametrize(

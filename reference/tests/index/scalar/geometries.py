@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 import shapely
 
+from ..tables import QUESTIONS
+
 POINT = pa.struct([pa.field(axis, pa.float64(), nullable=False) for axis in "xy"])
 BOX = pa.struct(
     [pa.field(name, pa.float64(), nullable=False) for name in ("xmin", "ymin", "xmax", "ymax")]
@@ -86,7 +88,7 @@ def asked_for(source: random.Random) -> str:
     return f"'{text}'" if source.random() < 0.2 else f"st_geomfromtext('{text}')"
 
 
-def conditions(count: int = 200, seed: int = 2) -> Iterator[str]:
+def conditions(count: int = QUESTIONS, seed: int = 2) -> Iterator[str]:
     """Yield conditions that an index answers."""
     source = random.Random(seed)
 

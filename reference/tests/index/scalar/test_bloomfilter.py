@@ -9,7 +9,7 @@ from lanceref.errors import FormatError, OperationRefused
 from lanceref.index.scalar.bloomfilter import read_filters
 from lanceref.indices import IndexConfig
 
-from ..tables import asked, ids, index_reads, write
+from ..tables import asked, assert_found, ids, index_reads, scanned, write
 from ..values import columns, conditions
 
 HASHED = {
@@ -28,9 +28,7 @@ def test_every_type_is_found_as_a_scan_finds_it(tmp_path, name):
     dataset.delete("_rowoffset in (3, 77, 150)")
     dataset.insert(pa.table({name: HASHED[name].slice(0, 20)}))
     assert asked(dataset, f"{name} is null")
-    for condition in conditions(name, HASHED[name]):
-        found = ids(dataset, condition)
-        assert found == ids(dataset, condition, use_scalar_index=False), condition
+    assert_found(dataset, conditions(name, HASHED[name]))
 
 
 @pytest.mark.oracle
@@ -57,10 +55,10 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path):
             assert left.read(name) == right.read(name)
     for path in made.values():
         for reader in (lance, lanceref):
-            read, scanned = reader.dataset(path), lance.dataset(path)
+            read, theirs = reader.dataset(path), lance.dataset(path)
             for name in ("int32", "float64", "utf8", "date32"):
-                for condition in conditions(name, HASHED[name]):
-                    found = ids(scanned, condition, use_scalar_index=False)
+                asking = conditions(name, HASHED[name])
+                for condition, found in zip(asking, scanned(theirs, asking), strict=True):
                     assert sorted(ids(read, condition)) == found, condition
 
 

@@ -9,7 +9,7 @@ from lanceref.errors import IndexRefused, OperationRefused
 from lanceref.index.scalar.btree import read_entries
 from lanceref.indices import IndexConfig
 
-from ..tables import asked, assert_same, ids, index_reads, write
+from ..tables import asked, assert_same, ids, index_reads, scanned, write
 from ..values import columns, conditions
 
 COLUMNS = columns()
@@ -65,11 +65,11 @@ def test_both_answer_from_the_files_of_the_other(tmp_path, version):
         written = writer.dataset(path)
         for name in table.column_names:
             written.create_scalar_index(name, "BTREE")
-        read, scanned = reader.dataset(path), lance.dataset(path)
+        read, theirs = reader.dataset(path), lance.dataset(path)
         for name in table.column_names:
-            for condition in conditions(name, COLUMNS[name]):
+            asking = conditions(name, COLUMNS[name])
+            for condition, found in zip(asking, scanned(theirs, asking), strict=True):
                 assert reader is lance or asked(read, condition), condition
-                found = ids(scanned, condition, use_scalar_index=False)
                 assert sorted(ids(read, condition)) == found, condition
 
 

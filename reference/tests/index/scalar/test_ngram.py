@@ -105,10 +105,12 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path):
     for name in theirs.names:
         assert theirs.read(name) == own.read(name)
     for path in made.values():
+        plain = lance.dataset(path)
+        expected = [ids(plain, condition, use_scalar_index=False) for condition in CONDITIONS]
         for reader in (lance, lanceref):
-            for condition in CONDITIONS:
-                found = ids(lance.dataset(path), condition, use_scalar_index=False)
-                assert sorted(ids(reader.dataset(path), condition)) == found, condition
+            dataset = reader.dataset(path)
+            for condition, found in zip(CONDITIONS, expected, strict=True):
+                assert sorted(ids(dataset, condition)) == found, condition
 
 
 def test_only_lists_of_its_tokens_are_read(tmp_path):

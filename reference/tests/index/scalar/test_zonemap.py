@@ -9,7 +9,7 @@ import pytest
 from lanceref.errors import OperationRefused
 from lanceref.indices import IndexConfig
 
-from ..tables import asked, ids, index_reads, write
+from ..tables import asked, assert_found, ids, index_reads, scanned, write
 from ..values import columns, conditions
 
 COLUMNS = columns(seed=5)
@@ -44,9 +44,7 @@ def test_every_type_is_found_as_a_scan_finds_it(tmp_path, name):
     dataset.create_scalar_index(name, IndexConfig("zonemap", {"rows_per_zone": 7}))
     dataset.delete("_rowoffset in (3, 77, 150)")
     dataset.insert(pa.table({name: COLUMNS[name].slice(0, 20)}))
-    for condition in conditions(name, COLUMNS[name]):
-        found = ids(dataset, condition)
-        assert found == ids(dataset, condition, use_scalar_index=False), condition
+    assert_found(dataset, conditions(name, COLUMNS[name]))
 
 
 def test_a_negative_nan_is_found(tmp_path):
@@ -82,10 +80,10 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path):
             assert repr(left.read(name).to_pylist()) == repr(right.read(name).to_pylist())
     for path in made.values():
         for reader in (lance, lanceref):
-            read, scanned = reader.dataset(path), lance.dataset(path)
+            read, theirs = reader.dataset(path), lance.dataset(path)
             for name in ("int32", "float64", "utf8", "decimal128", "bool"):
-                for condition in conditions(name, COLUMNS[name]):
-                    found = ids(scanned, condition, use_scalar_index=False)
+                asking = conditions(name, COLUMNS[name])
+                for condition, found in zip(asking, scanned(theirs, asking), strict=True):
                     assert sorted(ids(read, condition)) == found, condition
 
 
