@@ -24,6 +24,9 @@ from lanceref.spark.session import make_session
 
 from lance_conformance.bench.spark_work import PIPELINES, Pipeline
 
+MODULE = "lance_conformance.bench.spark"
+"""What a process of its own runs."""
+
 GOAL = 1.7
 """How much sooner two slots are to be done."""
 
@@ -109,7 +112,7 @@ def _apart(
     """Measure in a process of its own."""
     told = [*names, "--slots", str(slots), "--tasks", json.dumps(tasks)]
     told += ["--seconds", str(seconds), "--rounds", str(rounds)]
-    command = [sys.executable, "-W", "ignore", "-m", __name__, *told]
+    command = [sys.executable, "-W", "ignore", "-m", MODULE, *told]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return [Cost(**one) for one in json.loads(done.stdout.splitlines()[-1])]
 
