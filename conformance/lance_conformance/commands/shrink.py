@@ -26,12 +26,12 @@ def shrink(
         tuple[str, str], typer.Option(metavar="CMD1 CMD2", help="Two adapters, each one string.")
     ],
     out: Annotated[Path, typer.Option(help="Folder below which the draft is written.")],
+    clause: Annotated[
+        list[str], typer.Option(help="Clause the bytes may be about, a guess will do. Repeatable.")
+    ],
     case_id: Annotated[
         str, typer.Option("--id", help="Id of the draft.")
     ] = "draft/any/shrunk/disagreement",
-    clause: Annotated[
-        list[str] | None, typer.Option(help="Clause the bytes are about. Repeatable.")
-    ] = None,
     budget: Annotated[int, typer.Option(min=1, help="Questions to ask at most.")] = 2000,
     seconds: Annotated[float, typer.Option(help="Limit of one answer.")] = 5.0,
 ) -> None:
@@ -54,7 +54,7 @@ def shrink(
     with _pair([REFERENCE, REFERENCE], seconds) as reference:
         told = reference.readings(files)[0]
     words = [f"{name}: {one.word} {one.detail}".strip() for name, one in zip(disagree, said)]
-    folder = draft.write(out, case_id, files, told, f"{kind}. {'; '.join(words)}", clause or ())
+    folder = draft.write(out, case_id, files, told, f"{kind}. {'; '.join(words)}", clause)
     typer.echo(f"wrote {folder}")
 
 

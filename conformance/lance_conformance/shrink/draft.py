@@ -17,9 +17,6 @@ from lance_conformance.recipes.build import EXPECT
 from lance_conformance.recipes.model import DATA, DATASET
 from lance_conformance.shrink.disagreement import Files, Reading
 
-UNNAMED = "L.draft.clause.unnamed"
-"""Stands for the clause that somebody has to find."""
-
 
 def write(
     out: Path, case_id: str, files: Files, told: Reading, note: str, clauses: Sequence[str]
@@ -39,7 +36,7 @@ def write(
         "note": note,
         "kind": "robust" if told.table is None else read_kind,
         "status": "draft",
-        "clauses": [{"id": clause, "role": "positive"} for clause in clauses or (UNNAMED,)],
+        "clauses": [{"id": clause, "role": "positive"} for clause in clauses],
         "requires": {"op": "file.read" if single else "dataset.read"},
         "provenance": {"made_by": "thirdparty", "version": __version__},
         "input": _input(files, single),

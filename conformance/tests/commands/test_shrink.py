@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 SLIP = Path(__file__).parents[1] / "fakes" / "slip.py"
 REFERENCE = f"{sys.executable} -m lance_conformance.adapters.reference"
+CLAUSE = "L.file.footer.magic"
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 ROWS = pa.table(
@@ -27,7 +28,7 @@ ROWS = pa.table(
 
 def call(path: Path, other: str, out: Path, *arguments: str) -> tuple[int, str]:
     """Shrink what the reference and another adapter disagree about."""
-    sides = ["--disagree", REFERENCE, other, "--seconds", "60"]
+    sides = ["--disagree", REFERENCE, other, "--seconds", "60", "--clause", CLAUSE]
     result = CliRunner().invoke(app, ["shrink", str(path), *sides, "--out", str(out), *arguments])
     return result.exit_code, result.output
 
