@@ -283,13 +283,19 @@ def recall(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure the reference against the oracle; `-- spark`: pipelines on one slot and on two."""
+    """Measure the reference against the oracle.
+
+    `-- scalar`: indices over a million rows; `-- spark`: pipelines on one slot and on two.
+    """
     if session.posargs[:1] == ["spark"]:
         if _has_java(session):
             session.install(".[oracle,test,spark]")
             session.run("python", "-m", "lance_conformance.bench.spark", *session.posargs[1:])
         return
     session.install(".[oracle]")
+    if session.posargs[:1] == ["scalar"]:
+        session.run("python", "-m", "lance_conformance.bench.scalar", *session.posargs[1:])
+        return
     session.run("lance-conformance", "bench", *session.posargs)
 
 

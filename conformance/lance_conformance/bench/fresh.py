@@ -67,13 +67,13 @@ def _import(side: str) -> float:
 
 def _scan(side: str, path: str) -> float:
     reader = import_module("lanceref.file" if side == "ours" else "lance.file").LanceFileReader
-    before = _peak()  # the reference imports its reader when it is asked for
+    before = peak()  # the reference imports its reader when it is asked for
     for batch in reader(path).read_all(batch_size=BATCH_SIZE).to_batches():
         del batch
-    return _peak() - before
+    return peak() - before
 
 
-def _peak() -> float:
+def peak() -> float:
     """Return the most MiB this process has held."""
     found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("ascii"))
     return int(found.group(1)) / 1024 if found else float("nan")

@@ -1,0 +1,144 @@
+"""Indices: what building one costs, and what questions to it read and take.
+
+Each side builds the index of a copy of the table in a process of its own; both then ask the one
+that the oracle built, each question of a table opened anew.
+
+    python -m lance_conformance.bench.scalar --rows 1000000 --rounds 3 BTREE FM
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pyarrow as pa
+
+from lance_conformance.bench.figures import Figure
+from lance_conformance.bench.fresh import peak
+from lance_conformance.bench.race import race
+from lance_conformance.bench.scalar_cases import CASES, Case, Question
+from lance_conformance.bench.sides import ORACLE, OURS, SIDES, Side, pin_to_one_core
+
+MODULE = "lance_conformance.bench.scalar"
+"""What a process of its own runs."""
+
+MEASURES = ("reads", "KiB", "ms")
+"""What is told of a question."""
+
+
+def run(folder: Path, case: Case, rows: int, rounds: int) -> Iterator[Figure]:
+    """Yield the figures of an index; files are made in `folder` and removed after use.
+
+    Raises ValueError when the sides find different numbers of rows.
+    """
+    paths = {side.name: folder / f"{case.type}-{side.name}" for side in SIDES}
+    table = pa.table({"c": case.column(rows)})
+    ORACLE.tables().write_dataset(table, str(paths[ORACLE.name]))
+    del table
+    shutil.copytree(paths[ORACLE.name], paths[OURS.name])
+    costs = [_apart(side, case, paths[side.name]) for side in SIDES]
+    for unit, (ours, oracle) in zip(("s", "MiB"), zip(*costs, strict=True), strict=True):
+        yield Figure("build", case.type, "", ours, oracle, unit)
+    for name, question in case.questions.items():
+        yield from _asked(paths[ORACLE.name], case, name, question, rounds)
+    for path in paths.values():
+        shutil.rmtree(path)
+
+
+def build(side: Side, case: Case, path: Path) -> tuple[float, float]:
+    """Build an index in this process; return the processor seconds and the MiB it needs."""
+    tables = side.tables()
+    dataset = tables.dataset(str(path))
+    asked = case.type
+    if case.configured is not None:
+        asked = _indices(side).IndexConfig(case.type.lower(), dict(case.configured))
+    before, start = peak(), time.process_time()
+    dataset.create_scalar_index("c", asked, **case.parameters)
+    return time.process_time() - start, peak() - before
+
+
+def _indices(side: Side) -> ModuleType:
+    return import_module(f"{side.tables().__name__}.indices")
+
+
+def _asked(path: Path, case: Case, name: str, question: Question, rounds: int) -> Iterator[Figure]:
+    """Yield what a question reads and takes on each side."""
+    found = [_reads(side, path, question) for side in SIDES]
+    (rows, *_), (expected, *_) = found
+    if rows != expected:
+        raise ValueError(f"{case.type} {name}: {rows} rows, the oracle finds {expected}")
+    times = race({side.name: partial(_answer, side, path, question) for side in SIDES}, rounds)
+    told = [one[1:] for one in found], [1e3 * times[side.name] for side in SIDES]
+    both = [*zip(*told[0], strict=True), told[1]]
+    for unit, (ours, oracle) in zip(MEASURES, both, strict=True):
+        yield Figure(name, case.type, "", ours, oracle, unit)
+
+
+def _answer(side: Side, path: Path, question: Question) -> int:
+    """Return how many rows a question finds in a table opened anew."""
+    return len(side.tables().dataset(str(path)).to_table(**question))
+
+
+def _reads(side: Side, path: Path, question: Question) -> tuple[int, int, float]:
+    """Return the rows that are found, the requests, and the KiB, opening the table not counted."""
+    dataset = side.tables().dataset(str(path))
+    dataset.io_stats_incremental()
+    rows = len(dataset.to_table(**question))
+    stats = dataset.io_stats_incremental()
+    return rows, stats.read_iops, stats.read_bytes / 1024
+
+
+def table(figures: Sequence[Figure]) -> list[str]:
+    """Return the lines that are printed."""
+    lines = ["index        question  unit          ours     oracle   ratio"]
+    lines.extend(
+        f"{one.table:<12} {one.measure:<9} {one.unit:<6} {one.ours:>11.4g} {one.oracle:>10.4g} "
+        f"{one.ratio:>7.2f}"
+        for one in figures
+    )
+    return lines
+
+
+def _apart(side: Side, case: Case, path: Path) -> tuple[float, float]:
+    """Build in a process of its own."""
+    command = [sys.executable, "-W", "ignore", "-m", MODULE, case.type]
+    command += ["--build", side.name, "--at", str(path)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    seconds, mib = json.loads(done.stdout.splitlines()[-1])
+    return seconds, mib
+
+
+def main() -> None:
+    """Measure every index, or those that are named, and print a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    by_type = {case.type: case for case in CASES}
+    parser.add_argument("types", nargs="*", default=list(by_type), metavar="TYPE")
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--build", help="build only, on this side, and print JSON")
+    parser.add_argument("--at", type=Path, help="the table that is built over")
+    given = parser.parse_args()
+    pin_to_one_core()
+    if given.build:
+        side = next(side for side in SIDES if side.name == given.build)
+        print(json.dumps(build(side, by_type[given.types[0]], given.at)))
+        return
+    print(*table([]), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in given.types:
+            for figure in run(Path(folder), by_type[name], given.rows, given.rounds):
+                print(table([figure])[1], flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Cases of the benchmark of indices: a column, the index over it, and what is asked.
+
+Each builder takes the number of rows and returns a column `c` from a fixed seed. What is asked are
+arguments of a scan; the numbers in it do not depend on the number of rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+SEED = 20_261_121
+"""Seed of every column."""
+
+WORDS = 20_000
+"""Distinct words of the texts."""
+
+Question = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An index: `parameters` are those of its type, `configured` those of an `IndexConfig`."""
+
+    type: str
+    column: Callable[[int], pa.Array]
+    questions: Mapping[str, Question]
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    configured: Mapping[str, object] | None = None
+
+
+def _rng() -> np.random.Generator:
+    return np.random.default_rng(SEED)
+
+
+def shuffled(rows: int) -> pa.Array:
+    """int64, every number below twice the rows that is even, in any order."""
+    return pa.array(_rng().permutation(np.arange(0, 2 * rows, 2)))
+
+
+def rising(rows: int) -> pa.Array:
+    """int64, the even numbers in their order."""
+    return pa.array(np.arange(0, 2 * rows, 2))
+
+
+def few(rows: int) -> pa.Array:
+    """int64, uniform below 100."""
+    return pa.array(_rng().integers(0, 100, rows))
+
+
+def lists(rows: int) -> pa.Array:
+    """Lists of 0 to 4 int64 below 1 000."""
+    rng = _rng()
+    offsets = np.zeros(rows + 1, np.int32)
+    np.cumsum(rng.integers(0, 5, rows), out=offsets[1:])
+    items = rng.integers(0, 1000, int(offsets[-1]))
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(items))
+
+
+def names(rows: int) -> pa.Array:
+    """Strings with a common frame and the number of the row in base 36, mixed."""
+    numbers = (np.arange(rows, dtype=np.uint64) * np.uint64(2_654_435_761)) % np.uint64(2**32)
+    return pa.array([f"user {np.base_repr(number, 36).lower()} of item" for number in numbers])
+
+
+def documents(rows: int) -> pa.Array:
+    """JSON documents with a number below 1 000 and a word."""
+    numbers = _rng().integers(0, 1000, rows).tolist()
+    texts = [json.dumps({"n": number, "s": f"word{number % 7}"}) for number in numbers]
+    return pa.array(texts, pa.json_())
+
+
+def texts(rows: int) -> pa.Array:
+    """Texts of 10 words, the k-th of which comes up about 1/k as often as the first."""
+    rng = _rng()
+    words = pa.array([_word(number) for number in range(WORDS)])
+    drawn = np.minimum(rng.zipf(1.3, 10 * rows) - 1, WORDS - 1)
+    offsets = pa.array(np.arange(0, 10 * rows + 1, 10, dtype=np.int32))
+    return pa.compute.binary_join(pa.ListArray.from_arrays(offsets, words.take(drawn)), " ")
+
+
+def _word(number: int) -> str:
+    """Return a word of three syllables for a number below 125 000."""
+    syllables = [f"{head}{tail}" for head in "bdfklmnprt" for tail in "aeiou"]
+    return "".join(syllables[number // 50**place % 50] for place in range(3))
+
+
+def _filters(**conditions: str) -> dict[str, Question]:
+    """Return conditions as arguments of scans that want row ids only."""
+    return {
+        name: {"filter": text, "columns": [], "with_row_id": True}
+        for name, text in conditions.items()
+    }
+
+
+def _searches(**words: str) -> dict[str, Question]:
+    """Return searches for the ten best rows."""
+    return {
+        name: {"full_text_query": text, "columns": ["_score"], "with_row_id": True, "limit": 10}
+        for name, text in words.items()
+    }
+
+
+ORDERED = _filters(point="c = 500", range="c >= 400 AND c < 900", several="c IN (2, 400, 1000)")
+
+CASES = (
+    Case("BTREE", shuffled, ORDERED),
+    Case("BITMAP", few, _filters(point="c = 42", range="c < 3", several="c IN (2, 40, 70)")),
+    Case("ZONEMAP", rising, ORDERED),
+    Case("BLOOMFILTER", rising, _filters(point="c = 500", several="c IN (2, 400, 1000)")),
+    Case("NGRAM", names, _filters(rare="contains(c, '1z1')", common="contains(c, 'r 1')")),
+    Case(
+        "LABEL_LIST",
+        lists,
+        _filters(
+            point="array_has(c, 42)",
+            any="array_has_any(c, [1, 2, 3])",
+            all="array_has_all(c, [1, 2])",
+        ),
+    ),
+    Case("INVERTED", texts, _searches(rare=_word(15_000), common=_word(3), two="bebaba dadaba")),
+    Case(
+        "JSON",
+        documents,
+        _filters(point="json_get_int(c, 'n') = 42", range="json_get_int(c, 'n') < 3"),
+        configured={"target_index_type": "btree", "path": "n"},
+    ),
+    Case("FM", names, _filters(rare="contains(c, '1z1z')", common="contains(c, '1z')"), {}, {}),
+)
+"""Every type, with the questions it answers."""
