@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from lanceref.context import Context
 from lanceref.file.schema import LanceSchema, project
 from lanceref.index.indices import Index, paths_of
+from lanceref.index.joined_values import may_be_missing
 from lanceref.index.ordering import sort_keys
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
@@ -64,6 +65,8 @@ def check_against_rows(
 
 def _wrong(values: pa.Array, keys: Keys, own: pa.Array, wanted: Keys) -> int | None:
     """Return the first key whose value in the index is not its own, None when there is none."""
+    unknown = may_be_missing(own) & ~np.isin(wanted, keys)
+    own, wanted = own.filter(pa.array(~unknown)), wanted[~unknown]
     if not len(wanted):
         return None
     if not len(keys):

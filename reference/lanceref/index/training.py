@@ -52,6 +52,10 @@ class Training:
         """Arrow type of the values."""
         return leaf(self.field).arrow.type
 
+    def of(self, held: Sequence[Run]) -> Held:
+        """Return the same rows with values that have been made from their own."""
+        return Held(self.field, self.fragments, self.stable_row_ids, self.by_address, held)
+
     def runs(self) -> Iterator[Run]:
         """Yield the live rows in the order of the table; no run crosses a fragment."""
         key = ROW_ADDRESS if self.by_address else ROW_ID

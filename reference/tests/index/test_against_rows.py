@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.index.scalar import bitmap, btree
+from lanceref.index.training import Training
 
 from .tables import write
 
@@ -44,3 +47,39 @@ def test_a_row_that_is_missing_or_wrong_is_reported(tmp_path, kind, monkeypatch)
         (finding,) = lanceref.validate(dataset.uri, deep=True)
         assert finding.clause == "L.index.segment.complete"
         assert "row 0" in finding.found
+
+
+MANY = {
+    "LABEL_LIST": [["a", "b"], [], None, ["b", None, "b"], ["c"]],
+    "NGRAM": ["apple", "", None, "apply", "ab"],
+    "MINHASHLSH": ["one two", "", None, "two three", "three"],
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_what_is_held_of_a_row_is_compared_as_a_whole(tmp_path, kind):
+    """Labels, tokens and signatures; rows without any are nowhere."""
+    values = pa.array(MANY[kind])
+    dataset = write(pa.table({"c": values}), tmp_path, max_rows_per_file=3)
+    dataset.create_scalar_index("c", kind)
+    dataset.delete("_rowoffset = 4")
+    dataset.insert(pa.table({"c": values}))
+    assert lanceref.validate(dataset.uri, deep=True) == []
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_other_labels_tokens_and_signatures_are_reported(tmp_path, kind, monkeypatch):
+    """Those of the next row, in an index that is whole in itself."""
+    dataset = write(pa.table({"c": pa.array(MANY[kind])}), tmp_path)
+    runs = Training.runs
+
+    def shifted(training):
+        for run in runs(training):
+            order = pa.array([*range(1, len(run.values)), 0])
+            yield replace(run, values=run.values.take(order))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Training, "runs", shifted)
+        dataset.create_scalar_index("c", kind)
+    (finding,) = lanceref.validate(dataset.uri, deep=True)
+    assert finding.clause == "L.index.segment.complete"

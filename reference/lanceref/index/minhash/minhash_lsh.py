@@ -16,6 +16,7 @@ L.index.minhash.bands, L.index.minhash.pages
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -143,6 +144,28 @@ def check(segment: Segment) -> None:
     index.documents_with(keys)
 
 
+def entries(segment: Segment) -> tuple[pa.Array, Keys]:
+    """Return the bytes of the signature and the key of every row that has one."""
+    keys, signatures = MinHashLsh(segment).all()
+    return _as_bytes(signatures), keys
+
+
+def _as_bytes(signatures: Signatures) -> pa.Array:
+    data = np.ascontiguousarray(signatures, "<u2")
+    buffers = [None, pa.py_buffer(data.tobytes())]
+    return pa.Array.from_buffers(pa.binary(2 * data.shape[1]), len(data), buffers)
+
+
+def rows_of(training: Training, segment: Segment) -> Training:
+    """Return the bytes of the signatures of rows that have a token."""
+    signer = Signer(MinHashLsh(segment).parameters)
+    held = []
+    for run in training.runs():
+        numbers, signatures = signer.sign(run.values.to_pylist())
+        held.append(replace(run, values=_as_bytes(signatures), keys=run.keys[numbers]))
+    return training.of(held)
+
+
 MINHASHLSH = Kind(
     name="MINHASHLSH",
     shown="MinHashLsh",
@@ -156,5 +179,7 @@ MINHASHLSH = Kind(
     rewrite=rewrite,
     inherits="one",
     check=check,
+    entries=entries,
+    rows_of=rows_of,
 )
 """The index type."""

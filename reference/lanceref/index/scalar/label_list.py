@@ -10,13 +10,16 @@ Clauses: L.index.label-list.nulls, L.index.bitmap.columns, L.index.bitmap.order
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from lanceref.compute import pc
 from lanceref.file.schema import Field
+from lanceref.index.joined_values import joined, joined_by_key
 from lanceref.index.kind import Built, Kind, Parameters
+from lanceref.index.ordering import sort_keys
 from lanceref.index.predicate import Among, HasLabels, IsNull, Predicate
 from lanceref.index.row_set import (
     Keys,
@@ -36,6 +39,10 @@ from lanceref.proto import index_details_pb2
 NULLS = "lance:label_list_nulls"
 WITH_NULLS = 1
 """Version from which on rows whose list is null are kept."""
+
+
+_NULL_LIST, _OTHER_LABEL = 2**31 - 1, 2**31 - 2
+"""In place of the number of a label: the list is null, the index has no such label."""
 
 
 class LabelList:
@@ -120,6 +127,32 @@ def check(segment: Segment) -> None:
         )
 
 
+def labels_by_row(segment: Segment) -> tuple[pa.Array, Keys]:
+    """Return the numbers of the labels of every row, as one value, and its key."""
+    index = Bitmap(segment)
+    sets = [one.keys for one in index.sets(np.arange(len(index.keys)))]
+    nulls = null_lists(segment).keys
+    numbers = np.repeat([*range(len(sets)), _NULL_LIST], [*map(len, sets), len(nulls)])
+    return joined_by_key(numbers.astype(np.uint32), np.concatenate([*sets, nulls]))
+
+
+def rows_of(training: Training, segment: Segment) -> Training:
+    """Return the numbers of the labels of rows, as one value of each."""
+    labels = sort_keys(Bitmap(segment).keys)
+    nulls_known = segment.entry.index_version >= WITH_NULLS
+    held = []
+    for run in training.runs():
+        count = len(run.values)
+        items, rows, nulls = flattened(run.values, np.arange(count, dtype=np.uint64))
+        found = pc.index_in(sort_keys(items), value_set=labels)
+        labelled = np.asarray(pc.fill_null(found, _OTHER_LABEL), np.uint32)
+        nulls = nulls if nulls_known else nulls[:0]
+        numbers = np.concatenate([labelled, np.full(len(nulls), _NULL_LIST, np.uint32)])
+        owners = np.concatenate([rows, nulls]).astype(np.int64)
+        held.append(replace(run, values=joined(numbers, owners, count)))
+    return training.of(held)
+
+
 LABEL_LIST = Kind(
     name="LABEL_LIST",
     shown="LabelList",
@@ -132,6 +165,8 @@ LABEL_LIST = Kind(
     build=build,
     rewrite=rewrite,
     check=check,
+    entries=labels_by_row,
+    rows_of=rows_of,
     inherits="one",
 )
 """The index type."""

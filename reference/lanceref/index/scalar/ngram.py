@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage
 from lanceref.file.schema import Field
 from lanceref.index.fulltext.folding import folded
+from lanceref.index.joined_values import joined, joined_by_key
 from lanceref.index.kind import Built, Found, Kind, Parameters
 from lanceref.index.predicate import Contains, Matches, Predicate, StartsWith
 from lanceref.index.row_set import (
@@ -193,6 +195,26 @@ def check(segment: Segment) -> None:
     Ngram(segment).postings(np.arange(len(read_tokens(segment))))
 
 
+def entries(segment: Segment) -> tuple[pa.Array, Keys]:
+    """Return the tokens of every row, as one value, and its key."""
+    tokens = read_tokens(segment)
+    postings = Ngram(segment).postings(np.arange(len(tokens)))
+    repeated = np.repeat(tokens, [len(one) for one in postings])
+    return joined_by_key(repeated, np.concatenate([NO_KEYS, *postings]))
+
+
+def rows_of(training: Training, segment: Segment) -> Training:
+    """Return the tokens of rows, as one value of each."""
+    held = []
+    for run in training.runs():
+        texts = run.values.to_pylist()
+        found = [[NULL_TOKEN] if text is None else list(tokens_of(text)) for text in texts]
+        rows = np.repeat(np.arange(len(found)), [len(one) for one in found])
+        numbers = np.array([token for one in found for token in one], np.uint32)
+        held.append(replace(run, values=joined(numbers, rows, len(found))))
+    return training.of(held)
+
+
 NGRAM = Kind(
     name="NGRAM",
     shown="NGram",
@@ -205,5 +227,7 @@ NGRAM = Kind(
     build=build,
     rewrite=rewrite,
     check=check,
+    entries=entries,
+    rows_of=rows_of,
 )
 """The index type."""

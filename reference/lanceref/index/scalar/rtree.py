@@ -41,7 +41,7 @@ from lanceref.index.scalar.rtree_pages import (
 )
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
-from lanceref.index.training import Held, Training, leaf
+from lanceref.index.training import Training, leaf
 from lanceref.proto import index_pb2
 
 BOX_BYTES = pa.binary(32)
@@ -174,9 +174,7 @@ def rows_of(training: Training, segment: Segment) -> Training:
         own = pc.if_else(null, pa.scalar(None, BOX_BYTES), _as_bytes(boxes))
         keys = run.keys[np.asarray(there.to_numpy(zero_copy_only=False), np.bool_)]
         held.append(replace(run, values=own.filter(there), keys=keys))
-    return Held(
-        training.field, training.fragments, training.stable_row_ids, training.by_address, held
-    )
+    return training.of(held)
 
 
 def _extension(field: Field) -> str:
