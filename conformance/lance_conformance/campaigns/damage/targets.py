@@ -184,7 +184,7 @@ DATASETS = {
         "JSON",
         make_documents,
         "json_get_int(c, 'a') < 3",
-        path="$.a",
+        path="a",
         target_index_type="btree",
     ),
     "rtree-data": _rtree("page_data.lance"),
