@@ -1,7 +1,7 @@
 """The site: chapters, cases, implementations and divergences as static pages.
 
-Pages are staged as Markdown and made by Sphinx. Verdicts come from the reports that lie below
-`report/`: what `nox -s conformance` and `nox -s matrix` left there; without any the site has none.
+Pages are staged as Markdown and made by Sphinx. Verdicts come from the results that are checked in,
+and from the newer reports that lie below `report/`, where `nox -s conformance` leaves them.
 
     python tools/docs_site.py            into report/site
 """
@@ -23,13 +23,14 @@ import docs_tables
 from docs_chapters import Shown, shown, staged
 from lance_conformance import cases, register
 from lance_conformance.cases import Case
-from lance_conformance.matrix import judged, page
+from lance_conformance.matrix import floors, judged
 from lance_conformance.matrix.judged import Judged
 from lance_conformance.register import Clause
 from sources import ROOT
 
 STAGED = Path("report") / "site-source"
 BUILT = Path("report") / "site"
+RESULTS = Path("conformance") / "results"
 
 
 def stage(root: Path, target: Path) -> None:
@@ -39,24 +40,44 @@ def stage(root: Path, target: Path) -> None:
     shutil.copy(docs_cases.THEME / "conf.py", target)
     shutil.copy(docs_cases.THEME / "site.css", target / "_static")
     every, clauses = cases.load(root / "fixtures"), register.load(root / "spec" / "register.json")
-    implementations = reports(root / "report")
+    matrix = json.loads((root / RESULTS / "matrix.json").read_text("utf-8"))
+    implementations = reports(root / "report", told(matrix))
     by_clause = shown(every, implementations)
     for path in sorted((root / "spec").glob("*.md")):
         _write(target / "spec" / path.name, staged(path.read_text("utf-8"), clauses, by_clause))
     for name, text in docs_cases.pages(every, clauses, implementations):
         _write(target / "cases" / f"{name}.md", text)
-    _write(target / "implementations.md", _implementations(root, every, implementations))
+    for path in sorted((root / RESULTS).glob("*.md")):
+        _write(target / "results" / path.name, path.read_text("utf-8"))
+    _write(target / "implementations.md", _implementations(every, implementations, matrix))
     _write(target / "index.md", _index(root, every, clauses, by_clause))
 
 
-def reports(folder: Path) -> list[Judged]:
-    """Return the implementations whose reports lie below a folder, by name and version."""
-    found = {
-        (one.name, one.version): one
-        for path in sorted(folder.glob("**/report.jsonl"))
-        for one in [judged.read(path.parent)]
-    }
+def reports(folder: Path, known: Sequence[Judged]) -> list[Judged]:
+    """Return implementations by name and version: those known, and newer reports below a folder."""
+    found = {(one.name, one.version): one for one in known}
+    for path in sorted(folder.glob("**/report.jsonl")):
+        one = judged.read(path.parent)
+        found[one.name, one.version] = one
     return [found[key] for key in sorted(found)]
+
+
+def told(matrix: Mapping[str, Any]) -> list[Judged]:
+    """Return what a matrix says of each implementation."""
+    found = []
+    for one in matrix["implementations"]:
+        name, version = one["name"], one["version"]
+        outcomes = {row["case"]: _outcome(row, name, version) for row in matrix["read"]}
+        known = {case: outcome for case, outcome in outcomes.items() if outcome}
+        found.append(Judged(name, version, known, {}, {}, {}))
+    return found
+
+
+def _outcome(row: Mapping[str, Any], name: str, version: str) -> str:
+    outcome = row["others"].get(f"{name} {version}")
+    if outcome is None and name == "pylance":
+        outcome = row["releases"].get(version)
+    return outcome if outcome and outcome != floors.NOT_RUN else ""
 
 
 def build(source: Path, target: Path) -> int:
@@ -70,20 +91,14 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _implementations(root: Path, every: Sequence[Case], found: Sequence[Judged]) -> str:
-    lines = ["# Implementations", ""]
-    if not found:
-        return "\n".join([*lines, "No report lies below `report/`: run `nox -s conformance`.", ""])
-    lines += ["Cases passed of those claimed, by area.", "", docs_tables.areas(every, found), ""]
-    path = root / "report" / "matrix" / "matrix.json"
-    if path.exists():
-        matrix: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
-        if matrix["releases"]:
-            lines += ["## Releases of pylance", "", "Share of all cases passed, in percent.", ""]
-            lines += [docs_tables.trend(matrix), ""]
-        text = page.render(matrix)
-        lines += [text.replace("\n# ", "\n## ").removeprefix("# Matrix").partition("\n")[2]]
-    return "\n".join(lines)
+def _implementations(
+    every: Sequence[Case], found: Sequence[Judged], matrix: Mapping[str, Any]
+) -> str:
+    lines = ["# Implementations", "", "Cases passed of those claimed, by area.", ""]
+    lines += [docs_tables.areas(every, found), ""]
+    lines += ["## Releases of pylance", "", "Share of the cases asked that passed, in percent.", ""]
+    lines += [docs_tables.trend(matrix), "", "## In full", ""]
+    return "\n".join([*lines, "```{toctree}", ":glob:", "", "results/*", "```", ""])
 
 
 def _index(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lance_conformance.cases import Case
+from lance_conformance.matrix.floors import NOT_RUN
 from lance_conformance.matrix.judged import Judged
 from lance_conformance.outcomes import Outcome
 
@@ -40,7 +41,7 @@ def _cell(one: Judged, ids: Sequence[str]) -> str:
 
 
 def trend(matrix: Mapping[str, Any]) -> str:
-    """Return a drawing of the share of all cases that each release passes, oldest first."""
+    """Return a drawing of the share of the cases asked that each release passes, oldest first."""
     shares = [(name, _share(matrix, name)) for name in matrix["releases"]]
     step = (WIDTH - _LEFT - 20) / max(1, len(shares) - 1)
     points = [(_LEFT + number * step, _y(share)) for number, (_, share) in enumerate(shares)]
@@ -58,8 +59,8 @@ def trend(matrix: Mapping[str, Any]) -> str:
 
 
 def _share(matrix: Mapping[str, Any], release: str) -> float:
-    told = [row["releases"].get(release) for row in matrix["read"]]
-    return told.count("pass") / max(1, len(told))
+    told = [row["releases"].get(release, NOT_RUN) for row in matrix["read"]]
+    return told.count("pass") / max(1, len(told) - told.count(NOT_RUN))
 
 
 def _y(share: float) -> float:

@@ -4,6 +4,7 @@ import lanceref
 import pytest
 from lanceref.errors import NotFound
 from lanceref.explain import checker, explain, explain_source
+from lanceref.index.vector.single_file_check import check_vector_file
 from lanceref.legacy.check import check_data_file
 from lanceref.storage import BytesSource
 from lanceref.table.deletions import check_deletion_file
@@ -15,12 +16,13 @@ from .table.manifests import NAME, WORKED, footer
 
 
 def test_the_name_decides_what_a_file_is():
-    """Everything else is a data file: index files are."""
+    """Everything else is a data file; those of vector indices may be single files of old."""
     assert check_manifest is checker("t/_versions/1.manifest")
     assert check_transaction is checker("0-x.txn")
     assert check_deletion_file is checker("0-1-2.arrow") is checker("0-1-2.bin")
     assert check_reference is checker("_refs/tags/x.json")
-    assert check_data_file is checker("page_data.lance") is checker("index.idx")
+    assert check_data_file is checker("page_data.lance")
+    assert check_vector_file is checker("index.idx")
 
 
 def test_the_worked_manifest_is_owned_whole():

@@ -19,7 +19,7 @@ def test_all_chapters_and_topics_are_staged(tmp_path):
 
 
 def test_reports_are_found_where_sessions_leave_them(tmp_path):
-    """One for each implementation and version, however deep; what did not end is an error."""
+    """One for each implementation and version, however deep, in place of what was known."""
     header = {"type": "header", "implementation": {"name": "x", "version": "1"}, "capabilities": {}}
     footer = {"type": "footer", "outcomes": {}, "scores": {}}
     for folder in ("reference", "matrix/x"):
@@ -27,4 +27,12 @@ def test_reports_are_found_where_sessions_leave_them(tmp_path):
         lines = map(json.dumps, (header, {"id": "a", "outcome": "pass", "detail": ""}, footer))
         (tmp_path / folder / "report.jsonl").write_text("\n".join(lines) + "\n")
 
-    assert ["x 1"] == [one.label for one in docs_site.reports(tmp_path)]
+    row = {"case": "a", "releases": {"3": "crash", "4": "not run"}, "others": {"x 1": "fail"}}
+    names = [
+        {"name": name, "version": n} for name, n in (("x", "1"), ("pylance", "3"), ("pylance", "4"))
+    ]
+    known = docs_site.told({"implementations": names, "read": [row]})
+    found = {one.label: one.outcomes for one in docs_site.reports(tmp_path, known)}
+
+    assert [{"a": "fail"}, {"a": "crash"}, {}] == [one.outcomes for one in known]
+    assert {"pylance 3": {"a": "crash"}, "pylance 4": {}, "x 1": {"a": "pass"}} == found
