@@ -98,7 +98,7 @@ def _implementations(
     lines += [docs_tables.areas(every, found), ""]
     lines += ["## Releases of pylance", "", "Share of the cases asked that passed, in percent.", ""]
     lines += [docs_tables.trend(matrix), "", "## In full", ""]
-    return "\n".join([*lines, "```{toctree}", ":glob:", "", "results/*", "```", ""])
+    return "\n".join([*lines, "```{toctree}", ":glob:", ":maxdepth: 1", "", "results/*", "```", ""])
 
 
 def _index(
