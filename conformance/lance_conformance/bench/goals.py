@@ -81,6 +81,10 @@ COPIED = ("i64rand", "f32", "fsl128", "bool", "binlong")
 
 COUNTS = ("take requests", "take bytes", "row requests", "row bytes")
 
+SCANNED = ("IVF_PQ", "IVF_RQ", "IVF_SQ")
+BUILT = ("IVF_PQ", "IVF_HNSW_SQ")
+"""Vector indices whose queries, and whose training, are judged."""
+
 GOALS = (
     Goal("P1", "scan, mean of all tables", ("scan",), 1.8, 1.5, ("2.1",), mean=True),
     Goal(
@@ -108,9 +112,13 @@ GOALS = (
     ),
     Goal("P9", "requests and bytes to open", ("open requests", "open bytes"), 1, 1, at_most=True),
     Goal("P10", "write", ("write",), 0.7, 0.3, EVERY),
+    Goal("P11", "queries of vector indices", ("query",), 1, 0.5, ("",), SCANNED),
+    Goal("P12", "building a graph", ("build",), 0.8, 0.3, ("",), ("IVF_HNSW_SQ",)),
+    Goal("P13", "training a product quantizer", ("build",), 3, 1, ("",), ("IVF_PQ",)),
+    Goal("P13 recall", "recall of what was built", ("recall",), 0.98, 0.95, ("",), BUILT),
     Goal("P14", "seconds of the import", ("import",), 0.25, 0.25, ("",), ("",), False, True, True),
 )
-"""The goals that are measured here; those of indices come with them."""
+"""The goals that are measured here."""
 
 
 def judge(goals: Iterable[Goal], figures: list[Figure]) -> Iterator[Verdict]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from lance_conformance.bench import access, fresh, scan, writing
+from lance_conformance.bench import access, fresh, scan, vectors, writing
 from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.goals import Goal
 from lance_conformance.bench.sides import LEGACY, ORACLE
@@ -34,6 +34,8 @@ def run(
     """Yield figures as they are measured; files are made in `folder` and removed after use."""
     if any("import" in goal.measures for goal in goals):
         yield fresh.imports(size.rounds)
+    if any({"query", "build", "recall"} & {*goal.measures} for goal in goals):
+        yield from vectors.vectors(folder, size.read_mib, size.rounds)
     for name in tables:
         read, written = (TABLES[name](mib) for mib in (size.read_mib, size.write_mib))
         for version in versions:

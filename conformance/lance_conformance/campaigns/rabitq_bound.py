@@ -29,9 +29,11 @@ from lanceref.kernels.rabitq_estimate import (
     FINE_STEPS,
     STEPS,
     Asked,
+    Signs,
     ask,
     by_codes,
     by_signs,
+    ready,
     sign_sums,
 )
 from lanceref.kernels.rabitq_extended import extended_codes, halves
@@ -77,14 +79,14 @@ def expected(eps: float) -> float:
 class Kept:
     """What is kept of vectors."""
 
-    columns: NDArray[np.uint8]
+    signs: Signs
     codes: NDArray[np.uint8]
     bits: int
     factors: Factors
 
     def near(self, asked: Asked, steps: int) -> Floats:
         """Return the estimated distances from a query."""
-        sums = sign_sums(asked.rotated, self.columns, steps)
+        sums = sign_sums(asked.rotated, self.signs, steps)
         if self.bits == 1:
             return by_signs(asked, sums, self.factors)
         return by_codes(asked, sums, self.codes, self.bits - 1, self.factors)
@@ -117,7 +119,7 @@ def _rotation(
     found = factors(z, w, np.broadcast_to(turned, z.shape), squares, "l2")
     cosines = np.einsum("ij,ij->i", z, w) / np.sqrt(squares * np.einsum("ij,ij->i", w, w))
     spread = np.sqrt(np.maximum(1 / cosines.astype(np.float64) ** 2 - 1, 0) / (dim - 1))
-    kept = Kept(columns, codes, bits, found)
+    kept = Kept(ready(columns), codes, bits, found)
     eps, scaled = [], []
     for query in queries:
         away = query - middle[0]

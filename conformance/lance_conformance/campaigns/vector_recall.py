@@ -1,82 +1,52 @@
 """Recall of vector indices: how many of the nearest rows are found, by the oracle and by us.
 
-Vectors are drawn around places, queries near some of them. Of every type, indices are built by each
-side as often as is said; each side then asks all of them. Over one index both have the same
-centroids, codewords and rotations: their recall is the same but for what a bound leaves out. Over
-indices of their own, what differs is the training.
+Of every type each side builds indices as often as is said, and each side asks all of them. A third
+index is ours with the centroids, codewords and rotation of the oracle's: there only how vectors are
+encoded, and graphs are built, differs. Over an index of its own a side's training counts too.
 
-    python -m lance_conformance.campaigns.vector_recall --rows 100000 --builds 5
+Whatever has been measured is kept, a line of JSON each, and is not measured again.
+
+    python -m lance_conformance.campaigns.vector_recall kept.jsonl --data digits --builds 5
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
 import lanceref
 import numpy as np
 import pyarrow as pa
-from lanceref.kernels.distance import Floats, distances
-from lanceref.kernels.top_k import smallest
+from lanceref.index.vector.pq_storage import Product
+from lanceref.index.vector.vector_index import VectorIndex
 
+from lance_conformance.campaigns.recall_data import Data, K, digits, places, sentences
+from lance_conformance.campaigns.recall_table import HEADING, REFINED, Measured, table
 from lance_conformance.oracle import lance
-
-K = 10
-QUERIES = 200
-PLACES = 300
 
 TYPES: dict[str, dict[str, object]] = {
     "IVF_FLAT": {},
-    "IVF_PQ": {"num_sub_vectors": 16},
-    "IVF_PQ 4": {"num_sub_vectors": 16, "num_bits": 4},
     "IVF_SQ": {},
     "IVF_RQ 1": {"num_bits": 1},
     "IVF_RQ 5": {"num_bits": 5},
     "IVF_RQ 9": {"num_bits": 9},
     "IVF_HNSW_FLAT": {},
-    "IVF_HNSW_PQ": {"num_sub_vectors": 16},
     "IVF_HNSW_SQ": {},
+    "IVF_PQ": {"num_sub_vectors": 16},
+    "IVF_PQ 4": {"num_sub_vectors": 16, "num_bits": 4},
+    "IVF_HNSW_PQ": {"num_sub_vectors": 16},
 }
 """Parameters by the type, and what tells it from others of the type."""
 
 
-@dataclass(frozen=True, slots=True)
-class Data:
-    """Vectors and queries, and for each query the nearest rows, all of one size."""
-
-    vectors: Floats
-    queries: Floats
-    nearest: list[frozenset[int]]
-
-
-def draw(rows: int, dimension: int, seed: int) -> Data:
-    """Return vectors around places, the queries apart from them."""
-    random = np.random.default_rng(seed)
-    places = random.normal(size=(PLACES, dimension))
-    drawn = places[random.integers(0, PLACES, rows + QUERIES)]
-    moved: Floats = np.asarray(drawn + 0.5 * random.normal(size=drawn.shape), np.float32)
-    vectors, queries = moved[:rows], moved[rows:]
-    near = (distances(query[None], vectors, "l2")[0] for query in queries)
-    return Data(vectors, queries, [frozenset(smallest(one, K).tolist()) for one in near])
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """Recall at K of one side over one index, and the seconds that a query takes."""
-
-    recall: float
-    seconds: float
-
-
-def ask(module: ModuleType, path: str, data: Data, probes: int, refine: int | None) -> Answers:
-    """Ask every query."""
+def ask(module: ModuleType, path: str, data: Data, probes: int, refine: int | None) -> float:
+    """Ask every query, and return the recall at K."""
     dataset, found = module.dataset(path), 0
-    start = time.perf_counter()
     for query, wanted in zip(data.queries, data.nearest, strict=True):
         nearest = {
             "column": "v",
@@ -85,75 +55,94 @@ def ask(module: ModuleType, path: str, data: Data, probes: int, refine: int | No
             "nprobes": probes,
             "refine_factor": refine,
         }
-        table = dataset.to_table(nearest=nearest, columns=["i"])
-        found += len(wanted & set(table["i"].to_pylist()))
-    seconds = (time.perf_counter() - start) / len(data.queries)
-    return Answers(found / (K * len(data.queries)), seconds)
+        answer = dataset.to_table(nearest=nearest, columns=["i", "_distance"])
+        found += len(wanted & set(answer["i"].to_pylist()))
+    return found / (K * len(data.queries))
 
 
-def built(module: ModuleType, source: str, path: str, name: str, partitions: int) -> float:
-    """Build an index in a new table with the rows of another; return how long that took."""
-    table = lanceref.dataset(source).to_table()
-    lanceref.write_dataset(table, path)
-    dataset = module.dataset(path)
-    start = time.perf_counter()
-    type_ = name.partition(" ")[0]
-    dataset.create_index("v", type_, num_partitions=partitions, **TYPES[name])
-    return time.perf_counter() - start
+def stored(data: Data, path: str) -> str:
+    """Write the vectors with their numbers; return the path."""
+    numbers = pa.array(data.vectors.ravel())
+    vectors = pa.FixedSizeListArray.from_arrays(numbers, data.vectors.shape[1])
+    lanceref.write_dataset(pa.table({"i": np.arange(len(data.vectors)), "v": vectors}), path)
+    return path
 
 
-def line(name: str, refine: int | None, rows: Sequence[Sequence[Answers]]) -> str:
-    """Return what is printed of a type: over the oracle's indices and over ours, by both sides."""
-    cells = [float(np.mean([one.recall for one in column])) for column in rows]
-    times = [float(np.mean([one.seconds for one in column])) * 1000 for column in rows]
-    shown = " ".join(f"{one:9.4f}" for one in cells)
-    return f"{name:14} {refine or '-':>6} {shown}  {times[0]:7.2f} {times[1]:7.2f}"
+def built(module: ModuleType, path: str, name: str, given: Mapping[str, object]) -> float:
+    """Build an index over the vectors of a table; return how long that took."""
+    dataset, type_ = module.dataset(path), name.partition(" ")[0]
+    start = time.process_time()
+    dataset.create_index("v", type_, **TYPES[name], **given)
+    return time.process_time() - start
 
 
-HEADING = (
-    "over the index of    oracle    oracle      ours      ours    ms by   ms by\n"
-    "type           refine by oracle   by ours by oracle   by ours   oracle    ours"
-)
+def model_of(path: str) -> dict[str, object]:
+    """Return what an index has learnt, as arguments of `create_index`."""
+    snapshot = lanceref.dataset(path)._snapshot
+    (index,) = snapshot.indices.known
+    opened = index.open(index.segments[0]).index
+    assert isinstance(opened, VectorIndex)
+    centroids, quantizer = opened.head.model.centroids, opened.auxiliary.quantizer
+    found: dict[str, object] = {"ivf_centroids": centroids, "num_partitions": len(centroids)}
+    said = quantizer.metadata()
+    if isinstance(quantizer, Product):
+        found["pq_codebook"] = quantizer.quantizer.codebook
+    if "rotation_type" in said:
+        found["rabitq_model"] = json.dumps(said)
+    return found
 
 
-def measure(name: str, data: Data, root: Path, builds: int, partitions: int) -> None:
-    """Build indices of a type on both sides, ask them, and print."""
-    probes, source = max(1, partitions // 4), str(root / "rows")
-    took: dict[str, list[float]] = {"oracle": [], "ours": []}
-    found: dict[int | None, list[list[Answers]]] = {None: [[], [], [], []], 4: [[], [], [], []]}
-    for number in range(builds):
-        for side, (who, module) in enumerate((("oracle", lance()), ("ours", lanceref))):
-            path = str(root / f"{name} {who} {number}")
-            took[who].append(built(module, source, path, name, partitions))
-            for refine, columns in found.items():
-                for other, asking in enumerate((lance(), lanceref)):
-                    columns[2 * side + other].append(ask(asking, path, data, probes, refine))
-    for refine, columns in found.items():
-        print(line(name, refine, columns), flush=True)
-    seconds = ", ".join(f"{who} {np.mean(times):.2f} s" for who, times in took.items())
-    print(f"{'':14} built in {seconds}", flush=True)
+def measure(name: str, data: Data, root: Path, partitions: int) -> Iterator[Measured]:
+    """Build indices of a type on both sides, and ask them."""
+    probes = max(1, partitions // 4)
+    trained: dict[str, object] = {"num_partitions": partitions}
+    oracle = str(root / "oracle")
+    for over in ("oracle", "ours", "given"):
+        path = stored(data, str(root / over))
+        model = model_of(oracle) if over == "given" else trained
+        seconds = built(lance() if over == "oracle" else lanceref, path, name, model)
+        for by, module in (("oracle", lance()), ("ours", lanceref)):
+            for refine in REFINED:
+                yield Measured(over, by, refine, ask(module, path, data, probes, refine), seconds)
+
+
+def drawn(name: str, rows: int, kept: Path) -> Data:
+    """Return a data set; embeddings are kept beside what was measured."""
+    if name == "digits":
+        return digits()
+    if name == "sentences":
+        return sentences(kept.with_name("sentences.npy"))
+    return places(rows, 64, 0)
 
 
 def main() -> None:
     """Measure every type, or those that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kept", type=Path)
     parser.add_argument("types", nargs="*", default=list(TYPES))
+    parser.add_argument("--data", choices=("places", "digits", "sentences"), default="places")
     parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--dimension", type=int, default=64)
     parser.add_argument("--partitions", type=int, default=16)
     parser.add_argument("--builds", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    data = draw(given.rows, given.dimension, given.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        numbers = pa.array(data.vectors.ravel())
-        vectors = pa.FixedSizeListArray.from_arrays(numbers, given.dimension)
-        table = pa.table({"i": np.arange(given.rows), "v": vectors})
-        lanceref.write_dataset(table, str(root / "rows"))
-        print(HEADING)
+    lines = given.kept.read_text("utf-8").splitlines() if given.kept.exists() else []
+    held = {tuple(json.loads(line)[0]): json.loads(line)[1] for line in lines}
+    data = drawn(given.data, given.rows, given.kept)
+    for number in range(given.builds):
         for name in given.types:
-            measure(name, data, root, given.builds, given.partitions)
+            key = (given.data, name, number)
+            if key in held:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                found = measure(name, data, Path(folder), given.partitions)
+                held[key] = [one.values for one in found]
+            with given.kept.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([key, held[key]]) + "\n")
+            print(*key, flush=True)
+    print(HEADING)
+    for name in given.types:
+        builds = [held[given.data, name, number] for number in range(given.builds)]
+        print(table(name, [[Measured(*one) for one in build] for build in builds]), flush=True)
 
 
 if __name__ == "__main__":

@@ -25,8 +25,9 @@ def test_each_table_and_version_gives_the_figures_its_goals_need(tmp_path):
 
 @pytest.mark.oracle
 def test_every_goal_gets_a_figure(tmp_path):
-    """From one table, but for the goals that ask for others."""
-    figures = list(run(tmp_path, list(EVERY), ["f32"], list(GOALS), SIZE))
+    """From one table, but for the goals that ask for others, and those of vector indices."""
+    goals = [goal for goal in GOALS if not {"query", "build", "recall"} & {*goal.measures}]
+    figures = list(run(tmp_path, list(EVERY), ["f32"], goals, SIZE))
     measures = {figure.measure for figure in figures}
 
-    assert measures == {measure for goal in GOALS for measure in goal.measures}
+    assert measures == {measure for goal in goals for measure in goal.measures}

@@ -33,15 +33,23 @@ def prepared(columns: Bytes) -> Bytes | Pairs:
 
 def looked_up(table: NDArray[Sums], columns: Bytes | Pairs) -> NDArray[Sums]:
     """Return the sums [n] of a table [w, 256] for columns [w, n], or for pairs of them."""
-    if columns.dtype == np.uint16:
-        table = (table[1::2, :, None] + table[0::2, None, :]).reshape(-1, 1 << 16)
-    sums: NDArray[Sums] = np.empty(columns.shape[1], table.dtype)
-    more = np.empty(min(len(sums), BLOCK_ROWS), table.dtype)
-    for start in range(0, len(sums), BLOCK_ROWS):
-        block = sums[start : start + BLOCK_ROWS]
-        part = columns[:, start : start + BLOCK_ROWS]
-        np.take(table[0], part[0], out=block, mode="clip")
-        for row, column in zip(table[1:], part[1:], strict=True):
-            np.take(row, column, out=more[: len(block)], mode="clip")
-            block += more[: len(block)]
+    sums: NDArray[Sums] = np.zeros(columns.shape[1], table.dtype)
+    if columns.dtype != np.uint16:
+        for start in range(0, len(sums), BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            _add(sums[rows], table, columns[:, rows])
+        return sums
+    for low, high, column in zip(table[0::2], table[1::2], columns, strict=True):
+        pairs = (high[:, None] + low).reshape(1, -1)  # one at a time: it stays in the cache
+        for start in range(0, len(sums), BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            _add(sums[rows], pairs, column[None, rows])
     return sums
+
+
+def _add(sums: NDArray[Sums], table: NDArray[Sums], columns: Bytes | Pairs) -> None:
+    """Add to sums [n] what columns [w, n] choose in the rows of a table."""
+    more = np.empty(len(sums), table.dtype)
+    for row, column in zip(table, columns, strict=True):
+        row.take(column, out=more, mode="clip")
+        sums += more

@@ -25,8 +25,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.kernels.byte_products import products
 from lanceref.kernels.distance import Floats, Metric
-from lanceref.kernels.look_up import Sums, looked_up
+from lanceref.kernels.look_up import Pairs, Sums, looked_up, prepared
 from lanceref.kernels.rabitq_factors import Factors
 from lanceref.kernels.rabitq_signs import BLOCK
 
@@ -41,8 +42,18 @@ FINE_STEPS = 65535
 BITS = np.unpackbits(np.arange(16, dtype=np.uint8)[:, None], axis=1, bitorder="little")[:, :4]
 """The four bits of each half of a byte, lowest first."""
 
-BLOCK_CODES = 2**17
-"""Codes that are multiplied together, so that they stay in the cache as numbers."""
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """The signs of rows as columns [d / 8, n], and those of full blocks ready for look-ups."""
+
+    columns: Bytes
+    full: Bytes | Pairs
+
+
+def ready(columns: Bytes) -> Signs:
+    """Return signs as they are asked."""
+    return Signs(columns, prepared(columns[:, : columns.shape[1] - columns.shape[1] % BLOCK]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +83,25 @@ def ask(rotated: Floats, center: Floats, far: np.float32, metric: Metric) -> Ask
 
 def by_signs(asked: Asked, sums: Floats, factors: Factors) -> Floats:
     """Return the distances [n] by signs alone."""
-    return (sums - asked.total / 2) * factors.scale + (asked.slope * factors.add + asked.base)
+    return _scaled(asked, sums - asked.total / 2, factors)
 
 
 def by_codes(asked: Asked, sums: Floats, codes: Bytes, num_bits: int, factors: Factors) -> Floats:
     """Return the distances [n] by signs and codes [n, d] of `num_bits` bits."""
-    products = np.empty(len(codes), np.float32)
-    step = max(1, BLOCK_CODES // codes.shape[1])
-    for start in range(0, len(codes), step):
-        rows = slice(start, start + step)
-        products[rows] = codes[rows].astype(np.float32) @ asked.rotated
     whole = np.float32(2**num_bits)
-    near = whole * sums + products - (whole - np.float32(0.5)) * asked.total
-    return near * factors.scale + (asked.slope * factors.add + asked.base)
+    near = products(codes, asked.rotated)
+    near += whole * sums
+    near -= (whole - np.float32(0.5)) * asked.total
+    return _scaled(asked, near, factors)
+
+
+def _scaled(asked: Asked, near: Floats, factors: Factors) -> Floats:
+    """Return the distances [n] of products [n], which are written over."""
+    near *= factors.scale
+    last = asked.slope * factors.add
+    last += asked.base
+    near += last
+    return near
 
 
 def by_residual(rotated: Floats, sums: Floats, factors: Factors, far: np.float32) -> Floats:
@@ -94,22 +111,22 @@ def by_residual(rotated: Floats, sums: Floats, factors: Factors, far: np.float32
     return distances
 
 
-def sign_sums(rotated: Floats, columns: Bytes, steps: int = STEPS) -> Floats:
-    """Return for columns [d / 8, n] of signs the sum of components [d] that they choose: [n]."""
-    full = columns.shape[1] - columns.shape[1] % BLOCK
+def sign_sums(rotated: Floats, signs: Signs, steps: int = STEPS) -> Floats:
+    """Return for rows of signs the sums [n] of the components [d] that they choose."""
     table = _table(rotated)
     low, high = table.min(), table.max()
     with np.errstate(all="ignore"):
         share = np.float32(steps) / (high - low)
         size = (high - low) / np.float32(steps)
     if not (np.isfinite(share) and np.isfinite(size)):
-        return looked_up(_bytewise(table), columns)
+        return looked_up(_bytewise(table), signs.columns)
     whole = np.rint((table - low) * share).astype(np.int32)
-    sums = np.empty(columns.shape[1], np.float32)
-    sums[:full] = (
-        looked_up(_bytewise(whole), columns[:, :full]) * size + np.float32(len(table)) * low
-    )
-    sums[full:] = looked_up(_bytewise(table), columns[:, full:])
+    full = signs.full.shape[1]
+    sums = np.empty(signs.columns.shape[1], np.float32)
+    sums[:full] = looked_up(_bytewise(whole), signs.full)
+    sums[:full] *= size
+    sums[:full] += np.float32(len(table)) * low
+    sums[full:] = looked_up(_bytewise(table), signs.columns[:, full:])
     return sums
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.kernels.byte_products import blocks, products
 from lanceref.kernels.distance import AnyVectors, Floats
 
 Codes = NDArray[np.uint8]
@@ -61,16 +62,30 @@ def numbers_of(codes: Codes, bounds: Bounds) -> NDArray[np.float64]:
     return bounds.start + (codes + 0.5) * width / LEVELS
 
 
-def l2_distances(query: Codes, codes: Codes, bounds: Bounds) -> Floats:
-    """Return the squared distances of bytes [n, d] from those of a query [d]."""
+def l2_distances(
+    query: Codes, codes: Codes, squares: NDArray[np.floating], bounds: Bounds
+) -> Floats:
+    """Return the squared distances of bytes [n, d], with their `squares`, from a query's [d]."""
+    asked = query.astype(squares.dtype)
+    near = products(codes, asked)
+    near *= -2
+    near += squares
+    near += asked @ asked
+    return np.asarray(near.astype(np.float32, copy=False) * (bounds.step * bounds.step), np.float32)
+
+
+def squares_of(codes: Codes) -> NDArray[np.floating]:
+    """Return the squared lengths [n] of bytes [n, d], in a type that has them exactly."""
     wide: np.dtype[np.floating] = np.dtype("f4" if codes.shape[1] <= EXACT_DIMENSIONS else "f8")
-    rows, asked = codes.astype(wide), query.astype(wide)
-    squares = np.einsum("ij,ij->i", rows, rows) - 2 * (rows @ asked) + asked @ asked
-    return np.asarray(squares.astype(np.float32) * (bounds.step * bounds.step), np.float32)
+    squares = np.empty(len(codes), wide)
+    for rows in blocks(codes):
+        block = codes[rows].astype(wide)
+        np.einsum("ij,ij->i", block, block, out=squares[rows])
+    return squares
 
 
 def dot_distances(query: AnyVectors, codes: Codes, bounds: Bounds) -> Floats:
     """Return 1 less the products of a query [d] with the numbers of bytes [n, d]."""
     asked = query.astype(np.float32)
-    products = bounds.step * (codes.astype(np.float32) @ asked)
-    return np.asarray(1 - (np.float32(bounds.start) * asked.sum() + products), np.float32)
+    near = bounds.step * products(codes, asked)
+    return np.asarray(1 - (np.float32(bounds.start) * asked.sum() + near), np.float32)

@@ -36,6 +36,19 @@ def live_rows(
     return _Ids(fragments, condition)
 
 
+class Remembered:
+    """Asks once about the keys of each partition, which stay the same array."""
+
+    def __init__(self, moved: Moved) -> None:
+        self._moved = moved
+        self._found: dict[int, tuple[Keys, tuple[Mask, Keys]]] = {}
+
+    def __call__(self, keys: Keys) -> tuple[Mask, Keys]:
+        if id(keys) not in self._found:
+            self._found[id(keys)] = keys, self._moved(keys)
+        return self._found[id(keys)][1]
+
+
 class _Addresses:
     """Looks addresses up in one mask over the rows of all fragments."""
 

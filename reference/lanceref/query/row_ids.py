@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from lanceref.errors import RowNotFound
 from lanceref.snapshot import Snapshot
 from lanceref.table.fragments import ADDRESS_LIMIT
-from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
 
 
@@ -49,10 +48,8 @@ def _by_address(rows: FragmentRows, wanted: NDArray[np.uint64]) -> NDArray[np.in
 
 def _by_id(rows: FragmentRows, wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return the position in a fragment for each id, -2 when not there."""
-    (ids,) = rows.take(np.arange(rows.num_rows), (), (ROW_ID,))
-    own = ids.to_numpy()
-    order = np.argsort(own, kind="stable")
-    if not len(order):
+    ids, positions = rows.by_id
+    if not len(ids):
         return np.full(len(wanted), -2, np.int64)
-    at = np.minimum(np.searchsorted(own, wanted, sorter=order), len(order) - 1)
-    return np.where(own[order[at]] == wanted, order[at], -2)
+    at = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+    return np.where(ids[at] == wanted, positions[at], -2)

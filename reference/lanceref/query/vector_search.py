@@ -11,6 +11,7 @@ L.index.vector.column-type, L.index.vector.search.several-found
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +20,7 @@ from pyroaring import BitMap
 
 from lanceref.errors import FormatError
 from lanceref.index.indices import Index
-from lanceref.index.segment import Segment
+from lanceref.index.segment import Moved, Segment
 from lanceref.index.vector.asked import Asked
 from lanceref.index.vector.neighbours import Neighbours, joined, summed
 from lanceref.index.vector.searching import search
@@ -28,7 +29,7 @@ from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.projection import Projection, scan_projection
 from lanceref.query.exact_distances import nearest_of
-from lanceref.query.live_rows import live_rows
+from lanceref.query.live_rows import Remembered, live_rows
 from lanceref.query.row_ids import positions_of_ids
 from lanceref.query.rows import Condition, chosen_rows, read_passed
 from lanceref.query.vector_query import VectorQuery
@@ -47,6 +48,16 @@ MORE_OF_SEVERAL = 10
 """So many times as many rows are wanted of an index where rows have several vectors."""
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A segment, the fragments it covers, and what it is when opened."""
+
+    segment: Segment
+    covers: BitMap
+    index: VectorIndex
+    by_address: bool
+
+
 class VectorSearch:
     """One query, or a batch of them, over a version of a table."""
 
@@ -56,13 +67,18 @@ class VectorSearch:
     @cached_property
     def index(self) -> Index | None:
         """The index that is searched, None when every row is looked at. Raises FormatError."""
+        metrics = {one.index.head.model.metric for one in self._segments}
+        own = self._query.metric is None or metrics == {self._query.metric}
+        return self._of_column if metrics and own else None
+
+    @cached_property
+    def _of_column(self) -> Index | None:
+        """The first index over the vectors, None when none is wanted."""
         query, snapshot = self._query, self._snapshot
         if query.use_index and snapshot.manifest.indices:
             for index in snapshot.indices.known:
                 if index.kind is VECTOR and index.field_id == query.field_id:
-                    metrics = {one.head.model.metric for _, one in self._segments(index)}
-                    own = query.metric is None or metrics == {query.metric}
-                    return index if metrics and own else None
+                    return index
         return None
 
     @property
@@ -70,20 +86,22 @@ class VectorSearch:
         """The metric asked for, or that of the index, or of the type. Raises FormatError."""
         if self._query.metric is not None:
             return self._query.metric
-        for _, one in [] if self.index is None else self._segments(self.index):
-            return one.head.model.metric
+        if self.index is not None:
+            return self._segments[0].index.head.model.metric
         return self._query.default_metric
 
-    def _segments(self, index: Index) -> list[tuple[Segment, VectorIndex]]:
-        """Return the segments that cover fragments of the table, opened."""
+    @cached_property
+    def _segments(self) -> list[Held]:
+        """The segments of the index that cover fragments of the table, opened."""
         live = BitMap([rows.fragment.id for rows in self._snapshot.fragments])
-        found = []
-        for segment in index.segments:
-            if segment.covers & live:
-                opened = index.open(segment).index
-                assert isinstance(opened, VectorIndex)
-                _check_column(opened, self._query)
-                found.append((segment, opened))
+        index, found = self._of_column, []
+        for segment in () if index is None else index.segments:
+            covers = segment.covers
+            if index is not None and covers & live:
+                opened = index.open(segment)
+                assert isinstance(opened.index, VectorIndex)
+                _check_column(opened.index, self._query)
+                found.append(Held(segment, covers, opened.index, opened.by_address))
         return found
 
     @property
@@ -91,7 +109,7 @@ class VectorSearch:
         """The fragments whose rows are looked at one by one. Raises FormatError."""
         covered, fragments = BitMap(), self._snapshot.fragments
         if self.index is not None:
-            covered = covered.union(*(segment.covers for segment in self.index.segments))
+            covered = covered.union(*(one.covers for one in self._segments))
         left = [rows for rows in fragments if rows.fragment.id not in covered]
         return [] if self._fast else left
 
@@ -102,14 +120,14 @@ class VectorSearch:
         parts = [nearest_of(self._read(unindexed, condition), query, vectors, self.metric)]
         if self.index is not None:
             exact = bool(unindexed) or query.refine_factor is not None
-            found = self._candidates(self.index, vectors, condition)
+            found = self._candidates(vectors, condition)
             parts.append(self._again(found, vectors) if exact else found)
         return [joined(some).best(query.k) for some in zip(*parts, strict=True)]
 
     def _candidates(
-        self, index: Index, vectors: list[AnyVectors], condition: Condition | None
+        self, vectors: list[AnyVectors], condition: Condition | None
     ) -> list[Neighbours]:
-        """Return what the segments of an index find for each query."""
+        """Return what the segments of the index find for each query."""
         query, several = self._query, self._query.type.multivector
         count = query.k * (query.refine_factor or 1)
         asked = Asked(
@@ -123,14 +141,24 @@ class VectorSearch:
         )
         every = np.concatenate(vectors)
         found: list[list[Neighbours]] = [[] for _ in every]
-        for segment, opened in self._segments(index):
-            own = [rows for rows in self._snapshot.fragments if rows.fragment.id in segment.covers]
-            by_address = index.open(segment).by_address
-            alive = live_rows(segment, own, condition, by_address=by_address)
-            for parts, near in zip(found, search(opened, every, asked, alive), strict=True):
+        for one in self._segments:
+            alive = self._alive(one, condition)
+            for parts, near in zip(found, search(one.index, every, asked, alive), strict=True):
                 parts.append(near)
         best = [joined(parts).best(asked.k) for parts in found]
         return [summed(best).best(count)] if several else best
+
+    def _alive(self, held: Held, condition: Condition | None) -> Moved:
+        """Return what says which rows of a segment count; without a condition it is kept."""
+        fragments, index = self._snapshot.fragments, held.index
+        if condition is None and index.living is not None and index.living[0] is fragments:
+            return index.living[1]
+        own = [rows for rows in fragments if rows.fragment.id in held.covers]
+        alive = live_rows(held.segment, own, condition, by_address=held.by_address)
+        if condition is None:
+            alive = Remembered(alive)
+            index.living = fragments, alive
+        return alive
 
     def _again(self, found: list[Neighbours], vectors: list[AnyVectors]) -> list[Neighbours]:
         """Return rows by their exact distances."""

@@ -105,6 +105,14 @@ class FragmentRows:
         """How many live rows stand before each deleted one."""
         return self.deleted - np.arange(len(self.deleted))
 
+    @cached_property
+    def by_id(self) -> tuple[NDArray[np.uint64], Offsets]:
+        """The ids of the live rows, ascending, and the position of each."""
+        (ids,) = self.take(np.arange(self.num_rows), (), (ROW_ID,))
+        own = ids.to_numpy()
+        order = np.argsort(own, kind="stable")
+        return own[order], order
+
     def offsets(self, positions: Offsets) -> Offsets:
         """Return the offsets of the live rows at ascending `positions`."""
         if not len(self.deleted):

@@ -14,6 +14,7 @@ from lanceref.kernels.scalar_quantizer import (
     l2_distances,
     numbers_of,
     quantize,
+    squares_of,
 )
 
 
@@ -28,7 +29,9 @@ def test_distances_by_hand():
     """A step is a 255th of the width, in float32."""
     codes = np.array([[0, 1], [3, 1]], np.uint8)
     bounds = Bounds(0, 510)
-    assert [4 * 4, 4 * 1] == l2_distances(np.array([2, 1], np.uint8), codes, bounds).tolist()
+    assert [4 * 4, 4 * 1] == l2_distances(
+        np.array([2, 1], np.uint8), codes, squares_of(codes), bounds
+    ).tolist()
     assert [1 - 10, 1 - 16] == dot_distances(np.array([1.0, 5]), codes, bounds).tolist()
     shifted = Bounds(1, 511)
     assert [1 - 16, 1 - 22] == dot_distances(np.array([1.0, 5]), codes, shifted).tolist()
@@ -40,7 +43,7 @@ def test_sums_of_squares_are_whole(width):
     codes = np.random.default_rng(0).integers(0, 256, (20, width)).astype(np.uint8)
     codes[0], codes[1] = 0, 255
     wanted = ((codes.astype(np.int64) - codes[1]) ** 2).sum(1)
-    found = l2_distances(codes[1], codes, Bounds(0, 255))
+    found = l2_distances(codes[1], codes, squares_of(codes), Bounds(0, 255))
     assert wanted.astype(np.float32).tolist() == found.tolist()
 
 
@@ -60,6 +63,8 @@ def test_distances_are_about_the_true_ones():
     bounds = bounds_of(vectors)
     codes = quantize(vectors, bounds)
     near = distances(vectors[:1], vectors, "l2")[0]
-    np.testing.assert_allclose(near, l2_distances(codes[0], codes, bounds), atol=1.5)
+    np.testing.assert_allclose(
+        near, l2_distances(codes[0], codes, squares_of(codes), bounds), atol=1.5
+    )
     near = distances(vectors[:1], vectors, "dot")[0]
     np.testing.assert_allclose(near, dot_distances(vectors[0], codes, bounds), atol=0.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from lanceref.errors import OutOfRange
-from lanceref.query.live_rows import live_rows
+from lanceref.query.live_rows import Remembered, live_rows
 from lanceref.query.rows import condition
 
 from ..index.vector.indexed import points, write
@@ -62,3 +62,18 @@ def test_stable_ids(tmp_path):
     assert ([True, False, True, False], [599, 4]) == (kept.tolist(), left.tolist())
     nothing, _ = live_rows(segment, [], None, by_address=False)(given)
     assert not nothing.any()
+
+
+def test_a_partition_is_asked_about_once():
+    """Keys are known by the array that holds them: others that are equal are asked about."""
+    asked = []
+
+    def moved(given):
+        asked.append(given)
+        return given > 1, given[given > 1]
+
+    remembered, given = Remembered(moved), keys((0, 1), (0, 2))
+    first, again = remembered(given), remembered(given)
+    assert first is again
+    assert [False, True] == remembered(given.copy())[0].tolist()
+    assert 2 == len(asked)

@@ -23,10 +23,12 @@ from lanceref.kernels.rabitq_blocks import block_bytes, codes_in, width_of
 from lanceref.kernels.rabitq_estimate import (
     FINE_STEPS,
     STEPS,
+    Signs,
     ask,
     by_codes,
     by_residual,
     by_signs,
+    ready,
     sign_sums,
 )
 from lanceref.kernels.rabitq_extended import extended_codes, halves
@@ -121,7 +123,7 @@ def _extended(layout: Layout, rows: Columns) -> Bytes:
 
 @dataclass(frozen=True, slots=True)
 class RotatedRows:
-    """The rows of a partition: signs as columns [d / 8, n], extended codes [n, d], and factors.
+    """The rows of a partition: signs, extended codes [n, d], and factors.
 
     `center` is the centroid in the column's type, `turned` the same rotated.
     """
@@ -131,7 +133,7 @@ class RotatedRows:
     rotation: Rotation
     center: AnyVectors
     turned: Floats
-    signs: Bytes
+    signs: Signs
     plain: Factors
     codes: Bytes | None
     more: Factors
@@ -168,7 +170,7 @@ class RotatedRows:
     def points(self) -> AnyVectors:
         """Return what the codes stand for, rotated."""
         bits, codes = self.layout.extra_bits, self.codes
-        up = signs_in(self.signs)
+        up = signs_in(self.signs.columns)
         w = halves(up, np.zeros(up.shape, np.uint8) if codes is None else codes, bits)
         scale = self.more.scale if bits else self.plain.scale
         share = -1 if self.metric == "dot" else -0.5
@@ -192,7 +194,7 @@ def rotated_rows(
         rotation,
         center,
         turned,
-        np.ascontiguousarray(rows[SIGNS].view(np.uint8).T),
+        ready(np.ascontiguousarray(rows[SIGNS].view(np.uint8).T)),
         Factors(rows[ADD].view(np.float32), rows[SCALE].view(np.float32)),
         _extended(layout, rows) if layout.extra_bits else None,
         Factors(rows[ADD + more].view(np.float32), rows[SCALE + more].view(np.float32)),

@@ -57,7 +57,7 @@ def ranking(model: Model, query: AnyVectors) -> tuple[NDArray[np.int64], Floats]
 
 
 def _nearest(partition: Partition, query: AnyVectors, asked: Asked, alive: Moved) -> Neighbours:
-    """Return the rows of a partition that are nearest."""
+    """Return the rows of a partition that may be nearest: all, or what a walk finds."""
     kept, keys = alive(partition.keys)
     score = partition.stored.score(query, asked.mode)
     if partition.graph is not None and worth_walking(kept):
@@ -65,4 +65,4 @@ def _nearest(partition: Partition, query: AnyVectors, asked: Asked, alive: Moved
     near = score(slice(None))
     if not kept.all():
         near = near[kept]
-    return Neighbours(keys, near).within(asked.range).best(asked.k)
+    return Neighbours(keys, near).within(asked.range)

@@ -40,6 +40,7 @@ from lanceref.kernels.scalar_quantizer import (
     l2_distances,
     numbers_of,
     quantize,
+    squares_of,
 )
 from lanceref.proto import index_pb2
 
@@ -52,9 +53,10 @@ SAMPLE_RATE = 256
 
 @dataclass(frozen=True, slots=True)
 class SqRows:
-    """The bytes [n, d] of a partition."""
+    """The bytes [n, d] of a partition, and their squared lengths [n]; none for dot."""
 
     codes: Codes
+    squares: NDArray[np.floating]
     model: Model
     bounds: Bounds
 
@@ -63,7 +65,7 @@ class SqRows:
         asked = quantize(query[None], self.bounds)[0]
 
         def l2(rows: Chosen) -> Floats:
-            return l2_distances(asked, self.codes[rows], self.bounds)
+            return l2_distances(asked, self.codes[rows], self.squares[rows], self.bounds)
 
         def dot(rows: Chosen) -> Floats:
             return dot_distances(query, self.codes[rows], self.bounds)
@@ -117,7 +119,9 @@ class Sq:
 
     def stored(self, rows: Columns, partition: int) -> SqRows:
         """Return the bytes of a partition."""
-        return SqRows(rows[COLUMN].astype(np.uint8, copy=False), self.model, self.bounds)
+        codes = rows[COLUMN].astype(np.uint8, copy=False)
+        squares = squares_of(codes[:0] if self.model.metric == "dot" else codes)
+        return SqRows(codes, squares, self.model, self.bounds)
 
     def joined(self, others: Sequence[Quantizer]) -> Sq:
         """Return one whose bounds hold those of all."""

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import Keys
-from lanceref.index.segment import Segment
+from lanceref.index.segment import Moved, Segment
 from lanceref.index.vector.graph import GraphText, parse_graph_text, read_graph
 from lanceref.index.vector.ivf import Partitions, parse_partitions
 from lanceref.index.vector.storage import Columns, Stored
@@ -36,11 +36,15 @@ class Partition:
 
 
 class VectorIndex:
-    """An opened segment."""
+    """An opened segment.
+
+    `living` is for who searches it: rows of a table, and what says which keys are theirs.
+    """
 
     def __init__(self, segment: Segment, head: Head | None = None) -> None:
         self.segment = segment
         self.head = read_head(segment) if head is None else head
+        self.living: tuple[object, Moved] | None = None
         self._partitions: dict[int, Partition] = {}
 
     @cached_property
