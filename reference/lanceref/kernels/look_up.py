@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Sums = TypeVar("Sums", np.float32, np.int32)
+Sums = TypeVar("Sums", np.float32, np.int32, np.uint16)
 Bytes = NDArray[np.uint8]
 Pairs = NDArray[np.uint16]
 

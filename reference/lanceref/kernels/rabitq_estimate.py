@@ -120,10 +120,13 @@ def sign_sums(rotated: Floats, signs: Signs, steps: int = STEPS) -> Floats:
         size = (high - low) / np.float32(steps)
     if not (np.isfinite(share) and np.isfinite(size)):
         return looked_up(_bytewise(table), signs.columns)
-    whole = np.rint((table - low) * share).astype(np.int32)
+    whole = np.rint((table - low) * share)
     full = signs.full.shape[1]
     sums = np.empty(signs.columns.shape[1], np.float32)
-    sums[:full] = looked_up(_bytewise(whole), signs.full)
+    if steps * len(table) < 2**16:  # half the bytes to move
+        sums[:full] = looked_up(_bytewise(whole.astype(np.uint16)), signs.full)
+    else:
+        sums[:full] = looked_up(_bytewise(whole.astype(np.int32)), signs.full)
     sums[:full] *= size
     sums[:full] += np.float32(len(table)) * low
     sums[full:] = looked_up(_bytewise(table), signs.columns[:, full:])

@@ -16,9 +16,12 @@ from lanceref.index.vector.asked import Asked
 from lanceref.index.vector.graph_search import walk, worth_walking
 from lanceref.index.vector.neighbours import NOBODY, Neighbours, joined
 from lanceref.index.vector.probes import probes
-from lanceref.index.vector.storage import Model
+from lanceref.index.vector.storage import Bounded, Model
 from lanceref.index.vector.vector_index import Partition, VectorIndex
 from lanceref.kernels.distance import AnyVectors, Floats, distances, normalized
+
+EVERYWHERE = (None, None)
+"""The range in which all distances are."""
 
 
 def search(index: VectorIndex, queries: AnyVectors, asked: Asked, alive: Moved) -> list[Neighbours]:
@@ -59,6 +62,10 @@ def ranking(model: Model, query: AnyVectors) -> tuple[NDArray[np.int64], Floats]
 def _nearest(partition: Partition, query: AnyVectors, asked: Asked, alive: Moved) -> Neighbours:
     """Return the rows of a partition that may be nearest: all, or what a walk finds."""
     kept, keys = alive(partition.keys)
+    if isinstance(partition.stored, Bounded) and asked.range == EVERYWHERE:
+        rows, near = partition.stored.nearest(query, asked.mode, kept, asked.k)
+        places = rows if len(keys) == len(kept) else np.cumsum(kept)[rows] - 1
+        return Neighbours(keys[places], near).within(asked.range)
     score = partition.stored.score(query, asked.mode)
     if partition.graph is not None and worth_walking(kept):
         return walk(partition.graph, score, asked, kept, keys)

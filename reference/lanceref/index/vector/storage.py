@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -62,6 +62,19 @@ class Stored(Protocol):
 
     def points(self) -> AnyVectors:
         """Return vectors [n, d] whose distances by `Model.of_vectors` are those between rows."""
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """The same, where not all distances have to be computed to find the least."""
+
+    def nearest(
+        self, query: AnyVectors, mode: Mode, kept: NDArray[np.bool_], k: int
+    ) -> tuple[NDArray[np.int64], Floats]:
+        """Return rows, in order, of those that are `kept` [n], and their distances.
+
+        The k nearest are among them.
+        """
 
 
 class Quantizer(Protocol):

@@ -162,6 +162,30 @@ def test_a_fast_query_uses_signs_alone():
     assert normal > 0.99 * accurate
 
 
+@pytest.mark.parametrize("num_bits", [1, 2, 5, 9])
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+def test_the_nearest_are_among_those_that_may_be(metric, num_bits):
+    """With the distances that all rows have; of more than one bit the other side is left alone."""
+    quantizer = train(None, model_of(metric), {"num_bits": num_bits})
+    random = np.random.default_rng(num_bits)
+    query = 10 * random.normal(size=DIM).astype(np.float32)
+    vectors = query + random.normal(size=(640, DIM)).astype(np.float32)
+    vectors[::2] *= -1
+    stored = quantizer.stored(quantizer.encode(vectors, np.zeros(640, int)), 0)
+    kept = random.random(640) < 0.9
+    for mode in ("fast", "normal", "accurate"):
+        every = stored.score(query, mode)(slice(None))
+        for mask in (kept, np.ones(640, np.bool_)):
+            rows, near = stored.nearest(query, mode, mask, 7)
+            assert mask[rows].all()
+            np.testing.assert_allclose(near, every[rows], rtol=1e-5, atol=1e-2)
+            np.testing.assert_allclose(
+                np.sort(near)[:7], np.sort(every[mask])[:7], rtol=1e-5, atol=1e-5
+            )
+            all_ = num_bits == 1 or mode != "normal"
+            assert len(rows) == mask.sum() if all_ else (rows % 2).all()
+
+
 @pytest.mark.parametrize("metric", ["l2", "dot"])
 def test_the_older_estimator(metric):
     """Rows with a matrix and the residual of the query have distances by signs that come near."""

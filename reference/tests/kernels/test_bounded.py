@@ -1,0 +1,42 @@
+"""Bounded distances."""
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import given
+from hypothesis.extra import numpy as hnp
+from lanceref.kernels.bounded import nearest
+
+VALUES = hnp.arrays(np.float32, st.integers(0, 40), elements=st.floats(0, 100, width=32))
+
+
+def test_rows_whose_bounds_are_too_far_are_left_alone():
+    """Row 2 seems nearest and is 5 away: rows 0 and 3 cannot be nearer, 1 and 4 can."""
+    asked = []
+
+    def distances_of(rows):
+        asked.append(rows.tolist())
+        return np.array([9, 4, 5, 8, 7], np.float32)[rows]
+
+    seeming = np.array([9, 6, 2, 8, 7], np.float32)
+    bounds = np.array([8, 3, 1, 6, np.nan], np.float32)
+    rows, near = nearest(seeming, bounds, 1, distances_of)
+    assert (rows.tolist(), near.tolist()) == ([1, 2, 4], [4, 5, 7])
+    assert asked == [[2], [1, 2, 4]]
+
+
+def test_a_distance_that_is_no_number_leaves_all_rows():
+    """Nothing is further than that."""
+    near = np.array([np.nan, 1, 2], np.float32)
+    bounds = np.array([0, 1, 2], np.float32)
+    assert [0, 1, 2] == nearest(bounds, bounds, 1, near.__getitem__)[0].tolist()
+
+
+@given(VALUES, st.integers(0, 45), st.integers(0, 9))
+def test_the_nearest_are_among_them(near, k, seed):
+    """Whatever seems near, if bounds are below distances."""
+    random = np.random.default_rng(seed)
+    seeming, bounds = (near * random.random(len(near)).astype(np.float32) for _ in range(2))
+    rows, found = nearest(seeming, bounds, k, near.__getitem__)
+    assert (np.diff(rows) > 0).all()
+    np.testing.assert_array_equal(found, near[rows])
+    np.testing.assert_array_equal(np.sort(found)[:k], np.sort(near)[:k])
