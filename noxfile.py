@@ -70,14 +70,12 @@ def parties(session: nox.Session, party: str) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run every test: those of Spark, if there are any, after the others and in one process."""
+    """Run every test: those of Spark after the others, and in one process."""
     session.install("-e", ".[oracle,test]")
     session.run("pytest", "-m", "not spark", "-n", "2", *session.posargs)
-    if not _has_spark_tests():
-        return
     if _has_java(session):
         session.install("-e", ".[oracle,test,spark]")
-        session.run("pytest", "-m", "spark", *session.posargs)
+        session.run("pytest", "-m", "spark", *(session.posargs or _spark_tests()))
 
 
 @nox.session
@@ -89,7 +87,8 @@ def spark(session: nox.Session) -> None:
     if session.posargs[:1] == ["campaign"]:
         session.run("python", "-m", "lance_conformance.campaigns.spark", *session.posargs[1:])
         return
-    session.run("pytest", "-m", "spark", *session.posargs, env={"LANCEREF_FAULT_SCHEDULES": "30"})
+    tests = session.posargs or _spark_tests()
+    session.run("pytest", "-m", "spark", *tests, env={"LANCEREF_FAULT_SCHEDULES": "30"})
 
 
 @nox.session
@@ -325,10 +324,11 @@ def _has_java(session: nox.Session) -> bool:
     return False
 
 
-def _has_spark_tests() -> bool:
+def _spark_tests() -> list[str]:
+    """Return the modules with tests of Spark; looking for them in all modules takes longer."""
     trees = (Path(folder, "tests") for folder in ("reference", "conformance"))
-    modules = (path for tree in trees for path in tree.rglob("test_*.py"))
-    return any("pytest.mark.spark" in path.read_text("utf-8") for path in modules)
+    modules = sorted(path for tree in trees for path in tree.rglob("test_*.py"))
+    return [str(path) for path in modules if "pytest.mark.spark" in path.read_text("utf-8")]
 
 
 def _java_version() -> int:

@@ -1,7 +1,8 @@
 """Session: how Spark is started for the work of this package.
 
 Python workers talk to the JVM through Unix domain sockets, which makes a task several times
-cheaper, and use one thread each, so that as many run as there are slots.
+cheaper, are copies of a process that has imported this package, and use one thread each, so that as
+many run as there are slots.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LANCE_CPU_THREADS", "RAYO
 
 _CONF = {
     "spark.python.unix.domain.socket.enabled": "true",
+    "spark.python.daemon.module": "lanceref.spark.daemon",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",

@@ -26,6 +26,11 @@ def surroundings(job):
     return sys.version, os.environ["OMP_NUM_THREADS"]
 
 
+def ancestor(job):
+    """Tell the module that the process began with, and whether it has the data source."""
+    return sys.modules["__main__"].__spec__.name, "lanceref.spark.source" in sys.modules
+
+
 def checked_where(job, shared):
     """Check a unit of a table; tell the number of the task and its process."""
     from lanceref.validation import run
