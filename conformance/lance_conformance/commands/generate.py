@@ -13,7 +13,6 @@ from lanceref.jobs import Executor
 from lance_conformance import suite
 from lance_conformance.cases import matches
 from lance_conformance.commands.options import ExecutorChoice, SparkMaster
-from lance_conformance.corpus import INDEX, Corpus, make_corpus
 from lance_conformance.executors import executor_of
 from lance_conformance.recipes.build import build, clauses_kept
 from lance_conformance.recipes.model import Negative, Recipe
@@ -50,7 +49,7 @@ def generate(
     except ExtraMissing as error:
         raise typer.BadParameter(str(error)) from error
     if corpus is not None:
-        _corpus(chosen, Corpus(str(out.absolute()), seed, oracle), corpus, versions.split(","))
+        _corpus(chosen, out, corpus, versions.split(","), seed=seed, oracle=oracle)
         return
     families = _families(only)
     jobs = [
@@ -84,9 +83,18 @@ def make_families(families: Sequence[tuple[str, ...]], out: str) -> list[str]:
     return build(chosen, clauses_kept(ALL), Path(out))
 
 
-def _corpus(executor: Executor, corpus: Corpus, count: int, versions: list[str]) -> None:
+def _corpus(
+    executor: Executor, out: Path, count: int, versions: list[str], *, seed: int, oracle: bool
+) -> None:
+    """Make a corpus, whose tables are drawn by hypothesis; only this needs it."""
     if unknown := sorted(set(versions) - set(VERSIONS.split(","))):
         raise typer.BadParameter(f"no version {', '.join(unknown)}")
+    try:
+        from lance_conformance.corpus import INDEX, Corpus, make_corpus
+    except ModuleNotFoundError as error:
+        missing = f"needs {error.name}: pip install 'lance-conformance[corpus]'"
+        raise typer.BadParameter(missing, param_hint="--corpus") from error
+    corpus = Corpus(str(out.absolute()), seed, oracle)
     entries = make_corpus(executor, corpus, count, versions)
     for entry in entries:
         for told in entry.differences:
