@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.context import Context
-from lanceref.cursor import Cursor
+from lanceref.cursor import MERGE_GAP_BYTES, Cursor, Extent
 from lanceref.errors import FormatError
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.data_file import open_file
@@ -32,6 +33,9 @@ from lanceref.storage import Source, Store
 from lanceref.wire import parse_message
 
 M = TypeVar("M", bound=Message)
+
+SMALL_BYTES = 4096
+"""Buffers up to this are read beforehand with their neighbours."""
 
 
 class IndexFile:
@@ -52,6 +56,27 @@ class IndexFile:
             )
         self._file = open_file(source, ctx)
         self._fields = {field.name: field for field in self._file.descriptor.schema.fields}
+        self._held: dict[str, ColumnReader] = {}
+
+    def hold(self) -> None:
+        """Read the small buffers of all columns that are one leaf, near neighbours together.
+
+        What follows reads none of them again: whole columns where they are short, and of others
+        what says where their rows are.
+        """
+        pages = {
+            name: self._file.columns[self._file.assigned[field.id]].pages
+            for name, field in self._fields.items()
+            if not field.children
+        }
+        small = {
+            name: [one for page in of_column for one in page.extents if 0 < one.size <= SMALL_BYTES]
+            for name, of_column in pages.items()
+        }
+        for run, names in _near(small):
+            window = self._file.bytes.with_window(run, "small buffers", "L.file.pages.extent")
+            file = replace(self._file, bytes=window, readers={})
+            self._held |= {name: file.open_field(self._fields[name]) for name in names}
 
     @property
     def num_rows(self) -> int:
@@ -113,7 +138,7 @@ class IndexFile:
 
     def _column(self, name: str, type_: pa.DataType | None) -> ColumnReader:
         field = self._fields.get(name)
-        found = None if field is None else self._file.open_field(field)
+        found = self._held.get(name) or (None if field is None else self._file.open_field(field))
         if found is None or (type_ is not None and not found.type.equals(type_)):
             raise FormatError(
                 "L.index.files.column",
@@ -140,6 +165,19 @@ class IndexFile:
     def message(self, number: int, kind: type[M]) -> M:
         """Return a global buffer as a message. Raises BadProto."""
         return parse_message(self.buffer(number), kind, "global buffer", "L.index.files.buffer")
+
+
+def _near(extents: Mapping[str, Sequence[Extent]]) -> list[tuple[Extent, list[str]]]:
+    """Return runs of extents with small gaps, and what has extents in each, in their last one."""
+    runs: list[tuple[Extent, set[str]]] = []
+    for extent, name in sorted((one, name) for name, own in extents.items() for one in own):
+        run, names = runs[-1] if runs else (Extent(0, 0), set())
+        if runs and extent.offset <= run.end + MERGE_GAP_BYTES:
+            end = max(run.end, extent.end)
+            runs[-1] = Extent(run.offset, end - run.offset), names | {name}
+        else:
+            runs.append((extent, {name}))
+    return [(run, sorted(names)) for run, names in runs]
 
 
 def version_for(storage_version: FileVersion) -> FileVersion:

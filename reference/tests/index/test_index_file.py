@@ -57,6 +57,25 @@ def test_what_is_missing_is_an_error(written, ask, clause):
     assert caught.value.clause == clause
 
 
+def test_small_parts_are_read_once(tmp_path):
+    """All of two short columns and the row index of a wide one: then a row costs one request."""
+    schema = pa.schema([SCHEMA.field("n"), ("wide", pa.large_binary()), ("m", pa.uint64())])
+    wide = [bytes([number]) * 30_000 for number in range(10)]
+    columns = [list(range(10)), wide, [number * number for number in range(10)]]
+    arrays = [pa.array(one, field.type) for one, field in zip(columns, schema, strict=True)]
+    store = LocalStore(tmp_path)
+    batch = pa.record_batch(arrays, schema=schema)
+    write_index_file(store, "f.lance", schema, V2_1, [batch], {})
+    file = opened((store, 0))
+    file.hold()
+    store.stats.incremental()
+    assert file.read("n", pa.uint32()).to_pylist() == columns[0]
+    assert file.read("m", pa.uint64()).to_pylist() == columns[2]
+    assert store.stats.incremental().read_iops == 0
+    assert file.take("wide", np.array([3, 4])).to_pylist() == wide[3:5]
+    assert store.stats.incremental().read_iops == 1
+
+
 def test_another_size_than_stated_is_an_error(written):
     """The manifest knows it."""
     with pytest.raises(FormatError) as caught:

@@ -16,7 +16,7 @@ L.index.fm.codes, L.index.fm.numbers
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,23 +58,28 @@ class Samples:
         """Return samples by their numbers. Raises CorruptPage."""
         found = np.empty(len(numbers), np.int64)
         blocks = numbers // BLOCK_WORDS
-        for block in np.unique(blocks).tolist():
-            if block not in self.blocks:
-                words = read_words(self.file, self.first_row + block)
-                count = -(-self.num_bytes // self.rate) - block * BLOCK_WORDS
-                if len(words) != min(count, BLOCK_WORDS) or np.any(words >= self.num_bytes):
-                    raise CorruptPage(
-                        "L.index.fm.samples",
-                        self.file.place,
-                        found=f"{len(words)} samples in block {block}, the largest {words.max()}"
-                        if len(words)
-                        else "no samples",
-                        wanted=f"{min(count, BLOCK_WORDS)} below {self.num_bytes}",
-                    )
-                self.blocks[block] = words
+        wanted = np.unique(blocks).tolist()
+        self._read([block for block in wanted if block not in self.blocks])
+        for block in wanted:
             own = blocks == block
             found[own] = self.blocks[block][numbers[own] - block * BLOCK_WORDS]
         return found
+
+    def _read(self, numbers: Sequence[int]) -> None:
+        """Read blocks together. Raises CorruptPage."""
+        read = read_words(self.file, [self.first_row + block for block in numbers])
+        for block, words in zip(numbers, read, strict=True):
+            count = -(-self.num_bytes // self.rate) - block * BLOCK_WORDS
+            if len(words) != min(count, BLOCK_WORDS) or np.any(words >= self.num_bytes):
+                raise CorruptPage(
+                    "L.index.fm.samples",
+                    self.file.place,
+                    found=f"{len(words)} samples in block {block}, the largest {words.max()}"
+                    if len(words)
+                    else "no samples",
+                    wanted=f"{min(count, BLOCK_WORDS)} below {self.num_bytes}",
+                )
+            self.blocks[block] = words
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +100,18 @@ class Partition:
         return np.append(self.starts[1:], self.num_bytes - 1) - 1
 
 
-def read_words(file: IndexFile, row: int) -> Words:
-    """Return the words of a row. Raises CorruptPage."""
-    (data,) = file.read("words", pa.large_binary(), row, row + 1).to_pylist()
-    if data is None or len(data) % 8:
-        raise CorruptPage(
-            "L.index.fm.node",
-            file.place,
-            found="no words" if data is None else f"{len(data)} bytes of words",
-            wanted="words of 8 bytes",
-        )
-    return np.frombuffer(data, "<u8").astype(np.uint64)
+def read_words(file: IndexFile, rows: Sequence[int]) -> Iterator[Words]:
+    """Yield the words of each of some ascending rows, read together. Raises CorruptPage."""
+    places = np.array(rows, np.int64)
+    for data in file.take("words", places, pa.large_binary()).to_pylist() if rows else ():
+        if data is None or len(data) % 8:
+            raise CorruptPage(
+                "L.index.fm.node",
+                file.place,
+                found="no words" if data is None else f"{len(data)} bytes of words",
+                wanted="words of 8 bytes",
+            )
+        yield np.frombuffer(data, "<u8").astype(np.uint64)
 
 
 def open_partition(file: IndexFile) -> Partition:
@@ -134,8 +140,14 @@ def open_partition(file: IndexFile) -> Partition:
         raise CorruptPage(
             "L.index.fm.samples", file.place, found=f"every {rate}th", wanted="at least each"
         )
+    file.hold()
     nodes, num_rows = _nodes(file, tree, sizes, -(-size // rate))
-    wavelet = WaveletTree(tree, nodes, tree.paths())
+    first_rows = np.cumsum([0, *(len(node.before) - 1 for node in nodes)])
+
+    def load(numbers: Sequence[int]) -> Iterator[Words]:
+        return read_words(file, first_rows[list(numbers)].tolist())
+
+    wavelet = WaveletTree(tree, nodes, tree.paths(), load)
     row_ids = _numbers(file, "row_ids").astype(np.uint64)
     starts = _starts(file, len(row_ids), size)
     _check_ends(file, firsts, len(row_ids))
@@ -245,7 +257,8 @@ def _with_ranks(
             )
 
         def load(number: int, first: int = row) -> Words:
-            return read_words(file, first + number)
+            (words,) = read_words(file, [first + number])
+            return words
 
         found.append(NodeBits(bits, before, load, file.place))
         row += count

@@ -39,6 +39,7 @@ def rows_with(partition: Partition, text: bytes) -> Keys:
 def endings_with(partition: Partition, text: bytes) -> tuple[int, int]:
     """Return the first ending that begins with a text, and the one behind the last."""
     ends = np.array([0, partition.num_bytes], np.int64)
+    partition.tree.prepare(text)
     for byte in reversed(text):
         if byte not in partition.tree.paths or ends[0] >= ends[1]:
             return 0, 0
@@ -48,6 +49,7 @@ def endings_with(partition: Partition, text: bytes) -> tuple[int, int]:
 
 def step(partition: Partition, endings: Positions) -> Positions:
     """Return the endings that are a byte longer."""
+    partition.tree.prepare()
     bytes_, before = partition.tree.bytes_at(endings)
     return partition.firsts[bytes_] + before
 

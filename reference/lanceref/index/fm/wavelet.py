@@ -12,12 +12,13 @@ Clauses: L.index.fm.node, L.index.fm.rank
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.cursor import MERGE_GAP_BYTES
 from lanceref.errors import CorruptPage, Place
 from lanceref.index.fm.huffman_tree import BYTE, HuffmanTree, Path
 
@@ -58,28 +59,67 @@ class NodeBits:
     def _block(self, number: int) -> tuple[Words, Positions]:
         """Return the words of a block and the ones before each, with an empty word behind."""
         if number not in self._blocks:
-            words = self.load(number)
-            counts = np.bitwise_count(words).astype(np.int64)
-            before = np.concatenate([[self.before[number]], counts]).cumsum()
-            wanted = min(BLOCK_BITS, self.num_bits - number * BLOCK_BITS)
-            if len(words) != -(-wanted // WORD_BITS) or before[-1] != self.before[number + 1]:
-                raise CorruptPage(
-                    "L.index.fm.rank",
-                    self.place,
-                    found=f"{len(words)} words, {before[-1]} ones up to the end of block {number}",
-                    wanted=f"words for {wanted} bits, {self.before[number + 1]} ones",
-                )
-            self._blocks[number] = np.append(words, np.uint64(0)), before
+            self.keep(number, self.load(number))
         return self._blocks[number]
+
+    @property
+    def lacks_its_only_block(self) -> bool:
+        """Whether there is one block, which has not been read yet."""
+        return len(self.before) == 2 and not self._blocks
+
+    def keep(self, number: int, words: Words) -> None:
+        """Take over the words of a block. Raises CorruptPage when its ones are not as many."""
+        counts = np.bitwise_count(words).astype(np.int64)
+        before = np.concatenate([[self.before[number]], counts]).cumsum()
+        wanted = min(BLOCK_BITS, self.num_bits - number * BLOCK_BITS)
+        if len(words) != -(-wanted // WORD_BITS) or before[-1] != self.before[number + 1]:
+            raise CorruptPage(
+                "L.index.fm.rank",
+                self.place,
+                found=f"{len(words)} words, {before[-1]} ones up to the end of block {number}",
+                wanted=f"words for {wanted} bits, {self.before[number + 1]} ones",
+            )
+        self._blocks[number] = np.append(words, np.uint64(0)), before
 
 
 @dataclass(frozen=True, slots=True)
 class WaveletTree:
-    """A text of `size` bytes: the bits of every node of its tree."""
+    """A text: the bits of every node of its tree.
+
+    `load` yields the words of the only blocks of consecutive nodes, read together.
+    """
 
     tree: HuffmanTree
     nodes: Sequence[NodeBits]
     paths: dict[int, Path]
+    load: Callable[[Sequence[int]], Iterable[Words]]
+
+    def prepare(self, bytes_: Iterable[int] | None = None) -> None:
+        """Read the nodes of one block that are asked of bytes, by default of all, in runs."""
+        wanted: Iterable[int] = range(len(self.nodes))
+        if bytes_ is not None:
+            wanted = {node for byte in bytes_ for node, _ in self.paths.get(byte, ())}
+        runs: list[list[int]] = []
+        for node in self._with_near(sorted(wanted)):
+            if not self.nodes[node].lacks_its_only_block:
+                continue
+            if runs and runs[-1][-1] == node - 1:
+                runs[-1].append(node)
+            else:
+                runs.append([node])
+        for run in runs:
+            for node, words in zip(run, self.load(run), strict=True):
+                self.nodes[node].keep(0, words)
+
+    def _with_near(self, wanted: Sequence[int]) -> list[int]:
+        """Return nodes, and those between two of them that are less than a request costs."""
+        found = list(wanted[:1])
+        for node in wanted[1:]:
+            between = range(found[-1] + 1, node)
+            if sum(self.nodes[one].num_bits for one in between) <= 8 * MERGE_GAP_BYTES:
+                found.extend(between)
+            found.append(node)
+        return found
 
     def count(self, byte: int, places: Positions) -> Positions:
         """Return how often a byte of the tree occurs before places."""

@@ -116,6 +116,24 @@ def test_only_what_a_search_needs_is_read(tmp_path):
 
 
 @pytest.mark.oracle
+def test_fewer_requests_than_the_oracle(tmp_path):
+    """For a text that is nowhere, one that is here and there, and one of many rows."""
+    import lance
+
+    texts = [f"user {number * 2_654_435_761 % 2**32:x} of item" for number in range(3000)]
+    path = write(pa.table({"s": texts}), tmp_path).uri
+    lanceref.dataset(path).create_scalar_index("s", IndexConfig("fm"))
+    for text in ("zz", texts[77][5:], "9 of"):
+        costs = []
+        for library in (lanceref, lance):
+            opened = library.dataset(path)
+            opened.io_stats_incremental()
+            opened.to_table(filter=f"contains(s, '{text}')", columns=[], with_row_id=True)
+            costs.append(opened.io_stats_incremental().read_iops)
+        assert costs[0] <= costs[1], text
+
+
+@pytest.mark.oracle
 def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path):
     """Columns and metadata are equal; rows of both libraries from the files of both."""
     import lance

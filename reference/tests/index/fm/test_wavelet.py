@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -31,7 +33,10 @@ def tree_over(text: bytes) -> WaveletTree:
     """Return the wavelet tree of a text."""
     array = np.frombuffer(text, np.uint8)
     tree = build_tree(np.bincount(array, minlength=256))
-    return WaveletTree(tree, [held(bits) for bits in node_bits(tree, array)], tree.paths())
+    nodes = [held(bits) for bits in node_bits(tree, array)]
+    return WaveletTree(
+        tree, nodes, tree.paths(), lambda numbers: [nodes[number].load(0) for number in numbers]
+    )
 
 
 def test_worked_example():
@@ -59,6 +64,25 @@ def test_a_block_with_other_ones_is_refused():
     with pytest.raises(FormatError) as caught:
         held(np.ones(70, np.bool_), change=1).ones(np.array([3]))
     assert caught.value.clause == "L.index.fm.rank"
+
+
+def test_nodes_are_read_together():
+    """Those of a byte with what is between them, then what is left; each once."""
+    tree = tree_over(bytes(range(8)) * 2)
+    runs: list[list[int]] = []
+    load = tree.load
+
+    def told(numbers):
+        runs.append(list(numbers))
+        return load(numbers)
+
+    told_tree = dataclasses.replace(tree, load=told)
+    told_tree.prepare([5, 99])
+    of_byte = [node for node, _ in tree.paths[5]]
+    assert runs == [list(range(of_byte[0], of_byte[-1] + 1))]
+    told_tree.prepare()
+    told_tree.prepare()
+    assert sorted(node for run in runs for node in run) == list(range(7))
 
 
 @given(st.binary(min_size=2, max_size=300).filter(lambda text: len(set(text)) > 1))
