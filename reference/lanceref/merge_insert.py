@@ -197,7 +197,7 @@ class MergeInsertBuilder:
         self._check(source.schema)
         snapshot = self._table._snapshot
         actions = self._actions
-        found = match(snapshot, source, self._keys, single=actions.update or actions.delete)
+        found = match(snapshot, source, self._keys)
         as_columns = self._as_columns(source.schema)
         plan = plan_merge(snapshot, source, self._keys, actions, found)
         if as_columns:

@@ -1,7 +1,6 @@
 """Matching: which rows of a source are rows of a table, by the values of key columns.
 
-A key with a null matches nothing. A row of the table that is to be changed is matched by at most
-one row of the source.
+A key with a null matches nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import EditFailed
 from lanceref.projection import scan_projection
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
@@ -36,22 +34,13 @@ class Matching:
     unmatched_target: Numbers
 
 
-def match(snapshot: Snapshot, source: pa.Table, keys: Sequence[str], *, single: bool) -> Matching:
-    """Find the pairs. Raises EditFailed when two source rows match one row, if it is `single`."""
+def match(snapshot: Snapshot, source: pa.Table, keys: Sequence[str]) -> Matching:
+    """Find the pairs."""
     own = _target_keys(snapshot, keys)
     theirs = source.select(list(keys)).append_column(SOURCE, pa.array(np.arange(len(source))))
     own = own.append_column(TARGET, pa.array(np.arange(len(own))))
     pairs = own.join(_comparable(theirs, keys), list(keys), join_type="inner").sort_by(TARGET)
     target, matched = (pairs[name].to_numpy() for name in (TARGET, SOURCE))
-    twice = np.flatnonzero(target[1:] == target[:-1])
-    if single and len(twice):
-        row = pairs.slice(int(twice[0]), 1).select(list(keys)).to_pylist()[0]
-        values = ", ".join(f"{name} = {value}" for name, value in row.items())
-        raise EditFailed(
-            "Ambiguous merge inserts are prohibited: multiple source rows match the same target "
-            f"row on ({values}). Please ensure each target row is matched by at most one source "
-            "row."
-        )
     return Matching(
         target,
         matched,

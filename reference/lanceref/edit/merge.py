@@ -69,6 +69,8 @@ def plan_merge(
         passed = _passed(snapshot, source, found, actions.update_if)
         updated, update_sources = updated[passed], update_sources[passed]
     deleted = target if actions.delete else none
+    _check_single(source, keys, updated, update_sources)
+    _check_single(source, keys, deleted, sources)
     if actions.delete_unmatched:
         unmatched = found.unmatched_target
         if actions.delete_if:
@@ -81,6 +83,19 @@ def plan_merge(
         inserted=found.unmatched_source if actions.insert else none,
         num_deleted=len(deleted),
     )
+
+
+def _check_single(source: pa.Table, keys: list[str], changed: Numbers, sources: Numbers) -> None:
+    """Raise EditFailed when two source rows change one row of the table; `changed` is sorted."""
+    twice = np.flatnonzero(changed[1:] == changed[:-1])
+    if len(twice):
+        row = source.select(keys).slice(int(sources[twice[0]]), 1).to_pylist()[0]
+        values = ", ".join(f"{name} = {value}" for name, value in row.items())
+        raise EditFailed(
+            "Ambiguous merge inserts are prohibited: multiple source rows match the same target "
+            f"row on ({values}). Please ensure each target row is matched by at most one source "
+            "row."
+        )
 
 
 def _passed(snapshot: Snapshot, source: pa.Table, found: Matching, text: str) -> NDArray[np.bool_]:
@@ -151,8 +166,10 @@ def merged_rows(
 
 
 def _nulls(one: pa.Field, rows: int) -> pa.ChunkedArray:
-    type_ = one.type.storage_type if isinstance(one.type, pa.BaseExtensionType) else one.type
-    return pa.chunked_array([pa.nulls(rows, type_)])
+    if isinstance(one.type, pa.BaseExtensionType):
+        storage = pa.nulls(rows, one.type.storage_type)
+        return pa.chunked_array([pa.ExtensionArray.from_storage(one.type, storage)])
+    return pa.chunked_array([pa.nulls(rows, one.type)])
 
 
 def _overlaid(own: pa.Table, theirs: pa.Table) -> pa.Table:

@@ -32,6 +32,7 @@ def delete(making: Making) -> None:
     """Put the fragments of a Delete in place of theirs, and take whole ones out."""
     given = making.transaction.delete
     _replace(making, given.updated_fragments, given.deleted_fragment_ids)
+    _drop_files(making, [one.id for one in given.updated_fragments])
     drop_dead(making)
 
 
@@ -41,10 +42,7 @@ def update(making: Making) -> None:
     updated = [one.id for one in given.updated_fragments]
     _replace(making, given.updated_fragments, given.removed_fragment_ids)
     take_from_bitmaps(making, set(given.fields_modified), updated)
-    for number in updated:
-        fragment = making.fragment(number)
-        if fragment is not None:
-            drop_idle_files(fragment, making.field_ids)
+    _drop_files(making, updated)
     if making.stable and given.update_mode == REWRITE_COLUMNS:
         _note_updated(making, given)
     added = making.new_ids(given.new_fragments)
@@ -66,6 +64,13 @@ def _replace(
     making.replace_fragments(
         by_id.get(one.id, one) for one in list(making.message.fragments) if one.id not in gone
     )
+
+
+def _drop_files(making: Making, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        fragment = making.fragment(number)
+        if fragment is not None:
+            drop_idle_files(fragment, making.field_ids)
 
 
 def _note_updated(making: Making, given: Transaction.Update) -> None:

@@ -1,8 +1,9 @@
 """Rebase: a transaction made for an older version, made to fit the latest one.
 
-A Delete or Update takes the newest form of each fragment and adds what it takes out of it: the
-union of both deletions becomes a new deletion file, always a bitmap. An index stops covering the
-fragments whose indexed columns were written anew meanwhile.
+A Delete or Update keeps its fragments, with the files of columns that are gone meanwhile, and adds
+what others took out of them: the union of both deletions becomes a new deletion file, always a
+bitmap. It is made again where somebody else changed rows of a fragment of other files. An index
+stops covering the fragments whose indexed columns were written anew meanwhile.
 
 Clauses: L.txn.rebase.deletions, L.txn.rebase.read-version, L.txn.rebase.index,
 L.table.deletions.bitmap
@@ -23,7 +24,6 @@ from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
 from lanceref.table.deletions_write import write_deletions
-from lanceref.table.fragments import Fragment
 from lanceref.table.manifest import Manifest
 from lanceref.txn.conflict import operation_of
 from lanceref.txn.index_entries import covered, set_covered
@@ -63,19 +63,16 @@ def _rebase_fragments(
     touched = {number for one in theirs for number in fragments_of(one)}
     current = {one.id: one for one in latest.fragments}
     columns = moves_fields(staged.transaction)
+    if not columns:
+        _check_files(staged, changed, theirs, latest.version)
     updated = []
     for ours in changed.updated_fragments:
         now = current.get(ours.id)
-        if now is None or columns:
+        if now is None or columns or ours.id not in touched or staged.affected is None:
             updated.append(ours)
-        elif ours.id in touched and staged.affected is not None:
-            rows = staged.affected[ours.id]
-            updated.append(_merged(store, staged, now, rows, latest, past))
         else:
-            moved = table_pb2.DataFragment()
-            moved.CopyFrom(now.message)
-            moved.deletion_file.CopyFrom(ours.deletion_file)
-            updated.append(moved)
+            rows = staged.affected[ours.id]
+            updated.append(_merged(store, staged, ours, past.deleted(latest, now), rows, latest))
     del changed.updated_fragments[:]
     for fragment in updated:
         if fragment.HasField("deletion_file") and _is_empty(fragment):
@@ -84,23 +81,38 @@ def _rebase_fragments(
             changed.updated_fragments.append(fragment)
 
 
+def _check_files(
+    staged: Staged, changed: Changed, theirs: Sequence[Transaction], latest: int
+) -> None:
+    """Raise CommitConflict where somebody changed rows of a fragment that had other files."""
+    own = {one.id: list(one.files) for one in changed.updated_fragments}
+    for transaction in theirs:
+        operation = operation_of(transaction)
+        if operation not in ("delete", "update"):
+            continue
+        other = transaction.delete if operation == "delete" else transaction.update
+        for one in other.updated_fragments:
+            if own.get(one.id, list(one.files)) != list(one.files):
+                ours = operation_of(staged.transaction)
+                raise CommitConflict(ours, "the same fragments", latest, retryable=True)
+
+
 def _merged(
     store: Store,
     staged: Staged,
-    now: Fragment,
+    ours: table_pb2.DataFragment,
+    gone: NDArray[np.int64],
     rows: NDArray[np.int64],
     latest: Manifest,
-    past: Past,
 ) -> table_pb2.DataFragment:
     """Return the fragment with our rows taken out beside those that are out already."""
-    gone = past.deleted(latest, now)
     if np.isin(rows, gone).any():
-        ours = operation_of(staged.transaction)
-        raise CommitConflict(ours, "the same rows", latest.version, retryable=True)
+        operation = operation_of(staged.transaction)
+        raise CommitConflict(operation, "the same rows", latest.version, retryable=True)
     merged = table_pb2.DataFragment()
-    merged.CopyFrom(now.message)
+    merged.CopyFrom(ours)
     every = np.union1d(gone, rows)
-    file = write_deletions(store, now.id, latest.version, every, staged.draft, as_bitmap=True)
+    file = write_deletions(store, ours.id, latest.version, every, staged.draft, as_bitmap=True)
     merged.deletion_file.CopyFrom(file)
     return merged
 

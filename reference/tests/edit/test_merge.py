@@ -1,5 +1,6 @@
 """What becomes of matched and other rows."""
 
+import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.edit.matching import match
@@ -13,7 +14,7 @@ SOURCE = pa.table({"a": [100, 2, 9], "b": [1, 2, 3]})
 
 def _plan(tmp_path, **actions):
     snapshot = table(tmp_path, stable=True)._snapshot
-    found = match(snapshot, SOURCE, ["a"], single=True)
+    found = match(snapshot, SOURCE, ["a"])
     return snapshot, plan_merge(snapshot, SOURCE, ["a"], Actions(**actions), found)
 
 
@@ -48,6 +49,41 @@ def test_a_match_may_be_forbidden(tmp_path):
     with pytest.raises(EditFailed, match="a = 2"):
         _plan(tmp_path, fail=True)
     assert not Actions()
+
+
+@pytest.mark.parametrize("condition", ["", "source.b < 3", "target.a = 2"])
+def test_a_row_is_changed_once(tmp_path, condition):
+    """Two source rows that change row 2: nobody knows which."""
+    twice = pa.table({"a": [2, 2], "b": [1, 2]})
+    for actions in (Actions(update=True, update_if=condition), Actions(delete=True)):
+        with pytest.raises(EditFailed, match=r"Ambiguous.*a = 2"):
+            _twice(tmp_path, twice, actions)
+
+
+def test_a_row_that_stays_may_be_matched_twice(tmp_path):
+    """Where the condition passes for one of the two source rows, or none, all is clear."""
+    twice = pa.table({"a": [2, 2], "b": [1, 2]})
+    plan = _twice(tmp_path, twice, Actions(update=True, update_if="source.b > 1", insert=True))
+    assert ([1], [1]) == (plan.updated.tolist(), plan.update_sources.tolist())
+    plan = _twice(tmp_path, twice, Actions(update=True, update_if="target.a < 2", insert=True))
+    assert ([], []) == (plan.updated.tolist(), plan.inserted.tolist())
+
+
+def _twice(tmp_path, source, actions):
+    snapshot = table(tmp_path / str(len(list(tmp_path.iterdir()))))._snapshot
+    return plan_merge(snapshot, source, ["a"], actions, match(snapshot, source, ["a"]))
+
+
+def test_missing_values_have_the_type_of_their_column(tmp_path):
+    """Updated rows and inserted ones of a JSON column go into one file."""
+    schema = pa.schema([("a", pa.int64()), ("j", pa.json_()), ("b", pa.int64())])
+    rows = pa.Table.from_pylist([{"a": n, "j": "1", "b": n} for n in (1, 2)], schema)
+    made = lanceref.write_dataset(rows, tmp_path)
+    merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
+    merge.execute(pa.table({"a": [2, 3], "b": [7, 8]}))
+
+    found = {row["a"]: (row["j"], row["b"]) for row in made.to_table().to_pylist()}
+    assert {1: ("1", 1), 2: ("1", 7), 3: (None, 8)} == found
 
 
 def test_rows_are_put_together(tmp_path):

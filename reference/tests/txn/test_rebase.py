@@ -1,6 +1,8 @@
 """Rebases."""
 
+import lanceref
 import numpy as np
+import pyarrow as pa
 import pytest
 from lanceref.context import Context
 from lanceref.cursor import Cursor
@@ -62,13 +64,25 @@ def test_a_fragment_whose_rows_are_all_out_goes(tmp_path):
     assert ([0], 0) == (list(made.delete.deleted_fragment_ids), len(made.delete.updated_fragments))
 
 
-def test_only_the_deletion_is_carried_to_a_changed_fragment(tmp_path):
-    """A projection dropped a file meanwhile: it does not come back."""
+@pytest.mark.parametrize("theirs", [[], THEIRS])
+def test_a_fragment_keeps_the_file_of_columns_dropped_meanwhile(tmp_path, theirs):
+    """It goes when the version is made; what others took out of the fragment is out."""
     latest = versions.table(version=4, fragments=[manifests.fragment(0, versions.files(0))])
-    made = rebase(LocalStore(tmp_path), _delete([2]), [], latest, _Gone()).transaction
+    made = rebase(LocalStore(tmp_path), _delete([2]), theirs, latest, _Gone(7)).transaction
     fragment = made.delete.updated_fragments[0]
 
-    assert ([0], 1) == (list(fragment.files[0].fields), fragment.deletion_file.id)
+    assert [0, 1, 2] == list(fragment.files[0].fields)
+    assert 1 + len(theirs) == fragment.deletion_file.num_deleted_rows
+
+
+def test_rows_changed_in_a_fragment_of_other_files_are_looked_at_again(tmp_path):
+    """Somebody dropped a column, then somebody deleted a row that is none of ours."""
+    other = manifests.fragment(0, versions.files(0))
+    theirs = [versions.transaction(delete={"updated_fragments": [other]})]
+    with pytest.raises(CommitConflict, match="this delete transaction was preempted") as caught:
+        rebase(LocalStore(tmp_path), _delete([2]), theirs, versions.table(version=4), _Gone(7))
+
+    assert caught.value.retryable
 
 
 def test_a_new_index_does_not_cover_columns_written_since(tmp_path):
@@ -86,3 +100,31 @@ def test_a_new_index_does_not_cover_columns_written_since(tmp_path):
     with pytest.raises(CommitConflict) as caught:
         rebase(LocalStore(tmp_path), ours, theirs, gone, _Gone())
     assert not caught.value.retryable
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("between", [("drop",), ("delete", "drop"), ("drop", "delete")])
+@pytest.mark.parametrize("change", ["update", "delete"])
+def test_the_oracle_keeps_the_same_files(tmp_path, change, between):
+    """In the transaction and in the version that it makes."""
+    import lance
+
+    steps = {"drop": lambda one: one.drop_columns(["c"]), "delete": lambda one: one.delete("k = 1")}
+    found = []
+    for module, name in ((lance, "o"), (lanceref, "l")):
+        root = str(tmp_path / name)
+        module.write_dataset(pa.table({"k": range(9), "f": range(9)}), root).add_columns({"c": "k"})
+        old = module.dataset(root)
+        for step in between:
+            steps[step](module.dataset(root))
+        if change == "update":
+            old.update({"f": "7"}, where="k > 4")
+        else:
+            old.delete("k > 4")
+        made = module.dataset(root)
+        operation = made.get_transactions(1)[0].operation
+        parts = [*operation.updated_fragments, *made.get_fragments()]
+        kept = [one.files if hasattr(one, "files") else one.data_files() for one in parts]
+        found.append([[file.fields for file in files] for files in kept])
+
+    assert found[0] == found[1]
