@@ -7,7 +7,7 @@ import struct
 import pyarrow as pa
 
 from lance_conformance.recipes.indexed import Indexed
-from lance_conformance.recipes.tables.faults_indices import fault, metadata, values
+from lance_conformance.recipes.tables.faults_indices import fault, lint, metadata, values
 from lance_conformance.recipes.tables.indices import search
 
 _PLACES = [(0, 0), (1, 5), None, (2, 2), (9, 9), (9, 0), (5, 5), (6, 5), (4, 9), (3, 3),
@@ -53,4 +53,6 @@ NEGATIVES = (
           "L.index.rtree.pages", values(_DATA, "id", b"\7", 8 * _LEAVES)),
     fault("rtree/plain", "boxes", "a leaf outside of the box of its page",
           "L.index.rtree.boxes", values(_DATA, "xmin", b"\xff", 6)),
+    lint("rtree/plain", "order", "a leaf so wide that its middle lies further along the curve",
+         "L.index.rtree.order", values(_DATA, "xmax", struct.pack("<d", 9), 8 * 5)),
 )  # fmt: skip
