@@ -8,6 +8,7 @@ Clauses: L.index.fts.analyzer.order, L.index.fts.analyzer.length, L.index.fts.an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,9 @@ from lanceref.index.fulltext.word_breaks import icu
 
 MOST_KNOWN = 1 << 17
 """Tokens whose form is remembered."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""What no stem is found of: it is no text."""
 
 
 def lowered(text: str) -> str:
@@ -129,7 +133,7 @@ class Analyzer:
             return None
         if analysis.lower_case:
             token = lowered(token)
-        if self._stem is not None:
+        if self._stem is not None and not _SURROGATE.search(token):
             token = self._stem(token)
         if token in self._stop_words:
             return None

@@ -51,6 +51,7 @@ class BloomFilter:
 
     def __init__(self, segment: Segment) -> None:
         self._file = segment.file(FILE)
+        self._file.hold()
         self._spans = zones.read_spans(self._file)
 
     @cached_property

@@ -28,7 +28,6 @@ from lanceref.index.row_set import (
     intersection,
     parse_row_set,
     row_set,
-    union,
 )
 from lanceref.index.scalar.bitmap import LOOKUP, Bitmap, check_sets, entries, write_bitmaps
 from lanceref.index.segment import Moved, Segment
@@ -57,8 +56,9 @@ class LabelList:
         if isinstance(predicate, IsNull):
             return null_lists(self._segment)
         assert isinstance(predicate, HasLabels)
-        found = [self._bitmap.search(Among((label,))) for label in predicate.labels]
-        return intersection(found) if predicate.every else union(found)
+        if not predicate.every:
+            return self._bitmap.search(Among(predicate.labels))
+        return intersection([self._bitmap.search(Among((one,))) for one in predicate.labels])
 
     def statistics(self) -> dict[str, object]:
         """Return the number of labels."""

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import random
+from importlib import import_module
+
+import pytest
+import snowballstemmer
 from lanceref.index.fulltext.analyzer import Analyzer, lowered
-from lanceref.index.fulltext.parameters import Analysis
+from lanceref.index.fulltext.parameters import LANGUAGES, Analysis
+from lanceref.index.fulltext.stop_words import stop_words
 
 
 def forms(text: str, **settings) -> list[str]:
@@ -19,6 +25,25 @@ def test_worked_steps():
     assert ["ete"] == forms("Été")
     assert ["été"] == forms("Été", ascii_folding=False)
     assert ["chanton", "le"] == forms("chantons les", language="French", remove_stop_words=False)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_compiled_stems_are_those_of_the_plain_algorithms(language):
+    """Of stop words, of two of them together, and of letters of the language in any order."""
+    module = import_module(f"snowballstemmer.{language.lower()}_stemmer")
+    plain = getattr(module, f"{language}Stemmer")()
+    source = random.Random(language)
+    known = sorted(stop_words(language)) or ["".join(map(chr, range(0x627, 0x64B)))]
+    letters = sorted(set("".join(known)))
+    words = [*known, *map("".join, zip(known, reversed(known), strict=True))]
+    words += ["".join(source.choices(letters, k=source.randrange(1, 12))) for _ in range(300)]
+    stem = snowballstemmer.stemmer(language.lower()).stemWord
+    assert list(map(plain.stemWord, words)) == list(map(stem, words))
+
+
+def test_what_is_no_text_has_no_stem():
+    """A lone half of a surrogate pair keeps its word as it is."""
+    assert ["runnings\ud800"] == forms("runnings\ud800", base_tokenizer="raw")
 
 
 def test_long_tokens_are_dropped():
