@@ -6,11 +6,14 @@ those who want to say so. Only this package imports PySpark.
 
 from __future__ import annotations
 
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
-from lanceref.spark.source import LanceDataSource
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def register(spark: SparkSession) -> None:
     """Make the format `lance_reference` known to a session."""
+    from lanceref.spark.source import LanceDataSource
+
     spark.dataSource.register(LanceDataSource)

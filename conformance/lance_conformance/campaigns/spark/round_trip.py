@@ -43,7 +43,7 @@ def round_trip(session: SparkSession, folder: Path, rows: int) -> tuple[str, lis
         wrong.append(f"number and hash of all rows: {sums}")
     filter_ = f"kind = 7 AND id >= {rows // 2}"
     ours = _read(session, uri, "reference", filter_).cache()
-    theirs = _read(session, uri, "pylance", filter_)
+    theirs = _read(session, uri, "pylance", filter_).cache()
     wanted = sum(1 for id_ in range(rows // 2, rows) if id_ % KINDS == 7)
     found = ours.count()
     if found != wanted:
