@@ -169,7 +169,7 @@ def _described(segment: Segment) -> tuple[str, dict[str, object]]:
         shown = "Vector" if is_early and not type_name(segment.entry) else "Unknown"
         return SHOWN.get(segment.entry.name, shown), {}
     if kind.json_path is not None:
-        return JSON, {}
+        return JSON, {"path": kind.json_path, "target_details": {}}
     return (kind.shown, {}) if kind.describe is None else kind.describe(segment)
 
 

@@ -24,11 +24,12 @@ from pyroaring import BitMap
 
 from lanceref.context import Context
 from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage, FormatError, Place, UnknownIndex
+from lanceref.errors import CorruptPage, Place, UnknownIndex
 from lanceref.file.schema import Field
 from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.bm25 import Corpus
 from lanceref.index.fulltext.check import check_partition
+from lanceref.index.fulltext.details import Details, describe_full_text, parse_details
 from lanceref.index.fulltext.documents import gather
 from lanceref.index.fulltext.layouts import METADATA, STAGING, first_number, is_staged, layout_of
 from lanceref.index.fulltext.parameters import Settings, requested
@@ -66,7 +67,7 @@ class Inverted:
                     wanted=f"one of {TOKEN_SETS}",
                 )
         if segment.entry.index_details.value:
-            details = _details(segment)
+            details = _is_of_elements(segment)
             self.settings = replace(self.settings, list_elements=details)
 
     @cached_property
@@ -121,19 +122,10 @@ class Inverted:
         }
 
 
-def _details(segment: Segment) -> bool:
-    """Return whether the details say that elements of lists are documents. Raises FormatError."""
-    from google.protobuf.message import DecodeError
-
-    from lanceref.proto import index_details_pb2
-
-    try:
-        found = index_details_pb2.InvertedIndexDetails.FromString(segment.entry.index_details.value)
-    except DecodeError as error:
-        raise FormatError(
-            "L.index.fts.params", segment.place, found=f"{error}", wanted="InvertedIndexDetails"
-        ) from error
-    return bool(found.document_granularity == index_details_pb2.InvertedIndexDetails.LIST_ELEMENT)
+def _is_of_elements(segment: Segment) -> bool:
+    """Return whether the details say that elements of lists are documents. Raises BadProto."""
+    found = parse_details(segment.entry.index_details.value, segment.place)
+    return found.document_granularity == Details.LIST_ELEMENT
 
 
 def _metadata(settings: Settings, numbers: Sequence[int]) -> dict[str, str]:
@@ -270,6 +262,7 @@ INVERTED = Kind(
     check=check,
     staging=Staging(stage, is_staged, finish),
     of_details=kind_at,
+    describe=describe_full_text,
 )
 """The index type."""
 

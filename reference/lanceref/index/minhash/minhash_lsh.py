@@ -26,6 +26,7 @@ from lanceref.index.kind import Built, Kind, Parameters
 from lanceref.index.minhash.bands import BANDS, PREFIX, SIGNATURES, VERSION, MinHashLsh
 from lanceref.index.minhash.parameters import (
     MinHashParameters,
+    describe_minhash,
     requested_parameters,
 )
 from lanceref.index.minhash.signature import Signatures, Signer, band_keys
@@ -181,5 +182,6 @@ MINHASHLSH = Kind(
     check=check,
     entries=entries,
     rows_of=rows_of,
+    describe=describe_minhash,
 )
 """The index type."""

@@ -12,9 +12,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lanceref.cursor import Cursor
 from lanceref.errors import BadProto, FormatError, OperationRefused, Place, UnknownVersion
+from lanceref.index.fulltext.details import shown_analysis
 from lanceref.index.fulltext.parameters import Analysis, Settings, parse_analysis, requested
+from lanceref.index.segment import Segment
 from lanceref.proto import index_details_pb2, index_pb2
+from lanceref.wire import parse_message
 
 MOST_HASHES = 4096
 MOST_BANDS = 256
@@ -149,3 +153,18 @@ def _parsed_analysis(details: index_details_pb2.InvertedIndexDetails, place: Pla
         "block_size": details.block_size,
     }
     return parse_analysis(json.dumps(found), place)
+
+
+def describe_minhash(segment: Segment) -> tuple[str, dict[str, object]]:
+    """Return the name and the details as lists have them. Raises BadProto."""
+    data = memoryview(segment.entry.index_details.value)
+    kind = index_pb2.MinHashLshIndexDetails
+    cursor = Cursor(data, 0, segment.ctx)
+    found = parse_message(cursor, kind, "details", "L.index.minhash.details")
+    return "MinHashLsh", {
+        "num_hashes": found.num_hashes,
+        "num_bands": found.num_bands,
+        "shingle_size": found.shingle_size,
+        "tokenizer": shown_analysis(found.tokenizer, segment.place),
+        "signature_version": found.signature_version,
+    }
