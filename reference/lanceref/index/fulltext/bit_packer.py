@@ -32,11 +32,22 @@ def unpack(data: memoryview, width_bits: int, lanes: int) -> Numbers:
     """Return the 32 x lanes numbers of a group."""
     if not width_bits:
         return np.zeros(PER_LANE * lanes, np.uint32)
-    words = np.frombuffer(data, "<u4").reshape(width_bits, lanes)
-    octets = np.ascontiguousarray(words.T).view(np.uint8)
-    bits = np.unpackbits(octets, axis=1, bitorder="little").reshape(lanes, PER_LANE, width_bits)
-    weights = np.uint64(1) << np.arange(width_bits, dtype=np.uint64)
-    return (bits @ weights).T.reshape(-1).astype(np.uint32)
+    rows = np.frombuffer(data, np.uint8)[np.newaxis]
+    return unpack_rows(rows, width_bits, lanes).reshape(-1)
+
+
+def unpack_rows(rows: NDArray[np.uint8], width_bits: int, lanes: int) -> Numbers:
+    """Return the 32 x lanes numbers of each of some groups, with 1 bit or more: uint32.
+
+    Every row has the bytes of a group, and the result a row for each.
+    """
+    words = rows.view("<u4").reshape(len(rows), width_bits, lanes)
+    both = words.astype(np.uint64)
+    both[:, :-1] |= both[:, 1:] << np.uint64(32)  # a number may go on in the next word
+    word, bit = np.divmod(np.arange(PER_LANE) * width_bits, 32)
+    mask = np.uint64((1 << width_bits) - 1)
+    numbers = both[:, word] >> bit.astype(np.uint64)[:, np.newaxis] & mask
+    return numbers.astype(np.uint32).reshape(len(rows), PER_LANE * lanes)
 
 
 def pack(numbers: Numbers, width_bits: int) -> bytes:

@@ -42,6 +42,7 @@ from lanceref.index.fulltext.byte_runs import (
     placed,
     ranges,
 )
+from lanceref.index.fulltext.full_blocks import full_postings
 from lanceref.index.fulltext.varints import (
     encode_varint,
     encode_varints,
@@ -97,8 +98,9 @@ def parse_postings(
             found=f"{len(blocks)} blocks of {length} documents out of {num_documents}",
             wanted=f"blocks of {layout.size}",
         )
-    parts: list[Postings] = []
-    for number, cursor in enumerate(blocks):
+    parts = _full_parts(blocks[: length // layout.size], num_documents, layout)
+    for number in range(length // layout.size if parts else 0, len(blocks)):
+        cursor = blocks[number]
         part = _parse_block(cursor, min(layout.size, length - number * layout.size), layout)
         _check(cursor, part, int(parts[-1].documents[-1]) if parts else -1, num_documents)
         parts.append(part)
@@ -107,6 +109,16 @@ def parse_postings(
         np.concatenate(none + [part.documents for part in parts]),
         np.concatenate(none + [part.frequencies for part in parts]),
     )
+
+
+def _full_parts(
+    blocks: Sequence[Cursor], num_documents: int, layout: BlockLayout
+) -> list[Postings]:
+    """Return the postings of full blocks at once; none when each has to be looked at."""
+    if layout.size != SMALL or not blocks or blocks[0].ctx.spans is not None:
+        return []
+    found = full_postings([one.data for one in blocks], num_documents)
+    return [] if found is None else [Postings(*found)]
 
 
 def _parse_block(cursor: Cursor, count: int, layout: BlockLayout) -> Postings:
