@@ -173,14 +173,24 @@ class CommitConflict(CommitConflictError):
         self.ours = ours
         self.theirs = theirs
         self.version = version
-        beginning = "Retryable commit conflict" if retryable else "Incompatible transaction"
+        beginning = (
+            f"Retryable commit conflict for version {version}"
+            if retryable
+            else "Incompatible transaction"
+        )
         how = "was preempted by" if retryable else "is incompatible with"
         again = " Please retry." if retryable else ""
         super().__init__(
-            f"{beginning}: this {ours} transaction {how} concurrent transaction {theirs} at "
-            f"version {version}.{again}",
+            f"{beginning}: This {_named(ours)} transaction {how} concurrent transaction "
+            f"{_named(theirs)} at version {version}.{again}",
             retryable,
         )
+
+
+def _named(operation: str) -> str:
+    """Return the name of an operation as messages have it; other words stay."""
+    is_name = operation.islower() and " " not in operation
+    return operation.title().replace("_", "") if is_name else operation
 
 
 class RetriesExhausted(CommitConflictError):

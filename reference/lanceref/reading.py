@@ -33,6 +33,7 @@ from lanceref.snapshot import positions_of
 from lanceref.storage import IOStats
 from lanceref.table.check import check_dataset
 from lanceref.take_blobs import check_buffer, locate_blobs, read_ranges
+from lanceref.txn.making import storage_version_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +73,8 @@ class Reading(OpenTable):
     @property
     def data_storage_version(self) -> str:
         """Name of the data storage version."""
-        return self._snapshot.manifest.storage_version
+        manifest = self._snapshot.manifest
+        return manifest.storage_version or str(storage_version_of(manifest.message))
 
     def __len__(self) -> int:
         return self.count_rows()

@@ -304,3 +304,14 @@ def test_a_system_column_is_taken_as_often_as_asked(tmp_path):
     taken = made.take([1, 2], columns=["a", "_rowid", "a", "_rowid"])
     assert ["a", "_rowid", "_rowid"] == taken.column_names
     assert [1, 2] == taken.column(2).to_pylist()
+
+
+@pytest.mark.parametrize(("flags", "version"), [(0, "0.1"), (4, "2.2")])
+def test_an_early_table_has_the_storage_version_that_new_files_get(tmp_path, flags, version):
+    """Where it does not name it."""
+    early = lanceref.write_dataset(TABLE.slice(0, 0), tmp_path)
+    message = early._snapshot.manifest.message
+    message.ClearField("data_format")
+    message.writer_feature_flags = flags
+
+    assert version == early.data_storage_version

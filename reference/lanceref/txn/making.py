@@ -23,7 +23,7 @@ from lanceref.context import Context
 from lanceref.errors import AppendRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_message
-from lanceref.file.versions import FROM_WORDS, V0_1, V2_0, FileVersion
+from lanceref.file.versions import FROM_WORDS, V0_1, FileVersion, version_named
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.draft import Draft
@@ -170,7 +170,8 @@ class Making:
 def storage_version_of(message: table_pb2.Manifest) -> FileVersion:
     """Return the version that new files of a table have.
 
-    Very old manifests do not name it: it is that of their files, or without a file said by a flag.
+    Very old manifests do not name it: it is that of their files, or without a file the
+    default one where a flag says that it is not 0.1.
     """
     named = STORAGE_VERSIONS.get(message.data_format.version)
     if named is not None:
@@ -178,7 +179,7 @@ def storage_version_of(message: table_pb2.Manifest) -> FileVersion:
     for fragment in message.fragments:
         for file in fragment.files:
             return FROM_WORDS[file.file_major_version, file.file_minor_version]
-    return V2_0 if message.reader_feature_flags & USE_V2_FORMAT else V0_1
+    return version_named(None) if message.writer_feature_flags & USE_V2_FORMAT else V0_1
 
 
 def begin(before: Manifest | None, staged: Staged, past: Past) -> Making:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.errors import AppendRefused
 from lanceref.file.schema_write import schema_of
-from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2
+from lanceref.file.versions import V0_1, V2_1, V2_2
 from lanceref.txn.apply import encode_next
 from lanceref.txn.making import Staged, storage_version_of
 from lanceref.txn.transaction import new_append, new_overwrite
@@ -117,9 +117,9 @@ def test_old_and_new_files_do_not_mix(version, words):
         _appended(before, 1, file_major_version=major, file_minor_version=minor)
 
 
-@pytest.mark.parametrize(("flags", "version"), [(0, V0_1), (4, V2_0)])
+@pytest.mark.parametrize(("flags", "version"), [(0, V0_1), (4, V2_2)])
 def test_a_manifest_without_a_name_says_its_version_by_a_flag(flags, version):
-    """Very old tables."""
-    message = manifests.minimal(data_format=None, reader_feature_flags=flags)
+    """Very old tables; the flag is one for writers."""
+    message = manifests.minimal(data_format=None, writer_feature_flags=flags)
 
     assert version == storage_version_of(message)

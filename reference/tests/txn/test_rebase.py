@@ -79,7 +79,7 @@ def test_rows_changed_in_a_fragment_of_other_files_are_looked_at_again(tmp_path)
     """Somebody dropped a column, then somebody deleted a row that is none of ours."""
     other = manifests.fragment(0, versions.files(0))
     theirs = [versions.transaction(delete={"updated_fragments": [other]})]
-    with pytest.raises(CommitConflict, match="this delete transaction was preempted") as caught:
+    with pytest.raises(CommitConflict, match="This Delete transaction was preempted") as caught:
         rebase(LocalStore(tmp_path), _delete([2]), theirs, versions.table(version=4), _Gone(7))
 
     assert caught.value.retryable
