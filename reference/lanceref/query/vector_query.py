@@ -106,7 +106,8 @@ def _check(query: VectorQuery, schema: LanceSchema) -> None:
     if element not in ELEMENTS:
         raise QueryRefused(f"Column {query.column} has element type {element}")
     if (metric == "hamming") != (element == pa.uint8()):
-        raise QueryRefused(f"Distance type {metric} does not support {element} vectors")
+        named = f"{'UInt' if element == pa.uint8() else 'Float'}{element.bit_width}"
+        raise QueryRefused(f"Distance type {metric} does not support {named} vectors")
     if query.batch and any(field.name == "query_index" for field in schema.fields):
         raise QueryRefused(
             "batch nearest neighbor search cannot be used on datasets with column 'query_index'"

@@ -78,6 +78,16 @@ def test_metrics():
     assert "hamming" == asked("u").default_metric
 
 
+@pytest.mark.parametrize(
+    ("column", "metric", "named"),
+    [("u", "l2", "UInt8"), ("f", "hamming", "Float32"), ("s.v", "hamming", "Float64")],
+)
+def test_a_metric_that_does_not_fit_is_told_with_the_type(column, metric, named):
+    """Types have the names that pylance gives them."""
+    with pytest.raises(QueryRefused, match=f"Distance type {metric} does not support {named} vec"):
+        asked(column, metric=metric)
+
+
 def test_partitions_to_look_at():
     """`nprobes` is both ends, unless an effort is given."""
     assert (3, 3) == asked(nprobes=3).nprobes
