@@ -49,7 +49,6 @@ def endings_with(partition: Partition, text: bytes) -> tuple[int, int]:
 
 def step(partition: Partition, endings: Positions) -> Positions:
     """Return the endings that are a byte longer."""
-    partition.tree.prepare()
     bytes_, before = partition.tree.bytes_at(endings)
     return partition.firsts[bytes_] + before
 
@@ -59,6 +58,7 @@ def beginnings(partition: Partition, first: int, end: int) -> Positions:
     rate = partition.samples.rate
     if (end - first) * rate > partition.num_bytes:
         return all_beginnings(partition)[first:end]
+    partition.tree.prepare()
     endings = np.arange(first, end)
     found = []
     for count in range(MOST_STEPS):
@@ -75,6 +75,7 @@ def all_beginnings(partition: Partition) -> Positions:
     """Return where each ending begins. Raises CorruptPage when steps do not lead to a sample."""
     size, rate = partition.num_bytes, partition.samples.rate
     ends = np.empty(size, np.int64)
+    partition.tree.prepare()
     for first in range(0, size, RUN):
         run = np.arange(first, min(first + RUN, size))
         ends[run] = step(partition, run)

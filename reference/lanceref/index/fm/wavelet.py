@@ -12,7 +12,7 @@ Clauses: L.index.fm.node, L.index.fm.rank
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,11 +23,13 @@ from lanceref.errors import CorruptPage, Place
 from lanceref.index.fm.huffman_tree import BYTE, HuffmanTree, Path
 
 WORD_BITS = 64
+WORD_SHIFT = 6
 BLOCK_WORDS = 4096
 BLOCK_BITS = BLOCK_WORDS * WORD_BITS
 
 Positions = NDArray[np.int64]
 Words = NDArray[np.uint64]
+Part = tuple[slice | Positions, Words, Positions, Positions, Words]
 
 
 @dataclass(slots=True)
@@ -46,15 +48,30 @@ class NodeBits:
 
     def ones(self, places: Positions) -> Positions:
         """Return the number of ones before places, each from 0 to the number of bits."""
-        numbers = np.minimum(places // BLOCK_BITS, len(self.before) - 2)
         found = np.empty(len(places), np.int64)
-        for number in np.unique(numbers).tolist():
-            own = numbers == number
-            words, before = self._block(number)
-            word, bit = np.divmod(places[own] - number * BLOCK_BITS, WORD_BITS)
-            below = (np.uint64(1) << bit.astype(np.uint64)) - np.uint64(1)
+        for own, words, before, word, bit in self._parts(places):
+            below = (np.uint64(1) << bit) - np.uint64(1)
             found[own] = before[word] + np.bitwise_count(words[word] & below)
         return found
+
+    def bits(self, places: Positions) -> NDArray[np.bool_]:
+        """Return the bits at places below the number of bits."""
+        found = np.empty(len(places), np.bool_)
+        for own, words, _, word, bit in self._parts(places):
+            found[own] = words[word] >> bit & np.uint64(1)
+        return found
+
+    def _parts(self, places: Positions) -> Iterator[Part]:
+        """Yield the places of each block: which they are, its words, the ones before, word, bit."""
+        if len(self.before) == 2:
+            parts: list[tuple[int, slice | Positions]] = [(0, slice(None))]
+        else:
+            blocks = np.minimum(places // BLOCK_BITS, len(self.before) - 2)
+            parts = [(one, np.flatnonzero(blocks == one)) for one in np.unique(blocks).tolist()]
+        for number, own in parts:
+            inside = places[own] - number * BLOCK_BITS
+            word, bit = inside >> WORD_SHIFT, (inside & (WORD_BITS - 1)).astype(np.uint64)
+            yield own, *self._block(number), word, bit
 
     def _block(self, number: int) -> tuple[Words, Positions]:
         """Return the words of a block and the ones before each, with an empty word behind."""
@@ -136,7 +153,7 @@ class WaveletTree:
         while pending:
             node, rows, places = pending.pop()
             ones = self.nodes[node].ones(places)
-            bits = self.nodes[node].ones(places + 1) > ones
+            bits = self.nodes[node].bits(places)
             for side, (kind, which) in enumerate(self.tree.sides[node]):
                 mask = bits if side else ~bits
                 below = ones[mask] if side else (places - ones)[mask]
