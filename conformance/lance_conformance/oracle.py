@@ -6,6 +6,7 @@ Imported when it is asked for, so that everything else works where it is not ins
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 
@@ -17,3 +18,8 @@ def lance() -> ModuleType:
 def lance_file() -> ModuleType:
     """Return the oracle's data file module."""
     return import_module("lance.file")
+
+
+def is_installed() -> bool:
+    """Return whether the oracle is there, without importing it."""
+    return find_spec("lance") is not None

@@ -47,6 +47,8 @@ def check_against_rows(
     if by_address and segment.moves is not None:
         kept, keys = segment.moves(keys)
         values = values.filter(pa.array(kept))
+    if by_address:
+        segment.check_fragments(np.sort(keys))
     order = np.argsort(keys, kind="stable")
     values, keys = values.take(pa.array(order)), keys[order]
     if index.kind.rows_of is not None:

@@ -69,7 +69,11 @@ class Opened:
     def _search(self, predicate: Predicate) -> Found | None:
         """Return the rows where they are now."""
         found = self.index.search(predicate)
-        if found is None or self.segment.moves is None or not self.by_address:
+        if found is None or not self.by_address:
+            return found
+        if isinstance(found, RowSet):
+            self.segment.check_fragments(found.keys)
+        if self.segment.moves is None:
             return found
         rows = found if isinstance(found, RowSet) else found.rows
         return row_set(self.segment.moves(rows.keys)[1])
@@ -147,8 +151,10 @@ class Indices:
     def segments(self) -> tuple[Segment, ...]:
         """Every segment, those that cannot be asked too. Raises FormatError."""
         manifest, stable = self._manifest, self._stable_row_ids
+        message = manifest.message
+        highest = message.max_fragment_id if message.HasField("max_fragment_id") else None
         found = [
-            Segment(entry, self._bases, self._ctx, manifest.place, stable)
+            Segment(entry, self._bases, self._ctx, manifest.place, stable, highest)
             for entry in self._entries
         ]
         moves = read_reuse(found, self._ctx)

@@ -4,7 +4,7 @@ Several entries of one name are segments of one logical index; each covers fragm
 files of a segment lie in a folder named by its uuid, below the table or one of its bases. They are
 opened when something is asked of them and stay open with the version.
 
-Clauses: L.index.segment.folder, L.index.segment.files, L.index.segment.keys
+Clauses: L.index.segment.folder, L.index.segment.files, L.index.segment.keys, L.index.rows.fragment
 
 Layout: `_indices/{uuid}/{path}`, the uuid in lower case with hyphens.
 """
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from lanceref.context import Context
-from lanceref.errors import FormatError, NotFound, Place
+from lanceref.errors import FormatError, NotFound, OutOfRange, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
 from lanceref.proto import table_pb2
@@ -51,6 +51,7 @@ FOLDER = "_indices"
 class Segment:
     """One segment: `entry` is its line in the index section, `place` that of the manifest.
 
+    `highest_fragment` is the highest id that a fragment of the table ever had, None: nobody says.
     `moves` says where the rows went whose addresses are in its files, None: nowhere.
     """
 
@@ -59,6 +60,7 @@ class Segment:
     ctx: Context
     place: Place
     stable_row_ids: bool
+    highest_fragment: int | None = None
     moves: Moves | None = None
     _opened: dict[str, IndexFile] = field(default_factory=dict)
 
@@ -95,6 +97,19 @@ class Segment:
         found.CopyFrom(self.entry)
         set_covered(found, self.covers)
         return found
+
+    def check_fragments(self, keys: Keys) -> None:
+        """Raise OutOfRange for an ascending row address of a fragment that never was."""
+        if self.highest_fragment is None or not len(keys):
+            return
+        last = int(keys[-1]) >> 32
+        if last > self.highest_fragment:
+            raise OutOfRange(
+                "L.index.rows.fragment",
+                self.place,
+                found=f"a row of fragment {last} in {self.folder}",
+                wanted=f"fragments up to {self.highest_fragment}",
+            )
 
     @property
     def built(self) -> bool:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import lanceref
+import numpy as np
 import pyarrow as pa
 import pytest
+from lanceref.errors import OutOfRange
 from lanceref.index.indices import paths_of
+from lanceref.index.row_set import RowSet, encode_row_set
 from lanceref.txn.making import Staged
 
+from .rewriting import rewritten
 from .tables import asked, ids, write
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -90,6 +94,25 @@ def test_fragments_that_are_not_covered_are_scanned(dataset):
     assert ids(other, "i = 5") == [5, 2 << 32]
     other.delete("i < 60")
     assert ids(other, "i = 5 or i = 70") == [1 << 32 | 10]
+
+
+@pytest.mark.parametrize(("fragment", "refused"), [(1, False), (2, True)])
+def test_rows_of_fragments_that_never_were_are_refused(tmp_path, fragment, refused):
+    """Those of another fragment are only not found."""
+    dataset = write(pa.table({"i": range(8)}), tmp_path, max_rows_per_file=4)
+    dataset.create_scalar_index("i", "BITMAP")
+    (segment,) = dataset._snapshot.indices.segments
+    file = segment.file("bitmap_page_lookup.lance")
+    own = file.read("bitmaps").to_pylist()
+    own[2] = encode_row_set(RowSet(np.array([fragment << 32 | 9], np.uint64)))
+    rewritten(segment, "bitmap_page_lookup.lance", {"bitmaps": pa.array(own, pa.binary())})
+    assert ids(dataset, "i = 1") == [1]
+    if refused:
+        with pytest.raises(OutOfRange, match="fragment 2") as caught:
+            ids(dataset, "i = 2")
+        assert caught.value.clause == "L.index.rows.fragment"
+    else:
+        assert ids(dataset, "i = 2") == []
 
 
 def test_files_of_early_releases_are_scanned():

@@ -19,7 +19,8 @@ from lance_conformance.campaigns.child import ask
 from lance_conformance.campaigns.damage.outcomes import Log, Outcome, ask_all, cases_of
 from lance_conformance.campaigns.damage.readers import ORACLE, REFERENCE, Side
 from lance_conformance.campaigns.damage.report import report
-from lance_conformance.campaigns.damage.targets import find_targets, has_oracle, make_targets
+from lance_conformance.campaigns.damage.targets import find_targets, make_targets
+from lance_conformance.oracle import is_installed, lance
 
 
 def run(
@@ -28,6 +29,8 @@ def run(
     """Damage the targets of `folder` and return what every side made of every case."""
     if not (folder / "targets").exists():
         _make(folder / "targets", seed)
+    if ORACLE in sides:
+        lance()  # so that no child has to import it
     log, terminal = Log(folder / "outcomes.jsonl"), Console(stderr=True)
     outcomes: list[Outcome] = []
     target_id, _, case_name = only.partition(":")
@@ -43,7 +46,7 @@ def run(
 
 def _make(folder: Path, seed: int) -> None:
     def question() -> list[str]:
-        make_targets(folder, seed, by_oracle=has_oracle())
+        make_targets(folder, seed, by_oracle=is_installed())
         return ["made"]
 
     made = ask(question)
@@ -61,7 +64,7 @@ def main() -> int:
     parser.add_argument("--without-oracle", action="store_true", help="the reference alone")
     options = parser.parse_args()
     sides = [REFERENCE]
-    if has_oracle() and not options.without_oracle:
+    if is_installed() and not options.without_oracle:
         sides.append(ORACLE)
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.folder or Path(scratch)

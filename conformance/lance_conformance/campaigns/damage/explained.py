@@ -44,6 +44,11 @@ EXPLAINED = (
         "sets of rows keep rows of fragments that are gone: another fragment is one of these",
     ),
     ("scalar index file", "upper half", "the same in treemaps"),
+    (
+        "vector index file",
+        "data",
+        "a centroid may be any vector while every row stays next to its own: others are probed",
+    ),
 )
 """Group of the target, name of the damaged leaf, and why nobody can see it."""
 

@@ -254,3 +254,10 @@ def make_documents(rng: Generator) -> pa.Table:
     """Return JSON documents with one number in the column `c`, some of them null."""
     numbers = rng.integers(0, 12, INDEXED_ROWS).tolist()
     return _with_ids([None if n == 11 else f'{{"a":{n}}}' for n in numbers], pa.json_())
+
+
+def make_vectors(rng: Generator) -> pa.Table:
+    """Return vectors of 16 values in the column `c`."""
+    values = pa.array(rng.random(INDEXED_ROWS * 16, dtype=np.float32))
+    table = _with_ids(range(INDEXED_ROWS), pa.int32())
+    return table.set_column(1, "c", pa.FixedSizeListArray.from_arrays(values, 16))

@@ -1,7 +1,8 @@
 """Targets: the undamaged files, standalone or inside a dataset, written afresh from a seed.
 
 The oracle writes them where it is installed, the reference otherwise. Files of an index are damaged
-in a table that is then asked for the rows of a filter, for words, or for texts like another.
+in a table that is then asked for the rows of a filter, for words, for texts like another, or for
+the vectors next to one.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from lance_conformance.campaigns.damage.tables import (
     make_rows,
     make_table,
     make_texts,
+    make_vectors,
 )
 from lance_conformance.oracle import lance, lance_file
 from lance_conformance.recipes.indexed import create_index
@@ -50,7 +52,7 @@ class Target:
     """One victim file; `relative` is its path below `root`, a dataset or the file itself.
 
     A dataset is asked for the rows of a `filter`, of some `words` or with a text `alike` where
-    there is one.
+    there is one, or for the vectors `near` one.
     """
 
     id: str
@@ -60,14 +62,20 @@ class Target:
     filter: str = ""
     words: str = ""
     alike: str = ""
+    near: bool = False
 
     def question(self, module: ModuleType) -> Question:
         """Return what is asked, as arguments of a scan by a module with the names of pylance."""
         return {
             "filter": self.filter or None,
             "full_text_query": self.words or None,
-            "nearest": module.query.MinHashQuery(self.alike, "c") if self.alike else None,
+            "nearest": self._nearest(module),
         }
+
+    def _nearest(self, module: ModuleType) -> object:
+        if self.near:
+            return {"column": "c", "q": NEAR, "k": 10, "nprobes": 3}
+        return module.query.MinHashQuery(self.alike, "c") if self.alike else None
 
     @property
     def victim(self) -> Path:
@@ -85,8 +93,8 @@ class DatasetRecipe:
     """A dataset and the file of it that is damaged.
 
     `delete` says which rows to delete, `oracle_only` what the reference cannot write, `index` the
-    type and the parameters of an index on the column `c`, which is asked by `filter`, `words` or
-    `alike`.
+    type and the parameters of an index on the column `c`, which is asked by `filter`, `words`,
+    `alike` or, where it holds vectors, `near`.
     """
 
     group: str
@@ -100,6 +108,7 @@ class DatasetRecipe:
     filter: str = ""
     words: str = ""
     alike: str = ""
+    near: bool = False
 
 
 def _indexed(
@@ -121,6 +130,18 @@ def _indexed(
         filter=filter_,
         words=words,
         alike=alike,
+    )
+
+
+def _vectors(type_: str, file: str, **given: object) -> DatasetRecipe:
+    """Return a recipe whose victim is a file of an index over vectors."""
+    return DatasetRecipe(
+        "vector index file",
+        f"_indices/*/{file}",
+        "2.1",
+        make=make_vectors,
+        index=(type_, {"num_partitions": 4, "ivf_centroids": CENTROIDS, **given}),
+        near=True,
     )
 
 
@@ -146,6 +167,14 @@ _inverted = partial(_indexed, type_="INVERTED", make=make_texts, asked="seven ni
 _RANGE = "c >= 5 AND c < 9"
 
 _oracle_made = partial(DatasetRecipe, oracle_only=True)
+
+NEAR = [0.5] * 16
+"""The vector that is asked for, of as many values as those of the tables."""
+
+CENTROIDS = np.array(
+    [[0.2, 0.8] * 8, [0.8, 0.2] * 8, [0.2] * 8 + [0.8] * 8, [0.8] * 8 + [0.2] * 8], np.float32
+)
+"""What vectors are shared out by: few rows would get one centroid."""
 
 _DATA, _MANIFEST = "data/*.lance", "_versions/*.manifest"
 
@@ -195,17 +224,18 @@ DATASETS = {
     "inverted-tokens": _inverted("part_*_tokens.lance"),
     "inverted-docs": _inverted("part_*_docs.lance"),
     "inverted-postings": _inverted("part_*_invert.lance"),
+    "ivf-flat-index": _vectors("IVF_FLAT", "index.idx"),
+    "ivf-flat-vectors": _vectors("IVF_FLAT", "auxiliary.idx"),
+    "ivf-pq-index": _vectors("IVF_PQ", "index.idx", num_sub_vectors=4),
+    "ivf-pq-codes": _vectors("IVF_PQ", "auxiliary.idx", num_sub_vectors=4),
+    "ivf-sq-index": _vectors("IVF_SQ", "index.idx"),
+    "ivf-sq-codes": _vectors("IVF_SQ", "auxiliary.idx"),
+    "ivf-rq-index": _vectors("IVF_RQ", "index.idx"),
+    "ivf-rq-codes": _vectors("IVF_RQ", "auxiliary.idx"),
+    "ivf-hnsw-sq-graph": _vectors("IVF_HNSW_SQ", "index.idx"),
+    "ivf-hnsw-sq-codes": _vectors("IVF_HNSW_SQ", "auxiliary.idx"),
 }
 """Datasets by name."""
-
-
-def has_oracle() -> bool:
-    """Whether the oracle is installed."""
-    try:
-        lance()
-    except ImportError:
-        return False
-    return True
 
 
 def make_targets(folder: Path, seed: int, *, by_oracle: bool) -> None:
@@ -229,7 +259,10 @@ def _make_dataset(tables: ModuleType, path: Path, recipe: DatasetRecipe, seed: i
     made = tables.write_dataset(table, str(path), data_storage_version=recipe.version, **options)
     if recipe.index is not None:
         type_, parameters = recipe.index
-        create_index(tables, made, "c", type_, parameters)
+        if recipe.near:
+            made.create_index("c", type_, **parameters)
+        else:
+            create_index(tables, made, "c", type_, parameters)
     if recipe.delete:
         made.delete(recipe.delete)
 
@@ -245,7 +278,7 @@ def find_targets(folder: Path) -> list[Target]:
         if root.exists():
             victim = max(sorted(root.glob(recipe.victim)), key=os.path.getmtime)
             relative = victim.relative_to(root).as_posix()
-            asked = recipe.filter, recipe.words, recipe.alike
+            asked = recipe.filter, recipe.words, recipe.alike, recipe.near
             found.append(Target(f"dataset/{name}", recipe.group, root, relative, *asked))
     return found
 

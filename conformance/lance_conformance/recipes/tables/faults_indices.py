@@ -118,6 +118,8 @@ _SETS = (
           "L.table.roaring.cookie", held(_ZONES, b"\0", 12)),
     fault("zonemap/plain", "rows-end", "bytes behind the last fragment of a set",
           "L.index.rows.end", held(_ZONES, b"\1", 0)),
+    lint("bitmap/plain", "fragment", "a row of a fragment that never was", "L.index.rows.fragment",
+         values(_BITMAP, "bitmaps", b"\3", 116, "bytes")),
     fault("ngram/plain", "treemap-count", "a treemap of more bitmaps than it has bytes",
           "L.index.treemap.count", values(_NGRAM, "posting_list", b"\xff" * 4, 0, "bytes")),
     fault("ngram/plain", "treemap-order", "an upper half that stands twice in a treemap",

@@ -83,24 +83,34 @@ class MinHashLsh:
         return len(self._last)
 
     def documents_with(self, keys: Hashes) -> NDArray[np.int64]:
-        """Return the documents that have one of some bands, ascending. Raises CorruptPage."""
+        """Return the documents that have one of some bands, ascending. Raises CorruptPage.
+
+        That a key lies beyond the last page, or between two, is not believed the page table alone.
+        """
         first = np.searchsorted(self._last, keys)
-        last = np.minimum(np.searchsorted(self._last, keys, side="right"), self.num_pages - 1)
+        last = np.searchsorted(self._last, keys, side="right")
         ranges = zip(first.tolist(), last.tolist(), strict=True)
-        pages = sorted({page for start, end in ranges for page in range(start, end + 1)})
+        pages = {page for start, end in ranges for page in range(start, end + 1)}
         found = [np.empty(0, np.int64)]
-        for page in pages:
+        for page in sorted({min(page, self.num_pages - 1) for page in pages if self.num_pages}):
             start = page * self._page_rows
             held, documents = self.bands(start, min(start + self._page_rows, self._bands.num_rows))
-            if held[-1] != self._last[page]:
-                raise CorruptPage(
-                    "L.index.minhash.pages",
-                    self._bands.place,
-                    found=f"page {page} ends with {held[-1]}",
-                    wanted=f"{self._last[page]}",
-                )
+            self._check_last(page, int(held[-1]))
+            if page and page - 1 not in pages and np.any(keys[first == page] < held[0]):
+                before = self._bands.read("band_key", pa.uint64(), start - 1, start)
+                self._check_last(page - 1, before[0].as_py())
             found.append(documents[np.isin(held, keys)])
         return np.unique(np.concatenate(found))
+
+    def _check_last(self, page: int, found: int | None) -> None:
+        """Raise CorruptPage unless a page ends with the key that the page table has."""
+        if found != self._last[page]:
+            raise CorruptPage(
+                "L.index.minhash.pages",
+                self._bands.place,
+                found=f"page {page} ends with {found}",
+                wanted=f"{self._last[page]}",
+            )
 
     def bands(self, start: int, end: int) -> tuple[Hashes, NDArray[np.int64]]:
         """Return the keys and documents of bands. Raises CorruptPage."""

@@ -14,7 +14,7 @@ from lanceref.index.vector.graph_check import check_graphs
 from lanceref.index.vector.single_file_index import SingleFileIndex, open_index
 from lanceref.index.vector.vector_file import AUXILIARY, HEAD
 from lanceref.index.vector.vector_index import VectorIndex
-from lanceref.kernels.distance import distances
+from lanceref.kernels.distance import AnyVectors, distances
 
 NEAR = 1e-3
 """A centroid may be so much further than the nearest one, as a share of how far that is."""
@@ -35,7 +35,7 @@ def check(segment: Segment) -> None:
 
 def _check_partition(index: VectorIndex, number: int) -> None:
     """Report vectors that should be in no partition, or in another."""
-    held, model = index.partition(number).stored, index.head.model
+    held = index.partition(number).stored
     if not isinstance(held, FlatRows) or not len(held.vectors):
         return
     place, ctx = index.head.place, index.segment.ctx
@@ -47,13 +47,19 @@ def _check_partition(index: VectorIndex, number: int) -> None:
             wanted="finite numbers",
         )
         return
-    near = distances(model.centroids, held.vectors, model.of_vectors)
+    check_assignment(index, number, held.vectors)
+
+
+def check_assignment(index: VectorIndex, number: int, vectors: AnyVectors) -> None:
+    """Report the first of some vectors [n, d] of a partition that should be in another."""
+    model = index.head.model
+    near = distances(model.centroids, vectors, model.of_vectors)
     nearest = near.min(axis=0)
     wrong = np.flatnonzero(near[number] > nearest + NEAR * (1 + np.abs(nearest)))
     if len(wrong):
-        ctx.lint(
+        index.segment.ctx.lint(
             "L.index.vector.assignment",
-            place,
+            index.head.place,
             found=f"row {wrong[0]} in partition {number} of {index.segment.folder}",
             wanted=f"partition {int(near[:, wrong[0]].argmin())}, the nearest",
         )

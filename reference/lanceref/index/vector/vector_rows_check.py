@@ -4,7 +4,8 @@ Rows that the table does not have any more do no harm. A code that stands for a 
 as the one expected is taken for it.
 
 Clauses: L.index.vector.row-id, L.index.vector.column-type, L.index.vector.flat.values,
-L.index.vector.sq.code, L.index.vector.pq.codes, L.index.vector.rq.signs, L.index.segment.complete
+L.index.vector.sq.code, L.index.vector.pq.codes, L.index.vector.rq.signs, L.index.vector.assignment,
+L.index.segment.complete
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from lanceref.index.vector.rq_rows import SIGNS
 from lanceref.index.vector.rq_storage import Rotated
 from lanceref.index.vector.single_file_index import open_index
 from lanceref.index.vector.storage import Columns
+from lanceref.index.vector.vector_check import check_assignment
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vectors import vector_type
 from lanceref.kernels.distance import AnyVectors
@@ -105,6 +107,8 @@ def _check_partition(index: VectorIndex, number: int, kept: Mask, own: Keys, row
     known = rows.keys[at] == own
     held = {name: column[kept][known] for name, column in index.rows(number).items()}
     vectors = rows.vectors[at[known]]
+    if len(vectors) and flat_storage.COLUMN not in held:
+        check_assignment(index, number, vectors)
     places = np.full(len(vectors), number, np.int64)
     wanted = index.auxiliary.quantizer.encode(vectors, places)
     for clause, wrong in _differing(index, held, wanted, vectors, places):

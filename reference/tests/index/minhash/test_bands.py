@@ -99,6 +99,31 @@ def test_a_page_table_of_other_pages_is_refused(segment, buffer):
     assert caught.value.clause == "L.index.minhash.pages"
 
 
+@pytest.mark.parametrize("shift", [-1, 1], ids=["lower", "higher"])
+def test_a_page_table_is_not_believed_what_lies_beyond_it(tmp_path, monkeypatch, shift):
+    """Where its keys are others, no search finds less without an error."""
+    monkeypatch.setattr(minhash_lsh, "PAGE_ROWS", 8)
+    dataset = make(TEXTS[:40], tmp_path, FEW)
+    (segment,) = dataset._snapshot.indices.segments
+    keys, documents = opened(dataset).bands(0, opened(dataset).num_docs * 2)
+    last = np.append(keys[7::8], keys[-1:])[: -(-len(keys) // 8)]
+    wrong = np.zeros_like(last) if shift < 0 else last | np.uint64(2**63)
+    rewritten(segment, "bands.lance", buffers=(wrong.tobytes(),))
+    index = MinHashLsh(segment)
+    for key in np.unique(keys):
+        with pytest.raises(BytesError) as caught:
+            index.documents_with(np.array([key]))
+        assert caught.value.clause == "L.index.minhash.pages"
+    partly = last.copy()
+    partly[1] = last[0]
+    rewritten(segment, "bands.lance", buffers=(partly.tobytes(),))
+    index = MinHashLsh(segment)
+    for key in np.unique(keys):
+        expected = np.unique(documents[keys == key]).tolist()
+        with contextlib.suppress(BytesError):
+            assert index.documents_with(np.array([key])).tolist() == expected
+
+
 def test_a_check_makes_bands_from_signatures(segment):
     """Others are found, though they are as good for a reader."""
     check(segment)

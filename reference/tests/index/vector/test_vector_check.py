@@ -30,8 +30,10 @@ def test_what_is_built_is_right(tmp_path, index_type, metric):
     assert [] == findings(dataset)
 
 
-def test_a_vector_in_another_partition(tmp_path, monkeypatch):
-    """It is found among vectors that are kept as they are."""
+@pytest.mark.parametrize("index_type", ["IVF_FLAT", "IVF_SQ"])
+def test_a_vector_in_another_partition(tmp_path, monkeypatch, index_type):
+    """It is found among vectors that are kept as they are, and by the rows of those that are not.
+    """
     true = building.assigned
 
     def wrong(vectors, model):
@@ -41,7 +43,7 @@ def test_a_vector_in_another_partition(tmp_path, monkeypatch):
 
     monkeypatch.setattr(building, "assigned", wrong)
     dataset = write(VALUES, tmp_path)
-    dataset.create_index("v", "IVF_FLAT", ivf_centroids=VALUES[:3])
+    dataset.create_index("v", index_type, ivf_centroids=VALUES[:3])
     assert "L.index.vector.assignment" in findings(dataset)
 
 
