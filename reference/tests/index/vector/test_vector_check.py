@@ -32,8 +32,7 @@ def test_what_is_built_is_right(tmp_path, index_type, metric):
 
 @pytest.mark.parametrize("index_type", ["IVF_FLAT", "IVF_SQ"])
 def test_a_vector_in_another_partition(tmp_path, monkeypatch, index_type):
-    """It is found among vectors that are kept as they are, and by the rows of those that are not.
-    """
+    """It is found among vectors that are kept as they are, and of others by their rows."""
     true = building.assigned
 
     def wrong(vectors, model):
