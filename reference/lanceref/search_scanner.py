@@ -89,6 +89,8 @@ class FoundRows:
 
     def part(self, start: int, end: int | None) -> FoundRows:
         """Return those from a place to another."""
+        if not start and (end is None or end >= len(self)):
+            return self
         return self.chosen(np.arange(len(self))[start:end])
 
 

@@ -28,8 +28,8 @@ K = 10
 QUERIES = 200
 PLACES = 300
 
-SENTENCES = 12_000
-SHORTEST, LONGEST = 30, 300
+SENTENCES = 10_200
+SHORTEST, LONGEST = 30, 120
 """Texts that are embedded, and how many characters each has."""
 
 BATCH = 64
