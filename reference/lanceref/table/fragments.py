@@ -94,7 +94,9 @@ def parse_fragments(
             _check_base(message.deletion_file.base_id, bases, ctx, place)
         _check_once(files, message.id, ctx, place)
         _check_numbers(message, ctx, place)
-        rows = int(message.physical_rows)
+        # Releases that did not name themselves left out deleted rows: the files say.
+        left = message.HasField("deletion_file") and not manifest.HasField("writer_version")
+        rows = 0 if left else int(message.physical_rows)
         fragments.append(Fragment(message.id, tuple(files), rows, message, place))
     _check_ids(manifest, ctx, place)
     _check_versions(fragments, manifest, ctx, place)
@@ -274,7 +276,8 @@ def _check_versions(
     names = sorted(str(version) for version in versions)
     mixed = manifest.reader_feature_flags & MIXED_DATA_FILE_VERSIONS
     legacy = V0_1 in versions and len(versions) > 1
-    if legacy or (not mixed and stated and set(names) - {stated}):
+    misnamed = stated == str(V0_1) and versions == {V2_0}  # release 0.16
+    if legacy or (not mixed and not misnamed and stated and set(names) - {stated}):
         ctx.refuse(
             FormatError(
                 "L.table.datafile.version",

@@ -23,7 +23,7 @@ from lanceref.context import Context
 from lanceref.errors import AppendRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_message
-from lanceref.file.versions import FROM_WORDS, V0_1, FileVersion, version_named
+from lanceref.file.versions import FROM_WORDS, V0_1, V2_0, FileVersion, version_named
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.draft import Draft
@@ -170,15 +170,21 @@ class Making:
 def storage_version_of(message: table_pb2.Manifest) -> FileVersion:
     """Return the version that new files of a table have.
 
-    Very old manifests do not name it: it is that of their files, or without a file the
-    default one where a flag says that it is not 0.1.
+    Very old manifests do not name it, and release 0.16 named 0.1 above files of 2.0: it is that of
+    their files, the oldest, or without a file the default one where a flag says that it is not 0.1.
     """
     named = STORAGE_VERSIONS.get(message.data_format.version)
-    if named is not None:
+    if named not in (None, V0_1):
         return named
-    for fragment in message.fragments:
-        for file in fragment.files:
-            return FROM_WORDS[file.file_major_version, file.file_minor_version]
+    held = {
+        FROM_WORDS[file.file_major_version, file.file_minor_version]
+        for fragment in message.fragments
+        for file in fragment.files
+    }
+    if named is not None and held != {V2_0}:
+        return named
+    if held:
+        return min(held)
     return version_named(None) if message.writer_feature_flags & USE_V2_FORMAT else V0_1
 
 
@@ -236,7 +242,8 @@ def _kept_flags(making: Making) -> int:
 
 def _mixed(making: Making) -> int:
     """Return the flag for files of several versions if it is needed. Raises AppendRefused."""
-    own, flag = storage_version_of(making.message), 0
+    stated = STORAGE_VERSIONS.get(making.message.data_format.version)
+    own, flag = stated or storage_version_of(making.message), 0
     for file in (file for fragment in making.message.fragments for file in fragment.files):
         version = FROM_WORDS.get((file.file_major_version, file.file_minor_version))
         if version is None or (version == V0_1) != (own == V0_1):

@@ -1,14 +1,15 @@
 """Migration: what a commit completes in the manifest it starts from.
 
-Early releases left out what later ones count on: the rows of a fragment, how many of them are
-deleted, the size of a data file, the storage format. Readers then look it up in the files; the next
-version states it.
+Early releases left out what later ones count on, or had it wrong: the rows of a fragment, how many
+of them are deleted, the size of a data file, the storage format. Readers then look it up in the
+files; the next version states it.
 
 Clauses: L.txn.op.migration
 """
 
 from __future__ import annotations
 
+from lanceref.file.versions import V0_1
 from lanceref.proto import table_pb2
 from lanceref.table.fragments import Fragment, parse_fragments
 from lanceref.table.manifest import Manifest
@@ -20,9 +21,10 @@ def migrate(making: Making) -> None:
     if making.before is None:
         return
     message = making.message
-    if not message.HasField("data_format"):
+    actual = str(storage_version_of(making.before.message))
+    if not message.HasField("data_format") or message.data_format.version == str(V0_1):
         message.data_format.file_format = "lance"
-        message.data_format.version = str(storage_version_of(making.before.message))
+        message.data_format.version = actual
     for fragment in message.fragments:
         _complete(making, making.before, fragment)
 
@@ -31,9 +33,11 @@ def _complete(making: Making, before: Manifest, fragment: table_pb2.DataFragment
     for file in fragment.files:
         if not file.file_size_bytes:
             file.file_size_bytes = making.past.file_size(before, file)
-    if not fragment.physical_rows and fragment.files:
-        fragment.physical_rows = making.past.num_rows(before, _parsed(making, before, fragment))
     deletion = fragment.deletion_file
+    named = before.message.HasField("writer_version")
+    left = fragment.HasField("deletion_file") and not named
+    if (left or not fragment.physical_rows) and fragment.files:
+        fragment.physical_rows = making.past.num_rows(before, _parsed(making, before, fragment))
     if fragment.HasField("deletion_file") and not deletion.num_deleted_rows:
         gone = making.past.deleted(before, _parsed(making, before, fragment))
         deletion.num_deleted_rows = len(gone)

@@ -37,6 +37,7 @@ def minimal(**fields: object) -> table_pb2.Manifest:
         "fields": [{"name": "a", "id": 0, "parent_id": -1, "logical_type": "int64"}],
         "version": 1,
         "data_format": {"file_format": "lance", "version": "2.2"},
+        "writer_version": {"library": "lance", "version": "1"},
     }
     return table_pb2.Manifest(**{**given, **fields})
 

@@ -63,6 +63,38 @@ def test_files_are_of_the_version_of_the_table():
     _refused("L.table.datafile.version", fragments=[fragment(0, files[0], old)], **both)
 
 
+@pytest.mark.parametrize(
+    ("stated", "words", "taken"),
+    [("0.1", (0, 3), True), ("0.1", (2, 0), True), ("0.1", (2, 1), False), ("2.1", (0, 3), False)],
+)
+def test_a_table_of_0_1_may_hold_nothing_but_files_of_2_0(stated, words, taken):
+    """Release 0.16 stated the wrong version; no other pair was ever written."""
+    file = data_file(file_major_version=words[0], file_minor_version=words[1])
+    form = {"file_format": "lance", "version": stated}
+    given = {"fragments": [fragment(0, file)], "data_format": form}
+    if taken:
+        assert "2.0" == str(parse(minimal(**given)).fragments[0].files[0].version)
+    else:
+        _refused("L.table.datafile.version", **given)
+
+
+@pytest.mark.parametrize(
+    ("more", "rows"),
+    [
+        ({}, 90),
+        ({"writer_version": None}, 0),
+        ({"writer_version": None, "fragments": [fragment(0, data_file(), physical_rows=90)]}, 90),
+    ],
+)
+def test_rows_left_are_no_rows(more, rows):
+    """With a deletion file, a manifest without a writer leaves the rows to the files."""
+    deletion = {"id": 1, "read_version": 1, "num_deleted_rows": 10}
+    held = fragment(0, data_file(), physical_rows=90, deletion_file=deletion)
+    manifest = parse(minimal(**{"fragments": [held], **more}))
+
+    assert rows == manifest.fragments[0].physical_rows
+
+
 @pytest.mark.parametrize("field", [-1, -6, -(2**31)])
 def test_field_ids_are_known_or_reserved(field):
     """Only -2 and -3 to -5 are below 0."""

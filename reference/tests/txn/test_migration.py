@@ -45,6 +45,38 @@ def test_what_early_manifests_leave_out_is_stated():
     assert ("lance", "0.1") == (after.data_format.file_format, after.data_format.version)
 
 
+EDIT = {"config_updates": {"update_entries": [{"key": "k", "value": "v"}]}}
+
+
+def test_rows_that_left_out_deleted_ones_are_counted_again():
+    """Before writers named themselves, 90 could stand for 100 rows of which 10 are deleted."""
+    deletion = {"id": 7, "read_version": 2, "num_deleted_rows": 2}
+    early = {"id": 0, "files": [{"path": "f.lance", "fields": [0, 1, 2]}], "physical_rows": 8}
+    before = versions.table(
+        0,
+        fragments=[{**early, "deletion_file": deletion}],
+        max_fragment_id=None,
+        data_format=None,
+        writer_version=None,
+    )
+    (fragment,) = versions.after(before, past=_Early(), update_config=EDIT).message.fragments
+
+    assert (10, 2) == (fragment.physical_rows, fragment.deletion_file.num_deleted_rows)
+
+
+def test_a_version_that_is_not_that_of_the_files_is_corrected():
+    """Release 0.16 stated 0.1 above files of 2.0; the next version states 2.0 and its flag."""
+    files = versions.files(0, 1, 2) | {"file_major_version": 0, "file_minor_version": 3}
+    stated = {"file_format": "lance", "version": "0.1"}
+    before = versions.table(
+        0, fragments=[manifests.fragment(0, files)], max_fragment_id=None, data_format=stated
+    )
+    after = versions.after(before, past=_Early(), update_config=EDIT)
+
+    assert "0.1" == before.storage_version
+    assert "2.0" == after.storage_version
+
+
 def test_the_old_flag_stands_for_2_0():
     """A manifest without format and with reader flag 4 is of 2.0."""
     fragment = manifests.fragment(0, versions.files(0, 1, 2) | {"file_minor_version": 0})
