@@ -2,7 +2,7 @@
 
 Every leaf of the type tree owns a column of value pages. A struct owns a header column before those
 of its children, a list its offsets before those of its items; packed structs and blobs are one
-column. The columns of a field stand one after another, depth first.
+column. The columns of a field stand one after another, depth first. Early strings own two.
 
 Clauses: L.array.column.encoding, L.array.column.type, L.array.blob.column,
 L.file.schema.num-columns
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from lanceref.arrays.blob import open_blobs
+from lanceref.arrays.early_strings import is_early, open_early
 from lanceref.arrays.list import open_list
 from lanceref.arrays.paging import ArrayColumn
 from lanceref.arrays.struct import open_struct
@@ -40,14 +41,7 @@ def _open(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> A
             found=f"field {field.name!r} of {type_}",
             wanted="a type that 2.0 can store",
         )
-    column = next(columns, None)
-    if column is None:
-        raise BadSchema(
-            "L.file.schema.num-columns",
-            file.ctx.at(0),
-            found=f"no column for field {field.name!r}",
-            wanted="a column for each field that owns one",
-        )
+    column = _next(file, field, columns)
     arm = _column_arm(column, field)
     if arm == "blob":
         return open_blobs(file, field, column)
@@ -56,7 +50,21 @@ def _open(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> A
         return open_struct(file, field, column, children)
     if pa.types.is_list(type_) or pa.types.is_large_list(type_):
         return open_list(file, field, column, _open(file, field.children[0], columns))
+    if is_early(field, column):
+        return open_early(file, field, column, _next(file, field, columns))
     return ValueColumn(file, field, column)
+
+
+def _next(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> ColumnMetadata:
+    column = next(columns, None)
+    if column is None:
+        raise BadSchema(
+            "L.file.schema.num-columns",
+            file.ctx.at(0),
+            found=f"no column for field {field.name!r}",
+            wanted="a column for each field that owns one",
+        )
+    return column
 
 
 def _column_arm(column: ColumnMetadata, field: Field) -> str:

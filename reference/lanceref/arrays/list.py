@@ -53,6 +53,11 @@ class ListColumn:
         return self._paging.num_rows
 
     @property
+    def place(self) -> Place:
+        """Where the column of offsets is described."""
+        return self._paging.column.place
+
+    @property
     def num_items(self) -> int:
         """Items that the pages of offsets claim."""
         return self._first_items[-1]

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 
 from lanceref.arrays import column as arrays
+from lanceref.arrays.early_strings import is_early
 from lanceref.context import Context
 from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import OutOfRange
@@ -29,7 +30,7 @@ from lanceref.file.column_reader import ColumnReader
 from lanceref.file.columns import ColumnMetadata, parse_column
 from lanceref.file.footer import Footer, parse_footer
 from lanceref.file.globals import Descriptor, check_global_buffers, parse_descriptor
-from lanceref.file.layout import assign_columns, indices_of
+from lanceref.file.layout import assign_columns, column_owners, indices_of
 from lanceref.file.offsets import ENTRY_BYTES, parse_offsets
 from lanceref.file.schema import Field
 from lanceref.file.versions import V2_0, FileVersion
@@ -90,11 +91,21 @@ class DataFile:
                     found=f"column {index} for field {field.name!r}",
                     wanted=f"a column below {len(self.columns)}",
                 )
-        columns = [self.columns[index] for index in indices]
+        columns = self._with_bytes(field, indices)
         file = self.bytes.during(self.bytes.ctx.during("decode"))
         if self.footer.version == V2_0:
             return arrays.open_column(file, field, columns)
         return pages.open_column(file, field, columns, self.footer.version)
+
+    def _with_bytes(self, field: Field, indices: Sequence[int]) -> list[ColumnMetadata]:
+        """Return the columns of a field; those of early strings with the column behind them."""
+        found = []
+        for owner, index in zip(column_owners(field, self.footer.version), indices, strict=False):
+            found.append(self.columns[index])
+            early = self.footer.version == V2_0 and is_early(owner, self.columns[index])
+            if early and index + 1 < len(self.columns):
+                found.append(self.columns[index + 1])
+        return found
 
 
 def open_file(source: Source, ctx: Context) -> DataFile:
@@ -116,7 +127,7 @@ def open_file(source: Source, ctx: Context) -> DataFile:
         for index, extent in enumerate(extents)
     )
     assigned = assign_columns(
-        descriptor.schema, footer.version, len(columns), file.ctx, descriptor.place
+        descriptor.schema, footer.version, columns, file.ctx, descriptor.place
     )
     opened = DataFile(
         file, footer, descriptor, columns, tuple(extents), tuple(global_buffers), assigned

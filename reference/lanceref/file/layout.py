@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lanceref.arrays.early_strings import is_early
 from lanceref.context import Context
 from lanceref.errors import BadSchema, Place
+from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.versions import V2_0, FileVersion
 
@@ -28,21 +30,34 @@ def column_owners(field: Field, version: FileVersion) -> Iterator[Field]:
 
 
 def assign_columns(
-    schema: LanceSchema, version: FileVersion, num_columns: int, ctx: Context, place: Place
+    schema: LanceSchema,
+    version: FileVersion,
+    columns: Sequence[ColumnMetadata],
+    ctx: Context,
+    place: Place,
 ) -> dict[int, int]:
-    """Return field id -> column index when columns follow the schema. Raises BadSchema."""
+    """Return field id -> column index when columns follow the schema. Raises BadSchema.
+
+    Strings of early files own two columns; the first is named.
+    """
     owners = [owner for top in schema.fields for owner in column_owners(top, version)]
-    if len(owners) != num_columns:
+    assigned, index, num_columns = dict[int, int](), 0, len(columns)
+    for owner in owners:
+        assigned[owner.id] = index
+        index += 1
+        if version == V2_0 and index < num_columns and is_early(owner, columns[index - 1]):
+            index += 1
+    if index != num_columns:
         error = BadSchema(
             "L.file.schema.num-columns",
             place,
             found=f"{num_columns} columns",
-            wanted=f"{len(owners)}, one for each field that owns a column",
+            wanted=f"{index}, one for each field that owns a column",
         )
-        if len(owners) > num_columns:
+        if index > num_columns:
             raise error
         ctx.refuse(error)
-    return {owner.id: index for index, owner in enumerate(owners)}
+    return assigned
 
 
 def indices_of(

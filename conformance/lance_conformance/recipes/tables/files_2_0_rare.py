@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, Buffer, Flat
+from lanceref.proto.file_pb2 import FileDescriptor
 
-from lance_conformance.recipes.hand import Page, by_hand, fast_lanes, words
-from lance_conformance.recipes.model import Positive
+from lance_conformance.recipes.hand import Page, by_hand, fast_lanes, reworked, words
+from lance_conformance.recipes.messages import descriptor
+from lance_conformance.recipes.model import Made, Positive
 from lance_conformance.recipes.oracle_made import column, file
 
 _MIXED = pa.Table.from_arrays(
@@ -209,5 +213,38 @@ _BUILT = (
           _flat(32, 0, Buffer.column), column_buffers={0: words(4, 5, 6, width=4)}),
 )  # fmt: skip
 
-POSITIVES: tuple[Positive, ...] = (*_WRITTEN, *_BUILT)
+_TEXTS = pa.array(["foo", "", None, "zwölf"])
+_LISTED = pa.table(
+    {
+        "n": pa.array([1, 2, 3, 4], pa.int32()),
+        "s": pa.array(
+            [None if t is None else list(t.encode()) for t in _TEXTS.to_pylist()],
+            pa.list_(pa.uint8()),
+        ),
+    }
+)
+
+
+def _early() -> Made:
+    """Lists of bytes behind a column of numbers, of which the schema says that they are text."""
+    made = reworked(file(_LISTED, "2.0"), descriptor(_say_text))()
+    return replace(made, table=_LISTED.set_column(1, "s", _TEXTS))
+
+
+def _say_text(message: FileDescriptor) -> None:
+    message.schema.fields[1].logical_type = "string"
+    del message.schema.fields[2]
+
+
+_EARLY = Positive(
+    id="file/2.0/binary/early",
+    title="text stored as lists of bytes, as 0.13 did, behind a column of numbers",
+    clauses=("L.array.binary.early", "L.array.list.page"),
+    make=_early,
+    version="2.0",
+    types=("int32", "string"),
+    encodings=("list", "early"),
+)
+
+POSITIVES: tuple[Positive, ...] = (*_WRITTEN, *_BUILT, _EARLY)
 """Every rare positive case of 2.0 files."""

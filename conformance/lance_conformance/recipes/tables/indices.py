@@ -130,6 +130,8 @@ _BITMAP = (
            [0, 2, 3, 4, 5, 8, 9, 10, 11], BITMAP),
     search("not", "every value but one: rows that are null are not found", "c != 1",
            [0, 3, 4, 5, 8, 10, 11], BITMAP),
+    search("fragments", "a value in both fragments, the highest among them", "c = 3 OR c = 5",
+           [0, 3, 4, 10], BITMAP, ("L.index.rows.fragment",)),
     search("row-ids", "stable row ids", "c = 5", [3], _version(BITMAP, "2.2", stable_row_ids=True)),
     search("early", "index files of 2.0", "c = 3", [0, 4, 10], _version(BITMAP, "2.0")),
     search("own-equals", "a value in an index of the reference", "c = 3", [0, 4, 10], BITMAP,
