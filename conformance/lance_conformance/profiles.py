@@ -39,5 +39,9 @@ def profile(manifest: Mapping[str, Any]) -> str:
 
 
 def is_core(manifest: Mapping[str, Any]) -> bool:
-    """Whether a case belongs to the part of `format` that the wheel carries."""
-    return profile(manifest) == "format" and manifest["kind"] in CORE_KINDS
+    """Whether a case belongs to the part of `format` that the wheel carries.
+
+    What asks an index is for the levels of indices.
+    """
+    needed = manifest["kind"] in CORE_KINDS and "index" not in manifest["requires"]
+    return needed and profile(manifest) == "format"

@@ -7,7 +7,7 @@ from sources import ROOT
 from wheel_fixtures import TARGET, CoreFixtures, core
 
 FIXTURES = ROOT / "fixtures"
-MAX_BYTES = 5_000_000
+MAX_BYTES = 3_500_000
 
 
 def test_the_core_is_what_the_runner_calls_core():
@@ -20,7 +20,7 @@ def test_the_core_is_what_the_runner_calls_core():
 
 
 def test_what_a_wheel_includes_is_small(tmp_path):
-    """Files by their names below the package, no hexmaps, under 5 MB; nothing when editable."""
+    """Files by their names below the package, no hexmaps, under 3.5 MB; nothing when editable."""
     hook = CoreFixtures(str(ROOT), {}, None, None, str(tmp_path), "wheel")
     data = {"force_include": {}}
     hook.initialize("editable", data)
