@@ -16,7 +16,10 @@ from lanceref.storage.protocol import IOStats
 
 @dataclass(frozen=True, slots=True)
 class ScanStatistics:
-    """Requests, bytes, and what else is counted."""
+    """Requests and bytes of one scan.
+
+    The fields about indices are there for their names: nothing counts them, and they stay 0.
+    """
 
     iops: int
     requests: int

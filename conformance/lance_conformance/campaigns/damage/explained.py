@@ -47,7 +47,8 @@ EXPLAINED = (
     (
         "vector index file",
         "data",
-        "a centroid may be any vector while every row stays next to its own: others are probed",
+        "a centroid or codeword may be any vector while every row stays next to its own: others"
+        " are found, and no check can tell which was meant",
     ),
 )
 """Group of the target, name of the damaged leaf, and why nobody can see it."""
