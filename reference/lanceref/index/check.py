@@ -37,12 +37,17 @@ def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool
         ctx = replace(ctx, file=quiet.file)
         with ctx.piece():
             indices = named_indices(manifest, bases, ctx)
-            known = len(ctx.findings or ())
+            known = _broken(ctx)
             check_entries(indices, manifest, ctx)
             whole = [check_segment(one, ctx, deep=deep) for one in indices.segments]
-            if deep and all(whole) and len(ctx.findings or ()) == known:
+            if deep and all(whole) and _broken(ctx) == known:
                 for index, segment in parts(indices):
                     check_rows(index, segment, manifest, bases, ctx)
+
+
+def _broken(ctx: Context) -> int:
+    """Count what breaks a MUST; advice does not keep rows from being looked at."""
+    return sum(finding.severity == "must" for finding in ctx.findings or ())
 
 
 def named_indices(manifest: Manifest, bases: Bases, ctx: Context) -> Indices:
@@ -94,9 +99,9 @@ def check_entries(indices: Indices, manifest: Manifest, ctx: Context) -> None:
 def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
     """Open every file of a segment; with `deep` decode it and what its type makes of it.
 
-    Return whether nothing was found.
+    Return whether no MUST was found broken.
     """
-    known = len(ctx.findings or ())
+    known = _broken(ctx)
     declared = declared_kind(segment.entry)
     if declared is not None and declared.check_entry is not None:
         declared.check_entry(segment)
@@ -108,7 +113,7 @@ def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
             if deep:
                 check_file(opened.source, opened.ctx)
     kind = kind_of(segment.entry)
-    if kind is not None and segment.built and len(ctx.findings or ()) == known:
+    if kind is not None and segment.built and _broken(ctx) == known:
         with ctx.piece():
             try:
                 kind.open(segment)
@@ -119,4 +124,4 @@ def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
         if deep and kind.check is not None:
             with ctx.piece():
                 kind.check(segment)
-    return len(ctx.findings or ()) == known
+    return _broken(ctx) == known

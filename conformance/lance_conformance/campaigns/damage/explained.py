@@ -50,6 +50,11 @@ EXPLAINED = (
         "a centroid or codeword may be any vector while every row stays next to its own: others"
         " are found, and no check can tell which was meant",
     ),
+    (
+        "vector index file",
+        "value",
+        "bounds of bytes may be off by less than a byte stands for: no code shows it",
+    ),
 )
 """Group of the target, name of the damaged leaf, and why nobody can see it."""
 

@@ -45,6 +45,18 @@ def test_rows_that_moved_and_rows_of_several_are_known(case):
     assert set() == clauses(FROZEN / case / "dataset")
 
 
+def test_advice_does_not_keep_codes_from_being_looked_at(tmp_path):
+    """Lengths of edges that are off by the bounds are a SHOULD; codes that are off a MUST."""
+    dataset = write(points(500), tmp_path)
+    dataset.create_index("v", "IVF_HNSW_SQ", num_partitions=1)
+    (file,) = Path(dataset.uri).glob("_indices/*/auxiliary.idx")
+    whole = file.read_bytes()
+    at = whole.index(b'end\\":') + 6
+    assert whole[at : at + 1].isdigit()
+    file.write_bytes(whole[:at] + b"9" + whole[at + 1 :])
+    assert clauses(Path(dataset.uri)) == {"L.index.vector.sq.code"}
+
+
 def test_a_row_that_is_not_there_is_found(tmp_path):
     """A segment that has the rows of one fragment does not cover two."""
     values = points(500)
