@@ -34,4 +34,4 @@ def coverage(
 def report(every: list[cases.Case]) -> Report:
     """Return what some cases cover."""
     pairs = clauses.count(register.load(), every)
-    return Report(survey.survey(every), survey.axes(), pairs, survey.later())
+    return Report(survey.survey(every), survey.axes(), pairs)

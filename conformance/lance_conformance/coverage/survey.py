@@ -18,11 +18,9 @@ from lance_conformance.cases import Case
 from lance_conformance.coverage import arrays, codecs, layouts, types
 from lance_conformance.coverage.messages import (
     COVERED,
-    NOT_YET,
     Fact,
     declared_fields,
     field_facts,
-    file_name,
     messages,
 )
 
@@ -51,11 +49,6 @@ def axes() -> dict[str, tuple[str, ...]]:
         declared.setdefault(axis, []).append(member)
     named = {axis: tuple(members) for axis, members in declared.items()}
     return {**named, **layouts.AXES, **codecs.AXES, **arrays.AXES, **types.AXES}
-
-
-def later() -> dict[str, int]:
-    """Return how many fields the files of messages have that are not covered yet."""
-    return {file_name(file): sum(1 for _ in declared_fields((file,))) for file in NOT_YET}
 
 
 def survey(cases: Iterable[Case]) -> Survey:

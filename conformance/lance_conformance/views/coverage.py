@@ -17,12 +17,11 @@ WIDTH = 80
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the fixtures show: the survey, the axes, pairs of cases by clause, what is for later."""
+    """What the fixtures show: the survey, the axes and pairs of cases by clause."""
 
     survey: Survey
     axes: Mapping[str, tuple[str, ...]]
     pairs: Mapping[str, Pairs]
-    later: Mapping[str, int]
 
     @property
     def missing(self) -> list[Fact]:
@@ -51,7 +50,8 @@ def to_text(report: Report) -> Iterator[str]:
     for axis, members in report.axes.items():
         read = report.survey.read
         seen = [f"{member} x{read[axis, member]}" for member in members if read[axis, member]]
-        yield f"{axis}: {len(seen)} of {len(members)}"
+        title = f"{axis}: {len(seen)} of {len(members)}"
+        yield from textwrap.wrap(title, WIDTH, subsequent_indent="  ")
         yield from _wrapped(", ".join(seen))
     yield "never, and cannot:"
     for one in EXCUSES:
@@ -63,8 +63,6 @@ def to_text(report: Report) -> Iterator[str]:
         gaps.setdefault(axis, []).append(member + refused)
     for axis, named in gaps.items():
         yield from _wrapped(f"{axis}: {', '.join(named)}")
-    yield "not counted yet:"
-    yield from (f"  {file}: {count} fields and values" for file, count in report.later.items())
     yield "clauses without their pair of cases:"
     for clause, pair in report.lonely.items():
         yield f"  {clause}: {pair.positive} positive, {pair.negative} negative"
@@ -107,7 +105,6 @@ def to_json(report: Report) -> str:
             },
             "gaps": report.gaps,
             "excused": [[one.axis, one.member, one.reason] for one in EXCUSES],
-            "later": dict(report.later),
             "clauses": {
                 clause: {"positive": pair.positive, "negative": pair.negative}
                 for clause, pair in report.pairs.items()
