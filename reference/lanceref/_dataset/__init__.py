@@ -1,0 +1,1 @@
+"""What pylance keeps below its dataset: a deprecated way through a table (face)."""

@@ -1,0 +1,146 @@
+"""Sampling: what is drawn, and the shares of ranks, by hand and as pylance has them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from lanceref import sampler
+from lanceref.sampler import (
+    FullScanSampler,
+    ShardedBatchSampler,
+    ShardedFixedBatchSampler,
+    ShardedFragmentSampler,
+    maybe_sample,
+    reservoir_sampling,
+)
+
+from .query.written import without, write
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    """Four fragments of 25 rows."""
+    path = tmp_path_factory.mktemp("sampler")
+    return write(pa.table({"i": range(100)}), path, max_rows_per_file=25)
+
+
+def _rows(batches) -> list[int]:
+    return [value for batch in batches for value in batch["i"].to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("n", "arguments"),
+    [
+        (40, {}),
+        (40, {"max_takes": 7}),
+        (30, {"filt": "i >= 60"}),
+        (99, {"max_takes": 98}),
+    ],
+)
+def test_drawn_rows_are_of_the_table_and_no_two_the_same(dataset, n, arguments):
+    """Alone, in runs, and of those that pass a filter; in batches of the size asked for."""
+    batches = list(maybe_sample(dataset, n, "i", batch_size=16, **arguments))
+    drawn = _rows(batches)
+
+    assert [16] * (n // 16) == [one.num_rows for one in batches][: n // 16]
+    assert n == len(drawn) == len(set(drawn))
+    assert set(drawn) <= set(range(60 if "filt" in arguments else 0, 100))
+
+
+def test_rows_in_runs_lie_side_by_side(dataset):
+    """As many runs as takes."""
+    drawn = _rows(maybe_sample(dataset.uri, 20, ["i"], max_takes=2))
+
+    assert drawn == [*range(drawn[0], drawn[0] + 10), *range(drawn[10], drawn[10] + 10)]
+    assert drawn[9] < 50 <= drawn[10]
+
+
+def test_a_sample_of_all_is_the_table(dataset, tmp_path):
+    """Also when more rows are asked for than there are, and with deleted ones and a filter."""
+    less = without(write(pa.table({"i": range(10)}), tmp_path), {0: [1, 3]})
+
+    assert list(range(100)) == _rows(maybe_sample(dataset, 200, ["i"]))
+    assert [0, 2, 4] == _rows(maybe_sample(less, 9, ["i"], filt="i < 5"))
+    assert {0, 2, 4} == set(_rows(maybe_sample(less, 7, ["i"], filt="i < 5")))
+
+
+def test_a_reservoir_has_each_item_once():
+    """A stream that is shorter than asked for is all of it."""
+    assert 5 == len(set(reservoir_sampling(iter(range(1000)), 5)))
+    assert {0, 1, 2} == set(reservoir_sampling(range(3), 5))
+    assert {0, 1} == {reservoir_sampling([0, 1], 1)[0] for _ in range(200)}
+
+
+def test_ranks_share_fragments(dataset):
+    """Every second one; a full scan has them all."""
+    assert list(range(100)) == _rows(FullScanSampler()(dataset))
+    assert [*range(25, 50), *range(75, 100)] == _rows(ShardedFragmentSampler(1, 2)(dataset))
+    assert list(range(80, 100)) == _rows(ShardedFragmentSampler(1, 2)(dataset, filter="i >= 80"))
+
+
+def test_ranks_share_batches(dataset):
+    """Each row comes to one rank; the last batch is shorter."""
+    shares = [_rows(ShardedBatchSampler(rank, 3)(dataset, batch_size=30)) for rank in range(3)]
+
+    assert [*range(30), *range(90, 100)] == shares[0]
+    assert list(range(100)) == sorted(row for share in shares for row in share)
+
+
+@pytest.mark.parametrize("randomize", [False, True])
+def test_ranks_share_rows_that_pass(dataset, randomize):
+    """Every third one, in batches of the size asked for, in an order of the epoch."""
+    one = ShardedBatchSampler(1, 3, randomize, seed=3)
+    batches = list(one(dataset, batch_size=8, filter="i >= 10", columns=["i"]))
+
+    assert list(range(11, 100, 3)) == sorted(_rows(batches))
+    assert [6, 8, 8, 8] == sorted(batch.num_rows for batch in batches)
+    assert randomize == (_rows(batches) != sorted(_rows(batches)))
+    assert [] == list(one(dataset, filter="i > 100"))
+
+
+def test_row_ids_are_not_shared(dataset):
+    """The caller is told."""
+    with pytest.warns(UserWarning, match="with_row_id is not supported"):
+        list(ShardedBatchSampler(0, 1)(dataset, with_row_id=True))
+
+
+def test_row_numbers_in_batches():
+    """Each rank has a run of its own; without a size of batches there is nothing to cut."""
+    last = ShardedFixedBatchSampler(2, 3, batch_size=4, total_num_rows=20)
+
+    assert [[14, 15, 16, 17], [18, 19]] == list(last)
+    assert 2 == len(last)
+    assert 0 == len(ShardedFixedBatchSampler(0, 4))
+    with pytest.raises(ZeroDivisionError):
+        ShardedFixedBatchSampler(0, 4, total_num_rows=3)
+
+
+def test_epochs_differ():
+    """An epoch comes again."""
+    one = ShardedFixedBatchSampler(0, 1, True, 5, batch_size=2, total_num_rows=40)
+    orders = []
+    for epoch in (0, 1, 0):
+        one.set_epoch(epoch)
+        orders.append(list(one))
+
+    assert orders[0] == orders[2] != orders[1]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("randomize", [False, True])
+def test_the_order_is_that_of_pylance(dataset, randomize):
+    """With the same seed, for fragments, batches and row numbers."""
+    import lance
+    import lance.sampler as theirs
+
+    other = lance.dataset(dataset.uri)
+    for name in ("ShardedFragmentSampler", "ShardedBatchSampler"):
+        rows = [
+            _rows(getattr(module, name)(1, 2, randomize, 9)(table, batch_size=9, columns=["i"]))
+            for module, table in ((sampler, dataset), (theirs, other))
+        ]
+        assert rows[0] == rows[1]
+    numbers = [
+        list(one.ShardedFixedBatchSampler(1, 2, randomize, 4, 3, 30)) for one in (sampler, theirs)
+    ]
+    assert numbers[0] == numbers[1]
