@@ -19,11 +19,13 @@ import pyarrow as pa
 import xxhash
 from numpy.typing import NDArray
 
+from lanceref.index.xxh64 import hash_rows
+
 Hashes = NDArray[np.uint64]
 Blocks = NDArray[np.uint32]
 """Words of a filter: [blocks, 8]."""
 
-WORDS = 8
+WORDS, WORD_BITS = 8, 32
 BLOCK_BYTES = 32
 SALT = np.array(
     [
@@ -56,30 +58,33 @@ def hash_values(values: pa.Array) -> Hashes:
         data = [item.as_buffer() for item in own]
     else:
         width = type_.byte_width
-        raw = memoryview(own.buffers()[1])[own.offset * width : (own.offset + len(own)) * width]
-        data = [raw[at : at + width] for at in range(0, len(raw), width)]
+        raw = np.frombuffer(own.buffers()[1] or b"", np.uint8)
+        return hash_rows(
+            raw[own.offset * width : (own.offset + len(own)) * width].reshape(-1, width)
+        )
     return np.array([xxhash.xxh64_intdigest(one) for one in data], np.uint64)
 
 
-def bits_of(hashes: Hashes, blocks: int) -> tuple[NDArray[np.int64], Blocks]:
-    """Return for each hash its block, and the bit of each of its words: [hashes, 8]."""
+def places_of(hashes: Hashes, blocks: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Return for each hash its block, and which bit of each of its words: [hashes, 8]."""
     high, low = hashes >> np.uint64(32), hashes.astype(np.uint32)
     numbers = (high * np.uint64(blocks)) >> np.uint64(32)
-    bits = np.uint32(1) << ((low[:, None] * SALT) >> np.uint32(27))
-    return numbers.astype(np.int64), bits.astype(np.uint32)
+    return numbers.astype(np.int64), (low[:, None] * SALT) >> np.uint32(27)
 
 
 def fill(hashes: Hashes, size_bytes: int) -> Blocks:
     """Return a filter of so many bytes that holds values."""
-    filter_ = np.zeros((size_bytes // BLOCK_BYTES, WORDS), np.uint32)
-    numbers, bits = bits_of(hashes, len(filter_))
-    np.bitwise_or.at(filter_, numbers, bits)
-    return filter_
+    blocks = size_bytes // BLOCK_BYTES
+    numbers, places = places_of(hashes, blocks)
+    is_set = np.zeros((blocks, WORDS, WORD_BITS), np.bool_)
+    is_set[numbers[:, None], np.arange(WORDS), places] = True
+    return np.packbits(is_set, bitorder="little").view("<u4").reshape(blocks, WORDS)
 
 
 def may_hold(filters: NDArray[np.uint32], value: np.uint64) -> NDArray[np.bool_]:
     """Return for each of some filters [filters, blocks, 8] whether it may hold a hash."""
-    (number,), bits = bits_of(np.array([value], np.uint64), filters.shape[1])
+    (number,), places = places_of(np.array([value], np.uint64), filters.shape[1])
+    bits = np.uint32(1) << places
     return np.asarray(((filters[:, number] & bits) == bits).all(axis=1), np.bool_)
 
 

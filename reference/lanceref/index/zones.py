@@ -12,7 +12,7 @@ Clauses: L.index.zones.order, L.index.zones.nulls
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -33,7 +33,7 @@ from lanceref.index.row_set import (
     row_set,
 )
 from lanceref.index.segment import Moved
-from lanceref.index.training import Training
+from lanceref.index.training import Run, Training
 
 NULLS = "null_bitmap"
 NULL_BUFFER = 1
@@ -62,16 +62,38 @@ class Zone:
 def cut_zones(training: Training, rows: int) -> Iterator[Zone]:
     """Yield the rows in zones of so many live ones; the last of a fragment may have fewer."""
     for fragment_id, runs in groupby(training.runs(), lambda run: run.fragment_id):
-        held = list(runs)
-        values = pa.concat_arrays([run.values for run in held])
-        offsets = np.concatenate([run.offsets for run in held])
-        for first in range(0, len(offsets), rows):
-            part = offsets[first : first + rows]
-            own = values.slice(first, rows)
-            null = np.asarray(own.is_null().to_numpy(zero_copy_only=False), np.bool_)
-            nulls = part[null].astype(np.uint64) | np.uint64(fragment_id) << SHIFT
-            start = int(part[0])
-            yield Zone(fragment_id, start, int(part[-1]) - start + 1, own, nulls)
+        for values, offsets in _whole_zones(runs, rows):
+            for first in range(0, len(offsets), rows):
+                part, own = offsets[first : first + rows], values.slice(first, rows)
+                start = int(part[0])
+                nulls = _nulls(own, part, fragment_id)
+                yield Zone(fragment_id, start, int(part[-1]) - start + 1, own, nulls)
+
+
+def _whole_zones(runs: Iterable[Run], rows: int) -> Iterator[tuple[pa.Array, NDArray[np.int64]]]:
+    """Yield values and offsets of a fragment, cut so that no zone lies in two of the parts."""
+    values, offsets = [], []
+    waiting = 0
+    for run in runs:
+        values.append(run.values)
+        offsets.append(run.offsets)
+        waiting += len(run.offsets)
+        if waiting < rows:
+            continue
+        all_values, all_offsets = pa.concat_arrays(values), np.concatenate(offsets)
+        end = waiting - waiting % rows
+        yield all_values[:end], all_offsets[:end]
+        values, offsets, waiting = [all_values[end:]], [all_offsets[end:]], waiting - end
+    if waiting:
+        yield pa.concat_arrays(values), np.concatenate(offsets)
+
+
+def _nulls(values: pa.Array, offsets: NDArray[np.int64], fragment_id: int) -> Keys:
+    """Return the addresses of rows of a fragment whose values are null."""
+    if not values.null_count:
+        return NO_KEYS
+    null = np.asarray(values.is_null().to_numpy(zero_copy_only=False), np.bool_)
+    return offsets[null].astype(np.uint64) | np.uint64(fragment_id) << SHIFT
 
 
 def encode_nulls(parts: Sequence[Keys]) -> bytes:

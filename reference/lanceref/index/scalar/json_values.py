@@ -18,9 +18,10 @@ from lanceref import jsonb
 from lanceref.context import Context
 from lanceref.errors import OperationRefused, Place, QueryFailed
 from lanceref.file.schema_write import schema_of
-from lanceref.index.training import Held, Training
+from lanceref.index.training import Held, Run, Training
+from lanceref.jsonb_column import column_at
 from lanceref.query.json_functions import document
-from lanceref.query.json_path import Json, parse_path, select
+from lanceref.query.json_path import Json, members_of, parse_path, select
 
 _DOCUMENTS = Place("documents of a json column", 0, 0)
 
@@ -32,16 +33,40 @@ def extract(training: Training, path: str, type_: pa.DataType | None = None) -> 
 
     Raises OperationRefused, QueryFailed, FormatError.
     """
+    held = _at_once(training, path, type_) or _one_by_one(training, path, type_)
+    own = held[0].values.type if held else type_ or pa.utf8()
+    (field,) = schema_of(pa.schema([pa.field("value", own)])).fields
+    return Held(field, training.fragments, training.stable_row_ids, training.by_address, held)
+
+
+def _at_once(training: Training, path: str, type_: pa.DataType | None) -> list[Run] | None:
+    """Return the rows with the values of their documents, None where those take a closer look."""
+    names = members_of(path)
+    if names is None:
+        return None
+    held: list[Run] = []
+    for run in training.runs():
+        values = column_at(run.values, names)
+        if values is None:
+            return None
+        held.append(replace(run, values=values))
+    found = {run.values.type for run in held} - {pa.null()}
+    own = type_ or next(iter(found), pa.utf8())
+    if found - {own}:
+        return None
+    return [replace(run, values=run.values.cast(own)) for run in held]
+
+
+def _one_by_one(training: Training, path: str, type_: pa.DataType | None) -> list[Run]:
+    """Return the rows with the values of their documents, whatever these hold."""
     runs = list(training.runs())
     found = [list(found_in(run.values, path)) for run in runs]
     first = next((one for values in found for one in values if one is not None), None)
     own = type_ or (pa.utf8() if first is None else type_of(first, path))
-    held = [
+    return [
         replace(run, values=pa.array([_as(one, own, path) for one in values], own))
         for run, values in zip(runs, found, strict=True)
     ]
-    (field,) = schema_of(pa.schema([pa.field("value", own)])).fields
-    return Held(field, training.fragments, training.stable_row_ids, training.by_address, held)
 
 
 def found_in(documents: pa.Array, path: str) -> Iterator[Json]:

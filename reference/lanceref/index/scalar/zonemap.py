@@ -111,13 +111,22 @@ def bounds_of(zone: zones.Zone) -> Bounds:
     if pa.types.is_floating(type_):
         held = values.to_numpy(zero_copy_only=False)
         nans = np.isnan(held) & np.asarray(values.is_valid().to_numpy(zero_copy_only=False))
-    own = values.filter(pa.array(~nans)).drop_null()
-    order = pc.array_sort_indices(sort_keys(own))
-    least = own.take(order[:1]) if len(own) else unknown
-    greatest = own.take(order[-1:]) if len(own) else unknown
+    own = values.drop_null() if values.null_count else values
+    if nans.any():
+        own = values.filter(pa.array(~nans)).drop_null()
+    least, greatest = _ends(own) if len(own) else (unknown, unknown)
     if nans.any():
         greatest = pa.array(np.array([np.nan], type_.to_pandas_dtype()), type_)
     return Bounds(least, greatest, values.null_count, int(nans.sum()), place)
+
+
+def _ends(values: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Return the first and the last of values in their order, each as an array of one."""
+    if pa.types.is_floating(values.type) or pa.types.is_duration(values.type):
+        keys = sort_keys(values).to_numpy(zero_copy_only=False)
+        return values.slice(int(keys.argmin()), 1), values.slice(int(keys.argmax()), 1)
+    found = pc.min_max(values)
+    return pa.repeat(found["min"], 1), pa.repeat(found["max"], 1)
 
 
 def _is_bounded(type_: pa.DataType) -> bool:
