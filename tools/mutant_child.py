@@ -4,18 +4,21 @@ The parent has the large libraries loaded, and nothing of this repository; a chi
 packages anew, the changed module through a finder, and puts cases to the adapter without a process
 between. A case that takes more than its share of processor time ends the child.
 
-    touched(root)                     which cases run through which lines
-    killer(root, source, mutant, ids) the first of the cases that notices, or None
+    touched(root)                   which cases run through which lines
+    killer(root, module, tree, ids) the first of the cases that notices, or none
+    Judge(root).killer(...)         the same, from a parent that has all imported
 """
 
 from __future__ import annotations
 
 import ast
+import gc
 import importlib.abc
 import importlib.machinery
 import json
 import os
 import resource
+import shutil
 import signal
 import sys
 import tempfile
@@ -33,11 +36,15 @@ import pyroaring
 import regex
 import sqlglot
 import xxhash
+from mutant_swap import imported
+from sources import Source
 
 LOADED = (google, jsonschema, ml_dtypes, np, pyarrow, pyroaring, regex, sqlglot, xxhash)
 """Libraries that every child has from its parent."""
 
-CASE_SECONDS = 10
+pyarrow.table({"x": [1]}).take([0])  # so that they have imported what they import when first used
+
+CASE_SECONDS = 3
 """Processor time of one case."""
 
 MEMORY_BYTES = 6 << 30
@@ -48,6 +55,9 @@ PACKAGES = frozenset({"lanceref", "lance_conformance"})
 
 KINDS_LEFT_OUT = frozenset({"commit-race", "write-roundtrip"})
 """Kinds that are about writing."""
+
+LIVE = ("lanceref", "lance_conformance.adapters.reference", "lance_conformance.runner")
+"""What a judge imports, with all below it."""
 
 Lines = Mapping[str, Mapping[int, Sequence[str]]]
 """Ids of cases by file of the reference and line."""
@@ -75,7 +85,35 @@ def touched(root: Path) -> tuple[Lines, list[str]]:
 def killer(root: Path, module: str, tree: ast.Module, ids: Sequence[str]) -> Verdict:
     """Return the first case that another answer comes out of, with the module changed."""
     code = compile(tree, f"<mutant of {module}>", "exec")
-    text = _in_child(lambda tell: _judge(root, {module: code}, ids, tell))
+    return _verdict(_in_child(lambda tell: _judge(root, {module: code}, ids, tell)))
+
+
+class Judge:
+    """Everything imported and every case loaded, once; its children begin where it is."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        sys.path[:0] = [str(root / "reference"), str(root / "conformance")]
+        self._live = imported(LIVE)
+        self._run = _Run(root, None)
+        gc.freeze()
+
+    def killer(self, source: Source, tree: ast.Module, ids: Sequence[str]) -> Verdict:
+        """Return the first case that another answer comes out of, with a module changed."""
+        changes = self._live.changes(source.path, tree)
+        if changes is None:
+            return killer(self._root, source.module, tree, ids)
+
+        def work(tell: Callable[[str], None]) -> None:
+            self._live.put(changes)
+            _ask(self._run, ids, tell)
+
+        text = _in_child(work)
+        shutil.rmtree(self._run.scratch, ignore_errors=True)
+        return _verdict(text)
+
+
+def _verdict(text: str) -> Verdict:
     asked, _, end = text.rstrip("\n").rpartition("\n")
     if end.startswith("lives"):
         return Verdict()
@@ -121,7 +159,10 @@ def _judge(
     root: Path, changed: Mapping[str, CodeType], ids: Sequence[str], tell: Callable[[str], None]
 ) -> None:
     sys.meta_path.insert(0, Changed(changed))
-    run = _runner(root, ids)
+    _ask(_runner(root, ids), ids, tell)
+
+
+def _ask(run: _Run, ids: Sequence[str], tell: Callable[[str], None]) -> None:
     for case_id in ids:
         tell(f"{case_id}\n")
         signal.setitimer(signal.ITIMER_PROF, CASE_SECONDS)
@@ -215,7 +256,8 @@ class _Run:
             self._cases = {
                 name: cases.load_case(folder / name / "case.json", folder) for name in wanted
             }
-        self._worker = Worker(InProcess((), Path(tempfile.mkdtemp(prefix="lance-mutant-"))))
+        self.scratch = Path(tempfile.mkdtemp(prefix="lance-mutant-"))
+        self._worker = Worker(InProcess((), self.scratch))
         self.ids = sorted(self._cases)
 
     def __call__(self, case_id: str) -> str:

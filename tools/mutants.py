@@ -53,12 +53,17 @@ _CLAUSE = re.compile(r"L\.[a-z0-9-]+(\.[a-z0-9-]+)+")
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One change: its number in the file, its place, what it does, the clauses around it."""
+    """One change: its number in the file, its place, what it does, the clauses around it.
+
+    `line` to `end_line` are the lines of which a case must run one to notice, `body` those of the
+    function.
+    """
 
     path: str
     number: int
     line: int
     end_line: int
+    body: range
     function: str
     text: str
     clauses: tuple[str, ...]
@@ -79,7 +84,9 @@ def mutants(source: Source) -> list[Mutant]:
         told = text if seen[name] == 1 else f"{text} ({seen[name]})"
         end = getattr(place, "end_lineno", place.lineno) or place.lineno
         clauses = _clauses(function)
-        found.append(Mutant(source.name, number, place.lineno, end, function.name, told, clauses))
+        body = range(function.body[0].lineno, (function.end_lineno or end) + 1)
+        lines = place.lineno, end, body
+        found.append(Mutant(source.name, number, *lines, function.name, told, clauses))
     return found
 
 
@@ -123,8 +130,10 @@ def _own(function: Function) -> Iterator[ast.AST]:
 def _of(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, Change]]:
     """Yield the changes of one node."""
     match node:
-        case ast.If(test=test, body=[ast.Raise()]):
-            yield test, f"never: {ast.unparse(test)}", _set(node, "test", ast.Constant(False))
+        case ast.If(test=test, body=[ast.Raise() as error]):
+            named = any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(test))
+            text = f"never: {ast.unparse(test)}"
+            yield test if named else error, text, _set(node, "test", ast.Constant(False))
         case ast.Expr(value=ast.Call() as call) if _CHECK.match(_name(call.func)):
             text = f"left out: {_name(call.func)}()"
             yield node, text, _set(node, "value", ast.Constant(None))

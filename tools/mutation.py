@@ -18,6 +18,7 @@ import argparse
 import json
 import random
 import tomllib
+import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -25,7 +26,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from mutant_child import Lines, Verdict, killer, touched
+from mutant_child import Judge, Lines, Verdict, touched
 from mutants import Mutant, mutants, mutated
 from sources import ROOT, Source, python_files
 
@@ -65,20 +66,25 @@ def parsers(root: Path) -> list[Source]:
 def reachable(source: Source, lines: Lines) -> Iterator[tuple[Mutant, list[str]]]:
     """Yield the mutants of functions that some case enters, and the cases that touch them."""
     touching = lines.get(source.name, {})
-    entered: dict[str, set[str]] = defaultdict(set)
-    every = mutants(source)
-    found = []
-    for mutant in every:
-        span = range(mutant.line, mutant.end_line + 1)
-        ids = {case for line in span for case in touching.get(line, ())}
-        entered[mutant.function] |= ids
-        found.append((mutant, sorted(ids)))
-    yield from ((mutant, ids) for mutant, ids in found if entered[mutant.function])
+    for mutant in mutants(source):
+        if any(touching.get(line) for line in mutant.body):
+            span = range(mutant.line, mutant.end_line + 1)
+            yield mutant, sorted({case for line in span for case in touching.get(line, ())})
 
 
-def ordered(ids: Sequence[str]) -> list[str]:
-    """Return cases in the order in which they are likely to notice: broken bytes first."""
-    return sorted(ids, key=lambda name: (not name.rpartition("/")[2].startswith("neg-"), name))
+def ordered(ids: Sequence[str], noticed: Sequence[str] = ()) -> list[str]:
+    """Return cases in the order in which they are likely to notice.
+
+    Those that noticed mutants nearby come first, the last of them at the head; then broken bytes;
+    cases with names alike stand apart.
+    """
+    rank = {case: place for place, case in enumerate(reversed(noticed))}
+
+    def key(name: str) -> tuple[int, bool, int]:
+        whole = not name.rpartition("/")[2].startswith("neg-")
+        return rank.get(name, len(rank)), whole, zlib.crc32(name.encode())
+
+    return sorted(ids, key=key)
 
 
 def score(every: Iterable[Judged]) -> dict[str, tuple[int, int]]:
@@ -113,7 +119,10 @@ def main() -> int:
     left = [one for one in work if one[0].id not in known]
     print(f"{len(work)} mutants, {len(work) - len(left)} judged before", flush=True)
     given = ((sources[mutant.path], mutant, ids) for mutant, ids in left)
-    with kept.open("a", encoding="utf-8") as file, ProcessPoolExecutor(options.jobs) as pool:
+    with (
+        kept.open("a", encoding="utf-8") as file,
+        ProcessPoolExecutor(options.jobs, initializer=_prepare) as pool,
+    ):
         results = pool.map(_judged, *zip(*given)) if left else ()
         for number, judged in enumerate(results, 1):
             known[judged.id] = judged
@@ -124,11 +133,26 @@ def main() -> int:
     return _conclude([known[mutant.id] for mutant, _ in work], options.bar)
 
 
+_judges: list[Judge] = []
+"""The judge of a process that judges."""
+
+_noticed: dict[str, list[str]] = defaultdict(list)
+"""Cases that noticed something before, by file and by function."""
+
+
+def _prepare() -> None:
+    _judges.append(Judge(ROOT))
+
+
 def _judged(source: Source, mutant: Mutant, ids: Sequence[str]) -> Judged:
     verdict = Verdict()
     if ids:
+        near = _noticed[mutant.path], _noticed[f"{mutant.path}:{mutant.function}"]
         tree = mutated(source, mutant.number)
-        verdict = killer(ROOT, source.module, tree, ordered(ids))
+        verdict = _judges[0].killer(source, tree, ordered(ids, [*near[0], *near[1]]))
+        if verdict.case in ids:
+            for cases in near:
+                cases.append(verdict.case)
     return Judged(mutant.id, mutant.path, mutant.clauses, verdict.case, verdict.how)
 
 

@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from mutant_child import killer
+from mutant_child import Judge, killer
 from sources import ROOT, Source
 
 CASES = ["file/2.1/container/neg-length", "file/2.1/miniblock/int32"]
@@ -44,3 +44,25 @@ def test_what_never_ends_is_noticed(monkeypatch):
     verdict = killer(ROOT, FOOTER.module, tree, CASES)
 
     assert (CASES[0], "died") == (verdict.case, verdict.how)
+
+
+@pytest.fixture(scope="module")
+def judge():
+    """A judge of this repository, with the cases of one topic."""
+    return Judge(ROOT)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"""', '"""Another docstring. '),
+        ('MAGIC = b"LANC"', 'MAGIC = b"LAND"'),
+        ("magic != MAGIC", "magic == MAGIC"),
+        ("magic != MAGIC", "False"),
+    ],
+)
+def test_a_judge_says_what_a_process_of_its_own_says(judge, old, new):
+    """It makes no difference whether the code is put in place or imported."""
+    tree = changed(old, new)
+
+    assert killer(ROOT, FOOTER.module, tree, CASES) == judge.killer(FOOTER, tree, CASES)

@@ -74,7 +74,7 @@ def test_what_a_change_does(source):
     (mutant,) = (one for one in mutants(source) if one.text.startswith("never"))
 
     assert "if False:\n        raise" in ast.unparse(mutated(source, mutant.number))
-    assert (9, 9) == (mutant.line, mutant.end_line)
+    assert (10, 10) == (mutant.line, mutant.end_line)
     with pytest.raises(IndexError):
         mutated(source, 99)
 

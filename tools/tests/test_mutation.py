@@ -28,9 +28,22 @@ def test_functions_that_no_case_enters_do_not_count(tmp_path):
     } == found
 
 
+def test_a_check_left_out_shows_only_where_it_refuses(tmp_path):
+    """A case that never comes to the error cannot tell whether there is one."""
+    path = tmp_path / "a.py"
+    path.write_text("def bound(x):\n    if x:\n        raise ValueError\n    return x\n")
+    lines = {"a.py": {2: ["reads", "refused"], 3: ["refused"], 4: ["reads"]}}
+    (found,) = reachable(Source(tmp_path, path), lines)
+
+    assert ("never: x", ["refused"]) == (found[0].text, found[1])
+
+
 def test_broken_bytes_are_asked_first():
-    """Cases that must be refused notice most."""
-    assert ["a/neg-x", "b/neg-y", "a/plain"] == ordered(["a/plain", "b/neg-y", "a/neg-x"])
+    """Cases that must be refused notice most; what noticed last notices again."""
+    cases = ["a/plain", "b/neg-y", "a/neg-x"]
+
+    assert "a/plain" == ordered(cases)[2]
+    assert ["a/plain", "b/neg-y", "a/neg-x"] == ordered(cases, ["b/neg-y", "a/plain"])
 
 
 def test_the_score_counts_by_module_and_clause():
