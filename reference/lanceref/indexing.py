@@ -17,7 +17,7 @@ from lanceref.edit.index_staging import finish_folder, finished
 from lanceref.errors import IndexMixed, IndexNotFound, IndexRefused, OperationRefused
 from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name
-from lanceref.index_request import index_request, segment_uuid
+from lanceref.index_request import BY_KEYWORD, index_request, segment_uuid
 from lanceref.opened import OpenTable
 from lanceref.proto import table_pb2
 from lanceref.table.rows import FragmentRows
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from lanceref.operation import Index
 
 Entries = Sequence[table_pb2.IndexMetadata]
-
-VECTOR_PREFIX = "IVF"
-"""How the names of the types of vector indices begin."""
 
 VECTOR_DETAILS = "lance.index.pb.VectorIndexDetails"
 
@@ -193,11 +190,11 @@ class Indexing(OpenTable):
             raise ValueError(
                 "create_index_uncommitted requires fragment_ids for distributed index build"
             )
-        if isinstance(index_type, str) and index_type.upper().startswith(VECTOR_PREFIX):
+        if isinstance(index_type, str) and index_type.upper() not in BY_KEYWORD:
             from lanceref.vector_request import vector_request
 
-            schema, given = self._snapshot.manifest.schema, {**kwargs, "skip_transpose": True}
-            path, parameters = vector_request(schema, column, index_type, metric, given)
+            schema = self._snapshot.manifest.schema
+            path, parameters = vector_request(schema, column, index_type, metric, kwargs)
             name = f"{path}_idx" if name is None else name
             chosen = self._fragments(fragment_ids) if train else ()
             return index_of(self._built_of_vectors(path, parameters, chosen, name, index_uuid))

@@ -67,6 +67,8 @@ def vector_request(
     _check_metric(chosen, kind, type_)
     target = arguments.get("target_partition_size")
     storage = {name: arguments[name] for name in STORAGE_ARGUMENTS if name in arguments}
+    if type_.graphs:
+        storage.pop("skip_transpose", None)  # codes beside a graph are always transposed
     if isinstance(storage.get("pq_codebook"), pa.Array):
         storage["pq_codebook"] = _codebook(storage, kind)
     return indexed_path(schema, columns[0])[0], VectorParameters(

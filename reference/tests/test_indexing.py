@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import lanceref
+import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.errors import IndexMixed, IndexNotFound, IndexRefused, OperationRefused
+from lanceref.file import LanceFileReader
 
 TABLE = pa.table({"i": range(100), "s": [f"{n}" for n in range(100)]})
 
@@ -178,3 +181,46 @@ def test_a_deferred_remap_needs_addresses(tmp_path):
     dataset = lanceref.write_dataset(TABLE, tmp_path / "t", enable_stable_row_ids=True)
     with pytest.raises(OperationRefused, match="stable row IDs"):
         dataset.optimize.compact_files(defer_index_remap=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "transposed"),
+    [
+        ("IVF_PQ", {}, True),
+        ("IVF_PQ", {"skip_transpose": True}, False),
+        ("IVF_HNSW_PQ", {"skip_transpose": True}, True),
+    ],
+)
+def test_codes_of_a_segment_lie_transposed_unless_asked_otherwise(
+    tmp_path, kind, given, transposed
+):
+    """The details keep what was asked for; codes beside a graph are always transposed."""
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(range(32), pa.float32()), 4)
+    dataset = lanceref.write_dataset(pa.table({"v": vectors}), str(tmp_path / "t"))
+    part = dataset.create_index_uncommitted(
+        "v",
+        kind,
+        fragment_ids=[0],
+        ivf_centroids=np.zeros((1, 4), np.float32),
+        num_sub_vectors=2,
+        pq_codebook=np.zeros((2, 256, 2), np.float32),
+        **given,
+    )
+    (path,) = tmp_path.rglob(f"{part.uuid}/auxiliary.idx")
+    stored = LanceFileReader(str(path)).metadata().schema.metadata[b"storage_metadata"]
+    found = json.loads(json.loads(stored)[0])["transposed"]
+
+    assert transposed is found
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "error"),
+    [("i", "FM", TypeError), ("v", "FM", NotImplementedError), ("nope", "FM", KeyError)],
+)
+def test_types_that_no_segment_is_named_by_are_those_of_vectors(tmp_path, column, kind, error):
+    """They are refused as such types are."""
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(range(8), pa.float32()), 4)
+    rows = pa.table({"v": vectors, "i": [1, 2]})
+    dataset = lanceref.write_dataset(rows, str(tmp_path / "t"))
+    with pytest.raises(error):
+        dataset.create_index_uncommitted(column, kind, fragment_ids=[0])

@@ -4,9 +4,10 @@ Where conditions are joined by AND, each that compares a column with literals ru
 rows whose least and greatest values say that it holds for none of them.
 
 Bounds may lie outside of the values, never inside; a bound that is null is none. NaN, which is
-greater than any other value, does not count in them.
+greater than any other value, does not count in them, nor do nulls: of a batch that has some the
+bounds say nothing, because a null of 0.1 reads as a value.
 
-Divergences: D.table.filter-null-batch-0-1
+Divergences: D.table.filter-null-batch-0-1, D.table.filter-single-value-batch-0-1
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from lanceref.legacy.bounds import is_covered
+from lanceref.legacy.bounds import VAR_BINARY, is_covered
 from lanceref.query.bound import Bound
 from lanceref.query.expression import Binder
 
@@ -41,14 +42,17 @@ class Bounding:
         self, least: pa.Array, greatest: pa.Array, nulls: pa.Array, rows: pa.Array
     ) -> pa.Array:
         """Return for each run of rows whether one of them may be asked for: bool."""
+        some = pc.greater(nulls, 0)
         if self.wants_null:
-            return pc.greater(nulls, 0)
+            return some
         result = pc.less(nulls, rows)
         if self.high is not None:
-            result = pc.and_(result, pc.fill_null(pc.less_equal(least, self.high), True))
+            within = pc.fill_null(pc.less_equal(least, self.high), True)
+            result = pc.and_(result, pc.or_(some, within))
         nan_counts = types.is_floating(greatest.type) and self.high is None
         if self.low is not None and not nan_counts:
-            result = pc.and_(result, pc.fill_null(pc.greater_equal(greatest, self.low), True))
+            within = pc.fill_null(pc.greater_equal(greatest, self.low), True)
+            result = pc.and_(result, pc.or_(some, within))
         return result
 
 
@@ -61,7 +65,8 @@ def boundings(tree: exp.Expr, binder: Binder) -> Iterator[Bounding]:
         yield from boundings(tree.expression, binder)
     elif isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
         column = binder.bind_loosely(tree.this)
-        if column.is_column and not tree.args.get("negate"):
+        empty_is_null = column.type in VAR_BINARY
+        if column.is_column and not tree.args.get("negate") and not empty_is_null:
             yield Bounding(min(column.paths), wants_null=True)
     else:
         yield from _compared(tree, binder)

@@ -46,7 +46,8 @@ def bounds(text):
         ("n between 1 and 5", [("n", 1, 5, False)]),
         ("n in (5, 1, 3)", [("n", 1, 5, False)]),
         ("st.a < 3", [("st.a", None, 3, False)]),
-        ("s is null", [("s", None, None, True)]),
+        ("n is null", [("n", None, None, True)]),
+        ("s is null", []),
         ("n = 3 or n = 4", []),
         ("not (n = 3)", []),
         ("n != 3", []),
@@ -88,7 +89,7 @@ def test_no_run_is_ruled_out_that_holds_a_row(values, text):
 
 
 def test_runs_are_ruled_out():
-    """By the ends, by nulls alone, by no nulls; a missing end is open."""
+    """By the ends where there is no null, by nulls alone, by no nulls; a missing end is open."""
     least, greatest = pa.array([1, 5, None, 1], pa.int8()), pa.array([4, 9, None, 1], pa.int8())
     nulls, rows = pa.array([0, 2, 3, 3]), pa.array([3, 3, 4, 3])
 
@@ -96,9 +97,47 @@ def test_runs_are_ruled_out():
         (one,) = boundings(parse_expression(text), Binder(SCHEMA))
         return one.possible(least, greatest, nulls, rows).to_pylist()
 
-    assert [True, False, True, False] == possible("n < 4")
+    assert [True, True, True, False] == possible("n < 4")
     assert [False, True, True, False] == possible("n > 5")
     assert [False, True, True, True] == possible("n is null")
+
+
+@pytest.mark.parametrize("text", ["a = 0", "a < 5", "a between -1 and 1", "a in (0)"])
+def test_nulls_of_0_1_are_found_as_they_are_read(tmp_path, text):
+    """The bounds 5 and 7 leave out the null, which reads as 0."""
+    import lanceref
+
+    rows = pa.table({"a": pa.array([5, None, 7], pa.int32())})
+    made = lanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="0.1")
+
+    assert [0] == made.to_table(filter=text)["a"].to_pylist()
+
+
+def test_empty_strings_of_0_1_are_found_as_nulls(tmp_path):
+    """They are not counted as nulls and read as such."""
+    import lanceref
+
+    rows = pa.table({"s": ["", "x"]})
+    made = lanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="0.1")
+
+    assert [None] == made.to_table(filter="s is null")["s"].to_pylist()
+
+
+@pytest.mark.oracle
+def test_a_condition_is_asked_of_each_value_of_a_batch(tmp_path):
+    """D.table.filter-single-value-batch-0-1: the oracle asks it of the bounds where they meet."""
+    import lance
+    import lanceref
+
+    rows = pa.table({"b": [True, None, True], "s": ["x", "x", None]})
+    lance.write_dataset(rows, str(tmp_path), data_storage_version="0.1")
+    ours, theirs = lanceref.dataset(tmp_path), lance.dataset(str(tmp_path))
+
+    assert [True, False, True] == theirs.to_table()["b"].to_pylist()
+    assert [True, False, True] == theirs.to_table(filter="b")["b"].to_pylist()
+    assert [True, True] == ours.to_table(filter="b")["b"].to_pylist()
+    assert ["x", "x", None] == theirs.to_table(filter="s = 'x'")["s"].to_pylist()
+    assert ["x", "x"] == ours.to_table(filter="s = 'x'")["s"].to_pylist()
 
 
 @pytest.mark.oracle

@@ -104,9 +104,12 @@ def optimize_indices(random: Random, view: View) -> str | None:
 
 
 def segments(random: Random, view: View) -> str | None:
-    """Segments built apart over some fragments, some of them merged, and committed together."""
+    """Segments built apart over some fragments, some of them merged, and committed together.
+
+    The oracle builds those of types that are named by text, and of no others.
+    """
     found = _column_and_kind(random, view)
-    if found is None or not view.fragment_ids:
+    if found is None or not view.fragment_ids or not found[1].startswith("'"):
         return None
     column, kind = found
     numbers = random.sample(view.fragment_ids, random.randint(1, min(4, len(view.fragment_ids))))
