@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from lanceref.auto_cleanup import AutoCleanupConfig
 from lanceref.cleanup import Cleanup
 from lanceref.context import Context
+from lanceref.dataset_files import DatasetFiles
 from lanceref.delta import Compared, DatasetDelta
 from lanceref.edits import Edits
 from lanceref.errors import TableNotFound
@@ -148,6 +149,7 @@ def _moment(asof: datetime | str) -> datetime:
 class LanceDataset(
     Cleanup,
     Compared,
+    DatasetFiles,
     Edits,
     Evolution,
     Indexing,

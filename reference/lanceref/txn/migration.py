@@ -29,6 +29,13 @@ def migrate(making: Making) -> None:
         _complete(making, making.before, fragment)
 
 
+def is_complete(fragment: table_pb2.DataFragment, *, named: bool) -> bool:
+    """Whether a fragment states what later releases count on; `named`: its writer is known."""
+    if not fragment.HasField("deletion_file"):
+        return bool(fragment.physical_rows or not fragment.files)
+    return named and bool(fragment.physical_rows and fragment.deletion_file.num_deleted_rows)
+
+
 def _complete(making: Making, before: Manifest, fragment: table_pb2.DataFragment) -> None:
     for file in fragment.files:
         if not file.file_size_bytes:
