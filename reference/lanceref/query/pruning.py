@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from lanceref.proto.file_pb2i import VAR_BINARY
+from lanceref.legacy.binary import VAR_BINARY
 from lanceref.legacy.bounds import is_covered
 from lanceref.query.bound import Bound
 from lanceref.query.expression import Binder
