@@ -35,7 +35,7 @@ ROWS_PER_CENTROID = 512
 FEW_PER_CENTROID = 32
 """Vectors that the first rounds look at, for each centroid, where there are twice as many."""
 
-LAST_ROUNDS = 10
+LAST_ROUNDS = 20
 """Rounds over all vectors, at most, where others came first."""
 
 MOST_AT_ONCE = 256
