@@ -5,10 +5,12 @@ Has the names of pylance's `MergeInsertBuilder`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Self, TypedDict
+from typing import TYPE_CHECKING, Self, TypedDict
+from uuid import UUID
 
 import pyarrow as pa
 
@@ -24,12 +26,16 @@ from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V0_1, V2_0, version_named
 from lanceref.incoming import reader_of
+from lanceref.merge_explained import merge_explained
 from lanceref.operation import Transaction
 from lanceref.read_transaction import from_message
 from lanceref.table.appended import appended_schema
 from lanceref.table.data_files import Home
 from lanceref.table.draft import Draft
 from lanceref.txn.making import Staged, storage_version_of
+
+if TYPE_CHECKING:
+    from lanceref.mem_wal import CompactedSsTable
 
 WRITE_MODES = ("auto", "rewrite_rows", "rewrite_columns")
 """How updated rows are written."""
@@ -54,6 +60,7 @@ class MergeInsertBuilder:
         self._timeout = RETRY_TIMEOUT
         self._version: str | None = None
         self._mode, self._use_index = "auto", True
+        self._compacted: Sequence[CompactedSsTable] = ()
         self._bases: Sequence[str] = ()
         self._all_bases: bool | None = None
 
@@ -146,6 +153,36 @@ class MergeInsertBuilder:
         self._all_bases = include_primary
         return self
 
+    def mark_sstables_as_compacted(self, sstables: Sequence[CompactedSsTable]) -> Self:
+        """Say which tables of the write-ahead log the merge takes in: its commit notes them."""
+        self._compacted = list(sstables)
+        return self
+
+    def explain_plan(self, schema: pa.Schema | None = None, verbose: bool = False) -> str:
+        """Return what a merge does, one step a line, the last one first.
+
+        Rows have the schema of the table unless another is given. Raises EditFailed where an
+        index finds the keys, AppendRefused for a schema that does not fit.
+        """
+        snapshot = self._table._snapshot
+        source = snapshot.arrow_schema if schema is None else schema
+        self._check(source)
+        return merge_explained(snapshot, self._keys, self._actions, source, self._use_index)
+
+    def analyze_plan(self, data_obj: object, *, schema: pa.Schema | None = None) -> str:
+        """Make a merge, do not commit it, and return the plan with what it did. Raises likewise."""
+        source, start = self._source(data_obj, schema), time.perf_counter()
+        plan = self.explain_plan(source.schema)
+        draft = Draft()
+        try:
+            result = self._stage(source, draft)[1]
+        finally:
+            draft.discard()  # nothing is committed
+        elapsed = f"{(time.perf_counter() - start) * 1e3:.3f}ms"
+        counts = ", ".join(f"{name}={count}" for name, count in result.items())
+        first, rest = plan.split("\n", 1)
+        return f"{first}, elapsed={elapsed}, metrics=[{counts}]\n{rest}"
+
     def _homes(self) -> Sequence[Home]:
         """Return where new files go. Raises DataRefused for a base that there is not."""
         if not self._bases and self._all_bases is None:
@@ -194,6 +231,15 @@ class MergeInsertBuilder:
         appended_schema(LanceSchema(optional), schema_of(source), version)
 
     def _stage(self, source: pa.Table, draft: Draft) -> tuple[Staged, MergeResult]:
+        """Write what the merge needs; the tables of the log it takes in are noted with it."""
+        staged, result = self._stage_rows(source, draft)
+        noted = staged.transaction.update.compacted_sstables
+        for one in self._compacted:
+            shard = UUID(one.shard_id).bytes
+            noted.add(generation=one.generation).shard_id.uuid = shard
+        return staged, result
+
+    def _stage_rows(self, source: pa.Table, draft: Draft) -> tuple[Staged, MergeResult]:
         self._check(source.schema)
         snapshot = self._table._snapshot
         actions = self._actions

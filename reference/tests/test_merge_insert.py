@@ -150,3 +150,33 @@ def test_new_rows_go_to_the_bases_asked_for(tmp_path):
     with pytest.raises(DataRefused, match="not found in available bases"):
         unknown.execute(pa.table({"a": [1000], "b": [0]}))
     assert len(TABLE) + len(merges) == lanceref.dataset(made.uri).count_rows()
+
+
+@pytest.mark.oracle
+def test_tables_of_the_log_are_noted_as_by_the_oracle(tmp_path):
+    """In the same words when the generation is stale."""
+    import lance.mem_wal
+    from lanceref.mem_wal import CompactedSsTable
+    from lanceref.proto import mem_wal_pb2
+
+    shard = "00000000-0000-0000-0000-000000000007"
+    kinds = [(lanceref, CompactedSsTable), (lance, lance.mem_wal.CompactedSsTable)]
+    key = pa.field("a", pa.int64(), False, {"lance-schema:unenforced-primary-key": "true"})
+    rows = pa.table({"a": [1, 2]}, schema=pa.schema([key]))
+    told = []
+    for number, (module, noted) in enumerate(kinds):
+        made = module.write_dataset(rows, tmp_path / str(number))
+        made.initialize_mem_wal()
+
+        def merge(made, *noted):
+            described = made.merge_insert("a").when_not_matched_insert_all()
+            described.mark_sstables_as_compacted(noted).execute(rows)
+
+        merge(made, noted(shard, 2))
+        with pytest.raises(OSError, match=f"Stale SSTable compaction for shard {shard}: prop"):
+            merge(made, noted(shard, 2))
+        details = mem_wal_pb2.MemWalIndexDetails()
+        (log,) = lanceref.dataset(made.uri)._snapshot.manifest.indices
+        log.index_details.Unpack(details)
+        told.append((log.dataset_version, f"{details.compacted_sstables}"))
+    assert told[0] == told[1]

@@ -62,6 +62,13 @@ def is_patched(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: 
         return False
     if obstacle(snapshot, source, keys, replace(actions, insert=False)):
         return False
+    return has_key_index(snapshot, keys)
+
+
+def has_key_index(snapshot: Snapshot, keys: list[str]) -> bool:
+    """Whether an index finds the rows of a key of one column."""
+    if len(keys) != 1:
+        return False
     (key,) = (field.id for field in snapshot.manifest.schema.fields if field.name == keys[0])
     return any(
         list(index.fields) == [key]

@@ -32,6 +32,12 @@ class Draft:
         files, self._files = self._files, []
         return files
 
+    def discard(self) -> None:
+        """Delete the files: there will be no version of them."""
+        for store, path in self.hand_over():
+            with suppress(OSError):  # an error before this one is what the caller needs to know
+                store.delete(path)
+
     def __enter__(self) -> Self:
         return self
 
@@ -42,6 +48,4 @@ class Draft:
         trace: TracebackType | None,
     ) -> None:
         if kind is not None:
-            for store, path in self.hand_over():
-                with suppress(OSError):  # the first error is what the caller needs to know
-                    store.delete(path)
+            self.discard()

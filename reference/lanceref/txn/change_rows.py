@@ -2,7 +2,7 @@
 
 A row is taken out by its fragment's deletion file; a fragment whose rows are all out leaves the
 table. An Update either writes changed rows anew (rows mode) or puts new columns beside the old ones
-of the same fragments (columns mode).
+of the same fragments (columns mode). One that takes in rows of the write-ahead log notes it.
 
 Clauses: L.txn.op.delete, L.txn.op.update, L.txn.op.update-index, L.table.row-versions.moved,
 L.table.row-versions.updated
@@ -24,6 +24,7 @@ from lanceref.txn.index_entries import drop_dead, take_from_bitmaps, widen_bitma
 from lanceref.txn.making import Making
 from lanceref.txn.reshape import drop_idle_files
 from lanceref.txn.row_lineage import identify, moved_ids, set_moved, set_updated
+from lanceref.txn.settings import add_compacted
 
 REWRITE_COLUMNS = Transaction.Update.REWRITE_COLUMNS
 
@@ -54,6 +55,8 @@ def update(making: Making) -> None:
             sources = [*given.removed_fragment_ids, *updated]
             widen_bitmaps(making, pure, sources, set(given.fields_for_preserving_frag_bitmap))
     making.message.fragments.extend(added)
+    if given.compacted_sstables:
+        add_compacted(making, given.compacted_sstables)
     drop_dead(making)
 
 

@@ -9,10 +9,12 @@ Clauses: L.txn.op.update-config, L.txn.op.update-bases, L.txn.op.update-mem-wal,
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping, Sequence
+from uuid import UUID
 
 from lanceref.errors import OperationRefused
 from lanceref.proto import mem_wal_pb2, table_pb2
+from lanceref.proto.mem_wal_pb2 import CompactedSsTable
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.txn.index_entries import MEM_WAL_INDEX
 from lanceref.txn.making import Making
@@ -73,15 +75,49 @@ def update_mem_wal(making: Making) -> None:
 
     Raises OperationRefused without an index of the log.
     """
-    index = next((one for one in making.indices if one.name == MEM_WAL_INDEX), None)
+    index = _log(making)
     if index is None:
         raise OperationRefused("the table has no memory WAL index")
+    note_compacted(index, making.transaction.update_mem_wal_state.compacted_sstables)
+
+
+def add_compacted(making: Making, tables: Sequence[CompactedSsTable]) -> None:
+    """Note tables of the log whose rows this version takes in. Raises OperationRefused.
+
+    Each generation comes after the one that its shard has noted: rows are not taken in twice.
+    """
+    index = _log(making)
+    if index is None:
+        raise OperationRefused(
+            "Invalid user input: Cannot record SSTable compaction progress: the __lance_mem_wal "
+            "system index does not exist on this table"
+        )
+    note_compacted(index, tables, later=True)
+    index.dataset_version = making.message.version
+
+
+def note_compacted(
+    index: table_pb2.IndexMetadata, tables: Iterable[CompactedSsTable], *, later: bool = False
+) -> None:
+    """Keep the newest generation of each shard. Raises OperationRefused for one not `later`."""
     details = mem_wal_pb2.MemWalIndexDetails()
     index.index_details.Unpack(details)
     newest = {one.shard_id.uuid: one.generation for one in details.compacted_sstables}
-    for one in making.transaction.update_mem_wal_state.compacted_sstables:
-        newest[one.shard_id.uuid] = max(one.generation, newest.get(one.shard_id.uuid, 0))
+    for one in tables:
+        noted = newest.get(one.shard_id.uuid, 0)
+        if later and one.generation <= noted:
+            raise OperationRefused(
+                "Invalid user input: Stale SSTable compaction for shard "
+                f"{UUID(bytes=one.shard_id.uuid)}: proposed generation {one.generation} is not "
+                f"greater than the recorded generation {noted}"
+            )
+        newest[one.shard_id.uuid] = max(one.generation, noted)
     del details.compacted_sstables[:]
     for shard, generation in newest.items():
         details.compacted_sstables.add(generation=generation).shard_id.uuid = shard
     index.index_details.Pack(details)
+
+
+def _log(making: Making) -> table_pb2.IndexMetadata | None:
+    """Return the index of the log, None without one."""
+    return next((one for one in making.indices if one.name == MEM_WAL_INDEX), None)

@@ -78,3 +78,26 @@ def test_the_log_remembers_what_is_in_the_table():
     assert 2 == held.num_shards
     with pytest.raises(OperationRefused):
         versions.after(versions.table(), update_mem_wal_state={"compacted_sstables": news})
+
+
+def test_an_update_notes_what_it_took_in():
+    """A generation after the one noted before; else, and without a log, it is refused."""
+    log = table_pb2.IndexMetadata(name="__lance_mem_wal", dataset_version=1)
+    log.uuid.uuid = bytes(16)
+    details = mem_wal_pb2.MemWalIndexDetails()
+    details.compacted_sstables.add(generation=4).shard_id.uuid = b"s" * 16
+    log.index_details.Pack(details)
+    before = versions.indexed(versions.table(), log)
+
+    def noting(generation: int) -> dict[str, object]:
+        return {"compacted_sstables": [{"shard_id": {"uuid": b"s" * 16}, "generation": generation}]}
+
+    made = versions.after(before, update=noting(5))
+    made.indices[0].index_details.Unpack(details)
+
+    assert [5] == [one.generation for one in details.compacted_sstables]
+    assert made.version == made.indices[0].dataset_version
+    with pytest.raises(OperationRefused, match="proposed generation 4 is not greater"):
+        versions.after(before, update=noting(4))
+    with pytest.raises(OperationRefused, match="does not exist"):
+        versions.after(versions.table(), update=noting(1))
