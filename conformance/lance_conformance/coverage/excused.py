@@ -28,6 +28,8 @@ _DEFERRED = "the oracle writes encodings beside their page; readers refuse any o
 _COMPRESSED = "only the arm `general` compresses: readers refuse a compressed buffer elsewhere"
 _ZONES = "no reader of 2.0 accepts zone maps inside a column"
 _TREE = "no writer makes a tree of fragments; readers refuse one"
+_COMPUTED = "items of a dictionary take bytes: readers refuse computed ones"
+_RUNS = "readers refuse runs of wider values, and longer counts"
 _ZERO = "the unset value of an enumeration, which readers refuse"
 
 EXCUSES: tuple[Excuse, ...] = (
@@ -43,6 +45,15 @@ EXCUSES: tuple[Excuse, ...] = (
     Excuse("fields of encodings_v2_1.proto", "Flat.data", _COMPRESSED),
     Excuse("fields of encodings_v2_1.proto", "Variable.values", _COMPRESSED),
     Excuse("fields of encodings_v2_1.proto", "InlineBitpacking.values", _COMPRESSED),
+    Excuse("codec of dictionary*", "fsst", "codes stand in no block"),
+    Excuse("codec of dictionary*", "constant", _COMPUTED),
+    Excuse("codec of dictionary*", "range", _COMPUTED),
+    Excuse("codec of dictionary*", "delta", _COMPUTED),
+    Excuse("run value bits", "128", _RUNS),
+    Excuse("run value bits", "256", _RUNS),
+    Excuse("run length bits", "64", _RUNS),
+    Excuse("constant bytes", "[12]", "constants are sequences, of 32 or 64 bits"),
+    Excuse("layers of sparse structure", "0", "every path has a layer for its leaf"),
     Excuse("fields of table.proto", "FragmentTreeMetadata.*", _TREE),
     Excuse("fields of table.proto", "Manifest.fragment_tree", _TREE),
     Excuse("values of RepDefLayer*", "REPDEF_UNSPECIFIED", _ZERO),

@@ -5,43 +5,9 @@ from lance_conformance import cases, places
 from lance_conformance.coverage import survey as surveys
 from lance_conformance.coverage.excused import EXCUSES, excuse
 
-_CHOICE = "no writer chooses it for data of a fixture's size; campaigns of odd files draw it"
-_LEGACY = "of releases before those whose files the format promises to read"
-_RARE = "legal, and made by no writer; a page by hand would show it"
 _UNMADE = "no case has such an index yet"
 
 GAPS: dict[str, tuple[tuple[str, ...], str]] = {
-    "values of Encoding in file.proto": (("RLE",), _LEGACY),
-    "values of Field.Type in file.proto": (("LEAF",), _LEGACY),
-    "planes in 2.3": (("dense, none",), _RARE),
-    "layers of sparse structure": (("0",), _RARE),
-    "bytes of the control word": (("4",), _CHOICE),
-    "row index": (("row index u32", "row index u64"), _CHOICE),
-    "log of a chunk in 2.1": (("11", "13", "14", "15"), _CHOICE),
-    "log of a chunk since 2.2": (("11", "13", "15"), _CHOICE),
-    "codec of levels in 2.1": (("general",), _RARE),
-    "codec of levels in 2.2": (("general",), _RARE),
-    "codec of levels in 2.3": (("general",), _RARE),
-    "codec of zipped values in 2.1": (("packed_struct",), _RARE),
-    "codec of zipped values in 2.2": (("packed_struct",), _RARE),
-    "codec of dictionary in 2.1": (("fsst", "fixed_size_list"), _RARE),
-    "codec of dictionary in 2.2": (("variable", "fsst", "fixed_size_list"), _RARE),
-    "codec of dictionary in 2.3": (
-        ("variable", "fsst", "fixed_size_list", "constant", "range", "delta"),
-        _RARE,
-    ),
-    "codec of offsets in 2.3": (
-        ("inline_bitpacking", "out_of_line_bitpacking", "general", "rle", "constant", "dictionary"),
-        _RARE,
-    ),
-    "codec of run values in 2.3": (("general",), _RARE),
-    "codec of packed fields of fixed width": (("packed_struct",), _RARE),
-    "codec of packed fields of variable width": (("fsst", "general"), _RARE),
-    "codec of compressed chunk values": (("fixed_size_list", "packed_struct"), _RARE),
-    "codec of compressed zipped values": (("fsst",), _RARE),
-    "run value bits": (("128", "256"), _RARE),
-    "run length bits": (("16", "64"), _RARE),
-    "constant bytes": (("1", "2"), _RARE),
     "values of TransformType in index.proto": (("OPQ",), _UNMADE),
     "fields of index.proto": (
         (

@@ -18,7 +18,6 @@ from lanceref.codecs import (
     dictionary,
     fixed_size_list,
     flat,
-    fsst,
     general,
     rle,
     sequence,
@@ -69,9 +68,6 @@ def decode(encoding: CompressiveEncoding, run: ChunkRun, name: str = "values") -
         return fixed_size_list.decode_block(encoding.fixed_size_list, run)
     if arm == "variable" and run.num_chunks == 1:
         return variable.decode_block(run)
-    if arm == "fsst" and run.num_chunks == 1:
-        codes = variable.decode_block(run, fsst.CODES)
-        return fsst.expand(encoding.fsst, codes, run.place())
     raise unsupported(encoding, "a block", run.place())
 
 

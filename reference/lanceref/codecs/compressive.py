@@ -24,7 +24,9 @@ from lanceref.codecs import (
 )
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.gates import (
+    check_chunks,
     check_encoding,
+    check_items,
     check_levels,
     has_payload,
     only_flat,
@@ -39,7 +41,9 @@ from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 __all__ = [
+    "check_chunks",
     "check_encoding",
+    "check_items",
     "check_levels",
     "decode_block",
     "decode_fsst",

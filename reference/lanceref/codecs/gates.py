@@ -32,6 +32,15 @@ SINCE: dict[str, FileVersion] = {
 RUNS = ("flat", "out_of_line_bitpacking", "general", "constant", "range")
 """What run values and run lengths may be coded by in 2.3."""
 
+IN_CHUNKS = ("flat", "out_of_line_bitpacking", "general")
+"""What run values and run lengths of a chunk may be coded by in 2.3: what takes bytes."""
+
+ITEMS = (
+    *("flat", "variable", "inline_bitpacking", "out_of_line_bitpacking"),
+    *("rle", "general", "fixed_size_list"),
+)
+"""What the items of a page's dictionary may be coded by."""
+
 LEVELS = ("flat", "inline_bitpacking", "out_of_line_bitpacking", "general", "rle")
 """What levels may be coded by."""
 
@@ -71,6 +80,22 @@ def check_levels(
             found=f"levels of {bits} bits as {arm} in {version}",
             wanted="16 bits, flat, bitpacked or (since 2.2) as runs",
         )
+
+
+def check_chunks(encoding: CompressiveEncoding, place: Place) -> None:
+    """Check the description of values in chunks: runs there take bytes."""
+    while encoding.WhichOneof("compression") == "general":
+        encoding = encoding.general.values
+    if encoding.WhichOneof("compression") == "rle":
+        _want_arm(encoding.rle.values, IN_CHUNKS, place)
+        _want_arm(encoding.rle.run_lengths, IN_CHUNKS, place)
+
+
+def check_items(encoding: CompressiveEncoding, place: Place) -> None:
+    """Check the description of a page's dictionary: no computed items, and no coded strings."""
+    _want_arm(encoding, ITEMS, place)
+    if encoding.WhichOneof("compression") == "general":
+        check_items(encoding.general.values, place)
 
 
 def value_bits(encoding: CompressiveEncoding) -> int | None:
@@ -185,7 +210,7 @@ def _check_variable(encoding: CompressiveEncoding, version: FileVersion, place: 
 
 
 def _check_rle(encoding: CompressiveEncoding, version: FileVersion, place: Place) -> None:
-    """Before 2.3 runs are flat values with u8 lengths."""
+    """Runs are of words; before 2.3 they are flat values with u8 lengths."""
     values, lengths = encoding.rle.values, encoding.rle.run_lengths
     if version < V2_3:
         only_flat(values, place)
@@ -193,13 +218,13 @@ def _check_rle(encoding: CompressiveEncoding, version: FileVersion, place: Place
     _want_arm(values, RUNS, place)
     _want_arm(lengths, RUNS, place)
     width, length_width = value_bits(values) or 0, value_bits(lengths)
-    widths = (8,) if version < V2_3 else (8, 16, 32, 64)
-    if width % 8 or not 0 < width <= 256 or length_width not in widths:
+    widths = (8,) if version < V2_3 else (8, 16, 32)
+    if width not in bitpack.WIDTHS or length_width not in widths:
         raise CorruptPage(
             "L.codec.rle.children",
             place,
             found=f"values of {width} bits, lengths of {length_width}",
-            wanted=f"values of whole bytes, lengths of {' or '.join(map(str, widths))} bits",
+            wanted=f"values of 8 to 64 bits, lengths of {' or '.join(map(str, widths))}",
         )
 
 
@@ -241,7 +266,7 @@ def _check_sequence(encoding: CompressiveEncoding, arm: str, place: Place) -> No
     if arm == "constant":
         if len(encoding.constant.value) not in sequence.CONSTANT_BYTES:
             raise CorruptPage(
-                "L.codec.constant.width", place, found=f"{bits} bits", wanted="1, 2, 4 or 8 bytes"
+                "L.codec.constant.width", place, found=f"{bits} bits", wanted="4 or 8 bytes"
             )
     elif arm == "dictionary":
         if not encoding.dictionary.num_dictionary_items:

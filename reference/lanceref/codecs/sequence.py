@@ -22,7 +22,7 @@ from lanceref.proto import encodings_v2_1_pb2 as pb
 WIDTHS = (32, 64)
 """Bits of a value of a range or a delta."""
 
-CONSTANT_BYTES = (0, 1, 2, 4, 8)
+CONSTANT_BYTES = (0, 4, 8)
 """Sizes of a constant; none for an empty sequence."""
 
 

@@ -21,7 +21,14 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from lanceref.codecs.compressive import check_encoding, check_levels, decode_block, num_buffers
+from lanceref.codecs.compressive import (
+    check_chunks,
+    check_encoding,
+    check_items,
+    check_levels,
+    decode_block,
+    num_buffers,
+)
 from lanceref.cursor import Cursor, Extent, FileBytes
 from lanceref.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.file.columns import PageMetadata
@@ -108,6 +115,7 @@ def check_description(
     for encoding in (mini.values, mini.dictionary):
         if encoding is not None:
             check_encoding(encoding, version, ctx, place)
+    check_chunks(mini.values, place)
     expect("L.page.miniblock.num-buffers", mini.num_buffers, num_buffers(mini.values), place)
     has_lists = mini.layers.max_rep > 0
     expect("L.page.miniblock.repetition", mini.rep is not None, has_lists, place)
@@ -115,6 +123,7 @@ def check_description(
     buffers = 2 + (mini.dictionary is not None) + has_lists
     expect("L.page.miniblock.buffers", len(page.extents), buffers, place)
     if mini.dictionary is not None:
+        check_items(mini.dictionary, place)
         check_leaf_encoding(value_type(type_), mini.dictionary, place)
     elif pa.types.is_dictionary(type_):
         raise CorruptPage("L.page.leaf.kind", place, found="no dictionary", wanted=f"{type_}")

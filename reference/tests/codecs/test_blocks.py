@@ -49,14 +49,12 @@ def test_levels_of_many_chunks_are_joined(encoding, data, wanted):
 
 
 def test_blocks_of_strings_and_lists():
-    """Dictionaries hold strings, compressed or coded, and lists."""
+    """Dictionaries hold strings, compressed or not, and lists."""
     texts = block([b"a", b"bc"], 32)
 
     assert [b"a", b"bc"] == plain(decode_block(variable(32), cursor_of(texts), 2))
     packed = cursor_of(compress("lz4_raw", texts))
     assert [b"a", b"bc"] == plain(decode_block(general("lz4_raw", variable(32)), packed, 2))
-    codes = cursor_of(block([b"\0", b"\0\0"], 32))
-    assert [b"http", b"httphttp"] == plain(decode_block(fsst(TABLE, variable(32)), codes, 2))
     assert [[1, 2]] == plain(decode_block(lists(2, flat(8)), cursor_of(b"\1\2"), 1))
 
 
@@ -67,7 +65,7 @@ def test_a_block_without_payload_takes_an_empty_cursor():
 
 @pytest.mark.parametrize("encoding", [variable(32), fsst(TABLE, variable(32))])
 def test_strings_are_blocks_of_a_single_buffer(encoding):
-    """A dictionary of strings is one buffer; two of them are no run of levels."""
+    """A dictionary of strings is one buffer; two of them are no run of levels, codes no block."""
     data = block([b"a"], 32)
 
     with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.context"):

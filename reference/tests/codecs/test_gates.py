@@ -197,7 +197,7 @@ def test_payload_follows_from_the_description():
     ("inside", "outside", "clause"),
     [
         (out_of_line(16, 16), out_of_line(16, 17), "bitpack.width"),
-        (rle(flat(256), flat(8)), rle(flat(264), flat(8)), "rle.children"),
+        (rle(flat(64), flat(8)), rle(flat(128), flat(8)), "rle.children"),
         (rle(flat(8), flat(8)), rle(flat(8), flat(16)), "rle.children"),
         (lists(2**27, flat(16)), lists(2**27 + 1, flat(16)), "fixed-size-list.items"),
         (lists(1, flat(8)), lists(0, flat(8)), "fixed-size-list.items"),

@@ -1,0 +1,109 @@
+"""Pages by hand: chunks and zipped entries described by any encoding, in the words of any version.
+
+The values come coded: what an encoding means for the bytes is the caller's matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from google.protobuf.message import Message
+from lanceref.pages.planar_write import dense_layout
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, RepDefLayer
+
+from lance_conformance.recipes.blocks import Block
+from lance_conformance.recipes.hand import Page, words
+
+VALID, NULLABLE = 1, 3
+"""Codes of leaves without and with nulls."""
+
+FILL = b"\xfe"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Value buffers and number of values of a chunk; definition levels where the page has them."""
+
+    num_values: int
+    buffers: tuple[bytes, ...]
+    levels: bytes = b""
+
+
+def chunked(
+    version: str,
+    values: CompressiveEncoding,
+    chunks: Sequence[Chunk],
+    *,
+    definition: CompressiveEncoding | None = None,
+    dictionary: tuple[Block, int] | None = None,
+) -> Page:
+    """Lay out a mini-block page without lists; `dictionary` are its items and their number."""
+    layout = PageLayout()
+    mini = layout.mini_block_layout
+    mini.value_compression.CopyFrom(values)
+    mini.num_items = sum(chunk.num_values for chunk in chunks)
+    mini.num_buffers = len(chunks[0].buffers)
+    mini.has_large_chunk = version != "2.1"
+    mini.layers.append(cast(RepDefLayer, VALID if definition is None else NULLABLE))
+    if definition is not None:
+        mini.def_compression.CopyFrom(definition)
+    tail: tuple[bytes, ...] = ()
+    if dictionary is not None:
+        (encoding, data), mini.num_dictionary_items = dictionary
+        mini.dictionary.CopyFrom(encoding)
+        tail = (data,)
+    wide = version != "2.1"
+    parts = [_chunk(chunk, definition is not None, wide) for chunk in chunks]
+    logs = [chunk.num_values.bit_length() - 1 for chunk in chunks[:-1]] + [0]
+    table = (((len(part) // 8 - 1) << 4) | log for part, log in zip(parts, logs, strict=True))
+    buffers = (words(*table, width=4 if wide else 2), b"".join(parts), *tail)
+    return Page(_described(layout, version), mini.num_items, buffers)
+
+
+def _chunk(chunk: Chunk, has_levels: bool, wide: bool) -> bytes:
+    header = words(chunk.num_values if has_levels else 0, width=2)
+    levels = (chunk.levels,) if has_levels else ()
+    header += words(*map(len, levels), width=2)
+    header += words(*map(len, chunk.buffers), width=4 if wide else 2)
+    return b"".join(part + FILL * (-len(part) % 8) for part in (header, *levels, *chunk.buffers))
+
+
+def zipped(
+    version: str,
+    values: CompressiveEncoding,
+    entries: Sequence[bytes],
+    *,
+    layers: tuple[int, ...] = (VALID,),
+    bits: tuple[int, int] = (0, 0),
+    value_bits: int | None = None,
+    rows: Sequence[int] = (),
+    index_width: int = 0,
+    length_bits: int = 32,
+) -> Page:
+    """Lay out a full-zip page of whole entries; values of one width are `value_bits` wide.
+
+    `rows` are the numbers of the entries that begin a row, all of them unless told; a row index of
+    `index_width` bytes a number follows.
+    """
+    layout = PageLayout()
+    full = layout.full_zip_layout
+    full.value_compression.CopyFrom(values)
+    full.layers.extend(cast(tuple[RepDefLayer, ...], layers))
+    full.bits_rep, full.bits_def = bits
+    if value_bits is None:
+        full.bits_per_offset = length_bits
+    else:
+        full.bits_per_value = value_bits
+    full.num_items = full.num_visible_items = len(entries)
+    begins = list(rows) or list(range(len(entries)))
+    buffers: tuple[bytes, ...] = (b"".join(entries),)
+    if index_width:
+        ends = [sum(map(len, entries[:number])) for number in (*begins, len(entries))]
+        buffers = (*buffers, words(*ends, width=index_width))
+    return Page(_described(layout, version), len(begins), buffers)
+
+
+def _described(layout: PageLayout, version: str) -> Message:
+    return dense_layout(layout) if version == "2.3" else layout
