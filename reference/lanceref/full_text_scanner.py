@@ -39,9 +39,9 @@ class FullTextScanner(SearchScanner):
 
     def found(self, limit: int | None, offset: int) -> FoundRows:
         """Return the documents by falling score, or in the order asked for."""
-        hits = self._search.hits(self._allowed())
-        order = np.lexsort((hits.places, -hits.scores))
         end = None if limit is None else offset + limit
+        hits = self._search.hits(self._allowed(), end)
+        order = np.lexsort((hits.places, -hits.scores))
         rows = self.passing(_rows(_part(hits, order[:end])))
         return self.reordered(rows.part(offset, end))
 

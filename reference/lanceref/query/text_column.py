@@ -229,10 +229,18 @@ class _Locator:
                 continue
             own = np.flatnonzero(owners == number)
             offsets = (keys[own] & np.uint64(0xFFFFFFFF)).astype(np.int64)
-            live = rows.offsets(np.arange(rows.num_rows)).astype(np.uint64)
-            positions = np.arange(rows.num_rows) + rows.rows_before
-            found[own] = _looked_up(offsets.astype(np.uint64), live, positions)
+            found[own] = _live_positions(rows, offsets)
         return found
+
+
+def _live_positions(rows: FragmentRows, offsets: Places) -> Places:
+    """Return the positions of rows of a fragment, -1 for those that are not there."""
+    deleted = rows.deleted
+    before = np.searchsorted(deleted, offsets, "right")
+    there = offsets < rows.num_rows + len(deleted)
+    if len(deleted):
+        there &= deleted[np.maximum(before - 1, 0)] != offsets
+    return np.where(there, offsets - before + rows.rows_before, -1)
 
 
 def _where_now(moves: Moves, locate: Callable[[Keys], Places]) -> Callable[[Keys], Places]:

@@ -6,7 +6,7 @@ Divergences: D.index.fts-slop
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,39 +42,60 @@ NO_POSITIONS = (
     "position is not found but required for phrase queries, try recreating the index with position"
 )
 
+SPARE = 4
+"""Of so many times as many documents as are wanted some may be gone."""
+
 Wanted = tuple[int, str]
 """A token that is looked for, and the place in the query that it stands for."""
 
 
 class _PartScores:
-    """Scores of the documents of a part, as tokens are added one by one."""
+    """Scores of the documents of a part, as tokens are added one by one, word after word."""
 
     def __init__(self, part: TextPart, statistics: Sequence[TextPart]) -> None:
         self._part, self._statistics = part, statistics
         self._corpus = corpus_of(statistics)
         size = part.corpus.num_documents
         self.scores = np.zeros(size, np.float32)
-        self.words = np.zeros(size, np.int64)
-        self._last_word = np.full(size, -1, np.int64)
+        self.words = np.zeros(size, np.int32)
 
-    def add(self, wanted: Wanted) -> None:
-        """Add what a token gives the documents that hold it."""
-        word, token = wanted
-        number = self._part.number_of(token)
-        if number is None:
-            return
+    def add(self, wanted: Sequence[str]) -> None:
+        """Add what the tokens that stand for a word give the documents that hold them."""
+        numbers = [(token, self._part.number_of(token)) for token in wanted]
+        found = [self._score(token, number) for token, number in numbers if number is not None]
+        if len(found) == 1:
+            self.words[found[0]] += 1
+        elif found:
+            self.words[np.unique(np.concatenate(found))] += 1
+
+    def _score(self, token: str, number: int) -> Numbers:
+        """Add what a token gives the documents that hold it, and return these."""
         found = self._part.postings(number)
         own = weight(self._corpus.num_documents, count_of(self._statistics, token))
         norm = norms(self._part.lengths[found.documents], self._corpus.mean_length)
         self.scores[found.documents] += own * counts(found.frequencies, norm)
-        self.words[found.documents] += self._last_word[found.documents] != word
-        self._last_word[found.documents] = word
+        return found.documents
 
-    def hits(self, chosen: Places, boost: np.float32) -> Hits:
-        """Return chosen documents that are still there."""
+    def with_words(self, least: int) -> Places:
+        """Return the documents that hold so many of the words."""
+        return np.flatnonzero(self.words >= least)
+
+    def hits(self, chosen: Places, boost: np.float32, best: int | None = None) -> Hits:
+        """Return chosen documents that are still there, at least the `best` so many of them."""
+        scores = self.scores[chosen]
+        count = len(chosen) if best is None else SPARE * (best + 1)
+        while count < len(chosen):
+            enough = scores >= np.partition(scores, -count)[-count]
+            found = self._there(chosen[enough], scores[enough] * boost)
+            if len(found.places) >= (best or 0):
+                return found
+            count *= SPARE
+        return self._there(chosen, scores * boost)
+
+    def _there(self, chosen: Places, scores: Scores) -> Hits:
         places = self._part.places(chosen)
         kept = places >= 0
-        return Hits(places[kept], self.scores[chosen][kept] * boost)
+        return Hits(places[kept], scores[kept])
 
 
 def _joined(found: Sequence[Hits]) -> Hits:
@@ -85,21 +106,22 @@ def _joined(found: Sequence[Hits]) -> Hits:
     return Hits(places[order], scores[order])
 
 
-def match(column: TextColumn, query: MatchQuery) -> Hits:
+def match(column: TextColumn, query: MatchQuery, best: int | None = None) -> Hits:
     """Return the documents with any word of a query, or all. Raises QueryRefused, FormatError.
 
-    Words at one place are forms of each other: one of them is enough.
+    Words at one place are forms of each other: one of them is enough. At least the `best` so many
+    are returned.
     """
     found, boost = [], np.float32(query.boost)
     for part, statistics in column.parts():
         plain = query.fuzziness > 0 and isinstance(part, IndexedPart)
         words = _by_place(column.tokens(query.query, plain=plain))
         scored = _PartScores(part, statistics)
-        for wanted in dict.fromkeys(_expanded(column, part, words, query)):
-            scored.add(wanted)
+        for forms in _by_word(_expanded(column, part, words, query)):
+            scored.add(forms)
         least = len({place for place, _ in words}) if query.every else 1
         if words:
-            found.append(scored.hits(np.flatnonzero(scored.words >= least), boost))
+            found.append(scored.hits(scored.with_words(least), boost, best))
     return _joined(found)
 
 
@@ -107,6 +129,14 @@ def _by_place(tokens: Sequence[tuple[str, int]]) -> list[Wanted]:
     """Return the tokens of a query by their places, each once at a place."""
     wanted = dict.fromkeys((place, token) for token, place in tokens)
     return sorted(wanted, key=lambda one: one[0])
+
+
+def _by_word(wanted: Iterable[Wanted]) -> list[list[str]]:
+    """Return the tokens that stand for each word, each once."""
+    forms: dict[int, dict[str, None]] = {}
+    for place, token in wanted:
+        forms.setdefault(place, {})[token] = None
+    return [[*one] for one in forms.values()]
 
 
 def _expanded(
@@ -135,9 +165,9 @@ def phrase(column: TextColumn, query: PhraseQuery) -> Hits:
     found = []
     for part, statistics in column.parts() if words else ():
         scored = _PartScores(part, statistics)
-        for wanted in words:
-            scored.add(wanted)
-        chosen = np.flatnonzero(scored.words == len(places))
+        for forms in _by_word(words):
+            scored.add(forms)
+        chosen = scored.with_words(len(places))
         if len(places) > 1:
             chosen = _in_order(part, words, chosen, query.slop)
         found.append(scored.hits(chosen, np.float32(1)))

@@ -100,14 +100,17 @@ class TextSearch:
         kind = self._query.query_type().value
         return f"FullTextSearch: query={kind}, columns=[{', '.join(columns)}]"
 
-    def hits(self, allowed: Places | None = None) -> Hits:
+    def hits(self, allowed: Places | None = None, best: int | None = None) -> Hits:
         """Return the documents that the query finds, of `allowed` rows only.
 
-        These are positions in the table, ascending. Raises QueryRefused, FormatError.
+        These are positions in the table, ascending; where the `best` so many are enough, others may
+        be left out. Raises QueryRefused, FormatError.
         """
         for column in self._columns.values():
             column.allowed = allowed
             column.__dict__.pop("read", None)
+        if allowed is None and isinstance(self._query, MatchQuery):
+            return match(self._of(self._query)[0], self._query, best)
         found = self._hits(self._query)
         if allowed is None:
             return found

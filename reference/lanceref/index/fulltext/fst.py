@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from lanceref.codecs.crc32c import crc32c
 from lanceref.cursor import Cursor
 from lanceref.errors import BadMagic, CorruptPage, FormatError
 from lanceref.index.fulltext.fst_node import HEADER_BYTES, Node, parse_node
@@ -24,25 +25,9 @@ MASK = 0xA282EAD8
 HEADER = struct.pack("<QQ", VERSION, 0)
 
 
-def _crc_table() -> list[int]:
-    table = []
-    for octet in range(256):
-        crc = octet
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-        table.append(crc)
-    return table
-
-
-_TABLE = _crc_table()
-
-
 def checksum(data: bytes | memoryview) -> int:
     """Return the masked CRC-32C of bytes."""
-    crc, table = 0xFFFFFFFF, _TABLE
-    for octet in bytes(data):
-        crc = crc >> 8 ^ table[(crc ^ octet) & 0xFF]
-    crc ^= 0xFFFFFFFF
+    crc = crc32c(data)
     return ((crc >> 15 | crc << 17) + MASK) & 0xFFFFFFFF
 
 

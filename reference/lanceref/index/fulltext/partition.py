@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -236,4 +237,7 @@ def _buffers(values: pa.Array, file: IndexFile) -> list[Cursor]:
         raise CorruptPage(
             "L.index.fts.postings", file.place, found="null for bytes", wanted="bytes"
         )
-    return [Cursor(memoryview(one.as_buffer()), 0, file.ctx) for one in values]
+    _, offsets, data = values.buffers()
+    ends = np.frombuffer(offsets, np.int64, len(values) + 1, 8 * values.offset).tolist()
+    whole = memoryview(data if data is not None else b"")
+    return [Cursor(whole[start:end], 0, file.ctx) for start, end in pairwise(ends)]
