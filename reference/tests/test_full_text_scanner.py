@@ -112,3 +112,20 @@ def test_the_plan_names_the_search(dataset):
     assert plan.index("Filter: columns=[i]") < plan.index("Sort: fetch=3, [_score DESC]")
     before = dataset.scanner(full_text_query="red", filter="i > 1", prefilter=True).explain_plan()
     assert before.index("FullTextSearch") < before.index("Filter: columns=[i]")
+
+
+@pytest.mark.parametrize("gone", ["i < 0", "i % 3 > 0", "n > 1", "i >= 0"])
+def test_the_best_of_many_are_the_first_of_all(tmp_path, gone):
+    """Where documents score alike, and where most of the best ones have been deleted."""
+    many = pa.table(
+        {"s": ["red " * (1 + i % 5) + "fox" for i in range(300)], "i": range(300)}
+    ).append_column("n", pa.array([1 + i % 5 for i in range(300)]))
+    dataset = lanceref.write_dataset(many, tmp_path / "t", max_rows_per_file=128)
+    dataset.create_scalar_index("s", "INVERTED")
+    dataset.delete(gone)
+    all_rows = rows(dataset)
+
+    assert len(all_rows) == dataset.count_rows()
+    for limit in (0, 1, 7, 300):
+        assert all_rows[:limit] == rows(dataset, limit=limit)
+    assert all_rows[2:5] == rows(dataset, limit=3, offset=2)

@@ -61,10 +61,10 @@ def _long(data: bytes | memoryview) -> int:
     moved = _past_a_row()
     crc = 0
     for row in _after(np.zeros(len(octets) // ROW_BYTES, np.uint32), octets).tolist():
-        for part in moved:
-            row ^= part[crc & 0xFF]
-            crc >>= 8
+        before = crc.to_bytes(4, "little")
         crc = row
+        for octet, part in zip(before, moved, strict=True):
+            crc ^= part[octet]
     return crc ^ _ONES
 
 

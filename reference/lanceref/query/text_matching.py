@@ -13,7 +13,7 @@ import numpy as np
 
 from lanceref.errors import QueryRefused
 from lanceref.index.fulltext.bit_packer import Numbers
-from lanceref.index.fulltext.bm25 import Scores, counts, norms, weight
+from lanceref.index.fulltext.bm25 import Scores, counts, norms_at, weight
 from lanceref.index.fulltext.fuzzy import near
 from lanceref.query.full_text import MatchQuery, PhraseQuery
 from lanceref.query.text_column import TextColumn, corpus_of, count_of
@@ -72,7 +72,7 @@ class _PartScores:
         """Add what a token gives the documents that hold it, and return these."""
         found = self._part.postings(number)
         own = weight(self._corpus.num_documents, count_of(self._statistics, token))
-        norm = norms(self._part.lengths[found.documents], self._corpus.mean_length)
+        norm = norms_at(self._part.lengths, found.documents, self._corpus.mean_length)
         self.scores[found.documents] += own * counts(found.frequencies, norm)
         return found.documents
 

@@ -56,10 +56,21 @@ def norms(lengths: Numbers | NDArray[np.float32], mean_length: np.float32) -> Sc
     return K1 * (ONE - B + B * own / mean_length)
 
 
+def norms_at(lengths: Numbers, documents: Numbers, mean_length: np.float32) -> Scores:
+    """Return the norms of some documents; where few lengths come up, each is reckoned once."""
+    own = lengths[documents]
+    longest = int(own.max(initial=0))
+    if longest >= len(own):
+        return norms(own, mean_length)
+    return norms(np.arange(longest + 1, dtype=np.uint32), mean_length)[own]
+
+
 def counts(frequencies: Numbers | Scores, norm: Scores) -> Scores:
     """Return how much of its weight a token gives each document."""
     own = frequencies.astype(np.float32)
-    return (K1 + ONE) * own / (own + norm)
+    found: Scores = (K1 + ONE) * own
+    found /= own + norm
+    return found
 
 
 def bounds(

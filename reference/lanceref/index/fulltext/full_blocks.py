@@ -11,12 +11,11 @@ L.index.fts.posting.frequency
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.index.fulltext.bit_packer import PER_LANE, Numbers, unpack_rows
+from lanceref.index.fulltext.blobs import Blobs
 
 LANES = 4
 SIZE = LANES * PER_LANE
@@ -31,9 +30,7 @@ RUN = 1024
 Places = NDArray[np.int64]
 
 
-def full_postings(
-    blocks: Sequence[memoryview], num_documents: int
-) -> tuple[Numbers, Numbers] | None:
+def full_postings(blocks: Blobs, num_documents: int) -> tuple[Numbers, Numbers] | None:
     """Return documents and frequencies of blocks, None when anything is wrong with them.
 
     Documents have to rise, and to be below `num_documents`.
@@ -51,12 +48,8 @@ def full_postings(
     return np.concatenate(documents), np.concatenate(frequencies)
 
 
-def _parse(
-    blocks: Sequence[memoryview], before: int, num_documents: int
-) -> tuple[Numbers, Numbers] | None:
-    data = np.frombuffer(b"".join(blocks), np.uint8)
-    sizes = np.array([len(block) for block in blocks], np.int64)
-    starts = np.cumsum(sizes) - sizes
+def _parse(blocks: Blobs, before: int, num_documents: int) -> tuple[Numbers, Numbers] | None:
+    data, starts, sizes = blocks.data, blocks.ends[:-1], np.diff(blocks.ends)
     if np.any(sizes < HEAD_BYTES + 2):
         return None
     widths = data[starts + HEAD_BYTES].astype(np.int64)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage, FormatError, OutOfRange
 from lanceref.index.fulltext.bit_packer import Numbers
+from lanceref.index.fulltext.blobs import Blobs
 from lanceref.index.fulltext.bm25 import Corpus
 from lanceref.index.fulltext.fst import Fst, parse_fst
 from lanceref.index.fulltext.positions import parse_position_blobs, parse_positions
@@ -60,7 +60,7 @@ class Partition:
             return dict(zip(names, numbers, strict=True))
         if file.num_rows != 1:
             raise _bad_tokens(file, f"{file.num_rows} dictionaries", "one")
-        (data,) = _buffers(file.read("_token_fst_bytes", pa.large_binary()), file)
+        (data,) = _blobs(file.read("_token_fst_bytes", pa.large_binary()), file)
         fst = parse_fst(data)
         if fst.count != self.num_tokens:
             raise _bad_tokens(file, f"{fst.count} tokens", f"{self.num_tokens}, as postings")
@@ -190,7 +190,7 @@ class Partition:
             ]
         if "_compressed_position" not in file.names:
             return None
-        (data,) = _buffers(file.take("_compressed_position", row, pa.large_binary()), file)
+        (data,) = _blobs(file.take("_compressed_position", row, pa.large_binary()), file)
         (offsets,) = file.take("_position_block_offset", row, OFFSETS)
         return self._streams(data, offsets.as_py() or [], frequencies)
 
@@ -226,18 +226,15 @@ def _bad_tokens(file: IndexFile, found: str, wanted: str) -> FormatError:
     return CorruptPage("L.index.fts.tokens", file.place, found=found, wanted=wanted)
 
 
-def _items(value: pa.Scalar, file: IndexFile) -> list[Cursor]:
+def _items(value: pa.Scalar, file: IndexFile) -> Blobs:
     """Return the bytes of the items of a list. Raises FormatError."""
-    return _buffers(value.values, file) if value.is_valid else []
+    return _blobs(value.values if value.is_valid else pa.array([], pa.large_binary()), file)
 
 
-def _buffers(values: pa.Array, file: IndexFile) -> list[Cursor]:
+def _blobs(values: pa.Array, file: IndexFile) -> Blobs:
     """Return the bytes of values. Raises FormatError for null."""
     if values.null_count:
         raise CorruptPage(
             "L.index.fts.postings", file.place, found="null for bytes", wanted="bytes"
         )
-    _, offsets, data = values.buffers()
-    ends = np.frombuffer(offsets, np.int64, len(values) + 1, 8 * values.offset).tolist()
-    whole = memoryview(data if data is not None else b"")
-    return [Cursor(whole[start:end], 0, file.ctx) for start, end in pairwise(ends)]
+    return Blobs.of(values, file.ctx)

@@ -79,21 +79,22 @@ def parse_position_blobs(blobs: Sequence[Cursor], frequency: int, place: Place) 
             found=f"{len(blobs)} parts of {frequency} positions",
             wanted=f"a count, {full} blocks and a rest of {rest}",
         )
-    count = blobs[0].u32("number of positions", "L.index.fts.positions.end")
+    head, *others = blobs
+    count = head.u32("number of positions", "L.index.fts.positions.end")
     if count != frequency:
         raise CorruptPage(
             "L.index.fts.positions.end",
-            blobs[0].ctx.at(blobs[0].base, 4),
+            head.ctx.at(head.base, 4),
             found=f"{count} positions",
             wanted=f"{frequency}",
         )
     parts = []
-    for blob in blobs[1 : 1 + full]:
+    for blob in others[:full]:
         first = blob.u32("first position", "L.index.fts.positions.end")
         steps = parse_group(blob, LANES, "positions")
         parts.append(np.cumsum(steps, dtype=np.uint32) + np.uint32(first))
     if rest:
-        last = blobs[-1].array("<u4", rest, "positions", "L.index.fts.positions.end")
+        last = others[-1].array("<u4", rest, "positions", "L.index.fts.positions.end")
         parts.append(last.astype(np.uint32))
     return np.concatenate(parts)
 

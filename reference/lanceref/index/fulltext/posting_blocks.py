@@ -33,6 +33,7 @@ from lanceref.index.fulltext.bit_packer import (
     width_of,
     widths_of,
 )
+from lanceref.index.fulltext.blobs import Blobs
 from lanceref.index.fulltext.byte_runs import (
     ByteRuns,
     Counts,
@@ -88,7 +89,7 @@ class Postings:
 
 
 def parse_postings(
-    blocks: Sequence[Cursor], length: int, num_documents: int, layout: BlockLayout, place: Place
+    blocks: Blobs, length: int, num_documents: int, layout: BlockLayout, place: Place
 ) -> Postings:
     """Parse the blocks of a token that is in `length` documents. Raises FormatError."""
     if len(blocks) != layout.num_blocks(length) or length > num_documents:
@@ -111,13 +112,11 @@ def parse_postings(
     )
 
 
-def _full_parts(
-    blocks: Sequence[Cursor], num_documents: int, layout: BlockLayout
-) -> list[Postings]:
+def _full_parts(blocks: Blobs, num_documents: int, layout: BlockLayout) -> list[Postings]:
     """Return the postings of full blocks at once; none when each has to be looked at."""
-    if layout.size != SMALL or not blocks or blocks[0].ctx.spans is not None:
+    if layout.size != SMALL or not blocks or blocks.ctx.spans is not None:
         return []
-    found = full_postings([one.data for one in blocks], num_documents)
+    found = full_postings(blocks, num_documents)
     return [] if found is None else [Postings(*found)]
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import struct
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.context import Context
-from lanceref.cursor import Cursor
 from lanceref.errors import FormatError, Place
+from lanceref.index.fulltext.blobs import Blobs
 from lanceref.index.fulltext.full_blocks import RUN, full_postings
 from lanceref.index.fulltext.posting_blocks import (
     BlockLayout,
@@ -23,19 +24,19 @@ WORKED = struct.pack("<fIB", 0.5, 7, 1) + b"\xff" * 15 + b"\xff" + b"\x01" + b"\
 """128 documents, each one behind the other, the first behind 7; each has the token once."""
 
 
-def views(*blocks: bytes) -> list[memoryview]:
+def blobs(*blocks: bytes) -> Blobs:
     """Return blocks as they are handed over."""
-    return [memoryview(block) for block in blocks]
+    return Blobs.of(pa.array(blocks, pa.large_binary()), Context("x"))
 
 
 def test_a_worked_block():
     """Documents 8 to 135; of another block that begins at 200 behind it."""
-    documents, frequencies = full_postings(views(WORKED), 136)
+    documents, frequencies = full_postings(blobs(WORKED), 136)
     assert documents.tolist() == list(range(8, 136))
     assert frequencies.tolist() == [1] * 128
     second = WORKED[:4] + struct.pack("<I", 200) + WORKED[8:]
-    assert full_postings(views(WORKED, second), 329)[0][128:].tolist() == list(range(201, 329))
-    assert [len(part) for part in full_postings([], 0)] == [0, 0]
+    assert full_postings(blobs(WORKED, second), 329)[0][128:].tolist() == list(range(201, 329))
+    assert [len(part) for part in full_postings(blobs(), 0)] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_a_worked_block():
 )
 def test_what_is_wrong_is_left_to_others(blocks):
     """Sizes, widths, documents that do not rise or are too many, and a frequency of 0."""
-    assert full_postings(views(*blocks), 136) is None
+    assert full_postings(blobs(*blocks), 136) is None
 
 
 @given(st.integers(1, 2 * RUN + 3), st.integers(1, 2**20), st.integers(0, 2**32 - 1))
@@ -69,7 +70,7 @@ def test_blocks_together_are_the_blocks_of_each(count, step, seed):
     frequencies = (1 + source.integers(0, 1 << (seed % 31), 128 * count)).astype(np.uint32)
     total = int(documents[-1]) + 1
     written = encode_postings(Postings(documents, frequencies), BlockLayout(), [0.5] * count)
-    found = full_postings(views(*written), total)
+    found = full_postings(blobs(*written), total)
     assert np.array_equal(found[0], documents)
     assert np.array_equal(found[1], frequencies)
 
@@ -78,10 +79,9 @@ def test_blocks_together_are_the_blocks_of_each(count, step, seed):
 def test_damage_is_the_same_as_block_by_block(at, byte, total):
     """With any byte changed the same postings come back, or it is an error."""
     block = WORKED[:at] + bytes([byte]) + WORKED[at + 1 :]
-    cursors = [Cursor(memoryview(block), 0, Context("x"))]
-    found = full_postings(views(block), total)
+    found = full_postings(blobs(block), total)
     try:
-        parsed = parse_postings(cursors, 128, total, BlockLayout(), Place("x", 0))
+        parsed = parse_postings(blobs(block), 128, total, BlockLayout(), Place("x", 0))
     except FormatError:
         assert found is None
     else:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lanceref.context import Context
 from lanceref.errors import FormatError, LanceError, Place
+from lanceref.index.fulltext.blobs import Blobs
 from lanceref.index.fulltext.posting_blocks import (
     BlockLayout,
     Postings,
@@ -16,8 +19,6 @@ from lanceref.index.fulltext.posting_blocks import (
     parse_postings,
     posting_runs,
 )
-
-from .test_bit_packer import cursor
 
 LAYOUTS = [BlockLayout(), BlockLayout(fixed_tail=True), BlockLayout(256)]
 PLACE = Place("f", 0, 0, "open")
@@ -30,7 +31,8 @@ def postings(documents, frequencies) -> Postings:
 
 def parsed(blocks, length, num_documents, layout=LAYOUTS[0]) -> Postings:
     """Parse blocks of bytes."""
-    return parse_postings([cursor(one) for one in blocks], length, num_documents, layout, PLACE)
+    held = Blobs.of(pa.array(blocks, pa.large_binary()), Context("f"))
+    return parse_postings(held, length, num_documents, layout, PLACE)
 
 
 def test_worked_blocks():
