@@ -1,8 +1,8 @@
 """The Spark campaign: `python -m lance_conformance.campaigns.spark`.
 
 Steps that went well are kept in a file and not run again. On `local[2,3]`: saves with faults, a
-round trip of many rows, a large table made and checked. On a master with two workers of one slot:
-saves whose executors die, slow tasks that get a copy, an index, a check.
+round trip of many rows, the recall of segments, a large table made and checked. On a master with
+two workers of one slot: saves whose executors die, slow tasks that get a copy, an index, a check.
 """
 
 from __future__ import annotations
@@ -21,7 +21,13 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from lance_conformance.campaigns.spark import deaths, large_table, round_trip, schedules
+from lance_conformance.campaigns.spark import (
+    deaths,
+    large_table,
+    round_trip,
+    schedules,
+    segment_recall,
+)
 from lance_conformance.campaigns.spark.cluster import cluster
 from lance_conformance.campaigns.spark.progress import Progress
 
@@ -44,6 +50,7 @@ class Sizes:
     rows: int
     large_bytes: int
     deaths: int
+    vectors: int
 
 
 def local_steps(sizes: Sizes) -> Iterator[tuple[str, Do]]:
@@ -54,6 +61,10 @@ def local_steps(sizes: Sizes) -> Iterator[tuple[str, Do]]:
     yield (
         f"round trip {sizes.rows}",
         lambda session, folder: round_trip.round_trip(session, folder, sizes.rows),
+    )
+    yield (
+        f"recall {sizes.vectors}",
+        lambda session, folder: segment_recall.recall(Tasks(session), folder, sizes.vectors),
     )
     yield (
         f"make {sizes.large_bytes / 1e9:g} GB",
@@ -107,8 +118,10 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--gigabytes", type=float, default=5.0)
     parser.add_argument("--deaths", type=int, default=20)
+    parser.add_argument("--vectors", type=int, default=20_000)
     given = parser.parse_args()
-    sizes = Sizes(given.schedules, given.rows, int(given.gigabytes * 1e9), given.deaths)
+    large_bytes = int(given.gigabytes * 1e9)
+    sizes = Sizes(given.schedules, given.rows, large_bytes, given.deaths, given.vectors)
     folder = given.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     progress = Progress(folder / "progress.jsonl")
