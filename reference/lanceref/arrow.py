@@ -1,0 +1,38 @@
+"""Arrow types of pylance (face); importing this makes them known to pyarrow."""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import suppress
+
+import pyarrow as pa
+
+from lanceref.bfloat16 import (
+    BFloat16,
+    BFloat16Array,
+    BFloat16Scalar,
+    BFloat16Type,
+    bfloat16_array,
+    cast,
+)
+
+__all__ = [
+    "BFloat16",
+    "BFloat16Array",
+    "BFloat16Scalar",
+    "BFloat16Type",
+    "bfloat16_array",
+    "cast",
+]
+
+_FRAMES = frozenset({"PandasBFloat16Array", "PandasBFloat16Type"})
+"""Names that stand here too, and need pandas."""
+
+with suppress(pa.ArrowKeyError):  # who has the name already reads the same bytes
+    pa.register_extension_type(BFloat16Type())
+
+
+def __getattr__(name: str) -> object:
+    if name not in _FRAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("lanceref.bfloat16_frames"), name)
