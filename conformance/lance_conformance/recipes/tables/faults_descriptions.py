@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from google.protobuf.message import Message
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
 from lanceref.proto.file_pb2 import FileDescriptor
 
 from lance_conformance.recipes.messages import descriptor, field, page
-from lance_conformance.recipes.model import MessageEdit, Negative
-from lance_conformance.recipes.tables.edits import assign, clear, fault, inner
+from lance_conformance.recipes.model import Negative
+from lance_conformance.recipes.tables.edits import assign, clear, fault
 
 _M, _Z = "mini_block_layout", "full_zip_layout"
 _V = f"{_M}.value_compression"
@@ -19,9 +16,13 @@ _DEEP = 70
 """More encodings inside each other than a reader follows."""
 
 
-def _at(path: str, edit: Callable[[Message], None]) -> MessageEdit:
-    """Change the message of the first page that `path` names."""
-    return page(lambda message: edit(inner(message, path)))
+def _short_table(message: PageLayout) -> None:
+    fsst = message.mini_block_layout.value_compression.fsst
+    fsst.symbol_table = fsst.symbol_table[:-1]
+
+
+def _narrow_field(message: PageLayout) -> None:
+    message.mini_block_layout.value_compression.packed_struct.bits_per_value[0] = 8
 
 
 def _wrapped(message: PageLayout) -> None:
@@ -85,7 +86,7 @@ _GATES = (
     fault("file/2.1/fsst/off", "values", "symbols of what has no offsets",
           "L.codec.encoding.context", clear(f"{_V}.fsst.values.variable")),
     fault("file/2.1/fsst/off", "short", "a symbol table one byte short", "L.codec.fsst.table",
-          _at(f"{_V}.fsst", lambda m: setattr(m, "symbol_table", m.symbol_table[:-1]))),
+          page(_short_table)),
     fault("file/2.2/rle/int32", "lengths", "runs whose lengths have no codec",
           "L.codec.encoding.context", clear(f"{_V}.rle.run_lengths")),
     fault("file/2.2/rle/int8", "values", "runs of values of no bits", "L.codec.rle.children",
@@ -99,8 +100,7 @@ _GATES = (
           "L.codec.general.scheme",
           assign(f"{_Z}.value_compression.general.compression.scheme", 3)),
     fault("file/2.2/packed-struct/fixed", "bits", "fields of one byte less than the row",
-          "L.codec.packed-struct.bits",
-          _at(f"{_V}.packed_struct", lambda m: m.bits_per_value.__setitem__(0, 8))),
+          "L.codec.packed-struct.bits", page(_narrow_field)),
     fault("file/2.2/packed-struct/variable", "width", "a byte told as twelve bits",
           "L.codec.packed-struct.field",
           assign(f"{_Z}.value_compression.variable_packed_struct.fields.0.bits_per_value", 12)),
