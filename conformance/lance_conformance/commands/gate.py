@@ -10,7 +10,16 @@ from typing import Annotated
 import typer
 
 from lance_conformance.commands import options
-from lance_conformance.gate import clauses, comment, covered, golden, messages, pages, readers
+from lance_conformance.gate import (
+    clauses,
+    comment,
+    covered,
+    golden,
+    messages,
+    mutation,
+    pages,
+    readers,
+)
 from lance_conformance.gate.checks import Check, Colour, worst
 from lance_conformance.gate.trees import NoTree, Tree, opened
 
@@ -29,7 +38,7 @@ def gate(
         Path | None, typer.Option(help="Folder for comment.md and gate.json. Default: none.")
     ] = None,
 ) -> None:
-    """Say what a change does: wire breaks, clauses, golden cases, old and new readers.
+    """Say what a change does: wire breaks, clauses, golden cases, old and new readers, scores.
 
     Prints one comment in Markdown. Exit codes: 0 nothing red, 1 something is red, 2 wrong use.
     """
@@ -60,4 +69,5 @@ def judge(
     yield readers.check_new(base, head, jobs)
     yield readers.check_old(base, head, old_readers, jobs)
     yield from covered.check(base, head)
+    yield mutation.check(base, head)
     yield pages.check(head)
