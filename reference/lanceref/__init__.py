@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from lanceref.scan_statistics import ScanStatistics
     from lanceref.scanner import LanceScanner
     from lanceref.schema import json_to_schema, schema_to_json
+    from lanceref.session import Session
     from lanceref.shard_writer import ShardWriter
     from lanceref.stats import DataStatistics, FieldStatistics
     from lanceref.udf import BatchUDF, batch_udf
@@ -97,6 +98,7 @@ __all__ = [
     "MergeInsertBuilder",
     "PackedBlobWriter",
     "ScanStatistics",
+    "Session",
     "ShardSnapshot",
     "ShardWriter",
     "ShardingField",
@@ -148,6 +150,7 @@ _HOMES = {
     "FtsToken": "lanceref.fts_tokens",
     "tokenize": "lanceref.fts_tokens",
     "ScanStatistics": "lanceref.scan_statistics",
+    "Session": "lanceref.session",
     "CleanupStats": "lanceref.cleanup_plan",
     "CleanupExplanation": "lanceref.cleanup_plan",
     "CleanupCandidateFile": "lanceref.cleanup_plan",

@@ -34,6 +34,7 @@ from lanceref.references import Branches, References, Tags
 from lanceref.scan_arguments import ScanArguments
 from lanceref.scanner import LanceScanner
 from lanceref.scanner_builder import ScannerBuilder
+from lanceref.session import Session, checked_session
 from lanceref.settings import Settings
 from lanceref.snapshot import open_snapshot
 from lanceref.stats import LanceStats
@@ -69,6 +70,7 @@ __all__ = [
     "LanceOperation",
     "LanceScanner",
     "ScannerBuilder",
+    "Session",
     "Tags",
     "Transaction",
     "dataset",
@@ -94,8 +96,9 @@ def dataset(
     metadata_cache_size_bytes: int | None = None,
     index_cache_size_bytes: int | None = None,
     read_params: dict[str, object] | None = None,
-    *,
+    session: Session | None = None,
     base_store_params: dict[str, dict[str, str]] | None = None,
+    *,
     limits: Limits = DEFAULT_LIMITS,
 ) -> LanceDataset:
     """Open a table: its latest version, one by number or by tag, or the latest before a moment.
@@ -103,7 +106,8 @@ def dataset(
     `default_scan_options` are arguments of every scan that does not say otherwise; sizes of blocks
     and caches, and `read_params`, are about how another implementation reads. `storage_options`
     say how to reach an object store, `base_store_params` how to reach one by the URI of a base;
-    `commit_lock` is held around every commit to what is opened.
+    `commit_lock` is held around every commit to what is opened; a `session` knows all tables that
+    are opened with it.
     Raises NotFound (a ValueError) when there is no table or no such version or tag, ValueError for
     a moment before the first version, and a `LanceError` when the manifest is broken.
     """
@@ -117,6 +121,7 @@ def dataset(
     ctx = Context(name_of_uri(store.root), limits=limits)
     snapshot = open_snapshot(store, None if isinstance(version, str) else version, ctx)
     opened = LanceDataset(os.fspath(uri), snapshot, root_of(snapshot))
+    opened.within(checked_session(session))
     opened._scan_options = default_scan_options or {}
     if isinstance(version, str):
         return opened.checkout_version(version)

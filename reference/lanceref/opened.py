@@ -6,8 +6,11 @@ this one, and the dataset is all of them.
 
 from __future__ import annotations
 
+from typing import Self
+
 from lanceref.context import Context
 from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.session import Session
 from lanceref.snapshot import Snapshot, open_snapshot
 from lanceref.storage import Store, above, name_of_uri
 from lanceref.table.refs import TREE
@@ -30,6 +33,29 @@ class OpenTable:
         self.uri = uri
         self._snapshot = snapshot
         self._root = root
+
+    _session: Session | None = None
+    """The session it was opened with, once it is asked for or given."""
+
+    def session(self) -> Session:
+        """Return the session it was opened with; one of its own when none was given."""
+        if self._session is None:
+            self.within(Session())
+        assert self._session is not None
+        return self._session
+
+    def within(self, session: Session | None) -> Self:
+        """Let it be of a session; None for one of its own."""
+        self._session = session
+        if session is not None:
+            session.take_in(self)
+        return self
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of the manifest, and of the metadata of the files that are open."""
+        files = sum(rows.columns.held_bytes for rows in self._snapshot.fragments)
+        return self._snapshot.manifest.message.ByteSize() + files
 
     @property
     def version(self) -> int:

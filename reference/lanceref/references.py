@@ -232,7 +232,7 @@ class References(OpenTable):
     def checkout_version(self, version: VersionRef) -> Self:
         """Return another version: of this branch, of a tag, of a branch. Raises VersionNotFound."""
         found = open_reference(self, version)
-        return type(self)(self.uri, found, self._root)
+        return type(self)(self.uri, found, self._root).within(self.session())
 
     def create_branch(
         self,
@@ -268,7 +268,8 @@ class References(OpenTable):
             metadata={},
         )
         put_branch(self._root, branch, entry, new=True)
-        return type(self)(store.root, open_snapshot(store, None, self._ctx), self._root)
+        made = type(self)(store.root, open_snapshot(store, None, self._ctx), self._root)
+        return made.within(self.session())
 
     def shallow_clone(
         self,
@@ -308,4 +309,5 @@ class References(OpenTable):
     def _cloned(self, target_path: str | os.PathLike[str], store: Store) -> Self:
         ctx = replace(self._ctx, file=name_of_uri(store.root))
         snapshot = open_snapshot(store, None, ctx)
-        return type(self)(os.fspath(target_path), snapshot, root_of(snapshot))
+        made = type(self)(os.fspath(target_path), snapshot, root_of(snapshot))
+        return made.within(self.session())

@@ -15,6 +15,7 @@ from lanceref.dataset import LanceDataset
 from lanceref.fragment import FragmentMetadata
 from lanceref.operation import Transaction
 from lanceref.read_transaction import from_message
+from lanceref.session import Session, checked_session
 from lanceref.storage import CommitLock, store_options
 from lanceref.table.draft import Draft
 from lanceref.target import Destination, committed, open_target
@@ -38,6 +39,7 @@ def write_dataset(
     auto_cleanup_options: AutoCleanupConfig | None = None,
     commit_message: str | None = None,
     transaction_properties: dict[str, str] | None = None,
+    session: Session | None = None,
     **files: Unpack[FileArguments],
 ) -> LanceDataset:
     """Write rows as a new table, as its whole content, or behind what it has; return the result.
@@ -51,6 +53,7 @@ def write_dataset(
     options = store_options(
         files.get("storage_options"), files.get("base_store_params"), commit_lock
     )
+    shared = _session_of(uri, session)
     config = cleanup_config(auto_cleanup_options)
     written = write_rows(data_obj, open_target(uri, options), schema, mode, **files)
     properties = dict(transaction_properties or {})
@@ -63,7 +66,18 @@ def write_dataset(
             staged.transaction.overwrite.config_upsert_values[key] = text
     scheme: Literal["V1", "V2"] = "V2" if enable_v2_manifest_paths else "V1"
     policy = CommitPolicy(scheme, mode == "create", lock=commit_lock)
-    return committed(target, commit(target.store, staged, policy, target.ctx))
+    made = committed(target, commit(target.store, staged, policy, target.ctx))
+    return made.within(shared)
+
+
+def _session_of(uri: Destination, session: Session | None) -> Session | None:
+    """Return the session of what is written: an opened table has its own. Raises ValueError."""
+    given = checked_session(session)
+    if not isinstance(uri, LanceDataset):
+        return given
+    if given is not None and not given.is_same_as(uri.session()):
+        raise ValueError("The given session is not the destination dataset's own session")
+    return uri.session()
 
 
 def stage(
@@ -91,12 +105,14 @@ def write_fragments(
     *,
     return_transaction: bool = False,
     mode: str = "append",
+    session: Session | None = None,
     **files: Unpack[FileArguments],
 ) -> list[FragmentMetadata] | Transaction:
     """Write rows as data files beside a table that only a commit makes part of it.
 
     Return the fragments, or the transaction that is to be committed.
     """
+    _session_of(dataset_uri, session)
     options = store_options(files.get("storage_options"), files.get("base_store_params"))
     written = write_rows(data, open_target(dataset_uri, options), schema, mode, **files)
     if return_transaction:

@@ -44,6 +44,12 @@ class FragmentReader:
         self._opened: dict[str, OpenFile] = {}
 
     @property
+    def held_bytes(self) -> int:
+        """Bytes of the column metadata of the files that are open."""
+        opened = [one for one in self._opened.values() if isinstance(one, DataFile)]
+        return sum(extent.size for one in opened for extent in one.column_extents)
+
+    @property
     def stated_rows(self) -> int:
         """Rows of the fragment, deleted ones included; old manifests leave it to the files."""
         if self.fragment.physical_rows or not self.fragment.files:

@@ -1,0 +1,100 @@
+"""Sessions: which tables are of one, and what they hold."""
+
+from __future__ import annotations
+
+import lanceref
+import lanceref.fragment
+import pyarrow as pa
+import pytest
+from lanceref.session import Session
+
+from .query.written import write
+
+TABLE = pa.table({"a": range(20)})
+
+WRONG = [
+    {"index_cache_size_bytes": 1, "index_cache_backend": "moka://?capacity=1"},
+    {"metadata_cache_size_bytes": 1, "metadata_cache_backend": "moka://?capacity=1"},
+    {"index_cache_backend": {"kind": "moka", "capacity": "1"}},
+    {"index_cache_backend": {"options": {}}},
+    {"index_cache_backend": {"kind": "moka", "options": {"capacity": 1}}},
+    {"index_cache_backend": {"kind": "moka", "options": {"capacity": "1", "more": "2"}}},
+    {"index_cache_backend": 5},
+    {"metadata_cache_backend": "moka"},
+    {"metadata_cache_backend": "disk://?capacity=1"},
+    {"metadata_cache_backend": "moka://"},
+    {"metadata_cache_backend": "moka://host?capacity=1"},
+    {"metadata_cache_backend": "moka://?capacity="},
+    {"metadata_cache_backend": "moka://?capacity=-1"},
+]
+
+
+def test_a_table_that_is_read_holds_more(tmp_path):
+    """The metadata of its files, beside its manifest."""
+    dataset = write(TABLE, tmp_path, max_rows_per_file=5)
+    session = dataset.session()
+    before = session.size_bytes()
+    dataset.to_table()
+
+    assert 0 < before < session.size_bytes() == dataset.held_bytes
+    assert repr(session).endswith(f"metadata_cache_size_bytes={session.size_bytes()})")
+    assert 0 == session.index_cache_size_bytes()
+
+
+def test_tables_share_a_session(tmp_path):
+    """Those opened with it, and what is opened from them; no others."""
+    session = Session()
+    dataset = lanceref.write_dataset(TABLE, tmp_path / "t", session=session)
+    again = lanceref.dataset(tmp_path / "t", session=session)
+    branch = dataset.create_branch("side")
+    clone = dataset.shallow_clone(tmp_path / "clone", 1)
+    for one in (dataset, again, dataset.checkout_version(1), branch, clone):
+        assert session.is_same_as(one.session())
+    other = lanceref.dataset(tmp_path / "t")
+
+    assert not session.is_same_as(other.session())
+    assert other.session().is_same_as(other.session())
+    assert dataset.held_bytes + again.held_bytes <= session.size_bytes()
+
+
+def test_an_opened_table_keeps_its_session(tmp_path):
+    """Rows are written with no other."""
+    dataset = write(TABLE, tmp_path)
+    for act in (lanceref.write_dataset, lanceref.fragment.write_fragments):
+        act(TABLE, dataset, mode="append", session=dataset.session())
+        with pytest.raises(ValueError, match="not the destination dataset's own session"):
+            act(TABLE, dataset, mode="append", session=Session())
+    for wrong in (5, "x"):
+        with pytest.raises(TypeError, match="is not an instance of '_Session'"):
+            lanceref.dataset(dataset.uri, session=wrong)
+
+
+@pytest.mark.parametrize("backend", ["MOKA:?capacity=9", {"kind": "m", "options": None}])
+def test_a_backend_is_a_kind_and_options(backend):
+    """As text or by name; the kind in any letters."""
+    if isinstance(backend, str):
+        assert 0 == Session(index_cache_backend=backend).size_bytes()
+    else:
+        with pytest.raises(ValueError, match='kind: "m"'):
+            Session(index_cache_backend=backend)
+
+
+@pytest.mark.parametrize("arguments", WRONG)
+def test_wrong_backends_are_refused(arguments):
+    """A size beside one, another kind, option or number."""
+    with pytest.raises(ValueError, match="_cache"):
+        Session(**arguments)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("arguments", WRONG)
+def test_wrong_backends_are_refused_in_the_oracles_words(arguments):
+    """But for the place in its source."""
+    import lance
+
+    told = []
+    for kind in (Session, lance.Session):
+        with pytest.raises(ValueError, match="_cache") as caught:
+            kind(**arguments)
+        told.append(str(caught.value))
+    assert told[1].startswith(told[0])
