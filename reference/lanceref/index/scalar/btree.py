@@ -53,6 +53,7 @@ class BTree:
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
         lookup = segment.file(LOOKUP)
+        lookup.hold()
         self._type = lookup.column_type("min")
         self._least = lookup.read("min")
         self._greatest = lookup.read("max", self._type)
