@@ -43,6 +43,9 @@ from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.table.roaring import parse_bitmap
 
+ROWS = 1 << 14
+"""Rows whose documents are held as words together."""
+
 TOKEN_SETS = ("fst", "arrow")
 SCHEMA = pa.schema([pa.field("deleted_fragments", pa.binary(), nullable=False)])
 
@@ -156,7 +159,10 @@ def _collect(training: Training, settings: Settings) -> PartitionWriter:
     """Return a partition of the documents of rows."""
     into, analyzer = PartitionWriter(settings), Analyzer(settings.analysis)
     for run in training.runs():
-        into.add(run.keys, gather(run.values, analyzer, list_elements=settings.list_elements))
+        for first in range(0, len(run.keys), ROWS):
+            values = run.values.slice(first, ROWS)
+            found = gather(values, analyzer, list_elements=settings.list_elements)
+            into.add(run.keys[first : first + ROWS], found)
     return into
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lanceref.index.fulltext.bit_packer import Numbers
 from lanceref.index.fulltext.byte_runs import Counts, offsets_of, ranges
@@ -28,18 +29,6 @@ class Occurrences:
     documents: Numbers
     frequencies: Numbers
     positions: Numbers
-
-    def part(self, start: int, end: int) -> Occurrences:
-        """Return some of them."""
-        ends = np.zeros(2, np.int64)
-        if len(self.positions):
-            ends[:] = self.frequencies[:start].sum(), self.frequencies[:end].sum()
-        return Occurrences(
-            self.tokens[start:end],
-            self.documents[start:end],
-            self.frequencies[start:end],
-            self.positions[slice(*ends.tolist())],
-        )
 
 
 def counted(tokens: Numbers, documents: Numbers, positions: Numbers | None) -> Occurrences:
@@ -79,6 +68,56 @@ def gathered(parts: Sequence[Occurrences]) -> Occurrences:
     return Occurrences(every.tokens[order], every.documents[order], frequencies, places)
 
 
-def of_each(occurrences: Occurrences, num_tokens: int) -> Counts:
-    """Return in how many documents each token is."""
-    return np.bincount(occurrences.tokens, minlength=num_tokens)
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Occurrences until they are written, in numbers as narrow as hold them.
+
+    `names` are the tokens, each once; of those before the i-th there are `ends[i]`. Documents count
+    from `first` on.
+    """
+
+    names: Numbers
+    ends: Counts
+    first: int
+    documents: NDArray[np.unsignedinteger]
+    frequencies: NDArray[np.unsignedinteger]
+    positions: Numbers
+
+    def counts(self, num_tokens: int) -> Counts:
+        """Return in how many of the documents each token is."""
+        found = np.zeros(num_tokens, np.int64)
+        found[self.names] = np.diff(self.ends)
+        return found
+
+    def of(self, start: int, end: int) -> Occurrences:
+        """Return those of the tokens from one to another."""
+        low, high = np.searchsorted(self.names, [start, end]).tolist()
+        own = slice(*self.ends[[low, high]].tolist())
+        places = np.zeros(2, np.int64)
+        if len(self.positions):
+            places[0] = self.frequencies[: own.start].sum(dtype=np.int64)
+            places[1] = places[0] + self.frequencies[own].sum(dtype=np.int64)
+        return Occurrences(
+            np.repeat(self.names[low:high], np.diff(self.ends[low : high + 1])),
+            self.documents[own].astype(np.uint32) + np.uint32(self.first),
+            self.frequencies[own].astype(np.uint32),
+            self.positions[slice(*places.tolist())],
+        )
+
+
+def keep(found: Occurrences) -> Kept:
+    """Return occurrences to be kept."""
+    starts = np.flatnonzero(np.diff(found.tokens, prepend=np.uint32(0xFFFFFFFF)))
+    first = int(found.documents.min(initial=0xFFFFFFFF)) if len(found.documents) else 0
+    return Kept(
+        found.tokens[starts],
+        np.append(starts, len(found.tokens)),
+        first,
+        _narrow(found.documents - np.uint32(first)),
+        _narrow(found.frequencies),
+        found.positions,
+    )
+
+
+def _narrow(numbers: Numbers) -> NDArray[np.unsignedinteger]:
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))

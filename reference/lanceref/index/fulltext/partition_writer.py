@@ -12,10 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.index.fulltext.bit_packer import Numbers
-from lanceref.index.fulltext.byte_runs import offsets_of
+from lanceref.index.fulltext.byte_runs import Counts, offsets_of
 from lanceref.index.fulltext.documents import Documents
 from lanceref.index.fulltext.fst_build import build_fst
-from lanceref.index.fulltext.occurrences import Occurrences, counted, gathered, of_each
+from lanceref.index.fulltext.occurrences import Kept, Occurrences, counted, gathered, keep
 from lanceref.index.fulltext.parameters import Settings
 from lanceref.index.fulltext.partition import BLOCKS, OFFSETS, Partition
 from lanceref.index.fulltext.posting_rows import PostingRows
@@ -24,6 +24,9 @@ from lanceref.index.segment_writer import SegmentWriter
 
 BATCH_TOKENS = 1 << 13
 """Rows of postings that are written together."""
+
+MOST_OCCURRENCES = 1 << 20
+"""Occurrences that are encoded together, where one token has not more."""
 
 TOKENS = pa.schema(
     [
@@ -48,7 +51,7 @@ class PartitionWriter:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._numbers = _Numbers()
-        self._held: list[Occurrences] = []
+        self._held: list[Kept] = []
         self._keys: list[Keys] = []
         self._lengths: list[Numbers] = []
         self._elements: list[Numbers] = []
@@ -62,7 +65,7 @@ class PartitionWriter:
         )
         numbers = np.arange(first, self.num_documents, dtype=np.uint32)
         positions = found.positions if self._settings.analysis.with_position else None
-        self._held.append(counted(tokens, np.repeat(numbers, found.lengths), positions))
+        self._held.append(keep(counted(tokens, np.repeat(numbers, found.lengths), positions)))
 
     def _begin(self, keys: Keys, lengths: Numbers, elements: Numbers) -> int:
         """Count documents and return the number of the first."""
@@ -84,7 +87,7 @@ class PartitionWriter:
             self._left(partition, token, number, numbers)
             for token, number in sorted(partition.items(), key=lambda item: item[1])
         ]
-        self._held.append(gathered(parts))
+        self._held.append(keep(gathered(parts)))
 
     def _left(
         self, partition: Partition, token: str, number: int, numbers: NDArray[np.int64]
@@ -138,11 +141,22 @@ class PartitionWriter:
     def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         lengths = np.concatenate(self._lengths)
         rows = PostingRows(self._settings, lengths)
-        held = gathered(self._held)
-        ends = offsets_of(of_each(held, len(self._numbers)))
-        for start in range(0, len(self._numbers), BATCH_TOKENS):
-            end = min(start + BATCH_TOKENS, len(self._numbers))
-            yield rows.batch(held, ends[start : end + 1], schema)
+        none = np.zeros(len(self._numbers), np.int64)
+        counts = sum((one.counts(len(self._numbers)) for one in self._held), none)
+        for start, end in cut_tokens(counts):
+            held = gathered([one.of(start, end) for one in self._held])
+            yield rows.batch(held, counts[start:end], schema)
+
+
+def cut_tokens(counts: Counts) -> Iterator[tuple[int, int]]:
+    """Yield runs of tokens, each from one to another, with not too many rows or occurrences."""
+    ends, start = offsets_of(counts), 0
+    while start < len(counts):
+        limit = ends[start] + MOST_OCCURRENCES
+        end = max(start + 1, int(np.searchsorted(ends, limit, side="right")) - 1)
+        end = min(end, start + BATCH_TOKENS)
+        yield start, end
+        start = end
 
 
 def postings_schema(settings: Settings) -> pa.Schema:

@@ -5,7 +5,7 @@ Clauses: L.index.fts.postings
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +20,6 @@ from lanceref.index.fulltext.partition import OFFSETS
 from lanceref.index.fulltext.positions import encode_position_blobs, position_runs
 from lanceref.index.fulltext.posting_blocks import Postings, posting_runs
 
-MOST_OCCURRENCES = 1 << 20
-"""Occurrences that are encoded together, where one token has not more."""
-
 
 class PostingRows:
     """Makes rows of tokens over documents of some lengths."""
@@ -33,15 +30,8 @@ class PostingRows:
         mean = np.float32(lengths.sum(dtype=np.uint64)) / np.float32(max(1, len(lengths)))
         self._norms: Scores = norms(lengths, mean)
 
-    def batch(self, held: Occurrences, ends: Counts, schema: pa.Schema) -> pa.RecordBatch:
-        """Return the rows of tokens, whose occurrences lie between two of `ends` each."""
-        parts = [
-            self._rows(held.part(int(own[0]), int(own[-1])), np.diff(own), schema)
-            for own in _parts(ends)
-        ]
-        return pa.concat_batches(parts) if len(parts) > 1 else parts[0]
-
-    def _rows(self, held: Occurrences, counts: Counts, schema: pa.Schema) -> pa.RecordBatch:
+    def batch(self, held: Occurrences, counts: Counts, schema: pa.Schema) -> pa.RecordBatch:
+        """Return the rows of tokens, which have so many occurrences each."""
         layout, documents = self._settings.layout, held.documents
         postings = Postings(documents, held.frequencies)
         starts, sizes, blocks = cut(counts, layout.size)
@@ -59,16 +49,6 @@ class PostingRows:
         elif self._settings.analysis.with_position:
             columns |= _position_columns(held, sizes, blocks)
         return pa.record_batch([columns[name] for name in schema.names], schema=schema)
-
-
-def _parts(ends: Counts) -> Iterator[Counts]:
-    """Cut the ends of tokens into runs of tokens with not too many occurrences together."""
-    start = 0
-    while start < len(ends) - 1:
-        limit = ends[start] + MOST_OCCURRENCES
-        end = max(start + 1, int(np.searchsorted(ends, limit, side="right")) - 1)
-        yield ends[start : end + 1]
-        start = end
 
 
 def _binaries(runs: ByteRuns) -> pa.Array:
