@@ -33,6 +33,7 @@ from lanceref.storage import Source, Store
 from lanceref.wire import parse_message
 
 M = TypeVar("M", bound=Message)
+N = TypeVar("N", bound=np.unsignedinteger)
 
 SMALL_BYTES = 4096
 """Buffers up to this are read beforehand with their neighbours."""
@@ -129,6 +130,23 @@ class IndexFile:
             return column.take(np.arange(start, end))
         parts = list(column.scan(start, self.num_rows))
         return pa.concat_arrays(parts) if parts else pa.array([], column.type)
+
+    def numbers(
+        self, name: str, dtype: type[N], start: int = 0, end: int | None = None
+    ) -> NDArray[N]:
+        """Return rows of a column of numbers. Raises FormatError also where one is null."""
+        return self.whole(name, dtype, self.read(name, pa.from_numpy_dtype(dtype), start, end))
+
+    def whole(self, name: str, dtype: type[N], values: pa.Array) -> NDArray[N]:
+        """Return values of a column, of which none is null. Raises FormatError."""
+        if values.null_count:
+            raise FormatError(
+                "L.index.files.column",
+                self.place,
+                found=f"{values.null_count} nulls in {name!r}",
+                wanted="a number in every row",
+            )
+        return np.asarray(values, dtype)
 
     def take(
         self, name: str, rows: NDArray[np.int64], type_: pa.DataType | None = None

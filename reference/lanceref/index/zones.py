@@ -108,7 +108,7 @@ def read_nulls(file: IndexFile) -> RowSet:
 
 def read_spans(file: IndexFile) -> Spans:
     """Return where the zones lie. Raises FormatError."""
-    fragments, starts, lengths = (file.read(field.name, pa.uint64()).to_numpy() for field in FIELDS)
+    fragments, starts, lengths = (file.numbers(field.name, np.uint64) for field in FIELDS)
     beyond = (starts >= ROW_LIMIT) | (lengths > ROW_LIMIT) | (fragments >= ROW_LIMIT)
     if beyond.any():
         number = int(np.argmax(beyond))

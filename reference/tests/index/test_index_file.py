@@ -57,6 +57,21 @@ def test_what_is_missing_is_an_error(written, ask, clause):
     assert caught.value.clause == clause
 
 
+def test_numbers_are_never_null(tmp_path):
+    """They are an array; a null where a number belongs is an error, whatever the schema says."""
+    store, schema = LocalStore(tmp_path), pa.schema([pa.field("n", pa.uint64())])
+    for name, last in (("whole", 2**64 - 1), ("holed", None)):
+        batch = pa.record_batch([pa.array([7, last], pa.uint64())], schema=schema)
+        write_index_file(store, name, schema, V2_1, [batch], {})
+    files = {name: IndexFile(store.open(name), Context(name)) for name in ("whole", "holed")}
+
+    assert [7, 2**64 - 1] == files["whole"].numbers("n", np.uint64).tolist()
+    assert [7] == files["holed"].numbers("n", np.uint64, 0, 1).tolist()
+    with pytest.raises(FormatError, match="1 nulls in 'n'") as caught:
+        files["holed"].numbers("n", np.uint64)
+    assert "L.index.files.column" == caught.value.clause
+
+
 def test_small_parts_are_read_once(tmp_path):
     """All of two short columns and the row index of a wide one: then a row costs one request."""
     schema = pa.schema([SCHEMA.field("n"), ("wide", pa.large_binary()), ("m", pa.uint64())])

@@ -129,7 +129,9 @@ class EarlyPartition(Partition):
         lists = file.take("_position", np.sort(rows), POSITIONS)
         lists = lists.take(pa.array(np.argsort(np.argsort(rows))))
         found = [
-            np.empty(0, np.uint32) if one is None else np.array(one, np.int64).astype(np.uint32)
+            np.empty(0, np.uint32)
+            if one is None or None in one
+            else np.array(one, np.int64).astype(np.uint32)
             for one in lists.to_pylist()
         ]
         if [len(one) for one in found] != postings.frequencies.tolist():

@@ -57,6 +57,8 @@ class Partition:
         if "_token" in file.names:
             names = file.read("_token", pa.utf8()).to_pylist()
             numbers = file.read("_token_id", pa.uint32()).to_pylist()
+            if None in names or None in numbers:
+                raise _bad_tokens(file, "a null", "tokens and their numbers")
             return dict(zip(names, numbers, strict=True))
         if file.num_rows != 1:
             raise _bad_tokens(file, f"{file.num_rows} dictionaries", "one")

@@ -57,8 +57,8 @@ class BTree:
         self._type = lookup.column_type("min")
         self._least = lookup.read("min")
         self._greatest = lookup.read("max", self._type)
-        self._null_counts = lookup.read("null_count", pa.uint32()).to_numpy()
-        self._pages = lookup.read("page_idx", pa.uint32()).to_numpy().astype(np.int64)
+        self._null_counts = lookup.numbers("null_count", np.uint32)
+        self._pages = lookup.numbers("page_idx", np.uint32).astype(np.int64)
         self._page_rows = page_rows(lookup)
 
     def search(self, predicate: Predicate) -> RowSet:
@@ -92,7 +92,7 @@ class BTree:
                 )
             end = min(end, data.num_rows)
             values = data.read("values", self._type, start, end)
-            yield values, data.read("ids", pa.uint64(), start, end).to_numpy()
+            yield values, data.numbers("ids", np.uint64, start, end)
 
     def statistics(self) -> dict[str, object]:
         """Return the bounds of the index as text, and the number of its pages."""
@@ -140,7 +140,7 @@ def write_btree(values: pa.Array, keys: Keys, rows: int, writer: SegmentWriter) 
 def read_entries(segment: Segment) -> tuple[pa.Array, Keys]:
     """Return all values and keys of a segment."""
     data = segment.file(DATA)
-    return data.read("values"), data.read("ids", pa.uint64()).to_numpy()
+    return data.read("values"), data.numbers("ids", np.uint64)
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
@@ -185,7 +185,7 @@ def check(segment: Segment) -> None:
     if len(np.unique(keys)) < len(keys):
         data.ctx.lint("L.index.btree.ids", data.place, found="a row twice", wanted="a row once")
     rows = page_rows(lookup)
-    pages = lookup.read("page_idx", pa.uint32()).to_numpy().astype(np.uint64)
+    pages = lookup.numbers("page_idx", np.uint32).astype(np.uint64)
     if np.any(pages * np.uint64(rows) >= len(values)):
         lookup.ctx.lint(
             "L.index.btree.pages",

@@ -145,7 +145,7 @@ def read_boxes(file: IndexFile, rows: NDArray[np.int64]) -> tuple[Boxes, Keys]:
     """Return boxes and ids of rows of the file, ascending. Raises FormatError."""
     boxes, ids = file.take("bbox", rows, BOX), file.take("id", rows, pa.uint64())
     corners = [np.asarray(boxes.field(number), np.float64) for number in range(len(CORNERS))]
-    return np.stack(corners, axis=1), ids.to_numpy()
+    return np.stack(corners, axis=1), file.whole("id", np.uint64, ids)
 
 
 def read_nulls(segment: Segment) -> RowSet:

@@ -57,8 +57,8 @@ class ZoneMap:
         self._type = self._file.column_type("min")
         self._least = self._file.read("min")
         self._greatest = self._file.read("max", self._type)
-        self._nans = self._file.read("nan_count", pa.uint32()).to_numpy() > 0
-        nulls = self._file.read("null_count", pa.uint32()).to_numpy()
+        self._nans = self._file.numbers("nan_count", np.uint32) > 0
+        nulls = self._file.numbers("null_count", np.uint32)
         self._spans = zones.read_spans(self._file)
         self._valid = nulls < self._spans.lengths
 
@@ -224,7 +224,7 @@ def accepts(field: Field) -> bool:
 def check(segment: Segment) -> None:
     """Report that the rows that are null are not as many as the zones say. Raises FormatError."""
     file = segment.file(FILE)
-    counted = int(file.read("null_count", pa.uint32()).to_numpy().sum(dtype=np.uint64))
+    counted = int(file.numbers("null_count", np.uint32).sum(dtype=np.uint64))
     nulls = zones.read_nulls(file)
     if len(nulls.keys) != counted:
         file.ctx.lint(

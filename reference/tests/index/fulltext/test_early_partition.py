@@ -77,6 +77,20 @@ def test_positions_may_be_missing(tmp_path):
     assert EarlyPartition(segment).positions(0) is None
 
 
+@pytest.mark.parametrize(
+    "changed", [{"_token": ["red", None]}, {"_token_id": pa.array([None, 1], pa.uint32())}]
+)
+def test_tokens_are_never_null(tmp_path, changed):
+    """Neither the words nor their numbers."""
+    segment = early(tmp_path)
+    rows = pa.table({**dict(zip(TOKENS.column_names, TOKENS.columns, strict=True)), **changed})
+    path = f"{segment.folder}/tokens.lance"
+    store = segment.bases.store_of(None)
+    write_index_file(store, path, rows.schema, FileVersion(2, 0), rows.to_batches(), {})
+    with pytest.raises(FormatError, match=r"L\.index\.fts\.tokens"):
+        assert EarlyPartition(segment).tokens
+
+
 @pytest.mark.parametrize("text", ["", "[", "7", "[0,9]", "[2,1]", "[-1,0]", '["0"]', "[true]"])
 def test_bad_offsets_are_refused(tmp_path, text):
     """They rise, and lie among the rows."""
@@ -97,6 +111,7 @@ def test_bad_offsets_are_refused(tmp_path, text):
         {"_frequency": pa.array([1e20, 1, 1], pa.float32())},
         {"_position": pa.array([[0], [0], [1]], pa.list_(pa.int32()))},
         {"_position": pa.array([None, [0], [1]], pa.list_(pa.int32()))},
+        {"_position": pa.array([[0, None], [0], [1]], pa.list_(pa.int32()))},
     ],
 )
 def test_bad_postings_are_refused(tmp_path, changed):
