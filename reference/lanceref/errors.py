@@ -300,6 +300,12 @@ class BatchRefused(DataRefused, TypeError):
     """Something else than a batch among the rows that are to be written."""
 
 
+class CallerFailed(LanceError, OSError):
+    """What a caller's own function or iterator raised: pylance raises `OSError` with its words."""
+
+    kind = "other"
+
+
 class JsonRefused(DataRefused, RuntimeError):
     """Text that is no JSON: pylance's file writer raises `RuntimeError` here."""
 

@@ -31,7 +31,7 @@ from lanceref.edit.reshaped import (
     with_nullable,
 )
 from lanceref.edit.sources import ColumnSource, brought, computed, joined, mapped
-from lanceref.errors import EvolutionRefused, SchemaRefused
+from lanceref.errors import CallerFailed, EvolutionRefused, SchemaRefused
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_write import field_message, schema_of
 from lanceref.file.versions import V0_1, V2_0
@@ -70,7 +70,8 @@ class Evolution(OpenTable):
         """Add columns: computed in SQL, all null, by a function of batches, or from a reader.
 
         Raises EvolutionRefused for a name that is taken and for an all-null column that may not be
-        null, QueryRefused for an expression that does not fit.
+        null, QueryRefused for an expression that does not fit, CallerFailed for a function or a
+        reader that fails, TypeError for a plain function that fails at once.
         """
         if isinstance(transforms, pa.Field):
             transforms = [transforms]
@@ -84,12 +85,34 @@ class Evolution(OpenTable):
                 self._add(source)
         elif callable(transforms):
             function = transforms if isinstance(transforms, BatchUDF) else BatchUDF(transforms)
-            self._add(mapped(self._snapshot, function, read_columns, batch_size))
+            self._add(self._mapped(function, transforms, read_columns, batch_size))
             if function.cache is not None:
                 function.cache.cleanup()
         else:
             values = reader_of(transforms, reader_schema).read_all()
             self._add(brought(self._snapshot, values, self._snapshot.fragments))
+
+    def _mapped(
+        self,
+        function: BatchUDF,
+        given: object,
+        read_columns: Sequence[str] | None,
+        batch_size: int | None,
+    ) -> ColumnSource:
+        """Return the columns of a function. Raises TypeError for one that fails at the first row.
+
+        One that was wrapped before raises CallerFailed.
+        """
+        try:
+            return mapped(self._snapshot, function, read_columns, batch_size)
+        except CallerFailed as error:
+            if function is given:
+                raise
+            raise TypeError(
+                "transforms must be a BatchUDF, dict, map function, or ReaderLike value.  "
+                f"Received {type(given)}, which is callable, but gave an error when called with a "
+                f"batch of data: {error.__cause__}"
+            ) from error
 
     def drop_columns(self, columns: Sequence[str]) -> None:
         """Drop columns, nested ones by path. Raises EvolutionRefused."""

@@ -12,9 +12,13 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
+from lanceref.arguments import OfTheCaller
 from lanceref.errors import BatchRefused, DataRefused
 from lanceref.reading import Reading
 from lanceref.scanner import LanceScanner
+
+_END = object()
+"""Comes after the last batch."""
 
 
 def reader_of(data: object, schema: pa.Schema | None = None) -> pa.RecordBatchReader:
@@ -34,7 +38,7 @@ def reader_of(data: object, schema: pa.Schema | None = None) -> pa.RecordBatchRe
 
 def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
     if isinstance(data, pa.RecordBatchReader):
-        return data
+        return pa.RecordBatchReader.from_batches(data.schema, _given(data))
     if isinstance(data, Reading):
         return _scanned(data.scanner())
     if isinstance(data, LanceScanner):
@@ -77,14 +81,30 @@ def _table(data: object, schema: pa.Schema | None) -> pa.Table | None:
     return None
 
 
+def _given(batches: Iterable[object]) -> Iterator[object]:
+    """Yield what the caller's own iterator yields. Raises CallerFailed for what it raises."""
+    rest = iter(batches)
+    while True:
+        with OfTheCaller():
+            batch = next(rest, _END)
+        if batch is _END:
+            return
+        yield batch
+
+
 def _cast(batches: Iterable[object], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the batches under `schema`. Raises DataRefused for what does not fit."""
-    for batch in batches:
+    for batch in _given(batches):
         if not isinstance(batch, pa.RecordBatch):
             raise BatchRefused(f"Expected RecordBatch, got {type(batch)}")
         if batch.schema == schema:
             yield batch
             continue
+        if batch.schema.names != schema.names:
+            raise DataRefused(
+                "Target schema's field names are not matching the table's field names: "
+                f"{batch.schema.names}, {schema.names}"
+            )
         try:
             cast = pa.Table.from_batches([batch]).cast(schema)
         except ValueError as error:  # and so is pyarrow's

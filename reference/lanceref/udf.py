@@ -17,6 +17,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from lanceref.arguments import OfTheCaller
+from lanceref.errors import CallerFailed
+
 Function = Callable[[pa.RecordBatch], object]
 
 
@@ -83,15 +86,16 @@ class BatchUDF:
     def for_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the columns for a batch; a data frame or table is taken too.
 
-        The first batch decides on the schema if nobody else did. Raises AssertionError for another
-        one.
+        The first batch decides on the schema if nobody else did. Raises CallerFailed for what the
+        function raises, and for another schema.
         """
-        found = as_batch(self.func(batch))
+        with OfTheCaller():
+            found = as_batch(self.func(batch))
         if self.output_schema is None:
             self.output_schema = found.schema
         if found.schema != self.output_schema:
-            raise AssertionError(
-                f"Output schema of function does not match the expected schema. "
+            raise CallerFailed(
+                f"AssertionError: Output schema of function does not match the expected schema. "
                 f"Expected:\n{self.output_schema}\nGot:\n{found.schema}"
             )
         return found

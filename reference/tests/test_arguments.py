@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from lanceref.arguments import unsigned
+from lanceref.arguments import OfTheCaller, unsigned
+from lanceref.errors import DataRefused
 
 
 def test_whole_numbers_of_64_bits_are_taken() -> None:
@@ -18,3 +19,16 @@ def test_others_are_refused(value: object, error: type[Exception]) -> None:
     """As pylance does."""
     with pytest.raises(error):
         unsigned(value)  # type: ignore[arg-type]
+
+
+def test_code_of_the_caller_fails_with_its_own_words():
+    """Errors of ours, and what ends a process, are let through."""
+    with pytest.raises(OSError, match="KeyError: 'gone'") as caught, OfTheCaller():
+        raise KeyError("gone")
+    assert isinstance(caught.value.__cause__, KeyError)
+    for own in (DataRefused, KeyboardInterrupt):
+        with pytest.raises(own) as let, OfTheCaller():
+            raise own("mine")
+        assert own is type(let.value)
+    with OfTheCaller():
+        pass

@@ -71,3 +71,23 @@ def test_metadata_is_text():
     """The format holds no other."""
     with pytest.raises(ValueError, match="utf8"):
         reader_of(TABLE.replace_schema_metadata({"k": b"\xff"}))
+
+
+def test_an_iterator_fails_with_its_own_words():
+    """While it is read; names that are not those of the schema are told."""
+    schema = pa.schema([("a", pa.int64())])
+
+    def rows(second):
+        yield pa.record_batch({"a": [1]})
+        if second is None:
+            raise RuntimeError("no more")
+        yield second
+
+    for given in (
+        reader_of(rows(None), schema),
+        reader_of(pa.RecordBatchReader.from_batches(schema, rows(None))),
+    ):
+        with pytest.raises(OSError, match="RuntimeError: no more"):
+            given.read_all()
+    with pytest.raises(OSError, match=r"field names are not matching.*\['b'\], \['a'\]"):
+        reader_of(rows(pa.record_batch({"b": [1]})), schema).read_all()

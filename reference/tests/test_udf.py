@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pytest
+from lanceref.errors import CallerFailed
 from lanceref.udf import batch_udf
 
 from tests.edit.tables import column, table
@@ -31,12 +32,12 @@ def test_a_function_adds_a_column(tmp_path):
 def test_the_schema_is_held_against_what_comes():
     """The first batch tells it if nobody else did; another one is an error."""
     batch = pa.record_batch({"a": [1]})
-    with pytest.raises(AssertionError, match="does not match"):
+    with pytest.raises(CallerFailed, match="does not match"):
         batch_udf(SCHEMA)(lambda batch: batch).for_batch(batch)
     names = iter("ab")
     changing = batch_udf()(lambda batch: batch.rename_columns([next(names)]))
     changing.for_batch(batch)
-    with pytest.raises(AssertionError, match="does not match"):
+    with pytest.raises(CallerFailed, match="does not match"):
         changing.for_batch(batch)
     assert batch is batch_udf()(lambda batch: batch)(batch)
 
@@ -52,7 +53,7 @@ def test_results_are_kept_until_the_columns_are_there(tmp_path):
             raise ZeroDivisionError
         return pa.record_batch({"t": [one + 1 for one in batch["a"].to_pylist()]})
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(CallerFailed, match="ZeroDivisionError"):
         made.add_columns(plus, read_columns=["a"], batch_size=3)
     assert file.exists()
     assert [[0, 1, 2], [3, 4], [5, 6, 7]] == seen
@@ -62,3 +63,25 @@ def test_results_are_kept_until_the_columns_are_there(tmp_path):
     assert [one + 1 for one in column(made, "a")] == column(made, "t")
     with pytest.raises(ValueError, match="checkpoint"):
         made.get_fragments()[0].merge_columns(batch_udf(checkpoint_file=file)(plus))
+
+
+def test_a_function_that_fails_at_once_is_no_function_of_batches(tmp_path):
+    """A plain one is a wrong argument; one that was wrapped has failed."""
+    made = table(tmp_path)
+
+    def fails(batch):
+        raise KeyError("gone")
+
+    with pytest.raises(TypeError, match=r"which is callable, but gave an error.*gone"):
+        made.add_columns(fails)
+    with pytest.raises(OSError, match="KeyError: 'gone'"):
+        made.add_columns(batch_udf(SCHEMA)(fails))
+
+
+def test_a_function_gives_as_many_rows_as_it_got(tmp_path):
+    """More or fewer would be those of other rows."""
+    made = table(tmp_path)
+    before = made.version
+    with pytest.raises(OSError, match="different size with the source batch: 5 != 2"):
+        made.add_columns(batch_udf(SCHEMA)(lambda batch: pa.record_batch({"t": [1, 2]})))
+    assert before == made.version and "t" not in made.schema.names

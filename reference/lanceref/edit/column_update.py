@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.compute import pc
+from lanceref.edit.blob_values import among, has_blobs, plain
 from lanceref.edit.changed import as_column
 from lanceref.edit.columns import all_rows, write_columns
 from lanceref.edit.sources import refuse_early_nulls
@@ -73,8 +74,10 @@ def put_in(held: pa.Table, right: pa.Table, chosen: pa.Array) -> pa.RecordBatch:
     columns = []
     for name in names:
         type_ = held.schema.field(name).type
-        old = _storage(held[name].combine_chunks())
-        new = as_column(_storage(right[name].combine_chunks()).take(chosen), old.type)
+        old, given = plain(held[name].combine_chunks()), plain(right[name].combine_chunks())
+        if has_blobs(old.type, given.type):
+            old = among(old, given.type)
+        new = as_column(given.take(chosen), old.type)
         values = pc.if_else(hits, new, old)
         extended = isinstance(type_, pa.BaseExtensionType)
         columns.append(type_.wrap_array(values) if extended else values)
@@ -118,7 +121,3 @@ def _check(
             raise EvolutionRefused(f"Column {name} is a metadata column and cannot be updated")
         if name not in known:
             raise EvolutionRefused(f"Column {name} does not exist in the dataset schema")
-
-
-def _storage(array: pa.Array) -> pa.Array:
-    return array.storage if isinstance(array, pa.ExtensionArray) else array

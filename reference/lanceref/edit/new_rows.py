@@ -17,6 +17,8 @@ from lanceref.file.versions import FileVersion
 from lanceref.file.writer import page_policy
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
+from lanceref.table.blob_rows import ExternalBlobs
+from lanceref.table.blobs_write import BlobPolicy
 from lanceref.table.data_files import FileLimits, Home, NewFiles, write_files
 from lanceref.table.draft import Draft
 from lanceref.table.row_ids_write import encode_id_parts
@@ -62,7 +64,9 @@ def write_rows_as(
     """
     chosen = storage_version_of(snapshot.manifest.message) if version is None else version
     policy = page_policy(len(schema.fields), None, None)
-    limits = FileLimits(max_rows, max_bytes, GROUP_ROWS, policy)
+    message, options = snapshot.manifest.message, snapshot.store.options
+    blobs = BlobPolicy(external=ExternalBlobs(bases=tuple(message.base_paths), options=options))
+    limits = FileLimits(max_rows, max_bytes, GROUP_ROWS, policy, blobs)
     known = snapshot.manifest.dictionaries
     places = list(homes) or [Home(snapshot.store)]
     new = write_files(places, schema, chosen, batches, limits, known)

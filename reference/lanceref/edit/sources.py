@@ -68,7 +68,10 @@ def mapped(
     columns: Sequence[str] | None,
     batch_size: int | None,
 ) -> ColumnSource:
-    """Columns by a function of batches; the first row decides on a schema that is not said."""
+    """Columns by a function of batches; the first row decides on a schema that is not said.
+
+    Raises EvolutionRefused, when they are read, for a batch of more or fewer rows.
+    """
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), columns)
     schema = function.output_schema
     if schema is None:
@@ -77,7 +80,13 @@ def mapped(
 
     def rows_of(rows: FragmentRows) -> Iterator[pa.RecordBatch]:
         for number, batch in enumerate(all_rows(snapshot, rows, projection, size)):
-            yield function.cached((rows.fragment.id, number), batch)
+            found = function.cached((rows.fragment.id, number), batch)
+            if found.num_rows != batch.num_rows:
+                raise EvolutionRefused(
+                    "Invalid user input: Fragment Updater: new batch has different size with the "
+                    f"source batch: {batch.num_rows} != {found.num_rows}"
+                )
+            yield found
 
     return ColumnSource(schema, rows_of)
 
