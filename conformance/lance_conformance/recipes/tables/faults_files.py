@@ -63,7 +63,7 @@ _COLUMNS = (
     ("ngram/plain", "ngram_postings.lance", "tokens", "uint32"),
     ("rtree/plain", "page_data.lance", "id", ""),
     ("fm/plain", "part_0_fm.lance", "words", ""),
-    ("fm/plain", "part_0_fm.lance", "block_id", "uint32"),
+    ("fm/plain", "part_0_fm.lance", "block_id", ""),
     ("inverted/plain", "part_0_tokens.lance", "_token_fst_bytes", "large_binary"),
     ("inverted/plain", "part_0_invert.lance", "_posting", ""),
     ("inverted/plain", "part_0_invert.lance", "_length", "uint32"),
