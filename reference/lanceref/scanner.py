@@ -19,9 +19,9 @@ import pyarrow as pa
 from lanceref.compute import pc
 from lanceref.errors import QueryRefused
 from lanceref.file.schema import Field
-from lanceref.projection import Projection, scan_projection
+from lanceref.projection import Projection, scan_projection, take_projection
 from lanceref.query.batches import recut
-from lanceref.query.columns import Computed
+from lanceref.query.columns import Computed, bind_columns
 from lanceref.query.ordering import ColumnOrdering, ordered
 from lanceref.query.plan import candidates
 from lanceref.query.rows import Condition, chosen_rows, read_passed
@@ -146,7 +146,7 @@ class LanceScanner:
     def to_pandas(self, blob_mode: str = "lazy", **kwargs: object) -> pd.DataFrame:
         """Return all rows as a data frame; `kwargs` are those of pyarrow.
 
-        Blobs at the top are files (`lazy`), `bytes` or `descriptions`. Raises ValueError.
+        Blobs are files (`lazy`), `bytes` or `descriptions`. Raises ValueError.
         """
         from lanceref.data_frame import data_frame
 
@@ -158,8 +158,14 @@ class LanceScanner:
         if ROW_ADDRESS in held.storage.names:
             return self
         schema = self._snapshot.schema(BlobHandling.DESCRIPTIONS)
-        projection = scan_projection(schema, [*held.storage.names, ROW_ADDRESS])
-        return LanceScanner(self._snapshot, self._fragments, projection, self._options)
+        computed = self._options.computed
+        if computed is None:
+            projection = scan_projection(schema, [*held.storage.names, ROW_ADDRESS])
+            return LanceScanner(self._snapshot, self._fragments, projection, self._options)
+        projection = take_projection(schema, sorted({*computed.paths, ROW_ADDRESS}))
+        address = bind_columns({ROW_ADDRESS: ROW_ADDRESS}, projection.schema)
+        options = replace(self._options, computed=computed.beside(address))
+        return LanceScanner(self._snapshot, self._fragments, projection, options)
 
     def head(self, num_rows: int) -> pa.Table:
         """Return the first rows."""

@@ -55,3 +55,41 @@ def test_the_oracle_has_the_same_frames(tmp_path):
     assert [None if one is None else one.read() for one in theirs.to_pandas()["b"]] == [
         None if one is None else one.read() for one in ours.to_pandas()["b"]
     ]
+
+
+def test_blobs_are_found_under_any_name_and_in_structs(tmp_path):
+    """An alias of a column or of a part of it; an expression over one is none."""
+    pytest.importorskip("pandas")
+    info = pa.StructArray.from_arrays(
+        [pa.array(["p", "q", "r"]), ROWS["b"].combine_chunks()],
+        fields=[pa.field("n", pa.string()), pa.field("b", pa.large_binary(), True, BLOBS.metadata)],
+        mask=pa.array([False, False, True]),
+    )
+    field = pa.field("info", info.type)
+    rows = pa.table([ROWS["a"], ROWS["b"], info], schema=ROWS.schema.append(field))
+    made = lanceref.write_dataset(rows, tmp_path, data_storage_version="2.1")
+    whole = made.to_pandas(blob_mode="bytes")["info"].tolist()
+    columns = {"x": "b", "y": "info.b", "z": "info", "none": "b IS NULL", "two": "a + 1"}
+    frame = made.scanner(columns).to_pandas(blob_mode="bytes")
+
+    assert [{"n": "p", "b": b"x"}, {"n": "q", "b": None}, None] == whole == frame["z"].tolist()
+    assert list(columns) == list(frame.columns)
+    assert [b"x", None, b"yz"] == frame["x"].tolist()
+    assert [b"x", None, None] == frame["y"].tolist()
+    assert [2, 3, 4] == frame["two"].tolist()
+    alone = made.scanner({"b": "info.b"}, filter="a = 1").to_pandas(blob_mode="bytes")
+    assert [b"x"] == alone["b"].tolist()
+    lazy = made.scanner(["info"], filter="a = 1").to_pandas()
+    assert b"x" == lazy["info"][0]["b"].read()
+
+
+def test_a_struct_of_a_blob_alone(tmp_path):
+    """It is a dict of one entry."""
+    pytest.importorskip("pandas")
+    field = pa.field("b", pa.large_binary(), True, BLOBS.metadata)
+    info = pa.StructArray.from_arrays([ROWS["b"].combine_chunks()], fields=[field])
+    made = lanceref.write_dataset(pa.table({"info": info}), tmp_path, data_storage_version="2.1")
+
+    assert [{"b": b"x"}, {"b": None}, {"b": b"yz"}] == made.to_pandas(blob_mode="bytes")[
+        "info"
+    ].tolist()
