@@ -30,6 +30,11 @@ _ZONES = "no reader of 2.0 accepts zone maps inside a column"
 _TREE = "no writer makes a tree of fragments; readers refuse one"
 _COMPUTED = "items of a dictionary take bytes: readers refuse computed ones"
 _RUNS = "readers refuse runs of wider values, and longer counts"
+_STAGES = "readers refuse a vector index of a single file unless its stages are ivf and pq"
+_ONLY_ZERO = "readers refuse all values but 0, which is stored by leaving it out"
+_ELEMENTS = "vectors are floats or bytes: readers refuse centroids and codewords of other types"
+_NEWER = "of releases after 14.0.2: no reader or writer here knows what it means"
+_MAP = "the map of rows is a file whose form no release that can be had writes"
 _ZERO = "the unset value of an enumeration, which readers refuse"
 
 EXCUSES: tuple[Excuse, ...] = (
@@ -54,6 +59,23 @@ EXCUSES: tuple[Excuse, ...] = (
     Excuse("run length bits", "64", _RUNS),
     Excuse("constant bytes", "[12]", "constants are sequences, of 32 or 64 bits"),
     Excuse("layers of sparse structure", "0", "every path has a layer for its leaf"),
+    Excuse("fields of index.proto", "VectorIndexStage.flat", _STAGES),
+    Excuse("fields of index.proto", "VectorIndexStage.transform", _STAGES),
+    Excuse("fields of index.proto", "VectorIndexStage.diskann", _STAGES),
+    Excuse("fields of index.proto", "Transform.*", _STAGES),
+    Excuse("values of TransformType*", "OPQ", _STAGES),
+    Excuse("fields of index.proto", "DiskAnn.*", _STAGES),
+    Excuse("fields of index.proto", "Index.index_type", _ONLY_ZERO),
+    Excuse("fields of index.proto", "MinHashLshIndexDetails.signature_version", _ONLY_ZERO),
+    Excuse("values of Tensor.DataType*", "UINT16", _ELEMENTS),
+    Excuse("values of Tensor.DataType*", "UINT32", _ELEMENTS),
+    Excuse("values of Tensor.DataType*", "UINT64", _ELEMENTS),
+    Excuse("fields of index_details.proto", "InvertedIndexDetails.json_tokenizer_mode", _NEWER),
+    Excuse(
+        "fields of index_details.proto", "InvertedIndexDetails.disable_cross_array_unnest", _NEWER
+    ),
+    Excuse("fields of index_details.proto", "*StablePartition.*", _MAP),
+    Excuse("fields of index_details.proto", "*Transition.stable_partition", _MAP),
     Excuse("fields of table.proto", "FragmentTreeMetadata.*", _TREE),
     Excuse("fields of table.proto", "Manifest.fragment_tree", _TREE),
     Excuse("values of RepDefLayer*", "REPDEF_UNSPECIFIED", _ZERO),

@@ -50,6 +50,7 @@ from lance_conformance.recipes.tables import (
     files_widths_blocks,
     histories,
     indices,
+    indices_arms,
     indices_documents,
     indices_early,
     indices_fm,
@@ -97,6 +98,7 @@ ALL: tuple[Recipe, ...] = (
     *indices_json.POSITIVES,
     *indices_rtree.POSITIVES,
     *indices_early.POSITIVES,
+    *indices_arms.POSITIVES,
     *indices_vectors.POSITIVES,
     *indices_vectors_life.POSITIVES,
     *indices_vectors_plain.POSITIVES,
@@ -135,6 +137,7 @@ ALL: tuple[Recipe, ...] = (
     *indices_json.NEGATIVES,
     *indices_rtree.NEGATIVES,
     *indices_early.NEGATIVES,
+    *indices_arms.NEGATIVES,
     *successions.NEGATIVES,
 )
 """Every recipe."""

@@ -22,7 +22,8 @@ LAST = "_versions/18446744073709551611.manifest"
 """The fourth version, which a table with an index has in the end."""
 
 
-def _and(table: Indexed, afterwards: Callable[[Any], object]) -> Indexed:
+def and_then(table: Indexed, afterwards: Callable[[Any], object]) -> Indexed:
+    """Return a table to which something is done in the end."""
     return replace(table, afterwards=afterwards)
 
 
@@ -34,7 +35,8 @@ def _merged(dataset: Any) -> None:
     dataset.optimize.optimize_indices()
 
 
-def _moved(dataset: Any) -> None:
+def compacted(dataset: Any) -> None:
+    """Write rows anew and leave the indices as they are."""
     dataset.optimize.compact_files(defer_index_remap=True)
 
 
@@ -54,24 +56,25 @@ _STABLE = replace(BITMAP, version="2.2", stable_row_ids=True)
 
 _WRITTEN = (
     search("segments", "two segments of one name", "c = 3", [0, 4, 10],
-           _and(BTREE, _second_segment), ("L.index.segment.disjoint",)),
-    search("merged", "two segments that became one", "c >= 5", [3, 8, 11], _and(BTREE, _merged)),
+           and_then(BTREE, _second_segment), ("L.index.segment.disjoint",)),
+    search("merged", "two segments that became one", "c >= 5", [3, 8, 11],
+           and_then(BTREE, _merged)),
     search("rewritten", "an index that a compaction wrote anew", "c = 3", [10, 0, 4],
-           _and(BTREE, _rewritten)),
+           and_then(BTREE, _rewritten)),
     search("moved", "addresses that moved since the index was written", "c = 3", [10, 0, 4],
-           _and(BTREE, _moved), ("L.index.reuse.applied",)),
+           and_then(BTREE, compacted), ("L.index.reuse.applied",)),
     search("own-moved", "addresses that the reference moved", "c = 1", [2, 9],
-           _and(BTREE, _moved), ("L.index.reuse.applied",), by="reference"),
-    search("moved", "zones whose rows moved", "c = 1", [2, 9], _and(ZONEMAP, _moved),
+           and_then(BTREE, compacted), ("L.index.reuse.applied",), by="reference"),
+    search("moved", "zones whose rows moved", "c = 1", [2, 9], and_then(ZONEMAP, compacted),
            ("L.index.reuse.applied",)),
     search("changed", "a row that got another value lies in a fragment without index",
-           "c = 3", [0, 4, 10, 5], _and(BTREE, _changed)),
+           "c = 3", [0, 4, 10, 5], and_then(BTREE, _changed)),
     search("changed-ids", "a row id that got another value", "c = 2", [],
-           _and(_STABLE, _changed)),
+           and_then(_STABLE, _changed)),
     search("gone", "a fragment of the index that is gone", "c <= 3", [5, 9, 10],
-           _and(BTREE, _gone)),
+           and_then(BTREE, _gone)),
     search("own-segments", "two segments of the reference", "c = 3", [0, 4, 10],
-           _and(BITMAP, _second_segment), ("L.index.segment.disjoint",), by="reference"),
+           and_then(BITMAP, _second_segment), ("L.index.segment.disjoint",), by="reference"),
 )  # fmt: skip
 
 
@@ -103,13 +106,14 @@ _EDITED = (
             "L.index.details.version", index(_too_new, LAST), used=False),
 )  # fmt: skip
 
-_MOVED = "_versions/18446744073709551609.manifest"
+MOVED = "_versions/18446744073709551609.manifest"
 """The seventh version, of a table whose rows were moved."""
 
 Details = FragmentReuseIndexDetails
 
 
-def _moved_rows(section: IndexSection) -> IndexMetadata:
+def moved_rows(section: IndexSection) -> IndexMetadata:
+    """Return the entry that says where rows went."""
     (own,) = (entry for entry in section.indices if entry.name == "__lance_frag_reuse")
     return own
 
@@ -118,35 +122,36 @@ def reuse(edit: Callable[[Details], None]) -> MessageEdit:
     """Change what is said of rows that moved."""
 
     def apply(section: IndexSection) -> None:
-        own = _moved_rows(section)
+        own = moved_rows(section)
         details = Details.FromString(own.index_details.value)
         edit(details)
         own.index_details.value = details.SerializeToString(deterministic=True)
 
-    return indices(apply, _MOVED)
+    return indices(apply, MOVED)
 
 
 _BESIDE = "details.binpb"
 
 
-def _beside(make: Callable[[], Made]) -> Callable[[], Made]:
-    """Return a maker that puts what is said of rows that moved into a file."""
+def beside(make: Callable[[], Made], before: bytes = b"") -> Callable[[], Made]:
+    """Return a maker that puts what is said of rows that moved into a file, behind some bytes."""
 
     def made() -> Made:
         base = make()
         held, folder = [], []
 
         def move(section: IndexSection) -> None:
-            folder.append(str(UUID(bytes=_moved_rows(section).uuid.uuid)))
+            folder.append(str(UUID(bytes=moved_rows(section).uuid.uuid)))
 
         def edit(details: Details) -> None:
             held.append(details.inline.SerializeToString(deterministic=True))
             details.external.path = _BESIDE
+            details.external.offset = len(before)
             details.external.size = len(held[0])
 
-        edit_message(_MOVED, base.files[_MOVED], "index section", indices(move).edit)
+        edit_message(MOVED, base.files[MOVED], "index section", indices(move).edit)
         files, _ = apply(reuse(edit), base.files)
-        files[f"_indices/{folder[0]}/{_BESIDE}"] = held[0]
+        files[f"_indices/{folder[0]}/{_BESIDE}"] = before + held[0]
         return Made(files, base.table, made_by="hand")
 
     return made
@@ -154,8 +159,8 @@ def _beside(make: Callable[[], Made]) -> Callable[[], Made]:
 
 def _moved_beside() -> Positive:
     case = search("moved-beside", "addresses that moved, told in a file beside", "c = 3",
-                  [10, 0, 4], _and(BTREE, _moved), ("L.index.reuse.applied",))  # fmt: skip
-    return replace(case, make=_beside(case.make), reachable=False)
+                  [10, 0, 4], and_then(BTREE, compacted), ("L.index.reuse.applied",))  # fmt: skip
+    return replace(case, make=beside(case.make), reachable=False)
 
 
 POSITIVES = (*_WRITTEN, *_EDITED, _moved_beside())
