@@ -73,7 +73,8 @@ def run(
         paths = files.write(judged, out, formats)
     summary.show(judged, console)
     if out is not None:
-        console.print(f"wrote {', '.join(str(path) for path in paths)}", soft_wrap=True)
+        for path in paths:
+            console.print(f"wrote {path}", soft_wrap=True, highlight=False)
     raise typer.Exit(judged.exit_code)
 
 
