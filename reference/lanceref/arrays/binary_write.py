@@ -14,6 +14,7 @@ import os
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lanceref.arrays.encode import PageBuffers, no_nulls
@@ -24,6 +25,9 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 DICTIONARY_ROWS = 100
 """Rows from which, and distinct values below which, strings become a dictionary."""
+
+FIRST_ROWS = 4096
+"""Rows that are looked at first: in most pages they have too many distinct values already."""
 
 COMPRESSIONS = ("zstd", "lz4", "none", "fsst")
 """What field metadata can ask for; anything else is not heard."""
@@ -87,7 +91,7 @@ def encode_fsst(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
 def own_dictionary(array: pa.Array, page: PageBuffers) -> ArrayEncoding | None:
     """Encode strings as a dictionary of the writer's own; None when there are too many or few."""
     threshold = int(os.environ.get("LANCE_DICT_ENCODING_THRESHOLD", DICTIONARY_ROWS))
-    if len(array) < threshold:
+    if len(array) < threshold or pc.count_distinct(array[:FIRST_ROWS]).as_py() >= threshold:
         return None
     coded = array.dictionary_encode()
     if len(coded.dictionary) >= threshold:

@@ -46,8 +46,12 @@ def starts_of(values: Unsigned) -> NDArray[np.int64]:
 
 def runs_of(values: Unsigned, cuts: NDArray[np.int64], max_run: int = MAX_RUN) -> Runs:
     """Return the runs of `values`, cut also at the positions `cuts`."""
-    starts = np.union1d(starts_of(values), cuts[cuts < len(values)])
-    lengths = np.diff(np.append(starts, len(values)))
+    starts = starts_of(values)
+    if len(cuts):
+        starts = np.union1d(starts, cuts[cuts < len(values)])
+    lengths = np.diff(starts, append=len(values))
+    if not len(lengths) or lengths.max() <= max_run:
+        return Runs(values[starts], lengths)
     pieces = -(-lengths // max_run)
     cut = np.full(int(pieces.sum()), max_run, np.int64)
     cut[np.cumsum(pieces) - 1] = lengths - (pieces - 1) * max_run
