@@ -69,12 +69,10 @@ def run(
         raise typer.BadParameter("no case is selected")
     console = Console()
     judged = judge(order, len(chosen))
-    if out is not None:
-        paths = files.write(judged, out, formats)
+    paths = files.write(judged, out, formats) if out is not None else []
     summary.show(judged, console)
-    if out is not None:
-        for path in paths:
-            console.print(f"wrote {path}", soft_wrap=True, highlight=False)
+    for path in paths:
+        console.print(f"wrote {path}", soft_wrap=True, highlight=False)
     raise typer.Exit(judged.exit_code)
 
 
