@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
+import numpy as np
+import pyarrow as pa
 from pyroaring import BitMap
 
 from lanceref.errors import IndexMissing
@@ -93,6 +95,25 @@ class IndexListing(OpenTable):
             "num_indexed_rows_per_delta": rows,
             "updated_at_timestamp_ms": max(entry.created_at for entry in found),
         }
+
+    def remap_row_addrs(self, addrs: pa.Array) -> pa.Array | None:
+        """Return where rows are now whose addresses were taken before compactions moved them.
+
+        None without a list of moved rows; null for a row that is gone. An address that no step of
+        the list knows stays what it is. Raises TypeError for other values than uint64.
+        """
+        if not isinstance(addrs, pa.Array) or addrs.type != pa.uint64():
+            kind = addrs.type if isinstance(addrs, pa.Array) else type(addrs)
+            raise TypeError(f"argument 'addrs': expected an array of uint64, got {kind}")
+        reuse = self._snapshot.indices.reuse
+        if not reuse.steps:
+            return None
+        valid = np.flatnonzero(np.asarray(addrs.is_valid()))
+        kept, moved = reuse(addrs.drop_null().to_numpy())
+        made = np.zeros(len(addrs), np.uint64)
+        gone = np.ones(len(addrs), np.bool_)
+        made[valid[kept]], gone[valid[kept]] = moved, False
+        return pa.array(made, mask=gone)
 
     def _system_statistics(self, name: str) -> dict[str, object]:
         """Return numbers of an index of the system. Raises IndexMissing."""

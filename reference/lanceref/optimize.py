@@ -197,6 +197,7 @@ class Compaction:
         for name in options:
             if name not in CompactionOptions.__annotations__:
                 raise DataRefused(f"Invalid compaction option: {name}")
+        options = _given(options)
         snapshot = dataset._snapshot
         _check_deferred(snapshot, options)
         groups = plan_compaction(snapshot, _compacted(options))
@@ -282,6 +283,12 @@ class DatasetOptimizer:
     def disable_auto_cleanup(self, **kwargs: object) -> None:
         """Let old versions stay."""
         self._table.delete_config_keys([INTERVAL_KEY, AGE_KEY])
+
+
+def _given(options: CompactionOptions) -> CompactionOptions:
+    """Return the options without those that are None, which means the default."""
+    held = {name: value for name, value in options.items() if value is not None}
+    return cast("CompactionOptions", held)
 
 
 def _at(dataset: OpenTable, version: int) -> Snapshot:

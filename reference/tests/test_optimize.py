@@ -138,3 +138,12 @@ def test_a_limit_of_nothing_is_none(tmp_path, name):
         with pytest.raises(error):
             made.optimize.compact_files(**{name: most})
     assert 2 == made.optimize.compact_files(**{name: None}).fragments_removed
+
+
+def test_options_that_are_none_are_not_given(tmp_path):
+    """The plan is the same, also after it was sent somewhere."""
+    made = table(tmp_path)
+    plain = Compaction.plan(made, {"target_rows_per_fragment": 9})
+    given = Compaction.plan(made, {"target_rows_per_fragment": 9, "excluded_fragment_ids": None})
+
+    assert plain == given == CompactionPlan.from_json(given.json())

@@ -13,10 +13,10 @@ VALUES = pa.array([0, 1, None, 2**31 - 1], pa.int32())
 
 
 @pytest.mark.parametrize(
-    ("version", "pair"), [("2.0", (2, 0)), ("2.1", (2, 1)), ("2.2", (2, 2)), ("2.3", (2, 3))]
+    ("version", "pair"), [("2.0", (0, 3)), ("2.1", (2, 1)), ("2.2", (2, 2)), ("2.3", (2, 3))]
 )
 def test_a_file_holds_its_table_in_its_version(version, pair):
-    """The reader tells the version; the table is the one given."""
+    """The reader tells the words of the version; the table is the one given."""
     made = file(column(VALUES), version, batches=2)()
     reader = LanceFileReader(DATA, source=BytesSource(made.files[DATA], DATA))
     metadata = reader.metadata()

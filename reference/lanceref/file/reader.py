@@ -23,6 +23,7 @@ from lanceref.file.column_reader import ColumnReader
 from lanceref.file.columns import PageMetadata
 from lanceref.file.data_file import DataFile, open_file
 from lanceref.file.schema import project
+from lanceref.file.versions import FOOTER_WORDS
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.storage import Source, open_source, store_options
 
@@ -68,7 +69,7 @@ class LanceColumnMetadata:
 
 @dataclass(frozen=True, slots=True)
 class LanceFileMetadata:
-    """What the metadata of a file says; sizes in bytes."""
+    """What the metadata of a file says; sizes in bytes, versions as the words of the footer."""
 
     schema: pa.Schema
     num_rows: int
@@ -175,7 +176,7 @@ class LanceFileReader:
 
     def metadata(self) -> LanceFileMetadata:
         """Return what the file's metadata says."""
-        file = self._file
+        file, words = self._file, FOOTER_WORDS[self._file.footer.version]
         num_global_buffer_bytes = sum(extent.size for extent in file.global_buffers)
         return LanceFileMetadata(
             schema=resolved(file.descriptor.schema.arrow),
@@ -190,8 +191,8 @@ class LanceFileReader:
                 )
                 for column in file.columns
             ],
-            major_version=file.footer.version.major,
-            minor_version=file.footer.version.minor,
+            major_version=words[0],
+            minor_version=words[1],
         )
 
     def file_statistics(self) -> LanceFileStatistics:

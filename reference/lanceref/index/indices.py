@@ -21,7 +21,7 @@ from lanceref.context import Context
 from lanceref.cursor import Cursor
 from lanceref.errors import NotFound, UnknownVersion
 from lanceref.file.schema import LanceSchema
-from lanceref.index.fragment_reuse import read_reuse
+from lanceref.index.fragment_reuse import Reuse, read_reuse
 from lanceref.index.kind import Found, Kind, ScalarIndex
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import RowSet, row_set
@@ -159,6 +159,11 @@ class Indices:
         ]
         moves = read_reuse(found, self._ctx)
         return tuple(replace(one, moves=moves) for one in found) if moves.steps else tuple(found)
+
+    @cached_property
+    def reuse(self) -> Reuse:
+        """Where compactions moved rows that indices do not know of yet. Raises FormatError."""
+        return read_reuse(self.segments, self._ctx)
 
     @property
     def _stable_row_ids(self) -> bool:

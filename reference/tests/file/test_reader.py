@@ -53,10 +53,10 @@ def test_a_missing_column_or_file_is_not_found(tmp_path):
 
 
 def test_metadata_says_what_the_file_says():
-    """Rows, version, pages, sizes."""
+    """Rows, the words of the version, pages, sizes."""
     metadata = _reader().metadata()
 
-    assert (3, 2, 0) == (metadata.num_rows, metadata.major_version, metadata.minor_version)
+    assert (3, 0, 3) == (metadata.num_rows, metadata.major_version, metadata.minor_version)
     assert [(0, 1), (64, 12)] == [
         (buffer.position, buffer.size) for buffer in metadata.columns[0].pages[0].buffers
     ]
