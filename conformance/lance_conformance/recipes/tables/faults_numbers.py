@@ -86,7 +86,7 @@ _DELETIONS = (
           SpanPatch(("footer",), lambda old: old[:-16] + b"\xff" * 4 + old[-12:],
                     target="_deletions/*.arrow")),
     _case(_ARROW, "count-rows", "more deleted rows than rows", "L.table.deletions.count",
-          fragment(lambda f: setting(num_deleted_rows=6)(f.deletion_file), _LAST)),
+          fragment(lambda f: setting(num_deleted_rows=11)(f.deletion_file), _LAST)),
     _case(_ARROW, "other-type", "an Arrow file told as a bitmap", "L.table.files.exist",
           fragment(lambda f: setting(file_type=DeletionFile.BITMAP)(f.deletion_file), _LAST)),
 )  # fmt: skip
