@@ -1,7 +1,7 @@
 """Bounded distances: the nearest rows, where a bound of a distance costs less than the distance.
 
-The rows that seem nearest come first; the furthest of these is as far as any of the nearest can be.
-Only rows whose bounds are not above it are looked at (arXiv 2405.12497, section 4).
+Some rows that seem nearest come first; no row that is further than the k-th of them is among the k
+nearest. Only rows whose bounds are not above it are looked at (arXiv 2405.12497, section 4).
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from lanceref.kernels.top_k import smallest
 
 Rows = NDArray[np.int64]
 
+SPARE = 4
+"""So many times as many rows as are wanted are looked at first."""
+
 
 def nearest(
     seeming: Floats, bounds: Floats, k: int, distances_of: Callable[[Rows], Floats]
@@ -28,6 +31,7 @@ def nearest(
     if k >= len(bounds):
         every: Rows = np.arange(len(bounds))
         return every, distances_of(every)
-    furthest = distances_of(smallest(seeming, k)).max(initial=-np.inf)
+    near = distances_of(smallest(seeming, SPARE * k))
+    furthest = np.partition(near, k - 1)[k - 1] if k else -np.inf
     rows = np.flatnonzero(~(bounds > furthest))
     return rows, distances_of(rows)

@@ -31,17 +31,26 @@ def prepared(columns: Bytes) -> Bytes | Pairs:
     return columns[0::2] | columns[1::2].astype(np.uint16) << np.uint16(8)
 
 
-def looked_up(table: NDArray[Sums], columns: Bytes | Pairs) -> NDArray[Sums]:
-    """Return the sums [n] of a table [w, 256] for columns [w, n], or for pairs of them."""
-    sums: NDArray[Sums] = np.zeros(columns.shape[1], table.dtype)
+def looked_up(
+    table: NDArray[Sums], columns: Bytes | Pairs, before: NDArray[Sums] | None = None
+) -> NDArray[Sums]:
+    """Return the sums [n] of a table [w, 256] for columns [w, n], or for pairs of them.
+
+    They go on from what is `before` [n], by default from zero.
+    """
+    count = columns.shape[1]
+    sums: NDArray[Sums] = np.zeros(count, table.dtype) if before is None else before.copy()
     if columns.dtype != np.uint16:
-        for start in range(0, len(sums), BLOCK_ROWS):
+        for start in range(0, count, BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             _add(sums[rows], table, columns[:, rows])
         return sums
     for low, high, column in zip(table[0::2], table[1::2], columns, strict=True):
+        if count < WORTH_PAIRS:
+            sums += high[column >> np.uint16(8)] + low[column & np.uint16(0xFF)]
+            continue
         pairs = (high[:, None] + low).reshape(1, -1)  # one at a time: it stays in the cache
-        for start in range(0, len(sums), BLOCK_ROWS):
+        for start in range(0, count, BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             _add(sums[rows], pairs, column[None, rows])
     return sums

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from lanceref.kernels import kmeans
 from lanceref.kernels.assignment import assign
+from lanceref.kernels.bounded import Rows, nearest
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator
 from lanceref.kernels.look_up import Pairs, looked_up
 
@@ -76,6 +77,28 @@ class ProductQuantizer:
         if self.metric == "dot":
             sums -= np.float32(len(self.codebook) - 1)
         return sums
+
+    def nearest(
+        self, table: Floats, columns: Codes | Pairs, kept: NDArray[np.bool_], k: int
+    ) -> tuple[Rows, Floats]:
+        """Return rows, in order, of those that are kept [n], and their distances.
+
+        The k nearest are among them: by l2, all others are as far by half of the sub-vectors alone.
+        """
+        half = len(columns) // 2 if self.metric == "l2" else 0
+        if not half:
+            rows: Rows = np.flatnonzero(kept)
+            return rows, self.distances(table, columns)[rows]
+        split = half * len(table) // len(columns)
+        sums = looked_up(table[:split], columns[:half])
+        sums[~kept] = np.inf
+
+        def whole(rows: Rows) -> Floats:
+            return looked_up(table[split:], columns[half:, rows], sums[rows])
+
+        rows, near = nearest(sums, sums, k, whole)
+        there = kept[rows]
+        return rows[there], near[there]
 
 
 def train(

@@ -42,6 +42,7 @@ class FragmentReader:
         self._bases = bases
         self._ctx = ctx
         self._opened: dict[str, OpenFile] = {}
+        self._kept: dict[int, tuple[Field, ColumnReader]] = {}
 
     @property
     def held_bytes(self) -> int:
@@ -127,6 +128,15 @@ class FragmentReader:
             return self._part(field, holders[0])
         parts = [self._part(self._prune(field, file), file) for file in holders]
         return SplitColumn(field.arrow.type, parts, rows, place)
+
+    def kept_column(self, field: Field) -> ColumnReader:
+        """Return the same reader each time, with what it has read of its page tables."""
+        whole, reader = self._kept.get(field.id, (None, None))
+        if whole is not field or reader is None:
+            reader = self.column(field)
+            if self._ctx.spans is None and self._ctx.findings is None:
+                self._kept[field.id] = field, reader
+        return reader
 
     def _part(self, field: Field, file: FileOfFragment) -> ColumnReader:
         """Return the reader of what one file holds, showing what is stored as it reads."""

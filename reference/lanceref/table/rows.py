@@ -151,7 +151,7 @@ class FragmentRows:
         """Return the live rows at ascending `positions`, read column by column."""
         offsets = self.offsets(positions)
         arrays = [
-            self._checked(field, self.columns.column(field).take(offsets)) for field in fields
+            self._checked(field, self.columns.kept_column(field).take(offsets)) for field in fields
         ]
         return [*arrays, *(self._system(name, offsets) for name in system)]
 

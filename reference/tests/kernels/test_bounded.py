@@ -4,13 +4,15 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
+from lanceref.kernels import bounded
 from lanceref.kernels.bounded import nearest
 
 VALUES = hnp.arrays(np.float32, st.integers(0, 40), elements=st.floats(0, 100, width=32))
 
 
-def test_rows_whose_bounds_are_too_far_are_left_alone():
+def test_rows_whose_bounds_are_too_far_are_left_alone(monkeypatch):
     """Row 2 seems nearest and is 5 away: rows 0 and 3 cannot be nearer, 1 and 4 can."""
+    monkeypatch.setattr(bounded, "SPARE", 1)
     asked = []
 
     def distances_of(rows):
@@ -22,13 +24,18 @@ def test_rows_whose_bounds_are_too_far_are_left_alone():
     rows, near = nearest(seeming, bounds, 1, distances_of)
     assert (rows.tolist(), near.tolist()) == ([1, 2, 4], [4, 5, 7])
     assert asked == [[2], [1, 2, 4]]
+    monkeypatch.setattr(bounded, "SPARE", 2)  # row 1 seems next, and is 4 away
+    rows, _ = nearest(seeming, bounds, 1, distances_of)
+    assert rows.tolist() == [1, 2, 4]
 
 
-def test_a_distance_that_is_no_number_leaves_all_rows():
-    """Nothing is further than that."""
-    near = np.array([np.nan, 1, 2], np.float32)
-    bounds = np.array([0, 1, 2], np.float32)
-    assert [0, 1, 2] == nearest(bounds, bounds, 1, near.__getitem__)[0].tolist()
+def test_distances_that_are_no_numbers_leave_all_rows():
+    """Nothing is further than those; where one of them is a number, that is the nearest."""
+    near = np.full(9, np.nan, np.float32)
+    bounds = np.arange(9, dtype=np.float32)
+    assert [*range(9)] == nearest(bounds, bounds, 1, near.__getitem__)[0].tolist()
+    near[1] = 1
+    assert [0, 1] == nearest(bounds, bounds, 1, near.__getitem__)[0].tolist()
 
 
 @given(VALUES, st.integers(0, 45), st.integers(0, 9))

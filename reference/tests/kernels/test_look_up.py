@@ -31,3 +31,6 @@ def test_pairs_make_no_difference(dtype, columns):
             assert (ready.dtype == np.uint16) is (worth == 0 and len(columns) % 2 == 0)
             found = looked_up(table, ready)
             assert (found.dtype, found.tolist()) == (dtype, wanted.tolist())
+            patch.setattr(look_up, "WORTH_PAIRS", 1000)  # of pairs, some rows only
+            more = looked_up(table, ready, found)
+            assert (more.dtype, more.tolist()) == (dtype, (2 * wanted).tolist())

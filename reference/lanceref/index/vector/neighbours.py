@@ -45,10 +45,11 @@ class Neighbours:
 
     def best(self, k: int) -> Neighbours:
         """Return the k nearest."""
-        places = np.arange(len(self.distances))
-        if k < len(places):
+        if k < len(self.distances):
             furthest = self.distances[smallest(self.distances, k)[-1]]
             places = np.flatnonzero(self.distances <= furthest)
+        else:
+            places = np.arange(len(self.distances))
         order = np.lexsort((self.ids[places], self.distances[places]))
         return self.chosen(places[order[:k]])
 
@@ -59,6 +60,8 @@ NOBODY = Neighbours(np.empty(0, np.uint64), np.empty(0, np.float32))
 
 def joined(parts: Sequence[Neighbours]) -> Neighbours:
     """Return the rows of all parts."""
+    if len(parts) == 1:
+        return parts[0]
     return Neighbours(
         np.concatenate([NOBODY.ids, *(one.ids for one in parts)]),
         np.concatenate([NOBODY.distances, *(one.distances for one in parts)]),

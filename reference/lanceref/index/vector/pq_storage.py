@@ -70,12 +70,21 @@ class ProductRows:
 
     def score(self, query: AnyVectors, mode: Mode) -> Score:
         """Return what computes estimated distances from a query."""
-        table = self.quantizer.table(query if self.center is None else query - self.center)
+        table = self._table(query)
 
         def score(rows: Chosen) -> Floats:
             return self.quantizer.distances(table, self.ready[:, rows])
 
         return score
+
+    def nearest(
+        self, query: AnyVectors, mode: Mode, kept: NDArray[np.bool_], k: int
+    ) -> tuple[NDArray[np.int64], Floats]:
+        """Return the rows that may be nearest by half of their codes, and their distances."""
+        return self.quantizer.nearest(self._table(query), self.ready, kept, k)
+
+    def _table(self, query: AnyVectors) -> Floats:
+        return self.quantizer.table(query if self.center is None else query - self.center)
 
     def points(self) -> AnyVectors:
         """Return what the codes stand for: residuals, where codes are of these."""

@@ -42,13 +42,15 @@ def _search_one(index: VectorIndex, query: AnyVectors, asked: Asked, alive: Move
     model, lengths = index.head.model, index.auxiliary.partitions.lengths
     numbers, near = ranking(model, query)
     least, most = probes(near, asked, model.metric, int(lengths.sum()))
-    found, rows = [NOBODY], 0
+    found: list[Neighbours] = []
+    rows = 0
     for place, number in enumerate(numbers[:most].tolist()):
         if place >= least and rows >= asked.wanted:
             break
         if lengths[number]:
-            found.append(_nearest(index.partition(number), query, asked, alive))
-            rows += len(found[-1].ids)
+            there = _nearest(index.partition(number), query, asked, alive)
+            found.append(there.best(asked.k))
+            rows += len(there.ids)
     return joined(found).best(asked.k)
 
 
