@@ -27,6 +27,9 @@ MAX_FUNCTION_LINES = 50
 NAMELESS = frozenset({"utils", "util", "helpers", "helper", "common", "misc"})
 """Names that say nothing about what a module holds."""
 
+IMPORTED = frozenset({"lanceref.util"})
+"""Modules that users of pylance import from under such a name all the same."""
+
 BROAD = frozenset({"Exception", "BaseException"})
 """What no handler of the reference catches."""
 
@@ -62,6 +65,8 @@ def sizes(source: Source) -> Found:
 
 def names(source: Source) -> Found:
     """A module is named after what it holds."""
+    if source.module in IMPORTED:
+        return
     if not NAMELESS.isdisjoint(source.module.split(".")):
         yield 0, "a module is named after what it holds"
 
