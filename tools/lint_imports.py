@@ -71,7 +71,9 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(("optimize", "commit", "blob", "schema", "types", "indices", "vector"), 7),
     **dict.fromkeys(("write", "target", "write_rows", "homes", "progress", "auto_cleanup"), 7),
     **dict.fromkeys(("incoming", "operation", "metadata", "committing"), 7),
-    **dict.fromkeys(("transactions", "read_transaction", "opened", "history"), 7),
+    **dict.fromkeys(
+        ("transactions", "read_transaction", "opened", "history", "overlay_messages"), 7
+    ),
     **dict.fromkeys(("settings", "references", "cleanup", "edits", "merge_insert"), 7),
     **dict.fromkeys(("evolution", "reading", "udf", "scan_arguments", "scanner_builder"), 7),
     **dict.fromkeys(("stats", "sql", "delta", "session", "sampler", "util", "bitmap"), 7),

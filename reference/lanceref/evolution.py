@@ -45,6 +45,7 @@ from lanceref.table.draft import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 from lanceref.txn.making import Staged, storage_version_of
+from lanceref.txn.overlay import drop_idle_overlays
 from lanceref.udf import BatchUDF
 
 
@@ -253,6 +254,7 @@ class Evolution(OpenTable):
             files = [file for file in fragment.files if not live.isdisjoint(file.fields)]
             del kept.files[:]
             kept.files.extend(files)
+            drop_idle_overlays(kept, live)
             transaction.merge.fragments.append(kept)
         self._commit(Staged(transaction, schema, draft=draft))
 

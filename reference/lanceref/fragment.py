@@ -226,6 +226,8 @@ class LanceFragment:
         """Read what the manifest says of the files and deletions. Raises FormatError."""
         for file in self._rows.fragment.files:
             self._rows.columns.open(file)
+        for overlay in self._rows.fragment.overlays:
+            self._rows.columns.open(overlay.file, whole=False)
         _ = self._rows.deleted
 
     def take(self, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:

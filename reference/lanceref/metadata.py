@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from lanceref.errors import Place
@@ -18,6 +18,7 @@ from lanceref.table.deletions import deletion_path
 
 if TYPE_CHECKING:
     from lanceref.opened import OpenTable
+    from lanceref.operation import LanceOperation
 
 _NOWHERE = Place("metadata", 0, 0)
 
@@ -245,6 +246,7 @@ class FragmentMetadata:
     row_id_meta: RowIdMeta | None = None
     created_at_version_meta: RowDatasetVersionMeta | None = None
     last_updated_at_version_meta: RowDatasetVersionMeta | None = None
+    overlays: list[LanceOperation.DataOverlayFile] = field(default_factory=list)
 
     @property
     def num_deletions(self) -> int:
@@ -277,6 +279,10 @@ class FragmentMetadata:
         for name, arms in _VERSION_ARMS.items():
             if any(message.HasField(arm) for arm in arms):
                 setattr(made, name, RowDatasetVersionMeta(_arm(message, arms)))
+        if message.overlays:
+            from lanceref.overlay_messages import overlay_of  # it imports this module
+
+            made.overlays = [overlay_of(one) for one in message.overlays]
         return made
 
     def to_message(self) -> table_pb2.DataFragment:
@@ -291,15 +297,21 @@ class FragmentMetadata:
             held = getattr(self, name)
             if held is not None:
                 _set_arm(message, arms, held.inline)
+        if self.overlays:
+            from lanceref.overlay_messages import overlay_message
+
+            message.overlays.extend(overlay_message(one) for one in self.overlays)
         return message
 
     def to_json(self) -> dict[str, object]:
         """Return what `json.dumps` takes."""
+        from lanceref.overlay_messages import overlay_json
+
         versions = {name: getattr(self, name) for name in _VERSION_ARMS}
         return {
             "id": self.id,
             "files": [one.asdict() for one in self.files],
-            "overlays": [],
+            "overlays": [overlay_json(one) for one in self.overlays],
             "physical_rows": self.physical_rows,
             "deletion_file": None if self.deletion_file is None else self.deletion_file.asdict(),
             "row_id_meta": None if self.row_id_meta is None else self.row_id_meta.asdict(),
@@ -319,6 +331,10 @@ class FragmentMetadata:
             made.deletion_file = DeletionFile(**held["deletion_file"])
         if held.get("row_id_meta") is not None:
             made.row_id_meta = RowIdMeta.from_dict(held["row_id_meta"])
+        if held.get("overlays"):
+            from lanceref.overlay_messages import overlay_from_json
+
+            made.overlays = [overlay_from_json(one) for one in held["overlays"]]
         for name in _VERSION_ARMS:
             if held.get(name) is not None:
                 setattr(made, name, RowDatasetVersionMeta.from_json(json.dumps(held[name])))

@@ -204,6 +204,31 @@ class LanceOperation:
         replacements: list[LanceOperation.DataReplacementGroup]
 
     @dataclass
+    class DataOverlayFile:
+        """New values for rows at some offsets: the same for each field of the file, or a set each.
+
+        The value of the n-th offset, in ascending order, is row n of the file. The commit sets
+        `committed_version`.
+        """
+
+        data_file: DataFile
+        offsets: Iterable[int] | list[Iterable[int]]
+        committed_version: int | None = None
+
+    @dataclass
+    class DataOverlayGroup:
+        """Overlay files of one fragment, oldest first."""
+
+        fragment_id: int
+        overlays: list[LanceOperation.DataOverlayFile]
+
+    @dataclass
+    class DataOverlay(BaseOperation):
+        """New values for some rows of fragments, beside the files that hold the others."""
+
+        groups: list[LanceOperation.DataOverlayGroup]
+
+    @dataclass
     class Project(BaseOperation):
         """Another schema over the same files."""
 

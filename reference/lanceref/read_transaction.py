@@ -10,6 +10,7 @@ from lanceref.errors import FormatError, LanceError, NotYet
 from lanceref.file.schema import parse_schema
 from lanceref.metadata import DataFile, FragmentMetadata
 from lanceref.operation import DatasetBasePath, LanceOperation, Transaction
+from lanceref.overlay_messages import overlay_of
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.schema import LanceSchema
@@ -116,6 +117,14 @@ def _replacement(held: pb.Transaction.DataReplacement) -> Op.DataReplacement:
     )
 
 
+def _overlay(held: pb.Transaction.DataOverlay) -> Op.DataOverlay:
+    groups = [
+        Op.DataOverlayGroup(one.fragment_id, [overlay_of(file) for file in one.overlays])
+        for one in held.groups
+    ]
+    return Op.DataOverlay(groups)
+
+
 def _map(held: pb.Transaction.UpdateMap) -> Op.UpdateMap:
     entries = {one.key: one.value if one.HasField("value") else None for one in held.update_entries}
     return Op.UpdateMap(entries, held.replace)
@@ -144,6 +153,7 @@ _READS: dict[str, Callable[..., Op.BaseOperation]] = {
         [index_of(one) for one in held.removed_indices],
     ),
     "data_replacement": _replacement,
+    "data_overlay": _overlay,
     "update_config": _config,
     "update_bases": lambda held: Op.UpdateBases([_base(one) for one in held.new_bases]),
 }

@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from lanceref.file.data_file import DataFile
 from lanceref.index_listing import IndexListing
-from lanceref.table.fragments import NO_COLUMN
+from lanceref.table.file_entries import NO_COLUMN
 from lanceref.table.rows import FragmentRows
 
 

@@ -1,6 +1,6 @@
 """Transactions as values and as messages, one into the other (face).
 
-An operation pylance has no class for (a memory WAL state, an overlay) is its name only.
+An operation pylance has no class for (a memory WAL state) is its name only.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import field_message, schema_message, schema_of
 from lanceref.metadata import FragmentMetadata
 from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
+from lanceref.overlay_messages import overlay_message
 from lanceref.proto import table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.schema import LanceSchema as PublicSchema
@@ -168,6 +169,13 @@ def _replace(message: pb.Transaction, op: Op.DataReplacement) -> None:
         message.data_replacement.replacements.add(fragment_id=group.fragment_id, new_file=file)
 
 
+def _overlay(message: pb.Transaction, op: Op.DataOverlay) -> None:
+    message.data_overlay.SetInParent()
+    for group in op.groups:
+        made = message.data_overlay.groups.add(fragment_id=group.fragment_id)
+        made.overlays.extend(overlay_message(one) for one in group.overlays)
+
+
 def _config(message: pb.Transaction, op: Op.UpdateConfig) -> None:
     made = message.update_config
     made.SetInParent()
@@ -262,6 +270,7 @@ _FILLS: dict[type, Callable[..., None]] = {
     Op.Rewrite: _rewrite,
     Op.CreateIndex: _create_index,
     Op.DataReplacement: _replace,
+    Op.DataOverlay: _overlay,
     Op.UpdateConfig: _config,
     Op.UpdateBases: _bases,
 }

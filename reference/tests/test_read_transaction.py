@@ -6,7 +6,7 @@ from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.read_transaction import from_message
 
 
-@pytest.mark.parametrize("operation", [{}, {"update_mem_wal_state": {}}, {"data_overlay": {}}])
+@pytest.mark.parametrize("operation", [{}, {"update_mem_wal_state": {}}])
 def test_an_operation_without_a_class_is_named(operation):
     """Not a guess at another one."""
     with pytest.raises(NotImplementedError, match="has no form"):

@@ -5,10 +5,13 @@ It serves old releases too, in environments of their own: `releases` knows what 
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
+
+os.environ.setdefault("LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES", "1")  # before it is imported
 
 import lance
 from lance.file import LanceFileReader

@@ -21,6 +21,7 @@ from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
 from lanceref.table.draft import Draft
+from lanceref.table.file_entries import data_files_of
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT
 from lanceref.table.logical import BlobHandling
 from lanceref.table.row_ids import Run
@@ -29,6 +30,9 @@ from lanceref.table.rows import FragmentRows
 
 TARGET_ROWS = 1 << 20
 BATCH_ROWS = 8192
+
+MAX_OVERLAYS = 10
+"""Overlays that a fragment may have before it is written anew."""
 
 Numbers = NDArray[np.uint64]
 
@@ -51,6 +55,11 @@ class CompactionRules:
     max_source_rows: int | None = None
     max_source_bytes: int | None = None
     max_bytes: int = MAX_BYTES_PER_FILE
+    max_overlays: int = MAX_OVERLAYS
+
+    def needs_it(self, rows: FragmentRows) -> bool:
+        """Whether a fragment is to be written anew, with or without others."""
+        return self.is_too_empty(rows) or len(rows.fragment.overlays) > self.max_overlays
 
     def is_too_small(self, rows: FragmentRows) -> bool:
         """Whether a fragment is to be joined with a neighbour."""
@@ -76,7 +85,7 @@ def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]
     run: Group = []
     for rows in snapshot.fragments:
         skipped = rows.fragment.id in options.excluded
-        chosen = options.is_too_small(rows) or options.is_too_empty(rows)
+        chosen = options.is_too_small(rows) or options.needs_it(rows)
         if run and (skipped or not chosen or not _same_indices(snapshot, run[-1], rows)):
             groups += _cut(run, options)
             run = []
@@ -88,8 +97,8 @@ def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]
 
 def _same_indices(snapshot: Snapshot, one: FragmentRows, other: FragmentRows) -> bool:
     for segment in snapshot.indices.segments:
-        covers = segment.covers
-        if (one.fragment.id in covers) != (other.fragment.id in covers):
+        holds = segment.holds
+        if (one.fragment.id in holds) != (other.fragment.id in holds):
             return False
     return True
 
@@ -110,7 +119,7 @@ def _cut(run: Group, options: CompactionRules) -> list[Group]:
         groups[-1] += group
     elif group:
         groups.append(group)
-    return [one for one in groups if len(one) > 1 or options.is_too_empty(one[0])]
+    return [one for one in groups if len(one) > 1 or options.needs_it(one[0])]
 
 
 def _live_rows(group: Group) -> int:
@@ -133,7 +142,7 @@ def _limited(groups: list[Group], options: CompactionRules) -> list[Group]:
 
 
 def _data_bytes(rows: FragmentRows) -> int:
-    return sum(file.file_size_bytes for file in rows.fragment.message.files)
+    return sum(file.file_size_bytes for file in data_files_of(rows.fragment.message))
 
 
 def write_group(

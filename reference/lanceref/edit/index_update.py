@@ -48,8 +48,8 @@ def _updated(
     snapshot: Snapshot, index: Index, rules: UpdateRules
 ) -> tuple[Entry, list[Entry]] | None:
     """Return the new entry of an index; None when nothing is to be done."""
-    covered = BitMap().union(*(segment.covers for segment in index.segments))
-    added = [rows for rows in snapshot.fragments if rows.fragment.id not in covered]
+    held = BitMap().union(*(segment.holds for segment in index.segments))
+    added = [rows for rows in snapshot.fragments if rows.fragment.id not in held]
     if index.kind.parameters is not None:
         return _learnt(snapshot, index, rules, added, index.kind.parameters)
     asked = 1 if rules.retrain else rules.segments
@@ -72,24 +72,33 @@ def _joined(
     joined = [one for one in earlier if _may_have_lost(snapshot, one)] + [*index.segments[first:]]
     if not added and len(joined) < 2:
         return None
-    entry = rewrite_segments(snapshot, index, joined, added)
+    entry = rewrite_segments(snapshot, index, joined, _with_overlaid(snapshot, joined, added))
     if not _inherits(snapshot, index, joined):  # L.index.segment.dataset-version
         entry.dataset_version = snapshot.manifest.version
     return entry, [one.current for one in joined]
+
+
+def _with_overlaid(
+    snapshot: Snapshot, segments: Sequence[Segment], added: Sequence[FragmentRows]
+) -> list[FragmentRows]:
+    """Return the new fragments, and those whose values are newer than the segments."""
+    again = BitMap().union(*(one.holds - one.covers for one in segments))
+    again |= BitMap([rows.fragment.id for rows in added])
+    return [rows for rows in snapshot.fragments if rows.fragment.id in again]
 
 
 def _may_have_lost(snapshot: Snapshot, segment: Segment) -> bool:
     """Whether rows of a segment by id may be among the new ones: some of its rows are deleted."""
     if not snapshot.stable_row_ids:
         return False
-    covers = segment.covers
-    return any(one.num_deleted for one in snapshot.fragments if one.fragment.id in covers)
+    holds = segment.holds
+    return any(one.num_deleted for one in snapshot.fragments if one.fragment.id in holds)
 
 
 def _inherits(snapshot: Snapshot, index: Index, segments: Sequence[Segment]) -> bool:
     """Whether a segment says the version of those in whose place it stands."""
     live = BitMap([one.fragment.id for one in snapshot.fragments])
-    left = any(segment.covers & live for segment in segments)
+    left = any(segment.holds & live for segment in segments)
     rule = index.kind.inherits
     return rule == "always" or (left and (rule == "left" or len(segments) == 1))
 
@@ -117,7 +126,7 @@ def _learnt(
     count = len(built) if rules.segments is None else min(rules.segments, len(built))
     last = built[len(built) - count :]
     if last:
-        entry = rewrite_segments(snapshot, index, last, added)
+        entry = rewrite_segments(snapshot, index, last, _with_overlaid(snapshot, last, added))
         if not _inherits(snapshot, index, last):  # L.index.segment.dataset-version
             entry.dataset_version = snapshot.manifest.version
         return entry, [one.current for one in last]

@@ -78,7 +78,7 @@ def check_entries(indices: Indices, manifest: Manifest, ctx: Context) -> None:
     covered: dict[str, BitMap] = {}
     for segment in indices.segments:
         name, stated = segment.entry.name, segment.entry.dataset_version
-        twice = covered.setdefault(name, BitMap()) & segment.covers
+        twice = covered.setdefault(name, BitMap()) & segment.holds
         if twice:
             ctx.lint(
                 "L.index.segment.disjoint",
@@ -86,7 +86,7 @@ def check_entries(indices: Indices, manifest: Manifest, ctx: Context) -> None:
                 found=f"fragments {list(twice)[:8]} in two segments of {name!r}",
                 wanted="each in one",
             )
-        covered[name] |= segment.covers
+        covered[name] |= segment.holds
         if stated > version:
             ctx.lint(
                 "L.index.segment.dataset-version",

@@ -34,6 +34,7 @@ from lanceref.table.bases import Bases
 from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.manifest import Manifest
+from lanceref.table.overlays import overlaid_since
 from lanceref.table.rows import FragmentRows
 from lanceref.txn.index_entries import MEM_WAL_INDEX
 from lanceref.wire import parse_message
@@ -154,7 +155,15 @@ class Indices:
         message = manifest.message
         highest = message.max_fragment_id if message.HasField("max_fragment_id") else None
         found = [
-            Segment(entry, self._bases, self._ctx, manifest.place, stable, highest)
+            Segment(
+                entry,
+                self._bases,
+                self._ctx,
+                manifest.place,
+                stable,
+                highest,
+                overlaid=overlaid_since(message.fragments, entry),
+            )
             for entry in self._entries
         ]
         moves = read_reuse(found, self._ctx)

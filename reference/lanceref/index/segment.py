@@ -62,6 +62,7 @@ class Segment:
     stable_row_ids: bool
     highest_fragment: int | None = None
     moves: Moves | None = None
+    overlaid: frozenset[int] = frozenset()
     _opened: dict[str, IndexFile] = field(default_factory=dict)
 
     @property
@@ -82,6 +83,11 @@ class Segment:
 
     @property
     def covers(self) -> BitMap:
+        """Ids of the fragments it tells of: those it holds, without newer values in overlays."""
+        return self.holds - BitMap(self.overlaid)  # L.table.overlay.index
+
+    @property
+    def holds(self) -> BitMap:
         """Ids of the fragments that hold the rows it covers; none when it does not say."""
         bitmap = covered(self.entry)
         if bitmap is None or self.moves is None:
@@ -95,7 +101,7 @@ class Segment:
             return self.entry
         found = table_pb2.IndexMetadata()
         found.CopyFrom(self.entry)
-        set_covered(found, self.covers)
+        set_covered(found, self.holds)
         return found
 
     def check_fragments(self, keys: Keys) -> None:

@@ -32,7 +32,7 @@ from lanceref.file.descriptors import DEDICATED, EXTERNAL, INLINE, PACKED, sidec
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.storage import Source, open_source
 from lanceref.table.bases import Bases
-from lanceref.table.fragments import FileOfFragment
+from lanceref.table.file_entries import FileOfFragment
 
 NULL_POSITION = 1
 """Position of a null in a 2.0 file, whose descriptors cannot be null."""

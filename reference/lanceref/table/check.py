@@ -23,7 +23,8 @@ from lanceref.legacy.check import check_legacy
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, OpenFile
-from lanceref.table.fragments import FileOfFragment, Fragment
+from lanceref.table.file_entries import FileOfFragment
+from lanceref.table.fragments import Fragment
 from lanceref.table.identity import Identities
 from lanceref.table.lineage import STORED, open_lineage
 from lanceref.table.logical import BlobHandling, logical_schema
@@ -84,9 +85,10 @@ def check_fragment(
 ) -> None:
     """Open what a fragment names: its files, its deletions, its sequences; `deep` decodes them."""
     rows = FragmentRows(fragment, bases, ctx, stable_ids=True)
-    for file in fragment.files:
+    overlaid = [overlay.file for overlay in fragment.overlays]
+    for file in (*fragment.files, *overlaid):
         with ctx.piece():
-            opened = rows.columns.open(file)
+            opened = rows.columns.open(file, whole=file not in overlaid)
             if deep:
                 _check_types(opened, file, schema)
                 source = bases.open_data_file(file.path, file.base_id)

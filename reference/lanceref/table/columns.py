@@ -6,6 +6,7 @@ L.table.datafile.size, L.table.datafile.version, L.table.limits.no-file
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from lanceref.arrowtypes import arrow_type
 from lanceref.context import Context
-from lanceref.errors import FormatError, LimitExceeded
+from lanceref.errors import FormatError, LimitExceeded, Unsupported
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.data_file import DataFile, open_file
 from lanceref.file.layout import column_owners
@@ -23,8 +24,11 @@ from lanceref.file.versions import V0_1
 from lanceref.legacy.data_file import LegacyFile, open_legacy
 from lanceref.table.bases import Bases
 from lanceref.table.blobs import BlobFiles
-from lanceref.table.fragments import FileOfFragment, Fragment
+from lanceref.table.file_entries import FileOfFragment
+from lanceref.table.fragments import Fragment
 from lanceref.table.logical import LogicalColumn, stored_field
+from lanceref.table.overlaid import OverlaidColumn, Patch, around, checked_offsets, units
+from lanceref.table.overlays import Overlay
 from lanceref.table.split import NullColumn, SplitColumn
 
 OpenFile = DataFile | LegacyFile
@@ -72,13 +76,16 @@ class FragmentReader:
             )
         return self.fragment.physical_rows
 
-    def open(self, file: FileOfFragment) -> OpenFile:
-        """Open one data file and hold it against what the manifest says of it."""
+    def open(self, file: FileOfFragment, *, whole: bool = True) -> OpenFile:
+        """Open one data file and hold it against what the manifest says of it.
+
+        An overlay is not `whole`: it has values of some rows alone.
+        """
         if file.path not in self._opened:
-            self._opened[file.path] = self._open(file)
+            self._opened[file.path] = self._open(file, whole)
         return self._opened[file.path]
 
-    def _open(self, file: FileOfFragment) -> OpenFile:
+    def _open(self, file: FileOfFragment, whole: bool) -> OpenFile:
         source = self._bases.open_data_file(file.path, file.base_id)
         discarded = self.fragment.deletion_file is not None
         ctx = replace(self._ctx, file=PurePosixPath(file.path).name, discarded=discarded)
@@ -106,7 +113,7 @@ class FragmentReader:
                     wanted=f"{file.version}, as the manifest says",
                 )
             )
-        stated = self.fragment.physical_rows
+        stated = self.fragment.physical_rows if whole else 0
         if stated and opened.num_rows != stated:
             ctx.refuse(
                 FormatError(
@@ -120,6 +127,14 @@ class FragmentReader:
 
     def column(self, field: Field) -> ColumnReader:
         """Return the reader of a field of the table's schema in this fragment."""
+        base = self._base(field)
+        patches = [
+            one for overlay in self.fragment.overlays for one in self._patches(field, overlay)
+        ]
+        return OverlaidColumn(base, patches) if patches else base
+
+    def _base(self, field: Field) -> ColumnReader:
+        """Return the reader of a field without its overlays."""
         holders = [file for file in self.fragment.files if self._holds(file, field)]
         rows, place = self.physical_rows, self.fragment.place
         if not holders:  # L.table.datafile.missing-field
@@ -138,6 +153,16 @@ class FragmentReader:
                 self._kept[field.id] = field, reader
         return reader
 
+    def _patches(self, field: Field, overlay: Overlay) -> Iterator[Patch]:
+        """Yield the values that an overlay has for a field or for fields below it."""
+        for path, unit in units(field, overlay.coverage, overlay.file.version):
+            opened = self.open(overlay.file, whole=False)
+            assert isinstance(opened, DataFile)  # L.table.overlay.version
+            offsets = checked_offsets(overlay, unit, opened)
+            chain, depth, columns = around(opened, unit, overlay.file.columns)
+            values = self._part(chain, replace(overlay.file, columns=columns))
+            yield Patch(path, offsets, values, depth)
+
     def _part(self, field: Field, file: FileOfFragment) -> ColumnReader:
         """Return the reader of what one file holds, showing what is stored as it reads."""
         stored = stored_field(field)
@@ -148,7 +173,18 @@ class FragmentReader:
         return LogicalColumn(reader, field, BlobFiles(self._bases, file, ctx), ctx)
 
     def blob_files(self, field: Field) -> BlobFiles:
-        """Return where the blobs lie that the descriptors of a field point to."""
+        """Return where the blobs lie that the descriptors of a field point to.
+
+        Raises Unsupported where overlays have descriptors of it.
+        """
+        for overlay in self.fragment.overlays:
+            if self._holds(overlay.file, field):
+                raise Unsupported(
+                    "L.table.overlay.value",
+                    self.fragment.place,
+                    found="overlays of blobs",
+                    wanted="overlays of other values",
+                )
         for file in self.fragment.files:
             if self._holds(file, field):
                 ctx = replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")

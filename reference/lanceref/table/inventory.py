@@ -36,7 +36,7 @@ def needed_by(manifest: Manifest, bases: Bases) -> Iterator[Needed]:
     if name:
         yield Needed("transaction file", f"{TRANSACTIONS}/{name}", None)
     for fragment in manifest.fragments:
-        for file in fragment.files:
+        for file in (*fragment.files, *(overlay.file for overlay in fragment.overlays)):
             path = bases.data_path(file.path, file.base_id)
             yield Needed("data file", path, file.base_id)
             yield Needed("data file", f"{PurePosixPath(path).with_suffix('')}/", file.base_id)

@@ -14,6 +14,7 @@ from lanceref.txn.change_rows import delete, update
 from lanceref.txn.index_entries import bring_forward, create_index
 from lanceref.txn.making import Making, Past, Staged, begin, finish
 from lanceref.txn.migration import migrate
+from lanceref.txn.overlay import overlay
 from lanceref.txn.reshape import merge, project, replace_data
 from lanceref.txn.rewind import restore
 from lanceref.txn.rewrite import reserve_fragments, rewrite
@@ -32,6 +33,7 @@ OPERATIONS: dict[str, Callable[[Making], None]] = {
     "project": project,
     "update_config": update_config,
     "data_replacement": replace_data,
+    "data_overlay": overlay,
     "update_mem_wal_state": update_mem_wal,
     "update_bases": update_bases,
 }

@@ -22,6 +22,7 @@ from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.roaring import parse_bitmap
 from lanceref.txn.index_entries import drop_dead, take_from_bitmaps, widen_bitmaps
 from lanceref.txn.making import Making
+from lanceref.txn.overlay import replace_overlays, take_fields
 from lanceref.txn.reshape import drop_idle_files
 from lanceref.txn.row_lineage import identify, moved_ids, set_moved, set_updated
 from lanceref.txn.settings import add_compacted
@@ -42,6 +43,10 @@ def update(making: Making) -> None:
     given = making.transaction.update
     updated = [one.id for one in given.updated_fragments]
     _replace(making, given.updated_fragments, given.removed_fragment_ids)
+    for number in updated if given.update_mode == REWRITE_COLUMNS else ():
+        fragment = making.fragment(number)
+        if fragment is not None:
+            take_fields(fragment, set(given.fields_modified), making.message.version)
     take_from_bitmaps(making, set(given.fields_modified), updated)
     _drop_files(making, updated)
     if making.stable and given.update_mode == REWRITE_COLUMNS:
@@ -64,9 +69,13 @@ def _replace(
     making: Making, updated: Iterable[table_pb2.DataFragment], removed: Iterable[int]
 ) -> None:
     by_id, gone = {one.id: one for one in updated}, set(removed)
+    now = {one.id: list(one.overlays) for one in making.message.fragments}
     making.replace_fragments(
         by_id.get(one.id, one) for one in list(making.message.fragments) if one.id not in gone
     )
+    for fragment in making.message.fragments:
+        if fragment.id in by_id:  # others may have put overlays there meanwhile
+            replace_overlays(fragment, now[fragment.id])
 
 
 def _drop_files(making: Making, numbers: Iterable[int]) -> None:

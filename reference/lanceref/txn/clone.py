@@ -18,6 +18,7 @@ from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
 from lanceref.table.draft import Draft
+from lanceref.table.file_entries import data_files_of
 from lanceref.table.flags import STABLE_ROW_IDS, STICKY, set_flags
 from lanceref.table.manifest import Manifest
 from lanceref.table.manifest_write import encode_manifest, stamp
@@ -47,7 +48,7 @@ def write_shallow(store: Store, source: Source, branch: str | None = None) -> in
     message, indices = _copy(source.manifest)
     base = max((one.id for one in message.base_paths), default=-1) + 1
     for fragment in message.fragments:
-        for file in fragment.files:
+        for file in data_files_of(fragment):
             _set_base(file, base)
         if fragment.HasField("deletion_file"):
             _set_base(fragment.deletion_file, base)
@@ -65,7 +66,7 @@ def write_deep(store: Store, source: Source) -> int:
     """Write the version of a deep clone, whose files are there already; return its size."""
     message, indices = _copy(source.manifest)
     for fragment in message.fragments:
-        for file in fragment.files:
+        for file in data_files_of(fragment):
             file.ClearField("base_id")
         if fragment.HasField("deletion_file"):
             fragment.deletion_file.ClearField("base_id")

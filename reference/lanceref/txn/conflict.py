@@ -7,7 +7,8 @@ by who knows them.
 
 Clauses: L.txn.conflict.append, L.txn.conflict.overwrite, L.txn.conflict.unknown,
 L.txn.conflict.replaced, L.txn.conflict.schema, L.txn.conflict.fragments, L.txn.conflict.settings,
-L.txn.conflict.index, L.txn.conflict.columns, L.txn.conflict.nullability
+L.txn.conflict.index, L.txn.conflict.columns, L.txn.conflict.nullability,
+L.txn.conflict.overlay
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ REPLACING = ("overwrite", "restore")
 RESHAPING = ("merge", "project")
 """Operations after which the schema is another one."""
 
-WRITING = ("append", "update", "data_replacement")
+WRITING = ("append", "update", "data_replacement", "data_overlay")
 """Operations that write values."""
 
 SETTING = ("update_config", "update_bases")
@@ -158,6 +159,8 @@ def _rows(ours: Transaction, theirs: Transaction) -> Verdict:
     if other == "create_index":
         return RETRY if _disturbs(ours, theirs) else STANDS
     touched = fragments_of(ours) & fragments_of(theirs)
+    if "data_overlay" in (own, other):
+        return RETRY if _meets_overlay(ours, theirs) else STANDS  # L.txn.conflict.overlay
     if own == "data_replacement":
         if other == "data_replacement" or moves_fields(theirs):
             # L.txn.conflict.columns
@@ -166,6 +169,18 @@ def _rows(ours: Transaction, theirs: Transaction) -> Verdict:
             return NEVER if fragments_of(ours) & removed_fragments(theirs) else STANDS
     # L.txn.conflict.fragments
     return RETRY if touched or may_insert_same(ours, theirs) else STANDS
+
+
+def _meets_overlay(ours: Transaction, theirs: Transaction) -> bool:
+    """Whether ours has to be made again; one of the two is an overlay."""
+    rows = theirs if operation_of(ours) == "data_overlay" else ours
+    if operation_of(rows) in ("data_overlay", "data_replacement"):
+        return False
+    if operation_of(rows) == "delete":
+        return rows is theirs and bool(fragments_of(ours) & removed_fragments(rows))
+    if moves_fields(rows):
+        return rows is ours and bool(field_columns(ours) & field_columns(theirs))
+    return bool(fragments_of(ours) & fragments_of(theirs))
 
 
 def _over_project(ours: Transaction, theirs: Transaction) -> Verdict:

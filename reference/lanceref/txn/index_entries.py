@@ -20,6 +20,7 @@ from lanceref.errors import OperationRefused, Place
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.table.overlays import overlaid_since
 from lanceref.table.roaring import parse_bitmap
 from lanceref.txn.making import REUSE_INDEX, Making
 from lanceref.wire import parse_message
@@ -126,6 +127,22 @@ def take_from_bitmaps(making: Making, fields: Collection[int], fragments: Sequen
         bitmap = covered(index)
         if bitmap is not None and not set(index.fields).isdisjoint(fields):
             set_covered(index, bitmap - BitMap(fragments))
+
+
+def take_overlaid(making: Making) -> None:
+    """Note that indices no longer cover groups of a Rewrite with newer values in an overlay.
+
+    The values become those of the new fragments, and the files of an index have the old ones.
+    """
+    live = {one.id: one for one in making.message.fragments}
+    for index in making.indices:
+        bitmap = covered(index)
+        if bitmap is None:
+            continue
+        for group in making.transaction.rewrite.groups:
+            old = [live[one.id] for one in group.old_fragments if one.id in live]
+            if overlaid_since(old, index):
+                set_covered(index, bitmap := bitmap - BitMap([one.id for one in old]))
 
 
 BY_ADDRESS = ("zonemapindexdetails", "bloomfilterindexdetails", "fmindexdetails")

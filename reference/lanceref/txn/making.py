@@ -27,6 +27,7 @@ from lanceref.file.versions import FROM_WORDS, V0_1, V2_0, FileVersion, version_
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.draft import Draft
+from lanceref.table.file_entries import TOMBSTONE, data_files_of
 from lanceref.table.flags import (
     COVERED_INDEX_METADATA,
     FRAGMENT_REUSE_INDEX,
@@ -36,7 +37,7 @@ from lanceref.table.flags import (
     USE_V2_FORMAT,
     set_flags,
 )
-from lanceref.table.fragments import TOMBSTONE, Fragment
+from lanceref.table.fragments import Fragment
 from lanceref.table.manifest import STORAGE_VERSIONS, Manifest
 from lanceref.table.manifest_write import encode_manifest, stamp
 from lanceref.txn.transaction import transaction_name
@@ -244,7 +245,8 @@ def _mixed(making: Making) -> int:
     """Return the flag for files of several versions if it is needed. Raises AppendRefused."""
     stated = STORAGE_VERSIONS.get(making.message.data_format.version)
     own, flag = stated or storage_version_of(making.message), 0
-    for file in (file for fragment in making.message.fragments for file in fragment.files):
+    every = (file for one in making.message.fragments for file in data_files_of(one))
+    for file in every:
         version = FROM_WORDS.get((file.file_major_version, file.file_minor_version))
         if version is None or (version == V0_1) != (own == V0_1):
             raise AppendRefused(

@@ -13,9 +13,10 @@ from lanceref.errors import OperationRefused
 from lanceref.file.schema import HIDDEN_IDS
 from lanceref.file.versions import FROM_WORDS, V0_1
 from lanceref.proto import table_pb2
-from lanceref.table.fragments import TOMBSTONE
+from lanceref.table.file_entries import TOMBSTONE
 from lanceref.txn.index_entries import drop_dead, take_from_bitmaps
 from lanceref.txn.making import Making
+from lanceref.txn.overlay import drop_idle_overlays, take_fields
 from lanceref.txn.row_lineage import set_updated
 
 
@@ -60,7 +61,8 @@ def project(making: Making) -> None:
 
 
 def drop_idle_files(fragment: table_pb2.DataFragment, live: set[int]) -> None:
-    """Take files out that hold no field of the schema."""
+    """Take files and overlays out that hold no field of the schema."""
+    drop_idle_overlays(fragment, live)
     wanted = live | set(HIDDEN_IDS)
     kept = [one for one in fragment.files if not wanted.isdisjoint(one.fields)]
     if len(kept) != len(fragment.files):
@@ -83,6 +85,7 @@ def replace_data(making: Making) -> None:
             new.file_size_bytes = making.past.file_size(making.before, new)
         _check_place(fragment, new)
         put_file(fragment, new)
+        take_fields(fragment, new.fields, making.transaction.read_version)
         drop_idle_files(fragment, making.field_ids)
         take_from_bitmaps(making, new.fields, [fragment.id])
         if making.stable:

@@ -9,7 +9,7 @@ Clauses: L.txn.op.reserve, L.txn.op.rewrite, L.txn.op.rewrite-index, L.table.fra
 from __future__ import annotations
 
 from lanceref.errors import CommitConflict, OperationRefused
-from lanceref.txn.index_entries import move_bitmaps, swap_rewritten
+from lanceref.txn.index_entries import move_bitmaps, swap_rewritten, take_overlaid
 from lanceref.txn.making import REUSE_INDEX, Making
 
 
@@ -28,6 +28,7 @@ def rewrite(making: Making) -> None:
     a table that has them, or for a group that an index covers in part.
     """
     given, groups = making.transaction.rewrite, []
+    take_overlaid(making)
     live = {one.id for one in making.message.fragments}
     for group in given.groups:
         old = [one.id for one in group.old_fragments]

@@ -47,6 +47,7 @@ _CLAUSES = {
     "project": "L.txn.op.project",
     "update_config": "L.txn.op.update-config",
     "data_replacement": "L.txn.op.data-replacement",
+    "data_overlay": "L.txn.op.data-overlay",
     "update_mem_wal_state": "L.txn.op.update-mem-wal",
     "update_bases": "L.txn.op.update-bases",
 }
@@ -160,9 +161,13 @@ def _facts(manifest: Manifest, past: StoredPast) -> dict[str, object]:
 
 def _fragment(held: table_pb2.DataFragment) -> tuple[object, ...]:
     files = [(one.path, *one.fields) for one in held.files]
+    overlays = [
+        (one.committed_version, one.data_file.path, *one.data_file.fields) for one in held.overlays
+    ]
     entry = held.deletion_file
     deleted = (entry.read_version, entry.id, entry.num_deleted_rows)
-    return held.id, held.physical_rows, files, deleted if held.HasField("deletion_file") else None
+    gone = deleted if held.HasField("deletion_file") else None
+    return held.id, held.physical_rows, files, overlays, gone
 
 
 def _indices(entries: Iterable[table_pb2.IndexMetadata]) -> list[tuple[object, ...]]:

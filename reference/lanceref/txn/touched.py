@@ -30,6 +30,8 @@ def fragments_of(transaction: Transaction) -> BitMap:
         ids = [one.id for group in groups for one in group.old_fragments]
     elif operation == "data_replacement":
         ids = [one.fragment_id for one in transaction.data_replacement.replacements]
+    elif operation == "data_overlay":
+        ids = [one.fragment_id for one in transaction.data_overlay.groups]
     return BitMap(ids) | removed_fragments(transaction)
 
 
@@ -53,6 +55,13 @@ def field_columns(transaction: Transaction) -> set[tuple[int, int]]:
             (one.fragment_id, field)
             for one in transaction.data_replacement.replacements
             for field in one.new_file.fields
+        }
+    if transaction.HasField("data_overlay"):
+        return {
+            (group.fragment_id, field)
+            for group in transaction.data_overlay.groups
+            for one in group.overlays
+            for field in one.data_file.fields
         }
     update = transaction.update
     return {(one.id, field) for one in update.updated_fragments for field in update.fields_modified}

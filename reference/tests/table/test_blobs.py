@@ -13,7 +13,7 @@ from lanceref.limits import Limits
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.blobs import BlobFiles
-from lanceref.table.fragments import FileOfFragment
+from lanceref.table.file_entries import FileOfFragment
 
 from .manifests import minimal, parse
 

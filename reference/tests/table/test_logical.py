@@ -13,7 +13,7 @@ from lanceref.proto import file_pb2
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.blobs import BlobFiles
-from lanceref.table.fragments import FileOfFragment
+from lanceref.table.file_entries import FileOfFragment
 from lanceref.table.logical import BlobHandling, LogicalColumn, logical_schema, stored_field
 
 from .manifests import minimal, parse

@@ -63,6 +63,7 @@ from lance_conformance.recipes.tables import (
     indices_vectors_life,
     indices_vectors_plain,
     json,
+    overlays,
     successions,
     writes,
 )
@@ -87,6 +88,7 @@ ALL: tuple[Recipe, ...] = (
     *files_2_3.POSITIVES,
     *datasets.POSITIVES,
     *datasets_rare.POSITIVES,
+    *overlays.POSITIVES,
     *datasets_marks.POSITIVES,
     *json.POSITIVES,
     *indices.POSITIVES,
@@ -126,6 +128,7 @@ ALL: tuple[Recipe, ...] = (
     *faults_marks.NEGATIVES,
     *faults_numbers.NEGATIVES,
     *faults_table.NEGATIVES,
+    *overlays.NEGATIVES,
     *json.NEGATIVES,
     *blobs.NEGATIVES,
     *faults_indices.NEGATIVES,

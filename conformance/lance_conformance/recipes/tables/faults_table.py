@@ -110,7 +110,7 @@ _FLAGS = (
     *(
         _case(f"flag-{bit}", f"the unknown reader flag {bit}",
               "L.table.flags.unknown-reader-bit", _flags(reader=bit))
-        for bit in (64, 512, 4096, 8192, 2**17, 2**40)
+        for bit in (512, 4096, 8192, 2**17, 2**40)
     ),
     *(
         _case(f"half-{bit}-{word}", f"flag {bit} in the {word} word only",

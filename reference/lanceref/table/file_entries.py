@@ -1,0 +1,146 @@
+"""Data file entries: how a manifest lists a data file of a fragment.
+
+Each entry says which fields the file holds, by id, and in which of its columns. The id -2 is a
+column that another file replaced.
+
+Layout (message lance.table.DataFile): 1 path, 2 fields, 3 column_indices, 4 and 5 file version,
+6 file_size_bytes, 7 base_id.
+
+Clauses: L.table.datafile.tombstone, L.table.datafile.field-id, L.table.datafile.once,
+L.table.datafile.indices, L.table.datafile.version, L.table.datafile.path, L.table.base.resolves
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lanceref.context import Context
+from lanceref.errors import FormatError, OutOfRange, Place, UnknownVersion
+from lanceref.file.layout import column_owners
+from lanceref.file.schema import HIDDEN_IDS, Field
+from lanceref.file.versions import FROM_WORDS, V0_1, V2_0, FileVersion
+from lanceref.proto import table_pb2
+
+TOMBSTONE = -2
+"""Field id of a column that another file replaced."""
+
+NO_COLUMN = -1
+"""Column index of a listed field that has no column: a parent, from 2.1 on."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileOfFragment:
+    """One data file: where it lies, and which column holds each field id."""
+
+    path: str
+    version: FileVersion
+    columns: dict[int, int]
+    size_bytes: int
+    base_id: int | None
+
+
+def parse_entry(
+    entry: table_pb2.DataFile, known: Mapping[int, Field], ctx: Context, place: Place
+) -> FileOfFragment:
+    """Check the entry of a data file and return it; `known` are the fields of the schema by id."""
+    words = (entry.file_major_version, entry.file_minor_version)
+    version = FROM_WORDS.get(words)
+    if version is None:
+        raise UnknownVersion(
+            "L.table.datafile.version",
+            place,
+            found=f"file version {words[0]}, {words[1]}",
+            wanted="0.1 to 2.3",
+        )
+    _check_path(entry.path, ctx, place)
+    fields, indices = list(entry.fields), list(entry.column_indices)
+    for field_id in fields:
+        if field_id < 0 and field_id not in (TOMBSTONE, *HIDDEN_IDS):
+            ctx.refuse(
+                FormatError(
+                    "L.table.datafile.field-id",
+                    place,
+                    found=f"field id {field_id} in {entry.path}",
+                    wanted="an id of 0 or more, -2, or -3 to -5",
+                )
+            )
+    if version == V0_1:
+        indices = list(range(len(fields)))
+    if len(indices) != len(fields):
+        raise FormatError(
+            "L.table.datafile.indices",
+            place,
+            found=f"{len(fields)} fields and {len(indices)} column indices",
+            wanted="one index for each field",
+        )
+    pairs = zip(fields, indices, strict=True)
+    live = [(f, i) for f, i in pairs if f != TOMBSTONE]  # L.table.datafile.tombstone
+    if len({f for f, _ in live}) != len(live):
+        ctx.refuse(twice([f for f, _ in live], f"{entry.path}, in one file", place))
+    stored = {f: i for f, i in live if not (i == NO_COLUMN and _is_parent(f, version, known))}
+    _check_indices(list(stored.values()), entry.path, ctx, place)
+    base = entry.base_id if entry.HasField("base_id") else None
+    return FileOfFragment(entry.path, version, stored, int(entry.file_size_bytes), base)
+
+
+def _check_path(path: str, ctx: Context, place: Place) -> None:
+    """Refuse a path that leads out of its folder: a manifest could name any file otherwise."""
+    parts = path.replace("\\", "/").split("/")
+    if "" in parts or ".." in parts:
+        ctx.refuse(
+            FormatError(
+                "L.table.datafile.path",
+                place,
+                found=f"path {path!r}",
+                wanted="a relative path inside its folder",
+            )
+        )
+
+
+def _is_parent(field_id: int, version: FileVersion, known: Mapping[int, Field]) -> bool:
+    """Whether a field has no column of its own: from 2.1 on only leaves have one."""
+    field = known.get(field_id)
+    if version in (V0_1, V2_0) or field_id < 0:
+        return False
+    return field is None or next(column_owners(field, version)) is not field
+
+
+def _check_indices(used: list[int], path: str, ctx: Context, place: Place) -> None:
+    if any(index < 0 for index in used) or len(set(used)) != len(used):
+        ctx.refuse(
+            OutOfRange(
+                "L.table.datafile.indices",
+                place,
+                found=f"column indices {used[:8]} in {path}",
+                wanted="indices of 0 or more, each used once",
+            )
+        )
+
+
+def data_files_of(message: table_pb2.DataFragment) -> list[table_pb2.DataFile]:
+    """Return the entries of all data files of a fragment, those of overlays too."""
+    return [*message.files, *(overlay.data_file for overlay in message.overlays)]
+
+
+def twice(fields: list[int], where: str, place: Place) -> FormatError:
+    """Return the error of a field that two columns hold."""
+    return FormatError(
+        "L.table.datafile.once",
+        place,
+        found=f"a field twice among {fields[:8]} of {where}",
+        wanted="a field in one file, once",
+    )
+
+
+def check_base(base_id: int, bases: set[int], ctx: Context, place: Place) -> None:
+    """Refuse a base that the table does not have."""
+    if base_id not in bases:
+        ctx.refuse(
+            FormatError(
+                "L.table.base.resolves",
+                place,
+                found=f"base {base_id}",
+                wanted=f"one of {sorted(bases)}",
+            )
+        )
