@@ -157,7 +157,13 @@ class FragmentReader:
         """Yield the values that an overlay has for a field or for fields below it."""
         for path, unit in units(field, overlay.coverage, overlay.file.version):
             opened = self.open(overlay.file, whole=False)
-            assert isinstance(opened, DataFile)  # L.table.overlay.version
+            if not isinstance(opened, DataFile):
+                raise FormatError(
+                    "L.table.overlay.version",
+                    self.fragment.place,
+                    found=f"a file of {opened.version}",
+                    wanted="2.x",
+                )
             offsets = checked_offsets(overlay, unit, opened)
             chain, depth, columns = around(opened, unit, overlay.file.columns)
             values = self._part(chain, replace(overlay.file, columns=columns))
