@@ -2,8 +2,8 @@
 
 The file is parsed by the reader's own code with spans switched on; the tree is what the parsers
 cut. Kinds of file: data file (also index files, which are data files but for those of early
-releases), manifest, transaction, deletion file, rows that moved, tag, branch, version hint; the
-name decides.
+releases), manifest, transaction, deletion file, rows that moved, tag, branch, version hint, and
+what a write-ahead log is made of; the name decides.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from pathlib import Path
 from lanceref.context import Context, Finding
 from lanceref.index.anatomy import dissect
 from lanceref.index.fragment_reuse import check_beside
+from lanceref.index.memwal.log_entry import check_entry
+from lanceref.index.memwal.shard_manifest import check_manifest as check_manifest_of_shard
+from lanceref.index.memwal.shard_manifest import parse_reversed
 from lanceref.index.vector.single_file_check import check_vector_file
 from lanceref.legacy.check import check_data_file
 from lanceref.limits import DEFAULT_LIMITS, Limits
@@ -61,9 +64,19 @@ class Explanation:
         return dict(owned.most_common())
 
 
+LOG: dict[str, Callable[[Source, Context], object]] = {
+    ".binpb": check_manifest_of_shard,
+    ".arrow": check_entry,
+}
+"""What parses a file of the write-ahead log, whose name is a number in binary digits."""
+
+
 def checker(path: str) -> Callable[[Source, Context], object]:
     """Return the function that parses and checks the kind of file `path` names."""
-    return CHECKS.get(Path(path).suffix, check_data_file)
+    name = Path(path)
+    if name.suffix in LOG and parse_reversed(name.name, name.suffix) is not None:
+        return LOG[name.suffix]
+    return CHECKS.get(name.suffix, check_data_file)
 
 
 def explain(

@@ -15,6 +15,7 @@ from lanceref.file.check import check_file
 from lanceref.index.against_rows import check_against_rows
 from lanceref.index.fragment_reuse import check_reuse
 from lanceref.index.indices import Index, Indices, declared_kind, kind_of
+from lanceref.index.memwal.log_check import check_log
 from lanceref.index.segment import Segment
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
@@ -43,6 +44,8 @@ def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool
             if deep and all(whole) and _broken(ctx) == known:
                 for index, segment in parts(indices):
                     check_rows(index, segment, manifest, bases, ctx)
+            if indices.mem_wal is not None:
+                check_log(store, ctx)
 
 
 def _broken(ctx: Context) -> int:

@@ -13,7 +13,9 @@ Clauses: L.table.deletions.arrow
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import count
 
 import pyarrow as pa
 
@@ -89,20 +91,11 @@ def _claimed(message: pa.ipc.Message) -> int:
 
 def own_arrow_file(ctx: Context, data: pa.Buffer, names: tuple[tuple[str, str], ...]) -> None:
     """Own every byte of a valid Arrow file; `names` are the name and kind of each buffer."""
-    first, size, whole = data.address, data.size, bytes(data)
+    size, whole = data.size, bytes(data)
     at = size - len(whole[len(MAGIC) :].lstrip(b"\0"))
     ctx.leaf(0, len(MAGIC), "magic", "magic", CLAUSE, MAGIC)
     ctx.leaf(len(MAGIC), at, "padding", "padding", CLAUSE)
-    for message in pa.ipc.MessageReader.open_stream(data.slice(at)):
-        meta = message.metadata.address - first
-        ctx.leaf(at, meta, "continuation and length", "message prefix", CLAUSE)
-        at = meta + message.metadata.size
-        ctx.leaf(meta, at, f"{message.type} message", "arrow message", CLAUSE)
-        if message.body is not None and message.body.size:
-            start = message.body.address - first
-            ctx.leaf(at, start, "padding", "padding", CLAUSE)
-            at = start + message.body.size
-            _own_body(ctx, whole, start, at, _parse_body(bytes(message.metadata)), names)
+    at = _own_messages(ctx, data, at, names, CLAUSE)
     ctx.leaf(at, at + 8, "end of stream", "message prefix", CLAUSE)
     end = size - len(MAGIC) - 4
     footer = max(at + 8, end - _unsigned(whole, end, 4))
@@ -112,28 +105,55 @@ def own_arrow_file(ctx: Context, data: pa.Buffer, names: tuple[tuple[str, str], 
     ctx.leaf(end + 4, size, "magic", "magic", CLAUSE, MAGIC)
 
 
+def own_arrow_stream(ctx: Context, data: pa.Buffer, clause: str) -> None:
+    """Own every byte of a valid Arrow stream, whose buffers are numbered."""
+    names = ((f"buffer {number}", "arrow buffer") for number in count())
+    at = _own_messages(ctx, data, 0, names, clause)
+    ctx.leaf(at, data.size, "end of stream", "message prefix", clause)
+
+
+def _own_messages(
+    ctx: Context, data: pa.Buffer, at: int, names: Iterable[tuple[str, str]], clause: str
+) -> int:
+    """Own the messages from a place on, and return where they end."""
+    first, whole = data.address, bytes(data)
+    for message in pa.ipc.MessageReader.open_stream(data.slice(at)):
+        meta = message.metadata.address - first
+        ctx.leaf(at, meta, "continuation and length", "message prefix", clause)
+        at = meta + message.metadata.size
+        ctx.leaf(meta, at, f"{message.type} message", "arrow message", clause)
+        if message.body is not None and message.body.size:
+            start = message.body.address - first
+            ctx.leaf(at, start, "padding", "padding", clause)
+            at = start + message.body.size
+            body = _parse_body(bytes(message.metadata))
+            _own_body(ctx, whole, (start, at), body, names, clause)
+    return at
+
+
 def _own_body(
     ctx: Context,
     whole: bytes,
-    start: int,
-    end: int,
+    between: tuple[int, int],
     body: _Body,
-    names: tuple[tuple[str, str], ...],
+    names: Iterable[tuple[str, str]],
+    clause: str,
 ) -> None:
+    start, end = between
     at = start
     for (delta, size), (name, kind) in zip(body.buffers, names, strict=False):
         first, last = start + delta, start + delta + size
-        ctx.leaf(at, first, "padding", "padding", CLAUSE)
+        ctx.leaf(at, first, "padding", "padding", clause)
         if body.block is not None and size:
             plain = _unsigned(whole, first, 8)
-            ctx.leaf(first, first + 8, f"plain size of {name}", "i64", CLAUSE)
+            ctx.leaf(first, first + 8, f"plain size of {name}", "i64", clause)
             first += 8
             block = kind if plain == STORED else body.block
-            ctx.leaf(first, last, name, block, CLAUSE)
+            ctx.leaf(first, last, name, block, clause)
         else:
-            ctx.leaf(first, last, name, kind, CLAUSE)
+            ctx.leaf(first, last, name, kind, clause)
         at = last
-    ctx.leaf(at, end, "padding", "padding", CLAUSE)
+    ctx.leaf(at, end, "padding", "padding", clause)
 
 
 def _parse_body(metadata: bytes) -> _Body:

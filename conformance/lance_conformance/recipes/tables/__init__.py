@@ -65,6 +65,7 @@ from lance_conformance.recipes.tables import (
     json,
     overlays,
     successions,
+    write_ahead,
     writes,
 )
 
@@ -105,6 +106,7 @@ ALL: tuple[Recipe, ...] = (
     *indices_vectors_life.POSITIVES,
     *indices_vectors_plain.POSITIVES,
     *blobs.POSITIVES,
+    *write_ahead.POSITIVES,
     *backward.POSITIVES,
     *successions.POSITIVES,
     *histories.POSITIVES,
@@ -142,6 +144,7 @@ ALL: tuple[Recipe, ...] = (
     *indices_early.NEGATIVES,
     *indices_arms.NEGATIVES,
     *successions.NEGATIVES,
+    *write_ahead.NEGATIVES,
 )
 """Every recipe."""
 

@@ -20,8 +20,8 @@ import pyarrow as pa
 from lanceref.context import Context
 from lanceref.errors import CommitConflict, CorruptPage, LimitExceeded, Place
 from lanceref.index.memwal.shard_manifest import parse_reversed, reversed_binary, shard_folder
-from lanceref.storage import Store
-from lanceref.table.arrow_file import expanded_stream_bytes
+from lanceref.storage import Source, Store
+from lanceref.table.arrow_file import expanded_stream_bytes, own_arrow_stream
 
 SUFFIX = ".arrow"
 TOMBSTONE = "_tombstone"
@@ -108,6 +108,15 @@ def _number(metadata: dict[bytes, bytes], key: bytes, place: Place) -> int:
             "L.index.mem-wal.entry", place, found=f"{key!r} = {text[:40]!r}", wanted="a number"
         )
     return int(text)
+
+
+def check_entry(source: Source, ctx: Context) -> None:
+    """Parse an entry for `explain` and `validate`."""
+    with ctx.piece():
+        data = bytes(source.read(0, source.size))
+        parse_entry(data, ctx)
+        if ctx.spans is not None:
+            own_arrow_stream(ctx, pa.py_buffer(data), "L.index.mem-wal.entry")
 
 
 def write_entry(store: Store, shard: uuid.UUID, position: int, entry: LogEntry) -> None:

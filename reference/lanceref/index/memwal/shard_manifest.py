@@ -20,7 +20,7 @@ from lanceref.context import Context
 from lanceref.cursor import Cursor
 from lanceref.errors import CommitConflict, FormatError, OutOfRange
 from lanceref.proto.mem_wal_pb2 import ShardManifest
-from lanceref.storage import Store
+from lanceref.storage import Source, Store
 from lanceref.wire import parse_message
 
 FOLDER = "_mem_wal"
@@ -68,17 +68,23 @@ def read_manifest(store: Store, shard: uuid.UUID, version: int, ctx: Context) ->
     """Read a version of a shard. Raises FormatError, NotFound."""
     path = manifest_path(shard, version)
     source = store.open(path)
-    cursor = Cursor(source.read(0, source.size), 0, Context(path, ctx.stage, limits=ctx.limits))
-    place = cursor.ctx.at(0, source.size)
-    manifest = parse_message(cursor, ShardManifest, "shard manifest", "L.index.mem-wal.manifest")
+    own = Context(path, ctx.stage, limits=ctx.limits)
+    manifest = parse_manifest(source, own)
     named = manifest.version, manifest.shard_id.uuid
     if named != (version, shard.bytes):
         raise FormatError(
             "L.index.mem-wal.manifest-name",
-            place,
+            own.at(0, source.size),
             found=f"version {named[0]} of {named[1].hex()}",
             wanted=f"version {version} of {shard.hex}",
         )
+    return manifest
+
+
+def parse_manifest(source: Source, ctx: Context) -> ShardManifest:
+    """Parse a version of a shard, whatever its name. Raises FormatError."""
+    cursor, place = Cursor(source.read(0, source.size), 0, ctx), ctx.at(0, source.size)
+    manifest = parse_message(cursor, ShardManifest, "shard manifest", "L.index.mem-wal.manifest")
     generations = [one.generation for one in manifest.sstables]
     rising = all(one < other for one, other in pairwise(generations))
     if not rising or any(one >= manifest.current_generation for one in generations):
@@ -96,12 +102,23 @@ def read_manifest(store: Store, shard: uuid.UUID, version: int, ctx: Context) ->
     return manifest
 
 
+def check_manifest(source: Source, ctx: Context) -> None:
+    """Parse a version of a shard for `explain` and `validate`."""
+    with ctx.piece():
+        parse_manifest(source, ctx)
+
+
+def versions(store: Store, shard: uuid.UUID) -> list[int]:
+    """Return the versions of a shard, ascending."""
+    names = store.list(f"{shard_folder(shard)}/manifest")
+    found = (parse_reversed(name, SUFFIX) for name in names)
+    return sorted(version for version in found if version is not None)
+
+
 def latest_manifest(store: Store, shard: uuid.UUID, ctx: Context) -> ShardManifest | None:
     """Read the latest version of a shard, None for one that has none. Raises FormatError."""
-    names = store.list(f"{shard_folder(shard)}/manifest")
-    versions = [parse_reversed(name, SUFFIX) for name in names]
-    known = [version for version in versions if version is not None]
-    return read_manifest(store, shard, max(known), ctx) if known else None
+    known = versions(store, shard)
+    return read_manifest(store, shard, known[-1], ctx) if known else None
 
 
 def write_manifest(store: Store, shard: uuid.UUID, manifest: ShardManifest) -> None:
