@@ -73,6 +73,11 @@ class OpenTable:
         }
         return {**options.own, **of_bases} or None
 
+    @property
+    def _storage_options(self) -> dict[str, str] | None:
+        """The same, by the name that is pickled with a dataset of pylance."""
+        return self.initial_storage_options
+
     def latest_storage_options(self) -> dict[str, str] | None:
         """The storage options as they are now: nothing refreshes them."""
         return self.initial_storage_options

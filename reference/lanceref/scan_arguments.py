@@ -133,6 +133,8 @@ def describe(
         arguments.get("scan_stats_callback"),
     )
     if search is None:
+        if arguments.get("fast_search") and options.condition is not None:
+            fragments = options.condition.indexed(fragments)
         return LanceScanner(snapshot, fragments, projection, options)
     return _search(
         snapshot, fragments, search, (columns, system, schema), options, arguments, filter
@@ -190,7 +192,7 @@ def _search(
     if query.batch:
         columns = with_query_index(columns, schema)
     result = shown(schema, columns, system, fields, added=added)
-    search = VectorSearch(snapshot, query, fast=bool(fast))
+    search = VectorSearch(snapshot, query, fragments, fast=bool(fast))
     bound = filter_after(snapshot, after, fields)
     return NearestScanner(snapshot, fragments, result, options, search, bound)
 
@@ -214,7 +216,7 @@ def _nearest(
         if arguments.get("include_deleted_rows"):
             raise QueryRefused("Cannot include deleted rows in a MinHash search")
         return arguments["nearest"]
-    if given is not snapshot.fragments:
+    if given is not snapshot.fragments and not arguments.get("prefilter"):
         raise QueryRefused("This operation is not supported for fragment scan")
     if arguments.get("include_deleted_rows"):
         raise QueryRefused("Cannot include deleted rows in a nearest neighbor search")

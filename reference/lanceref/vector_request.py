@@ -66,11 +66,7 @@ def vector_request(
         _check_pq(arguments, centroids)
     _check_metric(chosen, kind, type_)
     target = arguments.get("target_partition_size")
-    storage = {name: arguments[name] for name in STORAGE_ARGUMENTS if name in arguments}
-    if type_.graphs:
-        storage.pop("skip_transpose", None)  # codes beside a graph are always transposed
-    if isinstance(storage.get("pq_codebook"), pa.Array):
-        storage["pq_codebook"] = _codebook(storage, kind)
+    storage = _storage(arguments, type_, kind)
     return indexed_path(schema, columns[0])[0], VectorParameters(
         type_,
         chosen,
@@ -84,6 +80,20 @@ def vector_request(
         _hints(type_, arguments, rate, rounds),
         type_.name == "IVF_PQ" and _is_legacy(arguments.get("index_file_version", "V3")),
     )
+
+
+def _storage(
+    arguments: Mapping[str, object], type_: VectorType, kind: ColumnType
+) -> dict[str, object]:
+    """Return the parameters of the storage. Raises ValueError for an odd codebook."""
+    storage = {name: arguments[name] for name in STORAGE_ARGUMENTS if name in arguments}
+    if "PQ" not in type_.storage.name:
+        storage.pop("pq_codebook", None)  # who trained both may give both
+    if type_.graphs:
+        storage.pop("skip_transpose", None)  # codes beside a graph are always transposed
+    if isinstance(storage.get("pq_codebook"), pa.Array):
+        storage["pq_codebook"] = _codebook(storage, kind)
+    return storage
 
 
 def _is_legacy(version: object) -> bool:

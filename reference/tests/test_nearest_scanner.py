@@ -132,3 +132,27 @@ def test_the_oracle_finds_the_same(dataset, scan, several):
     for name in ours.schema.names:
         if name != "_distance":
             assert repr(wanted[name].to_pylist()) == repr(ours[name].to_pylist())
+
+
+@pytest.mark.parametrize("index", [False, True])
+def test_fragments_are_searched_when_the_filter_comes_first(dataset, index):
+    """Only rows of theirs, indexed or not; without a filter before it is refused."""
+    if index:
+        dataset.create_index("f", index_type="IVF_FLAT", num_partitions=2)
+        dataset.insert(dataset.to_table().slice(0, 5))
+    chosen = dataset.get_fragments()[1:2]
+    asked = {"column": "f", "q": VALUES[0], "k": 40, "nprobes": 2}
+    scan = {"columns": ["i"], "nearest": asked, "fragments": chosen}
+    found = dataset.scanner(**scan, prefilter=True).to_table()["i"].to_pylist()
+    fewer = dataset.scanner(**scan, prefilter=True, filter="i < 30").to_table()["i"].to_pylist()
+
+    assert set(chosen[0].to_table(["i"])["i"].to_pylist()) == set(found)
+    assert [one for one in found if one < 30] == fewer
+    exact = ((VALUES[found] - VALUES[0]) ** 2).sum(1)
+    assert np.array_equal(np.sort(exact), exact)
+    with pytest.raises(QueryRefused, match="fragment scan"):
+        dataset.scanner(**scan)
+    if index:
+        last = dataset.get_fragments()[-1:]
+        found = dataset.scanner(**{**scan, "fragments": last}, prefilter=True).to_table()
+        assert {0, 1, 3, 4, 5} == set(found["i"].to_pylist())

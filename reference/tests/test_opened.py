@@ -1,5 +1,7 @@
 """Opened tables."""
 
+import pickle
+
 import lanceref
 import pyarrow as pa
 import pytest
@@ -44,3 +46,13 @@ def test_storage_options_are_told(tmp_path):
 
     assert options == made.initial_storage_options == made.latest_storage_options()
     assert lanceref.dataset(tmp_path).initial_storage_options is None
+
+
+def test_options_go_with_a_pickled_dataset(tmp_path):
+    """Under the name that pylance has for them."""
+    options = {"allow_http": "true"}
+    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path, storage_options=options)
+    fragment = pickle.loads(pickle.dumps(made.get_fragments()[0]))
+
+    assert options == made._storage_options
+    assert options == fragment._ds._storage_options

@@ -180,3 +180,19 @@ def test_the_environment_says_how_long_batches_are(tmp_path, monkeypatch):
     monkeypatch.setenv("LANCE_DEFAULT_BATCH_SIZE", "30")
     assert [30, 30, 30, 10] == [one.num_rows for one in made.to_batches()]
     assert [50, 50] == [one.num_rows for one in made.to_batches(batch_size=50)]
+
+
+def test_a_fast_search_looks_where_an_index_knows(tmp_path):
+    """Fragments that none covers are left out; where none is asked all are read."""
+    made = lanceref.write_dataset(pa.table({"i": range(10), "j": range(10)}), tmp_path)
+    made.create_scalar_index("i", "BTREE")
+    made.insert(pa.table({"i": range(5), "j": range(5)}))
+
+    def found(**scan) -> list[int]:
+        return made.to_table(["i"], fast_search=True, **scan)["i"].to_pylist()
+
+    assert [0, 1, 2] == found(filter="i < 3")
+    assert [2] == found(filter="i < 3 and j > 1")
+    assert [0, 1, 2, 0, 1, 2] == found(filter="j < 3") == found(filter="i < 3 or j < 3")
+    assert 6 == len(found(filter="i < 3", use_scalar_index=False))
+    assert 15 == len(found())

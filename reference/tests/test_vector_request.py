@@ -104,3 +104,11 @@ def test_a_codebook_may_be_a_tensor():
         for book in (numbers, pa.FixedShapeTensorArray.from_numpy_ndarray(numbers))
     ]
     assert np.array_equal(*(one.storage["pq_codebook"] for one in found))
+
+
+def test_a_codebook_is_for_products_only():
+    """Another storage passes it over."""
+    numbers = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(1024, np.float32)), 4)
+    given = {"ivf_centroids": np.zeros((1, 4), np.float32), "pq_codebook": numbers}
+
+    assert "pq_codebook" not in asked(index_type="IVF_SQ", **given).storage

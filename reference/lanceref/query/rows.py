@@ -61,6 +61,17 @@ class Condition:
         """What indices are asked, one step a line."""
         return [text for text in (source.explained for source in self.sources) if text]
 
+    def indexed(self, fragments: Sequence[FragmentRows]) -> Sequence[FragmentRows]:
+        """Return the fragments that an index knows; all where none is asked."""
+        indices = [source for source in self.sources if source.explained]
+        if not indices:
+            return fragments
+        return [
+            rows
+            for rows in fragments
+            if any(source.candidates(rows) is not None for source in indices)
+        ]
+
     def passed(self, rows: FragmentRows, early: Sequence[Field] = ()) -> Iterator[Passed]:
         """Yield the live rows of a fragment that pass; the `early` columns are read on the way."""
         chosen = candidates(self.sources, rows)

@@ -59,10 +59,18 @@ class Held:
 
 
 class VectorSearch:
-    """One query, or a batch of them, over a version of a table."""
+    """One query, or a batch of them, over a version of a table, or some of its fragments."""
 
-    def __init__(self, snapshot: Snapshot, query: VectorQuery, *, fast: bool = False) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        query: VectorQuery,
+        fragments: Sequence[FragmentRows] | None = None,
+        *,
+        fast: bool = False,
+    ) -> None:
         self._snapshot, self._query, self._fast = snapshot, query, fast
+        self._fragments = snapshot.fragments if fragments is None else fragments
 
     @cached_property
     def index(self) -> Index | None:
@@ -93,7 +101,7 @@ class VectorSearch:
     @cached_property
     def _segments(self) -> list[Held]:
         """The segments of the index that cover fragments of the table, opened."""
-        live = BitMap([rows.fragment.id for rows in self._snapshot.fragments])
+        live = BitMap([rows.fragment.id for rows in self._fragments])
         index, found = self._of_column, []
         for segment in () if index is None else index.segments:
             covers = segment.covers
@@ -107,7 +115,7 @@ class VectorSearch:
     @property
     def unindexed(self) -> list[FragmentRows]:
         """The fragments whose rows are looked at one by one. Raises FormatError."""
-        covered, fragments = BitMap(), self._snapshot.fragments
+        covered, fragments = BitMap(), self._fragments
         if self.index is not None:
             covered = covered.union(*(one.covers for one in self._segments))
         left = [rows for rows in fragments if rows.fragment.id not in covered]
@@ -150,12 +158,12 @@ class VectorSearch:
 
     def _alive(self, held: Held, condition: Condition | None) -> Moved:
         """Return what says which rows of a segment count; without a condition it is kept."""
-        fragments, index = self._snapshot.fragments, held.index
+        fragments, index = self._fragments, held.index
         if condition is None and index.living is not None and index.living[0] is fragments:
             return index.living[1]
         own = [rows for rows in fragments if rows.fragment.id in held.covers]
         alive = live_rows(held.segment, own, condition, by_address=held.by_address)
-        if condition is None:
+        if condition is None and fragments is self._snapshot.fragments:
             alive = Remembered(alive)
             index.living = fragments, alive
         return alive
