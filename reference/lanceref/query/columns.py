@@ -1,16 +1,19 @@
 """Computed columns: expressions in SQL by the name they have in the result.
 
-A column that is only renamed keeps its type and whether it may be null; what an operator makes may
-be null where one of its operands may, what a function makes always.
+A column that is only renamed keeps its type, also a dictionary or an extension, its metadata and
+whether it may be null; what an operator makes may be null where one of its operands may, what a
+function makes always.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+
+from lanceref.extension import resolved
 
 if TYPE_CHECKING:
     from lanceref.query.bound import Bound
@@ -53,10 +56,25 @@ def bind_columns(given: Mapping[str, str], schema: pa.Schema) -> Computed:
 
     binder, bound, fields = Binder(schema), [], []
     for name, text in given.items():
-        one = binder.bind(parse_expression(text))
+        one, metadata = _renamed(binder.bind(parse_expression(text)), schema)
         bound.append(one)
-        fields.append(pa.field(name, one.type, one.nullable))
-    return Computed(tuple(bound), pa.schema(fields))
+        fields.append(pa.field(name, one.type, one.nullable, metadata))
+    return Computed(tuple(bound), resolved(pa.schema(fields)))
+
+
+def _renamed(one: Bound, schema: pa.Schema) -> tuple[Bound, Mapping[bytes, bytes] | None]:
+    """Return a column, or a field of one, as it is stored, and its metadata; others as they are."""
+    if not one.is_column:
+        return one, None
+    (path,) = one.paths
+    if path in schema.names:
+        field = schema.field(path)
+        stored = replace(one, type=field.type, run=lambda batch: batch.column(path))
+        return stored, field.metadata
+    field = pa.field("", pa.struct(list(schema)))
+    for name in path.split("."):
+        field = field.type.field(name)
+    return one, field.metadata
 
 
 def only_nulls(texts: Iterable[str]) -> bool:

@@ -49,3 +49,29 @@ def test_wrong_expressions_are_refused(text):
     """Before anything is read."""
     with pytest.raises(QueryRefused):
         bind_columns({"x": text}, SCHEMA)
+
+
+def test_a_renamed_column_is_what_is_stored():
+    """Its dictionary, its extension type and its metadata stay; a function sees plain values."""
+    inner = pa.field("m", pa.int32(), metadata={"q": "w"})
+    schema = pa.schema(
+        [
+            pa.field("d", pa.dictionary(pa.int32(), pa.utf8()), metadata={"k": "v"}),
+            pa.field("u", pa.struct([inner])),
+        ]
+    )
+    batch = pa.record_batch(
+        [
+            pa.array(["a", None]).dictionary_encode(),
+            pa.array([{"m": 1}, None], schema.field(1).type),
+        ],
+        schema=schema,
+    )
+    computed = bind_columns({"x": "(d)", "y": "u.m", "z": "upper(d)"}, schema)
+
+    assert computed.schema.field("x").equals(schema.field("d").with_name("x"), check_metadata=True)
+    assert computed.schema.field("y").equals(inner.with_name("y"), check_metadata=True)
+    assert computed.schema.field("z").type == pa.utf8()
+    rows = computed.batch(batch)
+    assert rows.schema == computed.schema
+    assert rows.to_pylist() == [{"x": "a", "y": 1, "z": "A"}, {"x": None, "y": None, "z": None}]
