@@ -59,13 +59,22 @@ KINDS_LEFT_OUT = frozenset({"commit-race", "write-roundtrip"})
 LIVE = ("lanceref", "lance_conformance.adapters.reference", "lance_conformance.runner")
 """What a judge imports, with all below it."""
 
+LIVES = "lives "
+"""What a child says when no case has another outcome; a case that did notice follows."""
+
+OTHER_CLAUSE = "other clause"
+"""What a case says of bytes that are refused, as they must be, for another reason than its own."""
+
 Lines = Mapping[str, Mapping[int, Sequence[str]]]
 """Ids of cases by file of the reference and line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The case that noticed and how; no case: the mutant lives."""
+    """The case that noticed and how; no case: the mutant lives.
+
+    A case whose outcome differs goes before one that only names another clause.
+    """
 
     case: str = ""
     how: str = ""
@@ -115,8 +124,9 @@ class Judge:
 
 def _verdict(text: str) -> Verdict:
     asked, _, end = text.rstrip("\n").rpartition("\n")
-    if end.startswith("lives"):
-        return Verdict()
+    if end.startswith(LIVES):
+        case = end.removeprefix(LIVES)
+        return Verdict(case, OTHER_CLAUSE) if case else Verdict()
     case = (asked if end.startswith("=") else text).rstrip("\n").rpartition("\n")[2]
     return Verdict(case or "(import)", end[1:] if end.startswith("=") else "died")
 
@@ -163,15 +173,18 @@ def _judge(
 
 
 def _ask(run: _Run, ids: Sequence[str], tell: Callable[[str], None]) -> None:
+    otherwise = ""
     for case_id in ids:
         tell(f"{case_id}\n")
         signal.setitimer(signal.ITIMER_PROF, CASE_SECONDS)
         outcome = run(case_id)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        if outcome != "pass":
+        if outcome == OTHER_CLAUSE:
+            otherwise = otherwise or case_id
+        elif outcome != "pass":
             tell(f"={outcome}\n")
             return
-    tell("lives\n")
+    tell(f"{LIVES}{otherwise}\n")
 
 
 def _trace(root: Path, tell: Callable[[str], None]) -> None:
@@ -261,7 +274,12 @@ class _Run:
         self.ids = sorted(self._cases)
 
     def __call__(self, case_id: str) -> str:
-        return str(self._worker.run(self._cases[case_id]).outcome)
+        """Return the outcome of a case; bytes that are refused, are so for the clause it names."""
+        case = self._cases[case_id]
+        result = self._worker.run(case)
+        reject = result.checks[0].reject if result.checks else {}
+        named = any(f"[{clause}]" in reject.get("message", "") for clause in case.clauses)
+        return OTHER_CLAUSE if reject and not named and result.outcome == "pass" else result.outcome
 
 
 def _runner(root: Path, wanted: Iterable[str] | None) -> _Run:

@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from mutant_child import Judge, killer
+from mutant_child import OTHER_CLAUSE, Judge, Verdict, killer
 from sources import ROOT, Source
 
 CASES = ["file/2.1/container/neg-length", "file/2.1/miniblock/int32"]
@@ -66,3 +66,11 @@ def test_a_judge_says_what_a_process_of_its_own_says(judge, old, new):
     tree = changed(old, new)
 
     assert killer(ROOT, FOOTER.module, tree, CASES) == judge.killer(FOOTER, tree, CASES)
+
+
+def test_a_refusal_names_its_clause(judge):
+    """Bytes that are refused for another reason than the case names are noticed as that."""
+    case = "file/2.1/container/neg-magic"
+    tree = changed('"L.file.footer.magic", file', '"L.file.footer.other", file')
+
+    assert Verdict(case, OTHER_CLAUSE) == judge.killer(FOOTER, tree, [case])

@@ -28,6 +28,15 @@ def test_functions_that_no_case_enters_do_not_count(tmp_path):
     } == found
 
 
+def test_functions_that_write_do_not_count(tmp_path):
+    """They stand beside the parsers of what they write."""
+    path = tmp_path / "a.py"
+    path.write_text("def encode_one(x):\n    return x + 1\n\n\ndef encoded(x):\n    return x + 1\n")
+    found = reachable(Source(tmp_path, path), {"a.py": {2: ["c"], 6: ["c"]}})
+
+    assert {"encoded"} == {mutant.function for mutant, _ in found}
+
+
 def test_a_check_left_out_shows_only_where_it_refuses(tmp_path):
     """A case that never comes to the error cannot tell whether there is one."""
     path = tmp_path / "a.py"
