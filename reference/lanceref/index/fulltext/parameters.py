@@ -258,7 +258,7 @@ def parse_analysis(text: str, place: Place) -> Analysis:
         known = {name: value for name, value in found.items() if name in _TYPES}
         known.setdefault("lance_tokenizer", None)
         analysis = _checked(known)
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise FormatError(
             "L.index.fts.params", place, found=f"{text[:80]!r}: {error}", wanted="parameters"
         ) from error

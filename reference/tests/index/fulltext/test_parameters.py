@@ -74,6 +74,7 @@ def test_wrong_arguments_are_refused(given, error):
         ({"params": "{"}, FormatError, "params"),
         ({"params": "[1]"}, FormatError, "params"),
         ({"params": '{"stem":3}'}, FormatError, "params"),
+        ({"params": '{"max_token_length":-1}'}, FormatError, "params"),
         ({"params": '{"base_tokenizer":"none"}'}, UnknownIndex, "params"),
         ({"format_version": "9"}, UnknownVersion, "format-version"),
         ({"posting_block_size": "127"}, FormatError, "block-size"),
