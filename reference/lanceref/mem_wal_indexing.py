@@ -13,6 +13,7 @@ from lanceref.errors import EditFailed
 from lanceref.index.memwal.details import (
     as_dict,
     check_maintained,
+    check_options,
     details_of,
     spec_of,
     writer_defaults,
@@ -72,8 +73,10 @@ class MemWalIndexing(OpenTable):
     def mem_wal_writer(self, shard_id: str, **options: object) -> ShardWriter:
         """Take a shard over and return its writer; `options` are about buffers: it has none.
 
-        Raises EditFailed without a log, ValueError for an id that is none.
+        Raises EditFailed without a log, ValueError for an id that is none, TypeError for an option
+        that there is not.
         """
+        check_options(options)
         from lanceref.shard_writer import ShardWriter
 
         if self._snapshot.indices.mem_wal is None:

@@ -104,7 +104,7 @@ def describe(
     """Describe a scan of fragments.
 
     Raises NotFound for an unknown column, QueryRefused for an expression that does not fit,
-    ValueError or TypeError for another wrong argument, NotYet for a search.
+    ValueError or TypeError for another wrong argument and for one that there is not, NotYet.
     """
     _check(limit, offset, arguments)
     nearest = _nearest(arguments, snapshot, limit, given=fragments)
@@ -236,6 +236,8 @@ def _full_text(arguments: ScanArguments, snapshot: Snapshot) -> FullTextQuery | 
 
 
 def _check(limit: object, offset: object, arguments: ScanArguments) -> None:
+    for name in arguments.keys() - ScanArguments.__annotations__.keys():
+        raise TypeError(f"scanner() got an unexpected keyword argument {name!r}")
     for name in NOT_YET:
         if arguments.get(name) is not None:
             raise NotYet(f"{name}: this is not there yet")

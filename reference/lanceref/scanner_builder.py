@@ -112,9 +112,42 @@ class ScannerBuilder:
         """Set whether statistics are used to read less."""
         return self._set("use_stats", use_stats)
 
-    def nearest(self, column: str, q: object, **arguments: object) -> Self:
-        """Ask for the nearest vectors."""
-        return self._set("nearest", {"column": column, "q": q, **arguments})
+    def nearest(
+        self,
+        column: str,
+        q: object,
+        k: int | None = None,
+        metric: str | None = None,
+        nprobes: int | None = None,
+        minimum_nprobes: int | None = None,
+        maximum_nprobes: int | None = None,
+        refine_factor: int | None = None,
+        use_index: bool = True,
+        ef: int | None = None,
+        query_parallelism: int | None = None,
+        approx_mode: str = "normal",
+        distance_range: tuple[float | None, float | None] | None = None,
+        search_effort: float | None = None,
+    ) -> Self:
+        """Ask for the nearest vectors; None for a number means the default."""
+        asked = {
+            "column": column,
+            "q": q,
+            "k": k,
+            "metric": metric,
+            "nprobes": nprobes,
+            "minimum_nprobes": minimum_nprobes,
+            "maximum_nprobes": maximum_nprobes,
+            "refine_factor": refine_factor,
+            "use_index": use_index,
+            "ef": ef,
+            "query_parallelism": query_parallelism,
+            "approx_mode": approx_mode,
+            "distance_range": distance_range,
+            "search_effort": search_effort,
+        }
+        given = {name: value for name, value in asked.items() if value is not None}
+        return self._set("nearest", given)
 
     def full_text_search(self, query: object, columns: list[str] | None = None) -> Self:
         """Ask for rows by words."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import lanceref
 import pyarrow as pa
 import pytest
@@ -71,3 +73,12 @@ def test_the_oracle_says_the_same(tmp_path, way):
             numbers = dataset.stats.index_stats("__lance_mem_wal")
             found.append((dataset.mem_wal_index_details(), listed, numbers))
     assert found == [found[0]] * 4
+
+
+def test_options_that_no_writer_has_are_refused(tmp_path):
+    """When the log begins, and when a shard is taken over."""
+    dataset = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'durable_writ'"):
+        dataset.initialize_mem_wal(durable_writ=True)
+    with pytest.raises(TypeError, match="'max_rows'"):
+        dataset.mem_wal_writer(f"{uuid.uuid4()}", max_rows=3)

@@ -42,6 +42,7 @@ def test_searches_are_not_there_yet(name, dataset):
         ({"order_by": ["x"]}, ValueError),
         ({"late_materialization": ["x"]}, RuntimeError),
         ({"filter": 5}, TypeError),
+        ({"filtr": "i = 1"}, TypeError),
     ],
 )
 def test_wrong_arguments_are_refused(given, kind, dataset):

@@ -82,3 +82,14 @@ def test_searches_are_refused_in_the_end(dataset):
         ScannerBuilder(dataset).nearest("i", [1.0], k=1).to_scanner()
     with pytest.raises(ValueError, match="INVERTED"):
         ScannerBuilder(dataset).full_text_search("a").to_scanner()
+
+
+def test_a_query_by_position(dataset):
+    """The number of rows and the metric come after the vector; other names are refused."""
+    builder = ScannerBuilder(dataset).nearest("v", [0.0], 3, "l2", use_index=False)
+    asked = builder._arguments["nearest"]
+
+    assert (3, "l2", False) == (asked["k"], asked["metric"], asked["use_index"])
+    assert "nprobes" not in asked
+    with pytest.raises(TypeError, match="nprobe"):
+        ScannerBuilder(dataset).nearest("v", [0.0], nprobe=1)

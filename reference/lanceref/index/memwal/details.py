@@ -8,7 +8,7 @@ Clauses: L.index.mem-wal.details
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
 from lanceref.arrowtypes import logical_type
@@ -45,12 +45,26 @@ WRITER = {
 }
 """What a writer does unless told otherwise."""
 
+OWN = frozenset({"enable_memtable", "max_wal_persist_retries", "wal_persist_retry_base_delay_ms"})
+"""Those of them that no caller sets."""
+
+OPTIONS = (WRITER.keys() - OWN) | {"hnsw_params"}
+"""What a caller may say of a writer."""
+
 NEVER = "stats_log_interval_ms"
 """Nothing is said where this is 0."""
 
 
+def check_options(given: Iterable[str]) -> None:
+    """Raise TypeError for an option that no writer has."""
+    for name in given:
+        if name not in OPTIONS:
+            raise TypeError(f"a memory WAL got an unexpected keyword argument {name!r}")
+
+
 def writer_defaults(given: Mapping[str, object]) -> dict[str, str]:
-    """Return what is stored of a writer's options: nothing, or each of them."""
+    """Return what is stored of a writer's options: nothing, or each of them. Raises TypeError."""
+    check_options(given)
     told = {name: value for name, value in given.items() if value is not None}
     if not told:
         return {}
