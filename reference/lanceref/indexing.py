@@ -282,10 +282,12 @@ class Indexing(OpenTable):
                 f"CreateIndex: segment set for index '{index_name}' mixes incompatible index "
                 "detail types"
             )
-        for index in self._snapshot.indices.of(entries).known:
-            _check_alike(index)
         before = self._replaceable(index_name, column, replace=True)
-        self._commit_segments(entries, self._replaced(before, entries))
+        removed = self._replaced(before, entries)
+        kept = [one for one in before if one not in removed]
+        for index in self._snapshot.indices.of([*kept, *entries]).known:
+            _check_alike(index)
+        self._commit_segments(entries, removed)
         return self  # type: ignore[return-value]
 
     def _replaced(self, before: Entries, new: Entries) -> Entries:

@@ -224,3 +224,22 @@ def test_types_that_no_segment_is_named_by_are_those_of_vectors(tmp_path, column
     dataset = lanceref.write_dataset(rows, str(tmp_path / "t"))
     with pytest.raises(error):
         dataset.create_index_uncommitted(column, kind, fragment_ids=[0])
+
+
+def test_segments_of_another_type_than_those_there_are_are_refused(tmp_path):
+    """A segment of the other fragment, of vectors with a graph."""
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(range(32), pa.float32()), 4)
+    rows = pa.table({"v": vectors})
+    dataset = lanceref.write_dataset(rows, str(tmp_path / "t"), max_rows_per_file=4)
+    centroids = np.zeros((1, 4), np.float32)
+    for number, kind in enumerate(("IVF_FLAT", "IVF_HNSW_FLAT")):
+        part = dataset.create_index_uncommitted(
+            "v", kind, name="x", fragment_ids=[number], ivf_centroids=centroids
+        )
+        if number:
+            with pytest.raises(IndexRefused, match="differ in type"):
+                dataset.commit_existing_index_segments("x", "v", [part])
+        else:
+            dataset = dataset.commit_existing_index_segments("x", "v", [part])
+
+    assert [("x", "IVF_FLAT")] == names(dataset)

@@ -27,6 +27,7 @@ from lanceref.table.logical import BlobHandling
 from lanceref.table.row_ids import Run
 from lanceref.table.row_ids_write import encode_id_parts, encode_spans
 from lanceref.table.rows import FragmentRows
+from lanceref.txn.index_entries import SYSTEM_INDICES
 
 TARGET_ROWS = 1 << 20
 BATCH_ROWS = 8192
@@ -97,6 +98,8 @@ def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]
 
 def _same_indices(snapshot: Snapshot, one: FragmentRows, other: FragmentRows) -> bool:
     for segment in snapshot.indices.segments:
+        if segment.entry.name in SYSTEM_INDICES:
+            continue
         holds = segment.holds
         if (one.fragment.id in holds) != (other.fragment.id in holds):
             return False

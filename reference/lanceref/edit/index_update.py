@@ -19,6 +19,7 @@ from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
 from lanceref.table.rows import FragmentRows
+from lanceref.txn.making import REUSE_INDEX
 
 Entry = table_pb2.IndexMetadata
 
@@ -100,6 +101,10 @@ def _inherits(snapshot: Snapshot, index: Index, segments: Sequence[Segment]) -> 
     live = BitMap([one.fragment.id for one in snapshot.fragments])
     left = any(segment.holds & live for segment in segments)
     rule = index.kind.inherits
+    if rule == "unmoved":
+        moves = [one for one in snapshot.manifest.indices if one.name == REUSE_INDEX]
+        latest = max((one.dataset_version for one in moves), default=0)
+        return left and all(one.entry.dataset_version > latest for one in segments)
     return rule == "always" or (left and (rule == "left" or len(segments) == 1))
 
 

@@ -84,12 +84,17 @@ def with_nullable(nullable: bool) -> Edit:
 
 
 def dropped(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
-    """Return the schema without fields. Raises EvolutionRefused for an unknown one, or for all."""
+    """Return the schema without fields; a struct or list of which none is left goes too.
+
+    Raises EvolutionRefused for an unknown one, or for all.
+    """
     for path in paths:
         field = find_field(schema, path)
         if field is None:
             raise EvolutionRefused(f"Column {path} does not exist in the dataset")
-        schema = edited(schema, field.id, lambda _: None)
+        gone = {one.id for one in field.flat()}
+        kept = {one.id for one in schema.flat() if not one.children and one.id not in gone}
+        schema = replace(only(schema, kept), metadata=schema.metadata)
     if not schema.fields:
         raise EvolutionRefused("Cannot drop all columns from a dataset")
     return schema

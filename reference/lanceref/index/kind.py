@@ -106,7 +106,8 @@ class Kind:
     None. `accepts` says whether a column can be indexed, `rewrite_on_move` whether a compaction
     that moves rows writes a segment anew, `rebuilt` whether `rewrite` is given all rows and not
     only new ones, `inherits` when a segment brought up to date says the version of those before:
-    always, where fragments of theirs are left, or only where it was one besides. `check` reports
+    always, where fragments of theirs are left, only where it was one besides, or where no
+    compaction has left it as it was. `check` reports
     what no reader has to look at, `check_rows` rows that a segment has otherwise than the table;
     `entries` returns the value and the key of every row.
     `parameters` returns what a segment was built with, where it keeps rows by what it has learnt;
@@ -133,7 +134,7 @@ class Kind:
     rewrite_on_move: bool = True
     rebuilt: bool = False
     doubts: Callable[[Predicate], bool] | None = None
-    inherits: Literal["always", "left", "one"] = "left"
+    inherits: Literal["always", "left", "one", "unmoved"] = "left"
     check: Callable[[Segment], None] | None = None
     entries: Callable[[Segment], tuple[pa.Array, Keys]] | None = None
     of_details: Callable[[bytes], Kind | None] | None = None

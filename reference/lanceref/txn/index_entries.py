@@ -29,8 +29,6 @@ MEM_WAL_INDEX = "__lance_mem_wal"
 SYSTEM_INDICES = (REUSE_INDEX, MEM_WAL_INDEX)
 """Indices over no field."""
 
-VECTOR_DETAILS = "vectorindexdetails"
-
 
 def covered(index: table_pb2.IndexMetadata) -> BitMap | None:
     """Return the fragments an entry covers; None when it does not say. Raises FormatError."""
@@ -100,7 +98,7 @@ def parse_details(data: bytes) -> FragmentReuseIndexDetails:
 def drop_dead(making: Making) -> None:
     """Drop entries whose field is gone, and of several of one name those of no live fragment.
 
-    If none of them has any the oldest stays, but of vectors none.
+    If none of them has any the oldest stays.
     """
     ids = making.field_ids
     kept = [
@@ -115,7 +113,7 @@ def drop_dead(making: Making) -> None:
         if name == REUSE_INDEX or len(entries) == 1:
             continue
         empty = [one for one in entries if not (covered(one) or BitMap()) & live]
-        if len(empty) == len(entries) and _type_of(empty[0]) != VECTOR_DETAILS:
+        if len(empty) == len(entries):
             empty.remove(min(empty, key=lambda one: one.dataset_version))
         dead.update(one.uuid.uuid for one in empty)
     making.indices[:] = [one for one in kept if one.uuid.uuid not in dead]

@@ -110,3 +110,28 @@ def test_new_fragments_are_even(tmp_path, rows, target, sizes):
     new = write_group(made._snapshot, group, CompactionRules(target), Draft())
 
     assert sizes == [one.physical_rows for one in new]
+
+
+def moved_twice(module, path):
+    """Let a compaction leave an index as it is, and another one move the rows again."""
+    uri = str(path)
+    module.write_dataset(pa.table({"f": range(20)}), uri)
+    more = pa.table({"f": range(20, 32)})
+    module.write_dataset(more, uri, mode="append", max_rows_per_file=7)
+    module.dataset(uri).create_scalar_index("f", "BTREE")
+    module.dataset(uri).optimize.compact_files(target_rows_per_fragment=10, defer_index_remap=True)
+    module.dataset(uri).optimize.compact_files()
+    return [lanceref.dataset(uri).to_table(filter=text).num_rows for text in ("f < 20", "f >= 20")]
+
+
+def test_rows_that_were_moved_before_are_in_the_index(tmp_path):
+    """The fragments of both compactions are joined."""
+    assert [20, 12] == moved_twice(lanceref, tmp_path / "t")
+
+
+@pytest.mark.oracle
+def test_the_oracle_loses_rows_that_were_moved_before(tmp_path):
+    """D.index.compaction-after-deferred."""
+    import lance
+
+    assert [20, 0] == moved_twice(lance, tmp_path / "t")

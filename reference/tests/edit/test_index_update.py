@@ -223,3 +223,20 @@ def test_segments_of_rows_that_are_gone_join_the_last_ones(tmp_path):
     version = made.version
     made.optimize.optimize_indices(index_names=["s_idx"], retrain=True)
     assert version == made.version
+
+
+def test_a_segment_of_moved_rows_that_is_written_anew_is_of_this_version(tmp_path):
+    """An NGRAM index whose rows a compaction moved without it; the next one says that version."""
+    texts = pa.table({"w": [f"word{number}" for number in range(10)]})
+    dataset = lanceref.write_dataset(texts, tmp_path / "t", max_rows_per_file=5)
+    dataset.create_scalar_index("w", "NGRAM")
+    found = []
+    for deferred in (True, False):
+        if deferred:
+            dataset.optimize.compact_files(defer_index_remap=True)
+        dataset = lanceref.write_dataset(texts, dataset, mode="append")
+        dataset.optimize.optimize_indices()
+        entries = lanceref.dataset(dataset.uri)._snapshot.manifest.indices
+        found += [one.dataset_version for one in entries if one.name == "w_idx"]
+
+    assert [5, 5] == found

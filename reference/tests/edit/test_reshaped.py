@@ -72,3 +72,18 @@ def test_values_of_another_kind_cannot(held, wanted):
     """Both types are named."""
     with pytest.raises(EvolutionRefused, match="Cannot cast"):
         check_cast("a", held, wanted)
+
+
+@pytest.mark.parametrize("paths", [["n.x", "n.m.y"], ["l.item.z"], ["n", "l.item"]])
+def test_what_has_no_field_left_is_dropped_too(paths):
+    """Structs in structs, and lists of structs."""
+    nested = pa.struct([("x", pa.int8()), ("m", pa.struct([("y", pa.int8())]))])
+    listed = pa.list_(pa.struct([("z", pa.int8())]))
+    schema = schema_of(pa.schema([("k", pa.int8()), ("n", nested), ("l", listed)]))
+    found = dropped(schema, paths)
+
+    assert {"k", "n", "l"} - {path.split(".")[0] for path in paths} == {
+        one.name for one in found.fields
+    }
+    with pytest.raises(EvolutionRefused, match="all columns"):
+        dropped(schema, ["k", "n.x", "n.m.y", "l.item.z"])

@@ -10,6 +10,7 @@ from typing import cast
 import lanceref
 import pyarrow as pa
 from lanceref.dataset import LanceDataset
+from lanceref.txn.making import REUSE_INDEX
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,11 @@ class View:
     def has_inherited_indices(self) -> bool:
         """Whether files of an index of it lie in another table."""
         return any(one.HasField("base_id") for one in self.found._snapshot.manifest.indices)
+
+    @property
+    def has_moved_rows(self) -> bool:
+        """Whether a compaction left indices as they were and said where the rows went."""
+        return any(one.name == REUSE_INDEX for one in self.found._snapshot.manifest.indices)
 
     def type_of(self, path: str) -> pa.DataType:
         """Return the type of a column, `a.b` for a part of one."""

@@ -226,6 +226,7 @@ NGRAM = Kind(
     open=Ngram,
     build=build,
     rewrite=rewrite,
+    inherits="unmoved",
     check=check,
     entries=entries,
     rows_of=rows_of,
