@@ -77,7 +77,6 @@ SYSTEM_OPTIONS: tuple[tuple[SystemOption, str], ...] = (
 
 NOT_YET = (
     "minhash",
-    "index_segments",
     "row_addr_allowlist",
     "row_addr_blocklist",
     "substrait_aggregate",
@@ -117,6 +116,8 @@ def describe(
         "use_indices": arguments.get("use_scalar_index") is not False,
     }
     search = _full_text(arguments, snapshot) if nearest is None else nearest
+    if arguments.get("index_segments") is not None and not _asks_vectors(arguments):
+        raise QueryRefused("Not supported: with_index_segments is only supported for vector search")
     before = filter if search is None or arguments.get("prefilter") else None
     plain = columns if search is None else []
     projection, computed = _projection(schema, plain, system)
@@ -186,13 +187,16 @@ def _search(
         result = shown(schema, columns, system, [DISTANCE], added=added)
         bound = filter_after(snapshot, after, [DISTANCE])
         return NearestScanner(snapshot, fragments, result, options, alike, bound)
+    from lanceref.query.chosen_segments import segment_ids
     from lanceref.query.vector_search import VectorSearch
 
     fields = found_fields(query)
     if query.batch:
         columns = with_query_index(columns, schema)
     result = shown(schema, columns, system, fields, added=added)
-    search = VectorSearch(snapshot, query, fragments, fast=bool(fast))
+    chosen = arguments.get("index_segments")
+    ids = None if chosen is None else segment_ids(chosen)
+    search = VectorSearch(snapshot, query, fragments, fast=bool(fast), chosen=ids)
     bound = filter_after(snapshot, after, fields)
     return NearestScanner(snapshot, fragments, result, options, search, bound)
 
@@ -222,6 +226,12 @@ def _nearest(
         raise QueryRefused("Cannot include deleted rows in a nearest neighbor search")
     schema = snapshot.schema(BlobHandling.DECLARED)
     return vector_query(arguments["nearest"], schema, limit)
+
+
+def _asks_vectors(arguments: ScanArguments) -> bool:
+    """Whether vectors are searched, not texts alike."""
+    nearest = arguments.get("nearest")
+    return nearest is not None and not isinstance(nearest, MinHashQuery)
 
 
 def _full_text(arguments: ScanArguments, snapshot: Snapshot) -> FullTextQuery | None:

@@ -5,13 +5,16 @@ Has the names of pylance's `ScannerBuilder`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Self
+from uuid import UUID
 
 from lanceref.fragment import LanceFragment
+from lanceref.query.minhash_query import MinHashQuery
 from lanceref.query.ordering import ColumnOrdering
 from lanceref.reading import Reading
 from lanceref.scan_arguments import Columns
+from lanceref.scan_statistics import ScanStatistics
 from lanceref.scanner import LanceScanner
 
 
@@ -148,6 +151,24 @@ class ScannerBuilder:
         }
         given = {name: value for name, value in asked.items() if value is not None}
         return self._set("nearest", given)
+
+    def minhash_search(self, query: MinHashQuery) -> Self:
+        """Ask for texts alike. Raises TypeError for another query."""
+        if not isinstance(query, MinHashQuery):
+            raise TypeError(f"minhash_search expects a MinHashQuery, got {type(query).__name__}")
+        return self._set("nearest", query)
+
+    def with_index_segments(self, index_segments: Iterable[str | UUID] | None) -> Self:
+        """Set which segments of an index a search asks, by their ids; None for all."""
+        return self._set("index_segments", index_segments)
+
+    def scan_stats_callback(self, callback: Callable[[ScanStatistics], object]) -> Self:
+        """Set what is told at the end what was read."""
+        return self._set("scan_stats_callback", callback)
+
+    def disable_scoring_autoprojection(self, disable: bool = True) -> Self:
+        """Set whether scores and distances are returned only where they are asked for."""
+        return self._set("disable_scoring_autoprojection", disable)
 
     def full_text_search(self, query: object, columns: list[str] | None = None) -> Self:
         """Ask for rows by words."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from lanceref.dataset import ColumnOrdering, ScannerBuilder
+from lanceref.query.minhash_query import MinHashQuery
 
 from .query.written import write
 
@@ -93,3 +94,25 @@ def test_a_query_by_position(dataset):
     assert "nprobes" not in asked
     with pytest.raises(TypeError, match="nprobe"):
         ScannerBuilder(dataset).nearest("v", [0.0], nprobe=1)
+
+
+def test_steps_of_searches_are_arguments(dataset):
+    """Texts alike, who is told, and whether scores are added."""
+    query = MinHashQuery("s", "text")
+    told = []
+    builder = (
+        ScannerBuilder(dataset)
+        .minhash_search(query)
+        .scan_stats_callback(told.append)
+        .disable_scoring_autoprojection()
+        .with_index_segments(None)
+    )
+
+    assert builder._arguments == {
+        "nearest": query,
+        "scan_stats_callback": told.append,
+        "disable_scoring_autoprojection": True,
+        "index_segments": None,
+    }
+    with pytest.raises(TypeError, match="expects a MinHashQuery, got str"):
+        ScannerBuilder(dataset).minhash_search("text")

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +29,7 @@ from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.projection import Projection, scan_projection
+from lanceref.query.chosen_segments import check_segments
 from lanceref.query.exact_distances import nearest_of
 from lanceref.query.live_rows import Remembered, live_rows
 from lanceref.query.row_ids import positions_of_ids
@@ -68,9 +70,14 @@ class VectorSearch:
         fragments: Sequence[FragmentRows] | None = None,
         *,
         fast: bool = False,
+        chosen: frozenset[UUID] | None = None,
     ) -> None:
-        self._snapshot, self._query, self._fast = snapshot, query, fast
+        """Describe a search; with `chosen` segments, other rows of the table are not looked at."""
+        self._snapshot, self._query = snapshot, query
         self._fragments = snapshot.fragments if fragments is None else fragments
+        whole = self._fragments is snapshot.fragments
+        self._fast = fast or (chosen is not None and whole and query.use_index)
+        self._chosen = chosen
 
     @cached_property
     def index(self) -> Index | None:
@@ -103,7 +110,12 @@ class VectorSearch:
         """The segments of the index that cover fragments of the table, opened."""
         live = BitMap([rows.fragment.id for rows in self._fragments])
         index, found = self._of_column, []
+        chosen = self._chosen if self._query.use_index else None
+        if chosen is not None:
+            check_segments(self._snapshot, chosen, index, self._query.column)
         for segment in () if index is None else index.segments:
+            if chosen is not None and UUID(segment.uuid) not in chosen:
+                continue
             covers = segment.covers
             if index is not None and covers & live:
                 opened = index.open(segment)
