@@ -54,7 +54,7 @@ class IndexListing(OpenTable):
                 "uuid": str(UUID(bytes=entry.uuid.uuid)),
                 "fields": self._paths(entry),
                 "version": entry.dataset_version,
-                "fragment_ids": segments[str(UUID(bytes=entry.uuid.uuid))].holds,
+                "fragment_ids": BitMap(segments[str(UUID(bytes=entry.uuid.uuid))].holds),
                 "base_id": entry.base_id if entry.HasField("base_id") else None,
             }
             for entry in sorted(self._listed(), key=lambda one: one.name)

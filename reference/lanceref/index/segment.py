@@ -64,6 +64,7 @@ class Segment:
     moves: Moves | None = None
     overlaid: frozenset[int] = frozenset()
     _opened: dict[str, IndexFile] = field(default_factory=dict)
+    _held: list[BitMap] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def uuid(self) -> str:
@@ -89,6 +90,11 @@ class Segment:
     @property
     def holds(self) -> BitMap:
         """Ids of the fragments that hold the rows it covers; none when it does not say."""
+        if not self._held:
+            self._held.append(self._parse_fragments())
+        return self._held[0]
+
+    def _parse_fragments(self) -> BitMap:
         bitmap = covered(self.entry)
         if bitmap is None or self.moves is None:
             return BitMap() if bitmap is None else bitmap

@@ -55,34 +55,44 @@ class _PartScores:
     def __init__(self, part: TextPart, statistics: Sequence[TextPart]) -> None:
         self._part, self._statistics = part, statistics
         self._corpus = corpus_of(statistics)
-        size = part.corpus.num_documents
-        self.scores = np.zeros(size, np.float32)
-        self.words = np.zeros(size, np.int32)
+        self._words: list[list[tuple[Numbers, Scores]]] = []
 
     def add(self, wanted: Sequence[str]) -> None:
         """Add what the tokens that stand for a word give the documents that hold them."""
         numbers = [(token, self._part.number_of(token)) for token in wanted]
         found = [self._score(token, number) for token, number in numbers if number is not None]
-        if len(found) == 1:
-            self.words[found[0]] += 1
-        elif found:
-            self.words[np.unique(np.concatenate(found))] += 1
+        if found:
+            self._words.append(found)
 
-    def _score(self, token: str, number: int) -> Numbers:
-        """Add what a token gives the documents that hold it, and return these."""
+    def _score(self, token: str, number: int) -> tuple[Numbers, Scores]:
+        """Return the documents that hold a token, and what it gives them."""
         found = self._part.postings(number)
         own = weight(self._corpus.num_documents, count_of(self._statistics, token))
         norm = norms_at(self._part.lengths, found.documents, self._corpus.mean_length)
-        self.scores[found.documents] += own * counts(found.frequencies, norm)
-        return found.documents
+        return found.documents, own * counts(found.frequencies, norm)
 
-    def with_words(self, least: int) -> Places:
-        """Return the documents that hold so many of the words."""
-        return np.flatnonzero(self.words >= least)
+    def with_words(self, least: int) -> tuple[Places, Scores]:
+        """Return the documents that hold so many of the words, ascending, and their scores."""
+        if len(self._words) < least:
+            return NONE.places, NONE.scores
+        if len(self._words) == 1 and len(self._words[0]) == 1:
+            ((documents, scores),) = self._words[0]
+            return documents.astype(np.int64), scores
+        size = self._part.corpus.num_documents
+        total, words = np.zeros(size, np.float32), np.zeros(size, np.min_scalar_type(least))
+        for forms in self._words:
+            for documents, scores in forms:
+                total[documents] += scores
+            every = [documents for documents, _ in forms]
+            holding = every[0] if len(every) == 1 else np.unique(np.concatenate(every))
+            words[holding] = 1 if least < 2 else np.minimum(words[holding], least - 1) + 1
+        chosen = np.flatnonzero(words >= least)
+        return chosen, total[chosen]
 
-    def hits(self, chosen: Places, boost: np.float32, best: int | None = None) -> Hits:
+    def hits(
+        self, chosen: Places, scores: Scores, boost: np.float32, best: int | None = None
+    ) -> Hits:
         """Return chosen documents that are still there, at least the `best` so many of them."""
-        scores = self.scores[chosen]
         count = len(chosen) if best is None else SPARE * (best + 1)
         while count < len(chosen):
             enough = scores >= np.partition(scores, -count)[-count]
@@ -121,7 +131,7 @@ def match(column: TextColumn, query: MatchQuery, best: int | None = None) -> Hit
             scored.add(forms)
         least = len({place for place, _ in words}) if query.every else 1
         if words:
-            found.append(scored.hits(scored.with_words(least), boost, best))
+            found.append(scored.hits(*scored.with_words(least), boost, best))
     return _joined(found)
 
 
@@ -167,17 +177,18 @@ def phrase(column: TextColumn, query: PhraseQuery) -> Hits:
         scored = _PartScores(part, statistics)
         for forms in _by_word(words):
             scored.add(forms)
-        chosen = scored.with_words(len(places))
+        chosen, scores = scored.with_words(len(places))
         if len(places) > 1:
-            chosen = _in_order(part, words, chosen, query.slop)
-        found.append(scored.hits(chosen, np.float32(1)))
+            kept = _in_order(part, words, chosen, query.slop)
+            chosen, scores = chosen[kept], scores[kept]
+        found.append(scored.hits(chosen, scores, np.float32(1)))
     return _joined(found)
 
 
 def _in_order(part: TextPart, words: Sequence[Wanted], chosen: Places, slop: int) -> Places:
-    """Return the documents, which hold a word of every place, that hold them in order."""
+    """Return which documents, that hold a word of every place, hold them in order."""
     if not len(chosen):
-        return chosen
+        return np.empty(0, np.int64)
     lists: dict[int, list[list[Numbers]]] = {}
     for place, token in words:
         number = part.number_of(token)
@@ -191,7 +202,7 @@ def _in_order(part: TextPart, words: Sequence[Wanted], chosen: Places, slop: int
         for row in range(len(chosen))
         if follows([_together(lists[place][row]) for place in sorted(lists)], gaps, slop)
     ]
-    return chosen[kept]
+    return np.array(kept, np.int64)
 
 
 def _positions(part: TextPart, number: int, chosen: Places) -> list[Numbers]:

@@ -42,12 +42,15 @@ def unpack_rows(rows: NDArray[np.uint8], width_bits: int, lanes: int) -> Numbers
     Every row has the bytes of a group, and the result a row for each.
     """
     words = rows.view("<u4").reshape(len(rows), width_bits, lanes)
-    both = words.astype(np.uint64)
-    both[:, :-1] |= both[:, 1:] << np.uint64(32)  # a number may go on in the next word
     word, bit = np.divmod(np.arange(PER_LANE) * width_bits, 32)
-    mask = np.uint64((1 << width_bits) - 1)
-    numbers = both[:, word] >> bit.astype(np.uint64)[:, np.newaxis] & mask
-    return numbers.astype(np.uint32).reshape(len(rows), PER_LANE * lanes)
+    numbers = words.take(word, axis=1)
+    numbers >>= bit.astype(np.uint32)[:, np.newaxis]
+    split = np.flatnonzero(bit + width_bits > 32)  # these go on in the next word
+    rest = words.take(word[split] + 1, axis=1)
+    rest <<= (32 - bit[split]).astype(np.uint32)[:, np.newaxis]
+    numbers[:, split] |= rest
+    numbers &= np.uint32((1 << width_bits) - 1)
+    return numbers.reshape(len(rows), PER_LANE * lanes)
 
 
 def pack(numbers: Numbers, width_bits: int) -> bytes:
