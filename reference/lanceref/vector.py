@@ -5,11 +5,28 @@ Has the names of pylance's `lance.vector` that are about data.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+_HAMMING = frozenset(
+    {
+        "get_ivf_partition_info",
+        "hamming_clustering_for_ivf_partition",
+        "hamming_clustering_for_range",
+        "hamming_clustering_for_sample",
+    }
+)
+"""Names that stand here too, and need what tables of vectors do not."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HAMMING:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("lanceref.hamming"), name)
 
 
 def vec_to_table(
