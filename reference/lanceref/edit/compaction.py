@@ -16,11 +16,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.edit.new_rows import MAX_BYTES_PER_FILE, write_new_rows
+from lanceref.errors import OperationRefused
 from lanceref.file.versions import FileVersion
 from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
 from lanceref.table.draft import Draft
+from lanceref.table.early_releases import FIELD_TWICE, fields_held_twice, is_before
 from lanceref.table.file_entries import data_files_of
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT
 from lanceref.table.logical import BlobHandling
@@ -80,8 +82,9 @@ Group = list[FragmentRows]
 def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]:
     """Return the groups of neighbours that are written anew, each of them together.
 
-    Fragments that indices cover differently are not joined.
+    Fragments that indices cover differently are not joined. Raises OperationRefused.
     """
+    _check_fields(snapshot)
     groups: list[Group] = []
     run: Group = []
     for rows in snapshot.fragments:
@@ -94,6 +97,16 @@ def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]
             run.append(rows)
     groups += _cut(run, options)
     return _limited(groups, options)
+
+
+def _check_fields(snapshot: Snapshot) -> None:
+    """Refuse a table whose fields get other ids by the first of the commits of a compaction."""
+    message = snapshot.manifest.message
+    if is_before(message, FIELD_TWICE) and fields_held_twice(message.fragments):
+        raise OperationRefused(
+            "two files of a fragment hold a field: any other commit corrects its id, which a "
+            "compaction then finds"
+        )
 
 
 def _same_indices(snapshot: Snapshot, one: FragmentRows, other: FragmentRows) -> bool:

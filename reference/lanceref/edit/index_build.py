@@ -17,7 +17,6 @@ from pyroaring import BitMap
 
 from lanceref.errors import OperationRefused
 from lanceref.file.schema import Field, LanceSchema, project
-from lanceref.file.versions import version_named
 from lanceref.index.index_file import version_for
 from lanceref.index.indices import Index, indexed_path, paths_of
 from lanceref.index.kind import Built, Kind, Parameters
@@ -30,6 +29,7 @@ from lanceref.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
 from lanceref.txn.index_entries import set_covered
+from lanceref.txn.making import storage_version_of
 
 Mask = NDArray[np.bool_]
 
@@ -77,7 +77,7 @@ def training_of(
 
 def segment_writer(snapshot: Snapshot, segment_uuid: uuid.UUID | None = None) -> SegmentWriter:
     """Return a writer of a new segment, in the version of the table's files."""
-    version = version_for(version_named(snapshot.manifest.storage_version))
+    version = version_for(storage_version_of(snapshot.manifest.message))
     return SegmentWriter(snapshot.store, version, segment_uuid)
 
 

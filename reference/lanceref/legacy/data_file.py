@@ -17,8 +17,8 @@ Divergences: D.legacy.manifest-before-metadata
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 
 import numpy as np
@@ -68,16 +68,30 @@ class LegacyFile:
         return self.metadata.num_rows
 
     def open_field(self, field: Field, assigned: dict[int, int] | None = None) -> ColumnReader:
-        """Return the reader of a top-level field (possibly pruned); ids find the pages."""
+        """Return the reader of a top-level field (possibly pruned); ids find the pages.
+
+        `assigned` says where the field stands in the list of the table, which may have given it
+        another id than the file.
+        """
         whole, reader = self.readers.get(field.id, (None, None))
         if whole is not field or reader is None:
             file = self.bytes.during(self.bytes.ctx.during("decode"))
             offsets = self.metadata.batch_offsets
             rows = np.diff(offsets)
-            node = open_node(file, field, self.table, self.dictionaries, rows)
+            own = self._own(field, assigned or {})
+            node = open_node(file, own, self.table, self.dictionaries, rows)
             reader = LegacyColumn(file, node, offsets)
             self.readers[field.id] = (field, reader)
         return reader
+
+    def _own(self, field: Field, assigned: Mapping[int, int]) -> Field:
+        """Return a field under the ids of the file."""
+        ids = [] if self.manifest is None else sorted(one.id for one in self.manifest.schema.flat())
+        number = assigned.get(field.id, len(ids))
+        if field.id in ids or number >= len(ids):
+            return field
+        children = tuple(self._own(child, assigned) for child in field.children)
+        return replace(field, id=ids[number], children=children)
 
 
 def open_legacy(

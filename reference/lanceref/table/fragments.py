@@ -23,6 +23,12 @@ from lanceref.errors import FormatError, OutOfRange, Place
 from lanceref.file.schema import HIDDEN_IDS, LanceSchema
 from lanceref.file.versions import V0_1, V2_0
 from lanceref.proto import table_pb2
+from lanceref.table.early_releases import (
+    FIELD_TWICE,
+    FRAGMENT_TWICE,
+    is_before,
+    last_holders,
+)
 from lanceref.table.file_entries import (
     TOMBSTONE,
     FileOfFragment,
@@ -70,6 +76,7 @@ def parse_fragments(
     known = {field.id: field for field in schema.flat()}
     bases = {base.id for base in manifest.base_paths}
     fragments = []
+    early = is_before(manifest, FIELD_TWICE)
     for message in manifest.fragments:
         files = []
         for entry in message.files:
@@ -80,7 +87,9 @@ def parse_fragments(
                 _lint_useless(entry, message.id, ctx, place)
         if message.HasField("deletion_file") and message.deletion_file.HasField("base_id"):
             check_base(message.deletion_file.base_id, bases, ctx, place)
-        _check_once(files, message.id, ctx, place)
+        _check_once(files, message.id, ctx, place, early=early)
+        if early:
+            files = last_holders(files)
         _check_numbers(message, ctx, place)
         # Releases that did not name themselves left out deleted rows: the files say.
         left = message.HasField("deletion_file") and not manifest.HasField("writer_version")
@@ -123,23 +132,25 @@ def _lint_useless(entry: table_pb2.DataFile, number: int, ctx: Context, place: P
         )
 
 
-def _check_once(files: list[FileOfFragment], number: int, ctx: Context, place: Place) -> None:
+def _check_once(
+    files: list[FileOfFragment], number: int, ctx: Context, place: Place, *, early: bool
+) -> None:
     seen: set[int] = set()
     for file in files:
         both = seen & file.columns.keys()
         if both:
-            ctx.refuse(twice(sorted(both), f"fragment {number}, in two files", place))
+            error = twice(sorted(both), f"fragment {number}, in two files", place)
+            _refuse(error, ctx, early=early)
         seen |= file.columns.keys()
 
 
 def _check_ids(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
     ids = [fragment.id for fragment in manifest.fragments]
     if len(set(ids)) != len(ids):
-        ctx.refuse(
-            FormatError(
-                "L.table.fragments.ids", place, found="an id used twice", wanted="unique ids"
-            )
+        error = FormatError(
+            "L.table.fragments.ids", place, found="an id used twice", wanted="unique ids"
         )
+        _refuse(error, ctx, early=is_before(manifest, FRAGMENT_TWICE))
     elif ids != sorted(ids):
         ctx.refuse(
             FormatError(
@@ -170,11 +181,21 @@ def _check_versions(
     legacy = V0_1 in versions and len(versions) > 1
     misnamed = stated == str(V0_1) and versions == {V2_0}  # release 0.16
     if legacy or (not mixed and not misnamed and stated and set(names) - {stated}):
-        ctx.refuse(
+        _refuse(
             FormatError(
                 "L.table.datafile.version",
                 place,
                 found=f"files of {', '.join(names)} in a table of {stated}",
                 wanted="files of one version, or the flag for several of 2.x",
-            )
+            ),
+            ctx,
+            early=is_before(manifest, FRAGMENT_TWICE),
         )
+
+
+def _refuse(error: FormatError, ctx: Context, *, early: bool) -> None:
+    """Refuse what later releases cannot have written; of an early one only report it."""
+    if early:  # L.table.datafile.once-early, L.table.fragments.ids-early
+        ctx.lint(error.clause, error.place, found=error.found, wanted=error.wanted)
+    else:
+        ctx.refuse(error)

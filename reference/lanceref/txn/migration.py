@@ -2,18 +2,23 @@
 
 Early releases left out what later ones count on, or had it wrong: the rows of a fragment, how many
 of them are deleted, the size of a data file, the storage format. Readers then look it up in the
-files; the next version states it.
+files; the next version states it. Where two files of a fragment hold a field, it gets another id.
 
-Clauses: L.txn.op.migration
+Clauses: L.txn.op.migration, L.table.datafile.once-early
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lanceref.file.versions import V0_1
 from lanceref.proto import table_pb2
+from lanceref.table.early_releases import FIELD_TWICE, fields_held_twice, is_before
+from lanceref.table.file_entries import TOMBSTONE
 from lanceref.table.fragments import Fragment, parse_fragments
 from lanceref.table.manifest import Manifest
 from lanceref.txn.making import Making, storage_version_of
+from lanceref.txn.reshape import drop_idle_files
 
 
 def migrate(making: Making) -> None:
@@ -25,8 +30,44 @@ def migrate(making: Making) -> None:
     if not message.HasField("data_format") or message.data_format.version == str(V0_1):
         message.data_format.file_format = "lance"
         message.data_format.version = actual
+    if is_before(making.before.message, FIELD_TWICE):
+        _renumber(making, fields_held_twice(making.before.message.fragments))
     for fragment in message.fragments:
         _complete(making, making.before, fragment)
+
+
+def _renumber(making: Making, twice: Sequence[int]) -> None:
+    """Give fields that two files of a fragment hold ids of their own; the last file holds them."""
+    message = making.message
+    known = {one.id for one in message.fields}
+    last = max(
+        (number for one in message.fragments for file in one.files for number in file.fields),
+        default=0,
+    )
+    fresh = max(last, *known) + 1
+    for old in twice:
+        if old not in known:
+            _tombstone(making, old)
+            continue
+        for field in message.fields:
+            field.id = fresh if field.id == old else field.id
+            field.parent_id = fresh if field.parent_id == old else field.parent_id
+        for fragment in message.fragments:
+            holders = [file for file in fragment.files if old in file.fields]
+            for number, held in enumerate(holders[-1].fields if holders else ()):
+                holders[-1].fields[number] = fresh if held == old else held
+        for index in making.indices:
+            index.fields[:] = [fresh if number == old else number for number in index.fields]
+        fresh += 1
+    for fragment in message.fragments:
+        drop_idle_files(fragment, making.field_ids)
+
+
+def _tombstone(making: Making, gone: int) -> None:
+    """Let only the last of the files that hold a field which is no more list it."""
+    for fragment in making.message.fragments:
+        for file in [file for file in fragment.files if gone in file.fields][:-1]:
+            file.fields[:] = [TOMBSTONE if number == gone else number for number in file.fields]
 
 
 def is_complete(fragment: table_pb2.DataFragment, *, named: bool) -> bool:
