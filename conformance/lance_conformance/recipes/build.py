@@ -46,8 +46,9 @@ def clauses_kept(recipes: Iterable[Recipe]) -> dict[str, list[str]]:
     """Return the clauses each positive case shows: its own, and those its negatives break."""
     kept = {r.id: list(r.clauses) for r in recipes if isinstance(r, Positive)}
     for recipe in recipes:
-        if isinstance(recipe, Negative) and recipe.clause not in kept[recipe.parent]:
-            kept[recipe.parent].append(recipe.clause)
+        if isinstance(recipe, Negative):
+            own = kept[recipe.parent]
+            own += [clause for clause in (recipe.clause, *recipe.also) if clause not in own]
     return kept
 
 
@@ -89,7 +90,8 @@ def _build_negative(recipe: Negative, out: Path) -> None:
     folder.mkdir(parents=True)
     _write_files(folder, files)
     case = _header(recipe.id, recipe.title, recipe.kind)
-    case["clauses"] = [{"id": recipe.clause, "role": "negative"}]
+    broken = (recipe.clause, *recipe.also)
+    case["clauses"] = [{"id": clause, "role": "negative"} for clause in broken]
     requires = dict(parent["requires"])
     features = [f for f in requires.pop("features", []) if f != "robust-parent"]
     if recipe.encodings:

@@ -112,7 +112,10 @@ Change = SpanPatch | MessageEdit | Resize | Remove | Rename
 
 @dataclass(frozen=True, slots=True)
 class Negative:
-    """A parent with one fault: to be refused (`negative-…`) or to be reported (`lint`)."""
+    """A parent with one fault: to be refused (`negative-…`) or to be reported (`lint`).
+
+    It is told under `clause`; the same bytes break what `also` names.
+    """
 
     id: str
     title: str
@@ -124,6 +127,7 @@ class Negative:
     kind: str = "negative-file"
     flags: tuple[str, ...] = ()
     encodings: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

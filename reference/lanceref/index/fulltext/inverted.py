@@ -34,6 +34,7 @@ from lanceref.index.fulltext.documents import gather
 from lanceref.index.fulltext.layouts import METADATA, STAGING, first_number, is_staged, layout_of
 from lanceref.index.fulltext.parameters import Settings, requested
 from lanceref.index.fulltext.partition_writer import PartitionWriter
+from lanceref.index.fulltext.text_check import check_texts
 from lanceref.index.fulltext.word_rows import keeps_words, rows_with, says_words
 from lanceref.index.kind import Built, Kind, Parameters, Staging
 from lanceref.index.predicate import HasWords, Predicate
@@ -102,6 +103,11 @@ class Inverted:
         if self._file is None:
             return self._segment.ctx, self._segment.place
         return self._file.ctx, self._file.place
+
+    @property
+    def is_early(self) -> bool:
+        """Whether the segment is of a release that had one partition."""
+        return self._file is None
 
     @property
     def corpus(self) -> Corpus:
@@ -248,6 +254,13 @@ def check(segment: Segment) -> None:
         check_partition(partition, index.settings.layout, ctx, place)
 
 
+def check_rows(segment: Segment, training: Training) -> None:
+    """Hold the tokens against the texts of rows, but for those of early releases."""
+    index = Inverted(segment)
+    if not index.is_early:
+        check_texts(segment, index.settings, index.partitions, training)
+
+
 def kind_at(details: bytes) -> Kind:
     """Return the type of an entry: one that filters ask for words, or one that they do not."""
     return _OF_WORDS if says_words(details) else INVERTED
@@ -269,6 +282,7 @@ INVERTED = Kind(
     staging=Staging(stage, is_staged, finish),
     of_details=kind_at,
     describe=describe_full_text,
+    check_rows=check_rows,
 )
 """The index type."""
 
