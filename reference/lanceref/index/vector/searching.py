@@ -64,14 +64,13 @@ def ranking(model: Model, query: AnyVectors) -> tuple[NDArray[np.int64], Floats]
 def _nearest(partition: Partition, query: AnyVectors, asked: Asked, alive: Moved) -> Neighbours:
     """Return the rows of a partition that may be nearest: all, or what a walk finds."""
     kept, keys = alive(partition.keys)
+    if partition.graph is not None and worth_walking(kept):
+        return walk(partition.graph, partition.stored.score(query, asked.mode), asked, kept, keys)
     if isinstance(partition.stored, Bounded) and asked.range == EVERYWHERE:
         rows, near = partition.stored.nearest(query, asked.mode, kept, asked.k)
         places = rows if len(keys) == len(kept) else np.cumsum(kept)[rows] - 1
         return Neighbours(keys[places], near).within(asked.range)
-    score = partition.stored.score(query, asked.mode)
-    if partition.graph is not None and worth_walking(kept):
-        return walk(partition.graph, score, asked, kept, keys)
-    near = score(slice(None))
+    near = partition.stored.score(query, asked.mode)(slice(None))
     if not kept.all():
         near = near[kept]
     return Neighbours(keys, near).within(asked.range)

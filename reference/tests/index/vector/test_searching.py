@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lanceref.errors import QueryRefused
 from lanceref.index.vector.asked import Asked
 from lanceref.index.vector.searching import ranking, search
 from lanceref.index.vector.storage import Model
@@ -61,3 +62,14 @@ def test_rows_that_do_not_count_are_not_found(index):
     (found,) = search(index, VALUES[10:11], Asked(600, 1), odd)
     assert 300 == len(found.ids)
     assert all(key > 10**6 and key % 2 for key in found.ids.tolist())
+
+
+@pytest.mark.parametrize("type_", ["IVF_HNSW_FLAT", "IVF_HNSW_SQ", "IVF_HNSW_PQ"])
+def test_where_there_is_a_graph_it_is_walked(type_, tmp_path):
+    """Whatever its vectors are kept as: fewer than are wanted may not be kept on the way."""
+    dataset = write(VALUES, tmp_path)
+    more = {"num_sub_vectors": 4} if type_.endswith("PQ") else {}
+    dataset.create_index("v", type_, num_partitions=1, **more)
+
+    with pytest.raises(QueryRefused, match="ef must be"):
+        search(opened(dataset), VALUES[:1], Asked(20, ef=10), every)
