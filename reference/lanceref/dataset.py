@@ -51,6 +51,7 @@ LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 """Transaction property that holds the message of a commit."""
 
 _LATE = {
+    "VectorSearchQuery": ("lanceref.search_filter", "VectorSearchQuery"),
     "VectorIndexReader": ("lanceref.vector_index_reader", "VectorIndexReader"),
     "_coerce_query_vector": ("lanceref.query.vector_query", "query_array"),
 }

@@ -6,10 +6,12 @@ Names, defaults and errors are pylance's.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 import pyarrow as pa
 
+from lanceref.compute import pc
 from lanceref.errors import NotFound, NotYet, QueryRefused, SchemaRefused
 from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.projection import Projection, scan_projection, take_projection
@@ -17,6 +19,7 @@ from lanceref.query.columns import Computed, bind_columns
 from lanceref.query.full_text import FullTextQuery
 from lanceref.query.minhash_query import MinHashQuery
 from lanceref.query.ordering import ColumnOrdering
+from lanceref.query.restriction import Restricted
 from lanceref.query.rows import condition
 from lanceref.scan_statistics import ScanStatistics
 from lanceref.scanner import LanceScanner, ScanOptions
@@ -106,6 +109,7 @@ def describe(
     ValueError or TypeError for another wrong argument and for one that there is not, NotYet.
     """
     _check(limit, offset, arguments)
+    filter = _searched(snapshot, filter, arguments)
     nearest = _nearest(arguments, snapshot, limit, given=fragments)
     if arguments.get("include_deleted_rows"):
         snapshot, fragments = _with_deleted(snapshot, fragments, arguments)
@@ -140,6 +144,19 @@ def describe(
     return _search(
         snapshot, fragments, search, (columns, system, schema), options, arguments, filter
     )
+
+
+def _searched(snapshot: Snapshot, filter: object, arguments: ScanArguments) -> object:
+    """Return a filter of rows for one that may be a search. Raises QueryRefused."""
+    if isinstance(filter, NoneType | str | pc.Expression | Restricted):
+        return filter
+    from lanceref.search_filter import with_search  # it describes searches itself
+
+    def run(filter: object, asked: ScanArguments) -> LanceScanner:
+        asked = {**asked, "with_row_id": True, "disable_scoring_autoprojection": True}
+        return describe(snapshot, snapshot.fragments, [], filter, None, None, asked)
+
+    return with_search(filter, arguments, run)
 
 
 def _with_deleted(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lanceref.compute import pc
 from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.query.restriction import Restricted, RestrictedFilter
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -130,6 +131,9 @@ def bind_filter(given: object, schema: pa.Schema) -> Filter:
     """Return a filter over the columns of a schema. Raises QueryRefused, TypeError."""
     if isinstance(given, pc.Expression):
         return _bind_arrow(given, schema)
+    if isinstance(given, Restricted):
+        own = None if given.filter is None else bind_filter(given.filter, schema)
+        return RestrictedFilter(own, given.ids)
     if not isinstance(given, str):
         raise TypeError(f"filter must be SQL text or an Arrow expression, got {type(given)}")
     return _bind_sql(given, schema)

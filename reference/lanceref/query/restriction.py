@@ -1,0 +1,50 @@
+"""Restriction: a filter, and the rows that another search has found.
+
+A row passes when the filter lets it and its id is among those that were found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.table.lineage import ROW_ID
+
+if TYPE_CHECKING:
+    from lanceref.query.filter import Filter
+    from lanceref.query.pruning import Bounding
+    from lanceref.query.questions import Plan
+    from lanceref.query.routing import ByPath
+
+
+@dataclass(frozen=True, slots=True)
+class Restricted:
+    """A filter as a caller gives it, None for none, and row ids."""
+
+    filter: object
+    ids: NDArray[np.uint64]
+
+
+class RestrictedFilter:
+    """The same, bound to columns."""
+
+    def __init__(self, own: Filter | None, ids: NDArray[np.uint64]) -> None:
+        self._own, self._ids = own, np.unique(ids)
+        columns, paths = ((), ()) if own is None else (own.columns, own.paths)
+        self.columns: tuple[str, ...] = tuple(dict.fromkeys((*columns, ROW_ID)))
+        self.paths: tuple[str, ...] = tuple(dict.fromkeys((*paths, ROW_ID)))
+        self.boundings: tuple[Bounding, ...] = () if own is None else own.boundings
+
+    def mask(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
+        """Return for each row of a batch whether it is asked for. Raises QueryFailed."""
+        ids = batch[ROW_ID].to_numpy(zero_copy_only=False)
+        found = np.isin(ids, self._ids)
+        return found if self._own is None else found & self._own.mask(batch)
+
+    def plan(self, indices: ByPath) -> Plan | None:
+        """Return nothing: an index knows only a part of it."""
+        return None
