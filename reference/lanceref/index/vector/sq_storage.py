@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +31,7 @@ from lanceref.index.vector.storage import (
     Score,
     StorageType,
 )
+from lanceref.kernels.bounded import Rows, nearest
 from lanceref.kernels.distance import AnyVectors, Floats
 from lanceref.kernels.scalar_quantizer import (
     Bounds,
@@ -51,7 +52,7 @@ SAMPLE_RATE = 256
 """Vectors for each byte value that the bounds are taken from."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SqRows:
     """The bytes [n, d] of a partition, and their squared lengths [n]; none for dot."""
 
@@ -71,6 +72,28 @@ class SqRows:
             return dot_distances(query, self.codes[rows], self.bounds)
 
         return dot if self.model.metric == "dot" else l2
+
+    def nearest(
+        self, query: AnyVectors, mode: Mode, kept: NDArray[np.bool_], k: int
+    ) -> tuple[Rows, Floats]:
+        """Return the rows that may be nearest by half of their bytes, and their distances."""
+        score = self.score(query, mode)
+        if self.model.metric == "dot":
+            rows: Rows = np.flatnonzero(kept)
+            return rows, score(slice(None))[rows]
+        codes, squares = self._halves
+        asked = quantize(query[None, : codes.shape[1]], self.bounds)[0]
+        bounds = l2_distances(asked, codes, squares, self.bounds)
+        bounds[~kept] = np.inf
+        rows, near = nearest(bounds, bounds, k, score)
+        there = kept[rows]
+        return rows[there], near[there]
+
+    @cached_property
+    def _halves(self) -> tuple[Codes, NDArray[np.floating]]:
+        """The first half of the bytes of all rows, and their squared lengths."""
+        codes = np.ascontiguousarray(self.codes[:, : self.codes.shape[1] // 2])
+        return codes, squares_of(codes)
 
     def points(self) -> AnyVectors:
         """Return the numbers that bytes stand for; where only differences count, from 0 on."""

@@ -7,10 +7,10 @@ import pytest
 from lanceref.context import Context
 from lanceref.errors import FormatError
 from lanceref.index.vector.metadata_text import compact, parse_object
-from lanceref.index.vector.sq_storage import SQ, Sq
+from lanceref.index.vector.sq_storage import SQ, Sq, SqRows
 from lanceref.index.vector.storage import Model
 from lanceref.kernels.distance import distances
-from lanceref.kernels.scalar_quantizer import Bounds
+from lanceref.kernels.scalar_quantizer import Bounds, quantize, squares_of
 
 from .indexed import near, opened, points, table, write
 
@@ -105,6 +105,28 @@ def test_segments_of_other_bounds_are_merged(scaled):
         wanted, _ = near(dataset, q, k=10, use_index=False)
         found, _ = near(dataset, q, k=10, nprobes=2)
         assert 8 <= len({*found} & {*wanted})
+
+
+@pytest.mark.parametrize("dimension", [1, 7, 64, 300])
+@pytest.mark.parametrize("metric", ["l2", "dot"])
+def test_the_nearest_are_found_by_half_of_the_bytes(metric, dimension):
+    """With the same distances to the last bit, of kept rows only, however few they are."""
+    random = np.random.default_rng(dimension)
+    values = random.normal(size=(3000, dimension)).astype(np.float32)
+    bounds = Bounds(-4.0, 4.0)
+    codes = quantize(values, bounds)
+    stored = SqRows(codes, squares_of(codes), Model(metric, values[:1]), bounds)
+    near = stored.score(values[9], "normal")(slice(None))
+    for share in (1.0, 0.5, 0.001):
+        kept = random.random(len(values)) < share
+        for k in (0, 1, 20):
+            rows, found = stored.nearest(values[9], "normal", kept, k)
+            assert (np.diff(rows) > 0).all()
+            assert kept[rows].all()
+            np.testing.assert_array_equal(found, near[rows])
+            np.testing.assert_array_equal(np.sort(found)[:k], np.sort(near[kept])[:k])
+    if (metric, dimension) == ("l2", 7):
+        assert len(stored.nearest(values[9], "normal", near >= 0, 1)[0]) < 1500
 
 
 @pytest.mark.oracle
