@@ -58,15 +58,21 @@ class Cleanup(OpenTable):
         error_if_tagged_old_versions: bool = True,
         delete_rate_limit: int | None = None,
         versions: Sequence[int] | None = None,
+        delete_concurrency: int | None = None,
     ) -> CleanupStats:
         """Remove old versions and the files only they need.
 
         A version goes when it is older than the open one and than `older_than` and not among the
         latest `retain_versions`, or listed in `versions`. At most `delete_rate_limit` files go in a
-        second. Raises CleanupRefused for a version with a tag and for a number below 1.
+        second, one after the other whatever `delete_concurrency` says. Raises CleanupRefused for a
+        version with a tag and for a number below 1.
         """
         if delete_rate_limit is not None and unsigned(delete_rate_limit) == 0:
             raise CleanupRefused("delete_rate_limit must be greater than 0, got 0")
+        if delete_concurrency is not None and not 0 < unsigned(delete_concurrency) < 2**61:
+            raise CleanupRefused(
+                f"delete_concurrency must be between 1 and {2**61 - 1}, got {delete_concurrency}"
+            )
         plan = self._asked(
             older_than,
             retain_versions,

@@ -46,16 +46,30 @@ from lanceref.txn.transaction import MESSAGE_KEY
 
 if TYPE_CHECKING:
     from lanceref.committing import BulkCommitResult
+    from lanceref.file.session import LanceFileSession
 
 LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 """Transaction property that holds the message of a commit."""
 
 _LATE = {
+    "AlterColumn": ("lanceref.evolution", "AlterColumn"),
+    "Branch": ("lanceref.table.refs", "Branch"),
+    "BulkCommitResult": ("lanceref.committing", "BulkCommitResult"),
+    "DataStatistics": ("lanceref.stats", "DataStatistics"),
+    "DatasetStats": ("lanceref.stats", "DatasetStats"),
+    "DeleteResult": ("lanceref.edits", "DeleteResult"),
+    "ExecuteResult": ("lanceref.merge_insert", "MergeResult"),
+    "FieldStatistics": ("lanceref.stats", "FieldStatistics"),
+    "MergeInsertBuilder": ("lanceref.merge_insert", "MergeInsertBuilder"),
+    "Tag": ("lanceref.table.refs", "Tag"),
+    "UpdateResult": ("lanceref.edits", "UpdateResult"),
+    "serialize_row_addrs": ("lanceref.query.row_lists", "serialize_row_addrs"),
+    "write_dataset": ("lanceref.write", "write_dataset"),
     "VectorSearchQuery": ("lanceref.search_filter", "VectorSearchQuery"),
     "VectorIndexReader": ("lanceref.vector_index_reader", "VectorIndexReader"),
     "_coerce_query_vector": ("lanceref.query.vector_query", "query_array"),
 }
-"""Names that stand here too, and need what a table without vectors does not."""
+"""Names that stand here too, and are loaded when they are asked for."""
 
 __all__ = [
     "LANCE_COMMIT_MESSAGE_KEY",
@@ -184,6 +198,12 @@ class LanceDataset(
         for branch in branches:
             store.prune(f"{TREE}/{branch}")
         store.prune("")
+
+    def new_file_session(self) -> LanceFileSession:
+        """Return a session for files below the folder of the table, reached as it is."""
+        from lanceref.file.session import LanceFileSession
+
+        return LanceFileSession(self._snapshot.store.root, self.latest_storage_options())
 
     @property
     def _ds(self) -> LanceDataset:

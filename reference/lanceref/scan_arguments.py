@@ -80,8 +80,6 @@ SYSTEM_OPTIONS: tuple[tuple[SystemOption, str], ...] = (
 
 NOT_YET = (
     "minhash",
-    "row_addr_allowlist",
-    "row_addr_blocklist",
     "substrait_aggregate",
 )
 """Arguments that need what this implementation does not have yet."""
@@ -122,9 +120,9 @@ def describe(
     search = _full_text(arguments, snapshot) if nearest is None else nearest
     if arguments.get("index_segments") is not None and not _asks_vectors(arguments):
         raise QueryRefused("Not supported: with_index_segments is only supported for vector search")
-    before = filter if search is None or arguments.get("prefilter") else None
-    plain = columns if search is None else []
-    projection, computed = _projection(schema, plain, system)
+    first = search is None or arguments.get("prefilter")
+    before = _listed(filter if first else None, arguments)
+    projection, computed = _projection(schema, columns if search is None else [], system)
     options = ScanOptions(
         arguments.get("batch_size"),
         arguments.get("batch_size_bytes"),
@@ -144,6 +142,16 @@ def describe(
     return _search(
         snapshot, fragments, search, (columns, system, schema), options, arguments, filter
     )
+
+
+def _listed(filter: object, arguments: ScanArguments) -> object:
+    """Return a filter kept to the rows that a caller lists. Raises TypeError, QueryRefused."""
+    lists = arguments.get("row_addr_allowlist"), arguments.get("row_addr_blocklist")
+    if lists == (None, None):
+        return filter
+    from lanceref.query.row_lists import kept_to_lists
+
+    return kept_to_lists(filter, *lists)
 
 
 def _searched(snapshot: Snapshot, filter: object, arguments: ScanArguments) -> object:

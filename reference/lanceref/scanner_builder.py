@@ -152,6 +152,13 @@ class ScannerBuilder:
         given = {name: value for name, value in asked.items() if value is not None}
         return self._set("nearest", given)
 
+    def row_addr_prefilter(
+        self, allowlist: bytes | None = None, blocklist: bytes | None = None
+    ) -> Self:
+        """Set which rows alone may be found, and which may not; None for all, and for none."""
+        self._set("row_addr_allowlist", allowlist)
+        return self._set("row_addr_blocklist", blocklist)
+
     def minhash_search(self, query: MinHashQuery) -> Self:
         """Ask for texts alike. Raises TypeError for another query."""
         if not isinstance(query, MinHashQuery):

@@ -8,13 +8,10 @@ is not among the nearest of what was found.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import cast
-
-import numpy as np
-from numpy.typing import NDArray
 
 from lanceref.compute import pc
 from lanceref.errors import QueryRefused
+from lanceref.index.row_set import RowSet, row_set
 from lanceref.query.full_text import FullTextQuery, MatchQuery
 from lanceref.query.restriction import Restricted
 from lanceref.scan_arguments import ScanArguments
@@ -83,7 +80,7 @@ def with_search(given: object, arguments: ScanArguments, run: Run) -> object:
             "Not supported: Only Match queries are supported currently when using FTS as a "
             "post-filter"
         )
-    return Restricted(filter, _ids(run(None, {"full_text_query": search})))
+    return Restricted(filter, _rows(run(None, {"full_text_query": search})))
 
 
 def _near(
@@ -94,12 +91,12 @@ def _near(
         before = filter
     else:
         words: ScanArguments = {"full_text_query": arguments.get("full_text_query")}
-        before = Restricted(None, _ids(run(None, words)))
-    return Restricted(filter, _ids(run(before, {"nearest": search.inner(), "prefilter": True})))
+        before = Restricted(None, _rows(run(None, words)))
+    return Restricted(filter, _rows(run(before, {"nearest": search.inner(), "prefilter": True})))
 
 
-def _ids(scan: LanceScanner) -> NDArray[np.uint64]:
-    return cast("NDArray[np.uint64]", scan.to_table()[ROW_ID].to_numpy())
+def _rows(scan: LanceScanner) -> RowSet:
+    return row_set(scan.to_table()[ROW_ID].to_numpy())
 
 
 def _parts(given: object) -> tuple[object, FullTextQuery | VectorSearchQuery | None]:

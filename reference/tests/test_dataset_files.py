@@ -82,3 +82,11 @@ def test_the_lists_are_those_of_pylance(dataset):
         assert other.schema == one.schema
         rows = [sorted(map(str, table.to_pylist())) for table in (one, other)]
         assert rows[0] == rows[1]
+
+
+def test_files_of_a_table_are_opened_by_a_session(tmp_path):
+    """Below its folder."""
+    made = lanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
+    (name,) = (one.name for one in (tmp_path / "data").iterdir())
+
+    assert 2 == made.new_file_session().open_reader(f"data/{name}").num_rows()

@@ -1,5 +1,6 @@
 """Public names of the package."""
 
+import importlib
 import subprocess
 import sys
 
@@ -60,3 +61,15 @@ def test_a_dataset_does_without_what_is_slow_to_import():
     )
 
     assert "set()" == told.strip()
+
+
+NAMES = ["AlterColumn", "Branch", "BulkCommitResult", "DataStatistics", "DatasetStats"]
+NAMES += ["DeleteResult", "ExecuteResult", "FieldStatistics", "MergeInsertBuilder", "Tag"]
+NAMES += ["UpdateResult", "VectorSearchQuery", "serialize_row_addrs", "write_dataset"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_that_stand_in_other_modules_are_found_here(name):
+    """As in pylance."""
+    module = importlib.import_module("lanceref.dataset")
+    assert callable(getattr(module, name))

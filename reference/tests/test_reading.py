@@ -254,7 +254,7 @@ def test_what_is_known_without_reading(tmp_path):
     assert (9, 4, True) == (len(made), made.max_field_id, made.has_stable_row_ids)
 
 
-@pytest.mark.parametrize("argument", ["row_addr_allowlist", "minhash"])
+@pytest.mark.parametrize("argument", ["substrait_aggregate", "minhash"])
 def test_a_search_is_not_there_yet(tmp_path, argument):
     """It is refused, not ignored."""
     with pytest.raises(NotImplementedError):

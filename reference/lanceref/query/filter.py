@@ -133,7 +133,7 @@ def bind_filter(given: object, schema: pa.Schema) -> Filter:
         return _bind_arrow(given, schema)
     if isinstance(given, Restricted):
         own = None if given.filter is None else bind_filter(given.filter, schema)
-        return RestrictedFilter(own, given.ids)
+        return RestrictedFilter(own, given.rows, blocked=given.blocked)
     if not isinstance(given, str):
         raise TypeError(f"filter must be SQL text or an Arrow expression, got {type(given)}")
     return _bind_sql(given, schema)

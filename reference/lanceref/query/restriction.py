@@ -1,6 +1,7 @@
-"""Restriction: a filter, and the rows that another search has found.
+"""Restriction: a filter, and the only rows that may pass, by their ids.
 
-A row passes when the filter lets it and its id is among those that were found.
+A row passes when the filter lets it and its id is among those that another search has found, or
+that a caller allows, and not among those that a caller blocks.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.index.row_set import RowSet
 from lanceref.table.lineage import ROW_ID
 
 if TYPE_CHECKING:
@@ -23,17 +25,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Restricted:
-    """A filter as a caller gives it, None for none, and row ids."""
+    """A filter as a caller gives it, None for none, and row ids: those that pass, or do not."""
 
     filter: object
-    ids: NDArray[np.uint64]
+    rows: RowSet
+    blocked: bool = False
 
 
 class RestrictedFilter:
     """The same, bound to columns."""
 
-    def __init__(self, own: Filter | None, ids: NDArray[np.uint64]) -> None:
-        self._own, self._ids = own, np.unique(ids)
+    def __init__(self, own: Filter | None, rows: RowSet, *, blocked: bool = False) -> None:
+        self._own, self._rows, self._blocked = own, rows, blocked
         columns, paths = ((), ()) if own is None else (own.columns, own.paths)
         self.columns: tuple[str, ...] = tuple(dict.fromkeys((*columns, ROW_ID)))
         self.paths: tuple[str, ...] = tuple(dict.fromkeys((*paths, ROW_ID)))
@@ -42,7 +45,8 @@ class RestrictedFilter:
     def mask(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
         """Return for each row of a batch whether it is asked for. Raises QueryFailed."""
         ids = batch[ROW_ID].to_numpy(zero_copy_only=False)
-        found = np.isin(ids, self._ids)
+        found = np.full(len(ids), self._blocked)
+        found[self._rows.among(ids)] = not self._blocked
         return found if self._own is None else found & self._own.mask(batch)
 
     def plan(self, indices: ByPath) -> Plan | None:

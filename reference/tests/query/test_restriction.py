@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from lanceref.index.row_set import RowSet, row_set
 from lanceref.query.filter import bind_filter
 from lanceref.query.restriction import Restricted
 
@@ -23,7 +24,7 @@ BATCH = pa.record_batch([pa.array([1, 2, None, 4]), pa.array([7, 8, 9, 10], pa.u
 )
 def test_both_must_hold(own, ids, passed):
     """Ids in any order, twice, and of no row; the id is a column it reads once."""
-    bound = bind_filter(Restricted(own, np.array(ids, np.uint64)), SCHEMA)
+    bound = bind_filter(Restricted(own, row_set(np.array(ids, np.uint64))), SCHEMA)
 
     assert passed == bound.mask(BATCH).tolist()
     assert 1 == bound.columns.count("_rowid") == bound.paths.count("_rowid")
@@ -32,7 +33,17 @@ def test_both_must_hold(own, ids, passed):
 
 def test_bounds_are_those_of_the_filter():
     """None without one."""
-    bound = bind_filter(Restricted("a > 1", np.array([1], np.uint64)), SCHEMA)
+    bound = bind_filter(Restricted("a > 1", row_set(np.array([1], np.uint64))), SCHEMA)
 
     assert ["a"] == [one.path for one in bound.boundings]
-    assert () == bind_filter(Restricted(None, np.array([1], np.uint64)), SCHEMA).boundings
+    assert () == bind_filter(Restricted(None, row_set(np.array([1], np.uint64))), SCHEMA).boundings
+
+
+def test_blocked_rows_do_not_pass():
+    """Nor do those of a fragment that is blocked as a whole."""
+    rows = row_set(np.array([8], np.uint64))
+    blocked = bind_filter(Restricted("a > 1", rows, blocked=True), SCHEMA)
+    whole = bind_filter(Restricted(None, RowSet(whole=frozenset([0]))), SCHEMA)
+
+    assert [False, False, False, True] == blocked.mask(BATCH).tolist()
+    assert [True] * 4 == whole.mask(BATCH).tolist()
