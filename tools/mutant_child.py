@@ -36,7 +36,7 @@ import pyroaring
 import regex
 import sqlglot
 import xxhash
-from mutant_swap import imported
+from mutant_swap import Changes, imported
 from sources import Source
 
 LOADED = (google, jsonschema, ml_dtypes, np, pyarrow, pyroaring, regex, sqlglot, xxhash)
@@ -105,6 +105,7 @@ class Judge:
         sys.path[:0] = [str(root / "reference"), str(root / "conformance")]
         self._live = imported(LIVE)
         self._run = _Run(root, None)
+        self._unfit: dict[str, bool] = {}
         gc.freeze()
 
     def killer(self, source: Source, tree: ast.Module, ids: Sequence[str]) -> Verdict:
@@ -112,7 +113,20 @@ class Judge:
         changes = self._live.changes(source.path, tree)
         if changes is None:
             return killer(self._root, source.module, tree, ids)
+        asked = [name for name in ids if not self._unfit.get(name)]
+        verdict = self._ask(changes, asked)
+        while verdict.case in asked and self._is_unfit(verdict.case):
+            asked.remove(verdict.case)
+            verdict = self._ask(changes, asked)
+        return verdict
 
+    def _is_unfit(self, case: str) -> bool:
+        """Whether a case has another answer where nothing is changed but everything imported."""
+        if case not in self._unfit:
+            self._unfit[case] = bool(self._ask([], [case]).case)
+        return self._unfit[case]
+
+    def _ask(self, changes: Changes, ids: Sequence[str]) -> Verdict:
         def work(tell: Callable[[str], None]) -> None:
             self._live.put(changes)
             _ask(self._run, ids, tell)

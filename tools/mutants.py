@@ -1,8 +1,8 @@
 """Mutants: small wrong changes of a parser, one at a time.
 
 The operators are those a reader of bytes goes wrong by: a bound off by one, a check left out, the
-other end first, another mask or shift, a level compared wrongly. What builds an error, an
-annotation or a docstring is left alone.
+other end first, another mask or shift, a level compared wrongly. What builds an error or
+says its place, an annotation or a docstring is left alone.
 
     mutants(source)             every mutant of a file, in the order of its text
     mutated(source, mutant)     the tree with that one change
@@ -48,6 +48,7 @@ OTHER_END = {"little": "big", "big": "little"}
 CALLS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
 _LITTLE = re.compile(r"<[uifc]\d")
 _CHECK = re.compile(r"_?check(_|$)|_?require(_|$)|_?bound(_|$)")
+_PLACE = re.compile(r"(\w+\.)*ctx\.at|Place")
 _CLAUSE = re.compile(r"L\.[a-z0-9-]+(\.[a-z0-9-]+)+")
 
 
@@ -113,13 +114,18 @@ def _changes(tree: ast.Module) -> Iterator[Found]:
 
 
 def _own(function: Function) -> Iterator[ast.AST]:
-    """Yield the nodes of a function's body, without inner functions, errors and annotations."""
+    """Yield the nodes of a function's body.
+
+    Inner functions, errors, the places they name, and annotations are left out.
+    """
     pending: list[ast.AST] = list(reversed(function.body))
     while pending:
         node = pending.pop()
         if isinstance(node, Function | ast.ClassDef | ast.Raise | ast.JoinedStr | ast.Assert):
             continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue
+        if isinstance(node, ast.Call) and _PLACE.fullmatch(ast.unparse(node.func)):
             continue
         yield node
         annotation = node.annotation if isinstance(node, ast.AnnAssign) else None

@@ -74,3 +74,12 @@ def test_a_refusal_names_its_clause(judge):
     tree = changed('"L.file.footer.magic", file', '"L.file.footer.other", file')
 
     assert Verdict(case, OTHER_CLAUSE) == judge.killer(FOOTER, tree, [case])
+
+
+def test_a_case_that_fails_as_it_is_notices_nothing(judge, monkeypatch):
+    """It is left out, and the next one asked."""
+    first, second = CASES
+    monkeypatch.setitem(judge._unfit, first, True)
+    tree = changed("magic != MAGIC", "magic == MAGIC")
+
+    assert second == judge.killer(FOOTER, tree, CASES).case

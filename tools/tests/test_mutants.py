@@ -18,6 +18,7 @@ def parse(data: bytes, at: int = 3) -> int:
     if at + 2 > len(data):
         raise ValueError(f"{at + 2} bytes wanted, {len(data)} there")
     check_end(data)
+    place = self.ctx.at(at - 1, 4)
     size = int.from_bytes(data[at : at + 2], "little") & 0xFFF
     return min(size << 1, 9) if not data or "<u2" else 0
 '''

@@ -94,6 +94,8 @@ _ITEMS = (
           "L.page.dictionary.index-range", byte("field c", "values", at=0, new=7)),
     fault("file/2.1/dictionary/string", "short", "a dictionary one byte short",
           "L.codec.variable.offsets", resize(2, -1)),
+    fault("file/2.1/dictionary/string", "head", "a dictionary of three bytes",
+          "L.codec.variable.header", resize(2, -107), flags=("BufferTooShort",)),
     fault("file/2.1/dictionary/string", "offset-width", "dictionary offsets of 16 bits",
           "L.codec.variable.header", byte("field c", "header", at=0, new=16),
           flags=("WidthMismatch",)),

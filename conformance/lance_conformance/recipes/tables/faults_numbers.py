@@ -111,6 +111,8 @@ _BITMAPS = (
           _runs(4, 0, 1, 1, 1)),
     _case(_BITMAP, "runs-past", "a run that leaves 16 bits", "L.table.roaring.order",
           _runs(2, 2**16 - 1, 1)),
+    _case(_BITMAP, "runs-last", "a run to the last of 16 bits, in a fragment of fewer rows",
+          "L.table.deletions.range", _runs(2, 2**16 - 2, 1)),
     _case(_BITMAP, "runs-fewer", "runs of fewer values than stated",
           "L.table.roaring.containers", _runs(3, 0, 1)),
     _case(_BITMAP, "runs-end", "runs that end early", "L.table.roaring.containers",
@@ -178,6 +180,10 @@ def _more_fields(message: DataFile) -> None:
 
 
 _MANIFESTS = (
+    _case(_PLAIN, "only-footer", "nothing but a footer", "L.table.manifest.section",
+          _anew(words(0) + words(0, 2, width=2) + b"LANC", "_versions/*.manifest")),
+    _case(_PLAIN, "no-files", "2**31 rows in no file", "L.table.limits.no-file",
+          manifest(_no_files)),
     _case(_PLAIN, "fragment-tree", "fragments in a tree", "L.table.flags.content",
           manifest(_tree)),
     _case(_PLAIN, "fragment-id", "a fragment of id 2**32", "L.table.fragments.address",
