@@ -33,7 +33,7 @@ def check_contents(opened: DataFile, field: Field) -> None:
         kinds = _numbers(descriptors, 0)
         if len(kinds) and int(kinds.max()) >= KINDS:
             raise UnknownEncoding(
-                "L.blob.kind", place, found=f"blob kind {int(kinds.max())}", wanted="0 to 3"
+                "L.blob.kind", place, found=f"blob kind {int(kinds.max())}", wanted="0 to 5"
             )
         for extent in _inline(descriptors):
             if extent.end > opened.footer.start:

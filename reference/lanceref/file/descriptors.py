@@ -39,7 +39,7 @@ BLOB_DESCRIPTOR = pa.struct(
 )
 """What the data file holds, and what a table shows."""
 
-INLINE, PACKED, DEDICATED, EXTERNAL = range(4)
+INLINE, PACKED, DEDICATED, EXTERNAL, MANAGED, OF_BASE = range(6)
 """Where a blob lies."""
 
 PREPARED = pa.struct(
@@ -179,7 +179,7 @@ def prepared(array: pa.Array, field: Field, data: DataArea) -> Iterator[Descript
         if kind == INLINE:
             bytes_ = row["data"].as_buffer() or b""
             yield Descriptor(INLINE, data.write(bytes_).offset, len(bytes_))
-        elif kind in (PACKED, DEDICATED, EXTERNAL):
+        elif kind in (PACKED, DEDICATED, EXTERNAL, MANAGED, OF_BASE):
             yield Descriptor(kind, position or 0, size or 0, blob_id or 0, uri or "")
         else:
             raise DataRefused(f"blob field '{field.name}' row {number}: kind {kind}")

@@ -24,7 +24,7 @@ from lanceref.file.column_reader import RUN_BYTES
 DESCRIPTOR = pa.struct([("position", pa.uint64()), ("size", pa.uint64())])
 """What the pages of a blob column hold, and what a table shows of it."""
 
-KINDS = 4
+KINDS = 6
 """Kinds of the blobs whose descriptors can point out of the file."""
 
 Words = NDArray[np.uint64]

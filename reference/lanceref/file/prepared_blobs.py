@@ -18,7 +18,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from lanceref.errors import DataRefused
-from lanceref.file.descriptors import DEDICATED, INLINE, PACKED, PREPARED, sidecar_path
+from lanceref.file.descriptors import (
+    DEDICATED,
+    INLINE,
+    MANAGED,
+    OF_BASE,
+    PACKED,
+    PREPARED,
+    sidecar_path,
+)
 from lanceref.storage import Sink, Store
 
 EXTENSION = {"ARROW:extension:name": "lance.blob.v2"}
@@ -37,6 +45,7 @@ class BlobDescriptor:
     position: int | None = None
     size: int | None = None
     data: bytes | None = None
+    uri: str | None = None
 
     def row(self) -> dict[str, object] | None:
         """Return the prepared row."""
@@ -45,7 +54,7 @@ class BlobDescriptor:
         return {
             "kind": self.kind,
             "data": self.data,
-            "uri": None,
+            "uri": self.uri,
             "blob_id": self.blob_id,
             "blob_size": self.size,
             "position": self.position,
@@ -58,6 +67,8 @@ class BlobDescriptor:
             )
         if self.kind == DEDICATED:
             return f"Dedicated {{ blob_id: {self.blob_id}, size: {self.size} }}"
+        if self.kind in (MANAGED, OF_BASE):
+            return f"Managed {{ uri: {self.uri!r}, size: {self.size} }}"
         return "Null" if self.kind is None else f"Inline {{ size: {len(self.data or b'')} }}"
 
 
@@ -91,6 +102,22 @@ class BlobDescriptorArrayBuilder:
     def append_dedicated(self, blob_id: int, size: int) -> None:
         """Add a blob that is a whole file. Raises DataRefused."""
         self._held().append(BlobDescriptor(DEDICATED, _number(blob_id), None, size))
+
+    def append_managed(
+        self, uri: str, offset: int, size: int, *, base_id: int | None = None
+    ) -> None:
+        """Add a blob that lies in an object of the table. Raises DataRefused, OverflowError."""
+        if not {"", ".", ".."}.isdisjoint(uri.split("/")):
+            raise DataRefused(
+                f"Managed blob_uri must be a non-empty canonical relative object path, got {uri!r}"
+            )
+        start, length = operator.index(offset), operator.index(size)
+        if start < 0 or length < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        if start + length >= 1 << 64:
+            raise DataRefused(f"Managed blob range overflows u64: position={start}, size={length}")
+        kind = MANAGED if base_id is None else OF_BASE
+        self._held().append(BlobDescriptor(kind, base_id, start, length, uri=uri))
 
     def extend_packed(self, blob_id: int, offsets: Sequence[int], sizes: Sequence[int]) -> None:
         """Add blobs that share a file. Raises DataRefused."""

@@ -54,8 +54,8 @@ class Bases:
         """Open a deletion file; `path` begins with its folder. Raises FormatError likewise."""
         return self._open(path, base_id)
 
-    def open_relative(self, path: str, base_id: int) -> Source:
-        """Open an object of a base by its path there. Raises NotFound."""
+    def open_relative(self, path: str, base_id: int | None) -> Source:
+        """Open an object of a base, or of the table, by its path there. Raises NotFound."""
         return self.store_of(base_id).open(path)
 
     def _open(self, path: str, base_id: int | None) -> Source:

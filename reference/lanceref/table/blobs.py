@@ -11,11 +11,14 @@ Layout of a descriptor: u8 kind, u64 position, u64 size, u32 blob id, utf8 blob 
     2 dedicated   size from the start of the file of the blob id
     3 external    position and size in the object at the uri, the whole object when both are 0;
                   with a blob id the uri is relative to the base of that id
+    4 managed     position and size in the object at the uri, relative to the base of the data file
+    5 of a base   the same, relative to the base of the blob id; both nothing when the size is 0
 
 A blob id's file is `data/{name of the data file}/{id}.blob`, the id in 32 binary digits, lowest
 first.
 
-Clauses: L.blob.kind, L.blob.range, L.blob.sidecar, L.blob.external
+Clauses: L.blob.kind, L.blob.range, L.blob.sidecar, L.blob.external,
+L.blob.managed
 """
 
 from __future__ import annotations
@@ -28,7 +31,15 @@ import pyarrow as pa
 from lanceref.context import Context
 from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import FormatError, LimitExceeded, NotFound, UnknownEncoding
-from lanceref.file.descriptors import DEDICATED, EXTERNAL, INLINE, PACKED, sidecar_path
+from lanceref.file.descriptors import (
+    DEDICATED,
+    EXTERNAL,
+    INLINE,
+    MANAGED,
+    OF_BASE,
+    PACKED,
+    sidecar_path,
+)
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.storage import Source, open_source
 from lanceref.table.bases import Bases
@@ -67,6 +78,8 @@ class BlobFiles:
                 and (row["position"], row["size"]) == (NULL_POSITION, 0)
             ):
                 yield None
+            elif row.get("kind") in (MANAGED, OF_BASE) and not row["size"]:
+                yield self._range(self._source(INLINE, 0, ""), INLINE, 0, 0)
             else:
                 kind, number = row.get("kind", INLINE), row.get("blob_id", 0)
                 source = self._source(kind, number, row.get("blob_uri", ""))
@@ -107,8 +120,10 @@ class BlobFiles:
             return self._sidecar(number)
         if kind == EXTERNAL:
             return self._external(number, uri)
+        if kind in (MANAGED, OF_BASE):
+            return self._managed(self._file.base_id if kind == MANAGED else number, uri)
         raise UnknownEncoding(
-            "L.blob.kind", self._place, found=f"blob kind {kind}", wanted="0 to 3"
+            "L.blob.kind", self._place, found=f"blob kind {kind}", wanted="0 to 5"
         )
 
     def _sidecar(self, number: int) -> Source:
@@ -118,6 +133,16 @@ class BlobFiles:
         except FormatError as error:
             raise FormatError(
                 "L.blob.sidecar", self._place, found="no such file", wanted=path
+            ) from error
+
+    def _managed(self, base: int | None, uri: str) -> Source:
+        try:
+            if not {"", ".", ".."}.isdisjoint(uri.split("/")):
+                raise NotFound("no relative path below the table")
+            return self._bases.open_relative(uri, base)
+        except (NotFound, OSError) as error:
+            raise FormatError(
+                "L.blob.managed", self._place, found=f"{error}", wanted=f"the object {uri!r:.200}"
             ) from error
 
     def _external(self, base: int, uri: str) -> Source:

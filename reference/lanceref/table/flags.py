@@ -31,6 +31,9 @@ MANAGED_BLOBS = 16384
 NON_REUSABLE_FIELD_IDS = 32768
 ZONE_WRITE_SEED = 65536
 
+MANAGED_KEY = "lance.blob.managed"
+"""Schema metadata of a table that keeps blobs in objects of its own."""
+
 PAIRED = (MIXED_DATA_FILE_VERSIONS, FRAGMENT_REUSE_INDEX, MANAGED_BLOBS, ZONE_WRITE_SEED)
 """Bits that stand in both words or in none."""
 
@@ -169,6 +172,8 @@ def _content(manifest: table_pb2.Manifest) -> Iterator[tuple[int, str, bool]]:
         yield BASE_PATHS, "base paths", False
     if any(f.overlays for f in fragments):
         yield DATA_OVERLAY_FILES, "overlays", True
+    if manifest.schema_metadata.get(MANAGED_KEY) == b"true":
+        yield MANAGED_BLOBS, "managed blobs", False
     columns = ("column_row_ids", "column_created_at_versions", "column_last_updated_at_versions")
     if any(f.HasField(name) for f in fragments for name in columns):
         yield SPILLED_ROW_LINEAGE, "row ids or versions in a column", True

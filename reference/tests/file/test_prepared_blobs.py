@@ -134,3 +134,32 @@ def test_prepared_rows_take_the_place_of_others(tmp_path):
     table = lanceref.LanceDataset.commit(table, operation, read_version=1)
     (blob,) = table.take_blobs("b", indices=[0])
     assert b"new" == blob.readall()
+
+
+@pytest.mark.parametrize(
+    ("uri", "offset", "size", "error"),
+    [
+        ("", 0, 1, DataRefused),
+        ("/x", 0, 1, DataRefused),
+        ("a//b", 0, 1, DataRefused),
+        ("a/../b", 0, 1, DataRefused),
+        ("x", -1, 1, OverflowError),
+        ("x", 0, -1, OverflowError),
+        ("x", 2**64 - 1, 5, DataRefused),
+    ],
+)
+def test_what_is_no_object_of_a_table_is_refused(uri, offset, size, error):
+    """A path that leaves it, a range that no file has."""
+    with pytest.raises(error):
+        BlobDescriptorArrayBuilder("b").append_managed(uri, offset, size)
+
+
+def test_objects_of_a_table_are_named_below_it_or_a_base():
+    """The kind says which."""
+    builder = BlobDescriptorArrayBuilder("b")
+    builder.append_managed("x", 1, 2)
+    builder.append_managed("x", 1, 2, base_id=0)
+    rows = builder.finish().to_pylist()
+
+    assert [(4, None), (5, 0)] == [(row["kind"], row["blob_id"]) for row in rows]
+    assert [("x", 1, 2)] * 2 == [(row["uri"], row["position"], row["blob_size"]) for row in rows]

@@ -1,6 +1,7 @@
 """Blob descriptors of tables."""
 
 from pathlib import Path
+from types import ModuleType
 
 import pyarrow as pa
 import pytest
@@ -78,7 +79,11 @@ def test_a_descriptor_of_the_first_kind_lies_in_the_data_file(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("row", "error", "clause"),
     [
-        ((4, 0, 1, 0, ""), UnknownEncoding, "L.blob.kind"),
+        ((6, 0, 1, 0, ""), UnknownEncoding, "L.blob.kind"),
+        ((4, 0, 1, 0, ""), FormatError, "L.blob.managed"),
+        ((4, 0, 1, 0, "../x"), FormatError, "L.blob.managed"),
+        ((4, 0, 1, 0, "_blobs/none.blob"), FormatError, "L.blob.managed"),
+        ((5, 0, 1, 9, "x"), FormatError, "L.table.base.resolves"),
         ((0, 8, 3, 0, ""), OutOfRange, "L.blob.range"),
         ((1, 14, 1, 1, ""), OutOfRange, "L.blob.range"),
         ((2, 0, 10, 2, ""), OutOfRange, "L.blob.range"),
@@ -109,3 +114,51 @@ def test_many_descriptors_of_the_same_bytes_are_bounded(tmp_path: Path) -> None:
 def test_the_digits_of_a_blob_id_are_reversed() -> None:
     """The lowest binary digit comes first."""
     assert sidecar_path("x.lance", 6) == "x/011" + "0" * 29 + ".blob"
+
+
+def _managed(path: Path, module: ModuleType) -> str:
+    """Write blobs in objects of a table and of its bases, and return where it is."""
+    uri, base = path / "t", path / "base"
+    for folder in (uri / "_blobs", base / "_blobs"):
+        folder.mkdir(parents=True)
+        (folder / "x.blob").write_bytes(b"0123456789")
+    bases = [module.DatasetBasePath(str(base), "b", True, 1)]
+    rows = []
+    for given in ({}, {"base_id": 1}):
+        builder = module.BlobDescriptorArrayBuilder("b")
+        builder.append_managed("_blobs/x.blob", 2, 3, **given)
+        builder.append_managed("_blobs/x.blob", 9, 0, **given)
+        schema = pa.schema([builder.field], metadata={"lance.blob.managed": "true"})
+        rows.append(pa.Table.from_arrays([builder.finish()], schema=schema))
+    options = {"data_storage_version": "2.2", "initial_bases": bases}
+    module.write_dataset(rows[0], str(uri), **options)
+    module.write_dataset(rows[1], str(uri), mode="append")
+    return str(uri)
+
+
+def _bytes_of(module: ModuleType, uri: str) -> list[bytes]:
+    found = module.dataset(uri).scanner(blob_handling="all_binary").to_table()
+    return list(found["b"].to_pylist())
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("ours", [True, False])
+def test_objects_of_a_table_are_read_alike(tmp_path: Path, ours: bool) -> None:
+    """Whoever wrote them; through a clone and after a compaction and a cleanup too."""
+    import lance
+    import lanceref
+
+    made = _managed(tmp_path, lanceref if ours else lance)
+    wanted = [b"234", b"", b"234", b""]
+    kinds = [row["kind"] for row in lanceref.dataset(made).to_table()["b"].to_pylist()]
+
+    assert [4, 4, 5, 5] == kinds
+    assert wanted == _bytes_of(lance, made) == _bytes_of(lanceref, made)
+    assert [] == lanceref.validate(made, deep=True)
+    lanceref.dataset(made).tags.create("x", 1)
+    lanceref.dataset(made).shallow_clone(str(tmp_path / "c"), "x")
+    assert wanted[:2] == _bytes_of(lanceref, str(tmp_path / "c"))
+    lanceref.dataset(made).tags.delete("x")
+    lanceref.dataset(made).optimize.compact_files()
+    lanceref.dataset(made).cleanup_old_versions(retain_versions=1, delete_unverified=True)
+    assert wanted == _bytes_of(lance, made) == _bytes_of(lanceref, made)

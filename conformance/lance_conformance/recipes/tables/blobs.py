@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 
+import lanceref
 import pyarrow as pa
+from lanceref.file.prepared_blobs import BlobDescriptorArrayBuilder
 from lanceref.proto.encodings_v2_1_pb2 import REPDEF_NULLABLE_ITEM, PageLayout
 from lanceref.proto.file_pb2 import FileDescriptor
 
@@ -65,6 +69,24 @@ def _second_kind(uri: str) -> pa.Table:
     return pa.table({"b": pa.array(_SECOND, pa.large_binary())})
 
 
+def _managed(uri: str) -> pa.Table:
+    """Blobs in an object of the table, which a row of each data file shares."""
+    Path(uri, "_blobs").mkdir(parents=True)
+    Path(uri, "_blobs", "shared.blob").write_bytes(bytes(range(20)))
+    builder = BlobDescriptorArrayBuilder("b")
+    for start, size in ((2, 3), (10, 10), (0, 0)):
+        builder.append_managed("_blobs/shared.blob", start, size)
+    builder.append_null()
+    builder.append_inline(b"abc")
+    schema = pa.schema([builder.field], metadata={"lance.blob.managed": "true"})
+    rows = pa.Table.from_arrays([builder.finish()], schema=schema)
+    for mode in ("create", "append"):
+        lanceref.write_dataset(rows, uri, mode=mode, data_storage_version="2.2")
+    values = [bytes(range(2, 5)), bytes(range(10, 20)), b"", None, b"abc"]
+    found = pa.table({"b": pa.array(values * 2, pa.large_binary())})
+    return found.replace_schema_metadata(schema.metadata)
+
+
 def _file(version: str, slug: str, title: str, table: pa.Table) -> Positive:
     return Positive(
         id=f"file/{version}/blob/{slug}",
@@ -110,6 +132,17 @@ POSITIVES = (
         "2.2",
         ("L.blob.kind", "L.blob.range", "L.blob.sidecar"),
         _second_kind,
+    ),
+    replace(
+        _dataset(
+            "managed",
+            "blobs in an object of the table that two data files share",
+            "2.2",
+            ("L.blob.managed",),
+            _managed,
+        ),
+        features=("blob-managed",),
+        make=lambda: replace(dataset(_managed)(), made_by="reference"),
     ),
 )
 
@@ -201,5 +234,12 @@ NEGATIVES = (
         "the shared file is missing",
         "L.blob.sidecar",
         Remove("data/*/1000*.blob"),
+    ),
+    _fault(
+        "table/any/blob/managed",
+        "object",
+        "the shared object of the table is missing",
+        "L.blob.managed",
+        Remove("_blobs/shared.blob"),
     ),
 )
