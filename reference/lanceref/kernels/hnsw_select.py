@@ -16,7 +16,7 @@ from lanceref.kernels.hnsw_space import Space
 
 Mask = NDArray[np.bool_]
 
-NUMBERS_AT_ONCE = 1 << 19
+NUMBERS_AT_ONCE = 1 << 18
 """Numbers of the candidates' vectors that are held together, so that they stay in the cache."""
 
 

@@ -68,7 +68,7 @@ class Space:
         """
         count = len(places)
         group = self.vectors.reshape(count, -1, self.vectors.shape[1])
-        products: Distances = np.einsum("bkd,bd->bk", group, group[np.arange(count), places])
+        products: Distances = (group @ group[np.arange(count), places, :, None])[:, :, 0]
         if not self.is_l2:
             np.subtract(1, products, out=products)
             return products
