@@ -35,7 +35,10 @@ def gate(
     ] = None,
     jobs: options.Jobs = 1,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for comment.md and gate.json. Default: none.")
+        Path | None,
+        typer.Option(
+            callback=options.made, help="Folder for comment.md and gate.json. Default: none."
+        ),
     ] = None,
 ) -> None:
     """Say what a change does: wire breaks, clauses, golden cases, old and new readers, scores.
@@ -53,7 +56,6 @@ def gate(
         raise typer.BadParameter(str(error)) from error
     typer.echo(texts["comment.md"], nl=False)
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             (out / name).write_text(text, encoding="utf-8")
     raise typer.Exit(1 if worst(checks) == Colour.RED else 0)

@@ -24,9 +24,10 @@ def matrix(
         list[Path] | None,
         typer.Option(exists=True, file_okay=False, help="Folder of a report.jsonl. Repeatable."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the matrix; goes on where it ended.")] = Path(
-        "report/matrix"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(callback=options.made, help="Folder of the matrix; goes on where it ended."),
+    ] = Path("report/matrix"),
     profile: options.Profile = "all",
     only: options.Only = None,
     fixtures: options.Fixtures = None,
@@ -50,7 +51,6 @@ def matrix(
     others = [one for one in given if one.name != "pylance"]
     _, cases = judging.choose(Order(selection=selection, fixtures=fixtures))
     found = page.document(cases, releases, others)
-    out.mkdir(parents=True, exist_ok=True)
     (out / "matrix.json").write_text(json.dumps(found) + "\n", encoding="utf-8")
     (out / "matrix.md").write_text(page.render(found), encoding="utf-8")
     for one in (*releases, *others):

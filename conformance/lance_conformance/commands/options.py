@@ -92,3 +92,13 @@ def adapter(command: list[str] | None) -> tuple[str, ...]:
 
 def _absolute(argument: str) -> str:
     return str(Path(argument).absolute()) if Path(argument).is_file() else argument
+
+
+def made(folder: Path | None) -> Path | None:
+    """Make the folder of an option now, before work that would be lost. Raises BadParameter."""
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise typer.BadParameter(f"no such folder can be made: {error}") from error
+    return folder

@@ -25,6 +25,12 @@ class Isolation(StrEnum):
     ALWAYS = "always"
 
 
+Out = Annotated[
+    Path | None,
+    typer.Option(callback=options.made, help="Folder for the reports. Default: none."),
+]
+
+
 def run(
     command: options.Command = None,
     profile: options.Profile = "format",
@@ -38,7 +44,7 @@ def run(
     report: Annotated[str, typer.Option(help="Formats, comma separated.")] = ",".join(
         files.FORMATS
     ),
-    out: Annotated[Path | None, typer.Option(help="Folder for the reports. Default: none.")] = None,
+    out: Out = None,
     shuffle: Annotated[
         int | None, typer.Option(metavar="SEED", help="Run in random order.")
     ] = None,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from lance_conformance.commands import options
 from lance_conformance.judging import REFERENCE
+from typer import BadParameter
 
 
 def test_files_of_the_working_directory_become_absolute(
@@ -26,3 +27,13 @@ def test_files_of_the_working_directory_become_absolute(
 def test_reference_is_the_default() -> None:
     """Without a command the bundled reference is judged."""
     assert REFERENCE == options.adapter(None)
+
+
+def test_a_folder_is_made_before_the_work(tmp_path: Path) -> None:
+    """Where none can be made, nothing is judged for nothing."""
+    (tmp_path / "file").touch()
+
+    assert options.made(tmp_path / "a" / "b") == tmp_path / "a" / "b"
+    assert (tmp_path / "a" / "b").is_dir()
+    with pytest.raises(BadParameter, match="no such folder can be made"):
+        options.made(tmp_path / "file" / "b")
