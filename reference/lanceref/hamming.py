@@ -132,7 +132,7 @@ def _segments(
     _check_column(dataset, paths_of(dataset._snapshot.manifest.schema)[index.field_id])
     if chosen is None:
         return index, index.segments
-    if not list(chosen := list(chosen)):
+    if not isinstance(chosen, str | UUID) and not (chosen := list(chosen)):
         raise QueryRefused(
             f"Invalid user input: Segment selection for index '{name}' must not be empty; omit "
             "index_segments to use all segments"

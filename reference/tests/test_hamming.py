@@ -115,6 +115,11 @@ def test_what_has_no_clusters_is_refused(dataset):
             "must not be empty",
         ),
         (
+            lambda: get_ivf_partition_info(dataset, "h_idx", index_segments=f"{uuid.uuid4()}"),
+            TypeError,
+            "not a single <class 'str'>",
+        ),
+        (
             lambda: get_ivf_partition_info(dataset, "h_idx", index_segments=[uuid.uuid4()]),
             IndexNotFound,
             "Lance index not found",
