@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.tables import (
+    again,
     backward,
     blobs,
     commits_columns,
@@ -32,6 +33,7 @@ from lance_conformance.recipes.tables import (
     faults_table,
     faults_text,
     faults_tokens,
+    faults_twofold,
     faults_vectors,
     faults_vectors_codes,
     faults_versions,
@@ -110,6 +112,7 @@ ALL: tuple[Recipe, ...] = (
     *indices_vectors_life.POSITIVES,
     *indices_vectors_plain.POSITIVES,
     *blobs.POSITIVES,
+    *again.POSITIVES,
     *write_ahead.POSITIVES,
     *backward.POSITIVES,
     *successions.POSITIVES,
@@ -142,6 +145,7 @@ ALL: tuple[Recipe, ...] = (
     *faults_files.NEGATIVES,
     *faults_text.NEGATIVES,
     *faults_tokens.NEGATIVES,
+    *faults_twofold.NEGATIVES,
     *faults_vectors.NEGATIVES,
     *faults_vectors_codes.NEGATIVES,
     *faults_said.NEGATIVES,
