@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from lanceref.fragment import DataFile, LanceFragment
     from lanceref.fts_tokens import FtsToken, tokenize
+    from lanceref.lsm_planner import ExecutionPlan, LsmPointLookupPlanner
     from lanceref.lsm_scanner import LsmScanner, ShardSnapshot
     from lanceref.mem_wal import (
         CompactedSsTable,
@@ -84,6 +85,7 @@ __all__ = [
     "DataStatistics",
     "DatasetBasePath",
     "DedicatedBlobWriter",
+    "ExecutionPlan",
     "FieldStatistics",
     "FragmentMetadata",
     "FtsToken",
@@ -94,6 +96,7 @@ __all__ = [
     "LanceFragment",
     "LanceOperation",
     "LanceScanner",
+    "LsmPointLookupPlanner",
     "LsmScanner",
     "MergeInsertBuilder",
     "PackedBlobWriter",
@@ -161,6 +164,8 @@ _HOMES = {
     "Index": "lanceref.operation",
     "IndexFile": "lanceref.operation",
     "CompactedSsTable": "lanceref.mem_wal",
+    "ExecutionPlan": "lanceref.lsm_planner",
+    "LsmPointLookupPlanner": "lanceref.lsm_planner",
     "LsmScanner": "lanceref.lsm_scanner",
     "ShardSnapshot": "lanceref.lsm_scanner",
     "ShardWriter": "lanceref.shard_writer",

@@ -73,13 +73,16 @@ class LsmScanner:
         dataset: LanceDataset,
         snapshots: Sequence[ShardSnapshot],
         unflushed: Sequence[tuple[int, pa.Table]] = (),
+        keys: Sequence[str] | None = None,
     ) -> None:
+        """Describe a scan; of rows that are alike in the `keys`, the primary ones, one is left."""
         self._dataset, self._snapshots, self._unflushed = dataset, snapshots, unflushed
         self._columns: list[str] | None = None
         self._filter: str | None = None
         self._limit: tuple[int | None, int] = None, 0
         self._added: tuple[str, ...] = ()
-        if not primary_key(dataset.schema):
+        self._keys = primary_key(dataset.schema) if keys is None else list(keys)
+        if not self._keys:
             raise OperationRefused(
                 f"Dataset has no primary key. Set '{PRIMARY_KEY}' metadata on the primary key "
                 "field(s)."
@@ -134,12 +137,17 @@ class LsmScanner:
             rows = rows.take(pa.array(chosen))
         count, offset = self._limit
         rows = rows.slice(offset, count)
+        schema = self.projected_schema
+        return rows.select(schema.names).cast(schema)
+
+    @property
+    def projected_schema(self) -> pa.Schema:
+        """Schema of the result: what is chosen, then what is missing of the key."""
         wanted = self._dataset.schema.names if self._columns is None else self._columns
         missing = [name for name in self._keys if name not in wanted]
         own = [self._dataset.schema.field(name) for name in [*wanted, *missing]]
         added = [one for one in (ADDRESS, GENERATION) if one.name in self._added]
-        schema = pa.schema([*own, *added])
-        return rows.select(schema.names).cast(schema)
+        return pa.schema([*own, *added])
 
     def to_batches(self) -> list[pa.RecordBatch]:
         """Return the rows as batches."""
@@ -156,8 +164,10 @@ class LsmScanner:
         return int(self.to_table().num_rows)
 
     @property
-    def _keys(self) -> list[str]:
-        return primary_key(self._dataset.schema)
+    def num_generations(self) -> int:
+        """How many parts are read: the table, and each generation of the log."""
+        flushed = sum(len(snapshot.sstables) for snapshot in self._snapshots)
+        return 1 + flushed + len(self._unflushed)
 
     def _parts(self) -> Iterator[pa.Table]:
         """Yield what is newer before what is older."""
@@ -170,8 +180,7 @@ class LsmScanner:
             for generation, path in sorted(snapshot.sstables, reverse=True):
                 yield self._part(opened(f"{folder}/{path}").to_table(), generation)
         base = self._dataset.to_table(with_row_address=True)
-        marks = pa.array(np.zeros(base.num_rows, np.bool_))
-        yield self._part(base.append_column(TOMBSTONE, marks), BASE_GENERATION)
+        yield self._part(base, BASE_GENERATION)
 
     def _part(self, rows: pa.Table, generation: int) -> pa.Table:
         """Return rows with the columns that every part has."""
@@ -187,7 +196,9 @@ class LsmScanner:
             ADDRESS,
             GENERATION,
         ]
-        return pa.table([*own, rows[TOMBSTONE], addresses, generations], schema=pa.schema(fields))
+        gone = pa.array(np.zeros(rows.num_rows, np.bool_))  # who deletes nothing says nothing
+        marks = rows[TOMBSTONE] if TOMBSTONE in rows.schema.names else gone
+        return pa.table([*own, marks, addresses, generations], schema=pa.schema(fields))
 
 
 def _newest_last(rows: pa.Table, keys: Sequence[str]) -> pa.Table:

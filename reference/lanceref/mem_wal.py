@@ -11,12 +11,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from lanceref.index.memwal.sharding import ShardingField, ShardingSpec, derived
+from lanceref.lsm_planner import ExecutionPlan, LsmPointLookupPlanner
 from lanceref.lsm_scanner import LsmScanner, ShardSnapshot
 from lanceref.schema import LanceSchema
 from lanceref.shard_writer import ShardWriter
 
 __all__ = [
     "CompactedSsTable",
+    "ExecutionPlan",
+    "LsmPointLookupPlanner",
     "LsmScanner",
     "ShardSnapshot",
     "ShardWriter",

@@ -1,0 +1,115 @@
+"""Log planner: the newest row of a key, found in a table and in the flushed generations of its log.
+
+Has the names of pylance's `LsmPointLookupPlanner` and `ExecutionPlan` (face).
+
+Clauses: L.index.mem-wal.newest
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.compute import pc
+from lanceref.dataset import LanceDataset
+from lanceref.errors import EditFailed
+from lanceref.lsm_scanner import LsmScanner, ShardSnapshot, primary_key
+
+
+class ExecutionPlan:
+    """A search for a key that has been described but not run."""
+
+    def __init__(self, scan: LsmScanner, key: dict[str, pa.Scalar], dataset: LanceDataset) -> None:
+        self._scan, self._key, self._dataset = scan, key, dataset
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Schema of the result."""
+        return self._scan.projected_schema
+
+    @property
+    def dataset_schema(self) -> pa.Schema:
+        """Schema of the table."""
+        return self._dataset.schema
+
+    def explain(self) -> str:
+        """Return what is done, one step a line, the last one first."""
+        keys = ", ".join(f"{name} = {value}" for name, value in self._key.items())
+        return (
+            f"Projection: [{', '.join(self.schema.names)}]\n"
+            f"  Filter: {keys}\n"
+            f"    LanceRead: num_generations={self._scan.num_generations}\n"
+        )
+
+    def to_table(self) -> pa.Table:
+        """Return the row of the key, none where there is none. Raises FormatError."""
+        rows = self._scan.to_table()
+        found = np.ones(rows.num_rows, np.bool_)
+        for name, value in self._key.items():
+            same = pc.fill_null(pc.equal(rows[name], value), False)
+            found &= np.asarray(same.to_numpy())
+        return rows.filter(pa.array(found))
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """Return the same as a reader."""
+        return self.to_table().to_reader()
+
+    def to_batches(self) -> list[pa.RecordBatch]:
+        """Return the same as batches."""
+        batches: list[pa.RecordBatch] = self.to_table().to_batches()
+        return batches
+
+
+class LsmPointLookupPlanner:
+    """Looks up rows by their keys: the primary ones, or others that are named."""
+
+    def __init__(
+        self,
+        dataset: LanceDataset,
+        shard_snapshots: Sequence[ShardSnapshot],
+        pk_columns: Sequence[str] | None = None,
+    ) -> None:
+        self._dataset, self._snapshots = dataset, list(shard_snapshots)
+        self._keys = primary_key(dataset.schema) if pk_columns is None else list(pk_columns)
+        for name in self._keys:
+            if name not in dataset.schema.names:
+                raise EditFailed(
+                    f"Field '{name}' not found. Available fields: {dataset.schema.names}"
+                )
+
+    def plan_lookup(
+        self, pk_value: pa.Array, columns: Sequence[str] | None = None
+    ) -> ExecutionPlan:
+        """Describe the search for a key: an array of one value, of several columns one struct.
+
+        Raises TypeError, ValueError for other arrays, EditFailed for a value of another type and a
+        column that there is not.
+        """
+        if not isinstance(pk_value, pa.Array):
+            raise TypeError(
+                f"argument 'pk_value': Expected instance of pyarrow.lib.Array, got {type(pk_value)}"
+            )
+        if len(pk_value) != 1:
+            raise ValueError(f"pk_value must contain exactly one row, got {len(pk_value)}")
+        scan = LsmScanner(self._dataset, self._snapshots, keys=self._keys)
+        if columns is not None:
+            scan.project(columns)
+        return ExecutionPlan(scan, self._key(pk_value), self._dataset)
+
+    def _key(self, given: pa.Array) -> dict[str, pa.Scalar]:
+        """Return the value of each column of the key. Raises EditFailed."""
+        parts = [given]
+        if len(self._keys) > 1:
+            if not pa.types.is_struct(given.type) or given.type.num_fields != len(self._keys):
+                raise EditFailed(f"the key {self._keys} is a struct of as many, not {given.type}")
+            parts = [given.field(name) for name in self._keys]
+        found = {}
+        for name, part in zip(self._keys, parts, strict=True):
+            wanted = self._dataset.schema.field(name).type
+            try:
+                found[name] = part.cast(wanted)[0]
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                raise EditFailed(f"Cast error: {error}") from error
+        return found
