@@ -45,6 +45,7 @@ from lanceref.txn.apply import encode_next
 from lanceref.txn.conflict import Verdict, can_merge_deletions, operation_of, verdict
 from lanceref.txn.gone import assumed
 from lanceref.txn.making import Staged
+from lanceref.txn.overlay import covers_any
 from lanceref.txn.past import StoredPast
 from lanceref.txn.rebase import rebase
 from lanceref.txn.transaction import FOLDER, open_transaction, transaction_name, write_transaction
@@ -236,9 +237,12 @@ def _check(staged: Staged, theirs: Transaction | None, version: int) -> None:
     if found is Verdict.STANDS:
         return
     again = found is Verdict.RETRY
-    rows_known = staged.affected is not None
-    if again and rows_known and theirs is not None and can_merge_deletions(ours, theirs):
-        return
+    rows = staged.affected
+    if again and rows is not None and theirs is not None:
+        if can_merge_deletions(ours, theirs):
+            return
+        if theirs.HasField("data_overlay") and not covers_any(theirs.data_overlay, rows):
+            return  # L.txn.conflict.overlay
     other = operation_of(theirs) or "an unknown operation"
     raise CommitConflict(operation_of(ours), other, version, retryable=again)
 

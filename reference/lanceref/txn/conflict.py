@@ -172,14 +172,17 @@ def _rows(ours: Transaction, theirs: Transaction) -> Verdict:
 
 
 def _meets_overlay(ours: Transaction, theirs: Transaction) -> bool:
-    """Whether ours has to be made again; one of the two is an overlay."""
+    """Whether ours has to be made again; one of the two is an overlay.
+
+    Whether it covers rows that an Update moved since is looked at later.
+    """
     rows = theirs if operation_of(ours) == "data_overlay" else ours
     if operation_of(rows) in ("data_overlay", "data_replacement"):
         return False
-    if operation_of(rows) == "delete":
-        return rows is theirs and bool(fragments_of(ours) & removed_fragments(rows))
     if moves_fields(rows):
         return rows is ours and bool(field_columns(ours) & field_columns(theirs))
+    if operation_of(rows) == "delete" or (rows is theirs and operation_of(rows) == "update"):
+        return rows is theirs and bool(fragments_of(ours) & removed_fragments(rows))
     return bool(fragments_of(ours) & fragments_of(theirs))
 
 

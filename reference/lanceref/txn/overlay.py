@@ -8,12 +8,15 @@ Clauses: L.txn.op.data-overlay, L.table.row-versions.updated
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lanceref.context import Context
 from lanceref.errors import OperationRefused
 from lanceref.proto import table_pb2
+from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.file_entries import TOMBSTONE
 from lanceref.table.overlays import parse_coverage
 from lanceref.txn.making import Making
@@ -50,6 +53,17 @@ def _note_updated(making: Making, fragment: table_pb2.DataFragment) -> None:
             covered += parse_coverage(one, ctx, ctx.at(0)).values()
     rows = np.unique(np.concatenate(covered))
     set_updated(making, fragment, rows[rows < fragment.physical_rows])
+
+
+def covers_any(given: Transaction.DataOverlay, rows: Mapping[int, NDArray[np.int64]]) -> bool:
+    """Whether a DataOverlay covers one of the rows by fragment. Raises FormatError."""
+    ctx = Context("transaction")
+    return any(
+        np.isin(rows.get(group.fragment_id, ()), offsets).any()
+        for group in given.groups
+        for one in group.overlays
+        for offsets in parse_coverage(one, ctx, ctx.at(0)).values()
+    )
 
 
 def take_fields(

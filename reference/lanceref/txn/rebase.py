@@ -3,10 +3,11 @@
 A Delete or Update keeps its fragments, with the files of columns that are gone meanwhile, and adds
 what others took out of them: the union of both deletions becomes a new deletion file, always a
 bitmap. It is made again where somebody else changed rows of a fragment of other files. An index
-stops covering the fragments whose indexed columns were written anew meanwhile.
+stops covering the fragments whose indexed columns were written anew meanwhile. An overlay of rows
+that were moved meanwhile is made again.
 
 Clauses: L.txn.rebase.deletions, L.txn.rebase.read-version, L.txn.rebase.index,
-L.table.deletions.bitmap
+L.txn.conflict.overlay, L.table.deletions.bitmap
 
 Divergences: D.table.rebased-deletion-bin
 """
@@ -28,6 +29,7 @@ from lanceref.table.manifest import Manifest
 from lanceref.txn.conflict import operation_of
 from lanceref.txn.index_entries import covered, set_covered
 from lanceref.txn.making import Past, Staged
+from lanceref.txn.overlay import covers_any
 from lanceref.txn.touched import fragments_of, moves_fields
 
 Changed = Transaction.Delete | Transaction.Update
@@ -49,7 +51,25 @@ def rebase(
         _rebase_fragments(store, staged, changed, theirs, latest, past)
     elif operation == "create_index":
         _rebase_indices(message.create_index, theirs, latest)
+    elif operation == "data_overlay":
+        _check_overlay(message, theirs, latest, past)
     return replace(staged, transaction=message)
+
+
+def _check_overlay(
+    ours: Transaction, theirs: Sequence[Transaction], latest: Manifest, past: Past
+) -> None:
+    """Raise CommitConflict where an Update moved rows that an overlay covers."""
+    moved = {number for one in theirs if one.HasField("update") for number in fragments_of(one)}
+    before = past.manifest(ours.read_version) if moved else latest
+    old = {one.id: one for one in before.fragments}
+    gone = {
+        one.id: np.setdiff1d(past.deleted(latest, one), past.deleted(before, old[one.id]))
+        for one in latest.fragments
+        if one.id in moved & old.keys()
+    }
+    if covers_any(ours.data_overlay, gone):  # L.txn.conflict.overlay
+        raise CommitConflict("data_overlay", "the same rows", latest.version, retryable=True)
 
 
 def _rebase_fragments(

@@ -159,3 +159,27 @@ def test_a_clone_finds_the_files_and_a_cleanup_keeps_them(dataset, tmp_path):
     latest = lanceref.dataset(dataset.uri)
     latest.cleanup_old_versions(retain_versions=1, error_if_tagged_old_versions=False)
     assert [100, 101, 102] == values(clone)[:3]
+
+
+@pytest.mark.parametrize("first", ["overlay", "update"])
+@pytest.mark.parametrize(("key", "same"), [(1, False), (102, True)])
+def test_rows_that_move_and_an_overlay_of_others_both_stand(dataset, first, key, same):
+    """Of the same rows the overlay has to be made again; an Update finds the new values."""
+    early = lanceref.dataset(dataset.uri)
+    late = Op.DataOverlay([group(dataset, [0, 2], pa.table({"a": [900, 902]}), [0])])
+    if first == "overlay":
+        lanceref.LanceDataset.commit(dataset.uri, late, read_version=2)
+        early.update({"s": "'u'"}, where=f"a = {key}")
+        wanted = [900, 1, 902, 3, 4, 5]
+    else:
+        early.update({"s": "'u'"}, where=f"a = {key}")
+        wanted = [100, 1, 102, 3, 4, 5] if same else [900, 1, 902, 3, 4, 5]
+        if same:
+            with pytest.raises(CommitConflict):
+                lanceref.LanceDataset.commit(dataset.uri, late, read_version=2)
+        else:
+            lanceref.LanceDataset.commit(dataset.uri, late, read_version=2)
+
+    assert wanted == sorted(values(dataset), key=lambda value: value % 100)
+    changed = lanceref.dataset(dataset.uri).to_table(filter="s = 'u'").num_rows
+    assert changed == (0 if same and first == "overlay" else 1)
