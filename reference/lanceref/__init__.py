@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from lanceref.session import Session
     from lanceref.shard_writer import ShardWriter
     from lanceref.stats import DataStatistics, FieldStatistics
+    from lanceref.storage import bytes_read_counter, iops_counter
     from lanceref.udf import BatchUDF, batch_udf
     from lanceref.validate import validate
     from lanceref.write import write_dataset
@@ -110,9 +111,11 @@ __all__ = [
     "batch_udf",
     "blob_array",
     "blob_field",
+    "bytes_read_counter",
     "dataset",
     "evaluate_sharding_spec",
     "explain",
+    "iops_counter",
     "json_to_schema",
     "schema_to_json",
     "tokenize",
@@ -123,6 +126,8 @@ __all__ = [
 _HOMES = {
     "BatchUDF": "lanceref.udf",
     "batch_udf": "lanceref.udf",
+    "bytes_read_counter": "lanceref.storage",
+    "iops_counter": "lanceref.storage",
     "ColumnOrdering": "lanceref.query.ordering",
     "Blob": "lanceref.blob",
     "BlobArray": "lanceref.blob",

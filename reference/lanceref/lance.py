@@ -32,7 +32,7 @@ from lanceref.optimize import (
 from lanceref.row_id_sequence import RowIdSequence
 from lanceref.scan_statistics import ScanStatistics
 from lanceref.schema import LanceSchema
-from lanceref.storage import IOStats
+from lanceref.storage import IOStats, bytes_read_counter, iops_counter
 from lanceref.txn.migration import is_complete
 
 __all__ = [
@@ -62,10 +62,12 @@ __all__ = [
     "RowIdMeta",
     "RowIdSequence",
     "ScanStatistics",
+    "bytes_read_counter",
     "format_fragment",
     "format_manifest",
     "format_schema",
     "indices",
+    "iops_counter",
     "list_transactions",
     "manifest_needs_migration",
     "stable_version",

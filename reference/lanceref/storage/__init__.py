@@ -10,7 +10,15 @@ from lanceref.storage.local import SMALL_BYTES, LocalSink, LocalSource, LocalSto
 from lanceref.storage.opening import create_sink, open_source, open_store, wrapped_stores
 from lanceref.storage.options import NO_OPTIONS, CommitLock, StoreOptions, store_options
 from lanceref.storage.pieces import COPY_BYTES, BytesSource, copy_object
-from lanceref.storage.protocol import Entry, IOStats, Sink, Source, Store
+from lanceref.storage.protocol import (
+    Entry,
+    IOStats,
+    Sink,
+    Source,
+    Store,
+    bytes_read_counter,
+    iops_counter,
+)
 from lanceref.storage.uri import above, is_local, joined, local_path, name_of_uri
 
 __all__ = [
@@ -29,8 +37,10 @@ __all__ = [
     "Store",
     "StoreOptions",
     "above",
+    "bytes_read_counter",
     "copy_object",
     "create_sink",
+    "iops_counter",
     "is_local",
     "joined",
     "local_path",

@@ -60,8 +60,7 @@ class LocalSource:
             if got == 0:
                 break
             filled += got
-        self.stats.read_iops += 1
-        self.stats.read_bytes += filled
+        self.stats.count_reads(1, filled)
         return view[:filled]
 
     def read_many(self, offsets: Sequence[int], sizes: Sequence[int]) -> list[memoryview]:
@@ -69,8 +68,7 @@ class LocalSource:
         if max(sizes, default=0) > SMALL_BYTES:
             return [self.read(offset, size) for offset, size in zip(offsets, sizes, strict=True)]
         parts = list(map(os.pread, repeat(self._fd), sizes, offsets))
-        self.stats.read_iops += len(parts)
-        self.stats.read_bytes += sum(map(len, parts))
+        self.stats.count_reads(len(parts), sum(map(len, parts)))
         return [memoryview(part) for part in parts]
 
     def close(self) -> None:

@@ -76,8 +76,7 @@ class ObjectSource:
                 parts = obstore.get_ranges(self._client, self.path, starts=starts, ends=ends)
             else:
                 parts = []
-        self.stats.read_iops += len(parts)
-        self.stats.read_bytes += sum(map(len, parts))
+        self.stats.count_reads(len(parts), sum(map(len, parts)))
         found = iter(parts)
         return [memoryview(next(found) if start < end else b"") for start, end in spans]
 

@@ -21,9 +21,8 @@ class BytesSource:
 
     def read(self, offset: int, size: int) -> memoryview:
         """Return up to `size` bytes from `offset`."""
-        self.stats.read_iops += 1
         part = self._data[max(0, offset) : max(0, offset) + max(0, size)]
-        self.stats.read_bytes += len(part)
+        self.stats.count_reads(1, len(part))
         return part
 
     def read_many(self, offsets: Sequence[int], sizes: Sequence[int]) -> list[memoryview]:
