@@ -10,7 +10,8 @@ reason.
     python tools/mutation.py --sample 2000 --seed 0 some of them
     python tools/mutation.py --only "file/*"        those of some modules
 
-What was judged is kept in `report/mutation/judged.jsonl`; the next run goes on from there.
+What was judged is kept in `report/mutation/judged.jsonl`; the next run goes on from there. With
+`--keep conformance/results/mutation.json` the score is what `lance-conformance gate` compares.
 """
 
 from __future__ import annotations
@@ -103,6 +104,13 @@ def score(every: Iterable[Judged]) -> dict[str, tuple[int, int]]:
     return counts
 
 
+def kept(every: Sequence[Judged], bar: float) -> dict[str, object]:
+    """Return what the gate compares, and the score of each module."""
+    modules = {name: pair for name, pair in sorted(score(every).items()) if name.endswith(".py")}
+    noticed = sum(bool(one.case) for one in every)
+    return {"judged": len(every), "noticed": noticed, "bar": bar, "modules": modules}
+
+
 def main() -> int:
     """Judge, and print the score; the exit code is 1 below the bar."""
     options = _options()
@@ -120,13 +128,13 @@ def main() -> int:
     random.Random(options.seed).shuffle(work)
     if options.sample:
         work = work[: options.sample]
-    kept = options.out / "judged.jsonl"
-    known = _known(kept)
-    left = [one for one in work if one[0].id not in known]
+    judged_path = options.out / "judged.jsonl"
+    known = _known(judged_path)
+    left = [one for one in work if one[0].id not in known and not options.no_more]
     print(f"{len(work)} mutants, {len(work) - len(left)} judged before", flush=True)
     given = ((sources[mutant.path], mutant, ids) for mutant, ids in left)
     with (
-        kept.open("a", encoding="utf-8") as file,
+        judged_path.open("a", encoding="utf-8") as file,
         ProcessPoolExecutor(options.jobs, initializer=_prepare) as pool,
     ):
         results = pool.map(_judged, *zip(*given)) if left else ()
@@ -136,7 +144,10 @@ def main() -> int:
             file.flush()
             if number % 50 == 0:
                 print(f"{number} of {len(left)}", flush=True)
-    return _conclude([known[mutant.id] for mutant, _ in work], options.bar)
+    every = [known[mutant.id] for mutant, _ in work if mutant.id in known]
+    if options.keep:
+        options.keep.write_text(json.dumps(kept(every, options.bar), indent=1) + "\n", "utf-8")
+    return _conclude(every, options.bar)
 
 
 _judges: list[Judge] = []
@@ -184,6 +195,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--bar", type=float, default=95.0, help="share wanted, in percent")
     parser.add_argument("--out", type=Path, default=ROOT / "report" / "mutation")
+    parser.add_argument("--no-more", action="store_true", help="only count what was judged before")
+    parser.add_argument("--keep", type=Path, help="file for the score, which the gate compares")
     return parser.parse_args()
 
 

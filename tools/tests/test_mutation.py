@@ -1,6 +1,6 @@
 """Mutation score: which mutants count, and what the share is."""
 
-from mutation import Judged, ordered, parsers, reachable, score
+from mutation import Judged, kept, ordered, parsers, reachable, score
 from sources import ROOT, Source
 
 TWO = "def entered(x):\n    if x > 1:\n        return x + 1\n\n\ndef never(x):\n    return x - 1\n"
@@ -63,3 +63,18 @@ def test_the_score_counts_by_module_and_clause():
     ]
 
     assert {"a.py": (1, 2), "L.a.b.c": (1, 2), "L.a.b.d": (1, 1)} == score(every)
+
+
+def test_the_score_is_kept_for_the_gate():
+    """How many were judged and noticed, the bar, and both numbers of each module."""
+    every = [
+        Judged("1", "a.py", ("L.a.b.c",), "case", "died"),
+        Judged("2", "a.py", (), "", ""),
+        Judged("3", "b.py", (), "case", "fail"),
+    ]
+    assert kept(every, 90.0) == {
+        "judged": 3,
+        "noticed": 2,
+        "bar": 90.0,
+        "modules": {"a.py": (1, 2), "b.py": (1, 1)},
+    }
