@@ -29,6 +29,7 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(
         (
             "arguments",
+            "message_text",
             "arrowtypes",
             "compute",
             "integers",

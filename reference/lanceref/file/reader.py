@@ -25,6 +25,7 @@ from lanceref.file.data_file import DataFile, open_file
 from lanceref.file.schema import project
 from lanceref.file.versions import FOOTER_WORDS
 from lanceref.limits import DEFAULT_LIMITS, Limits
+from lanceref.message_text import shown, text_of
 from lanceref.storage import Source, open_source, store_options
 
 
@@ -220,4 +221,4 @@ def _descriptors(extents: Sequence[Extent]) -> list[LanceBufferDescriptor]:
 
 
 def _page(page: PageMetadata) -> LancePageMetadata:
-    return LancePageMetadata(_descriptors(page.extents), str(page.encoding))
+    return LancePageMetadata(_descriptors(page.extents), text_of(shown(page.encoding)))

@@ -1,0 +1,68 @@
+"""Texts of messages, letter by letter."""
+
+from __future__ import annotations
+
+import lanceref
+import pyarrow as pa
+import pytest
+from lanceref.file import LanceFileReader
+from lanceref.message_text import Struct, Variant, Word, shown, some, text_of
+from lanceref.proto import table_pb2
+
+
+def test_values_stand_below_their_names():
+    """What holds nothing stands on one line."""
+    held = {"a": 1, "b": [], "c": some(None), "d": some("x"), "e": {"k": True}, "f": Word("W")}
+
+    assert text_of(Struct("S", {**held, "g": Variant("V", [2])})).splitlines() == [
+        "S {",
+        "    a: 1,",
+        "    b: [],",
+        "    c: None,",
+        "    d: Some(",
+        '        "x",',
+        "    ),",
+        "    e: {",
+        '        "k": true,',
+        "    },",
+        "    f: W,",
+        "    g: V(",
+        "        [",
+        "            2,",
+        "        ],",
+        "    ),",
+        "}",
+    ]
+
+
+def test_bytes_are_letters_where_they_are_some():
+    """The others by their numbers, but for a few."""
+    assert r'b"a\0\n\"\\\x01\xff"' == text_of(b'a\0\n"\\\x01\xff')
+
+
+def test_one_of_several_is_shown_under_the_name_they_share():
+    """None of them too; words of an enumeration are joined."""
+    inline = table_pb2.DataFragment(inline_row_ids=b"x")
+    deleted = table_pb2.DeletionFile(file_type=table_pb2.DeletionFile.ARROW_ARRAY)
+    name = table_pb2.DataFragment.DESCRIPTOR.fields_by_name["inline_row_ids"].containing_oneof.name
+
+    assert Variant("Some", Variant("InlineRowIds", b"x")) == shown(inline).held[name]
+    assert Word("None") == shown(table_pb2.DataFragment()).held[name]
+    assert Word("ArrowArray") == shown(deleted).held["file_type"]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", ["2.1", "2.2"])
+def test_encodings_of_pages_are_told_as_by_the_oracle(tmp_path, version):
+    """Word by word, whatever stands in between."""
+    from lance.file import LanceFileReader as Theirs
+
+    table = pa.table({"a": [1, 2, None], "s": ["x", "y", "zz"], "l": [[1], [], None]})
+    made = lanceref.write_dataset(table, tmp_path, data_storage_version=version)
+    (file,) = (tmp_path / "data").iterdir()
+    assert 3 == made.count_rows()
+    for one, other in zip(
+        LanceFileReader(file).metadata().columns, Theirs(str(file)).metadata().columns, strict=True
+    ):
+        for ours, theirs in zip(one.pages, other.pages, strict=True):
+            assert sorted(theirs.encoding.split()) == sorted(ours.encoding.split())
