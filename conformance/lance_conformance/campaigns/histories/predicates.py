@@ -32,7 +32,7 @@ def _simple(random: Random, view: View) -> str:
         return "true"
     field = random.choice(fields)
     key = None if view.key is None else view.schema.field(view.key)
-    if key in fields and random.random() < 0.5:
+    if key is not None and key in fields and random.random() < 0.5:
         field = key
     if random.random() < 0.1:
         return f"{field.name} is {random.choice(('', 'not '))}null"

@@ -1,5 +1,7 @@
 """Histories in lockstep."""
 
+from random import Random
+
 import pytest
 from lance_conformance.campaigns.histories.__main__ import report, run
 from lance_conformance.campaigns.histories.history import Outcome, replay, run_history, shortest
@@ -66,3 +68,20 @@ def test_the_report_counts_and_fails(capsys):
     assert "crossed: lance.x()" in told
     assert "2 histories, 3 steps, 1 with differences" in told
     assert ("", "") == Step(MADE).refused
+
+
+def test_conditions_are_drawn_for_tables_without_a_key(tmp_path):
+    """Of 0.1 no column that may be null is asked for."""
+    import lanceref
+    import pyarrow as pa
+    from lance_conformance.campaigns.histories.predicates import predicate
+    from lance_conformance.campaigns.histories.view import views
+
+    schema = pa.schema([pa.field("b", pa.bool_()), pa.field("i", pa.int32(), False)])
+    rows = pa.table([[True], [1]], schema=schema)
+    lanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="0.1")
+    (view,) = views(tmp_path)
+    drawn = {predicate(Random(seed), view) for seed in range(60)}
+
+    assert not any(text.split()[-1] == "b" or text.startswith("b") for text in drawn)
+    assert any("i" in text.split() for text in drawn)
