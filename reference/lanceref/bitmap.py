@@ -28,7 +28,7 @@ class Bitmap(MutableSet[int]):
         return len(self._held)
 
     def __repr__(self) -> str:
-        return f"Bitmap({list(self)})"
+        return f"Bitmap({{{', '.join(map(str, self))}}})"
 
     def add(self, value: int) -> None:
         """Add a number."""

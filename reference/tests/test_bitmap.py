@@ -33,10 +33,15 @@ def test_numbers_come_and_go():
     held.discard(1)
     held.discard(9)
     assert isinstance(held, MutableSet)
-    assert "Bitmap([3, 7])" == repr(held)
+    assert "Bitmap({3, 7})" == repr(held)
     assert [1, 3] == list(copy)
     assert 0 == len(Bitmap())
     with pytest.raises(OverflowError):
         held.add(-1)
     with pytest.raises(ValueError, match="invalid literal"):
         held.add("x")
+
+
+def test_it_is_shown_as_a_set():
+    """As pylance shows it."""
+    assert ("Bitmap({1, 2})", "Bitmap({})") == (repr(Bitmap([2, 1])), repr(Bitmap()))
