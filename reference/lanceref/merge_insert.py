@@ -173,13 +173,17 @@ class MergeInsertBuilder:
         """Make a merge, do not commit it, and return the plan with what it did. Raises likewise."""
         source, start = self._source(data_obj, schema), time.perf_counter()
         plan = self.explain_plan(source.schema)
-        draft = Draft()
+        draft, counter = Draft(), self._table._snapshot.store.stats
+        before = counter.written_bytes
         try:
             result = self._stage(source, draft)[1]
+            files = sum(path.endswith(".lance") for path in draft.paths)
         finally:
             draft.discard()  # nothing is committed
+        written = counter.written_bytes - before
         elapsed = f"{(time.perf_counter() - start) * 1e3:.3f}ms"
-        counts = ", ".join(f"{name}={count}" for name, count in result.items())
+        told = {"bytes_written": written, "num_files_written": files, **result}
+        counts = ", ".join(f"{name}={count}" for name, count in told.items())
         first, rest = plan.split("\n", 1)
         return f"{first}, elapsed={elapsed}, metrics=[{counts}]\n{rest}"
 

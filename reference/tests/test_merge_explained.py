@@ -51,7 +51,10 @@ def test_an_analyzed_merge_changes_nothing(tmp_path):
     merge = dataset.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
     plan = merge.analyze_plan(pa.table({"id": [3, 4], "v": ["x", "y"]}))
 
-    assert "metrics=[num_inserted_rows=1, num_updated_rows=1, num_deleted_rows=0]" in plan
+    assert (
+        "num_files_written=1, num_inserted_rows=1, num_updated_rows=1, num_deleted_rows=0]" in plan
+    )
+    assert 0 < int(plan.partition("metrics=[bytes_written=")[2].partition(",")[0])
     assert files == sorted(Path(dataset.uri).rglob("*.*"))
     assert TABLE == dataset.to_table()
 

@@ -27,6 +27,11 @@ class Draft:
         """Take in files that were just written."""
         self._files.extend(files)
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where the files lie below the roots of their stores."""
+        return tuple(path for _, path in self._files)
+
     def hand_over(self) -> Files:
         """Return the files and forget them: from here on a version may name them."""
         files, self._files = self._files, []
