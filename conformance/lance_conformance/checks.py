@@ -47,6 +47,11 @@ class Reports:
 
 
 @dataclass(frozen=True, slots=True)
+class IsValid:
+    """`validate` reports nothing that must not be."""
+
+
+@dataclass(frozen=True, slots=True)
 class HasFacts:
     """The answer contains these facts, as far as it exposes them."""
 
@@ -58,7 +63,7 @@ class Survives:
     """Any controlled answer within the limits."""
 
 
-Expectation = HoldsTable | Refuses | Reports | HasFacts | Survives
+Expectation = HoldsTable | Refuses | Reports | IsValid | HasFacts | Survives
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,8 @@ def expand(case: Case, claims: Claims) -> list[Check]:
         checks = []
     if "findings" in expected:
         checks.append(_validation(Reports(tuple(expected["findings"]))))
+    elif "table" in expected:
+        checks.append(_validation(IsValid()))
     if "facts" in expected:
         inspect = "file.inspect" if "path" in case.manifest["input"] else "dataset.versions"
         by_itself = op == "index.search" or op not in READING
@@ -112,7 +119,7 @@ def expand(case: Case, claims: Claims) -> list[Check]:
     return [check for check in checks if check.op in claims.capabilities]
 
 
-def _validation(expect: Reports) -> Check:
+def _validation(expect: Reports | IsValid) -> Check:
     return Check("validate", "validate", {"deep": True}, expect)
 
 

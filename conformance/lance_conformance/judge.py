@@ -16,6 +16,7 @@ from lance_conformance.checks import (
     Check,
     HasFacts,
     HoldsTable,
+    IsValid,
     Refuses,
     Reports,
     Survives,
@@ -78,6 +79,8 @@ def _judge_completed(check: Check, body: Mapping[str, Any], out: Path) -> Verdic
         return _judge_table(expect, body, out)
     if isinstance(expect, Reports):
         return _judge_findings(expect, body)
+    if isinstance(expect, IsValid):
+        return PASS if body["valid"] else Verdict(Outcome.REJECTS_VALID, _reported(body))
     if isinstance(expect, HasFacts):
         missing = _contradiction(expect.facts, body, "")
         return PASS if missing is None else Verdict(Outcome.FAIL, missing)
@@ -115,14 +118,21 @@ def read_output(path: Path) -> pa.Table:
 
 
 def _judge_findings(expect: Reports, body: Mapping[str, Any]) -> Verdict:
-    found = sorted({finding["clause"] for finding in body["findings"] if "clause" in finding})
+    found = _clauses(body)
     absent = [clause for clause in expect.clauses if clause not in found]
     if absent:
-        told = f"validate reports {found or 'nothing'}, not {', '.join(absent)}"
-        return Verdict(Outcome.FAIL, told)
+        return Verdict(Outcome.FAIL, f"{_reported(body)}, not {', '.join(absent)}")
     if not expect.clauses and body["valid"]:
         return Verdict(Outcome.ACCEPTS_INVALID, "validate calls the bytes valid")
     return PASS
+
+
+def _clauses(body: Mapping[str, Any]) -> list[str]:
+    return sorted({finding["clause"] for finding in body["findings"] if "clause" in finding})
+
+
+def _reported(body: Mapping[str, Any]) -> str:
+    return f"validate reports {_clauses(body) or 'nothing'}"
 
 
 def _contradiction(expected: object, found: object, where: str) -> str | None:

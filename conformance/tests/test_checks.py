@@ -12,6 +12,7 @@ from lance_conformance.cases import Case, CaseError
 from lance_conformance.checks import (
     HasFacts,
     HoldsTable,
+    IsValid,
     Refuses,
     Reports,
     Survives,
@@ -76,7 +77,7 @@ def test_particular_read_is_not_varied(reading: Case, claims: MakeClaims) -> Non
         ({"survive": True}, [Survives]),
         ({"facts": {"version": "2.0"}}, [HasFacts]),
         ({"table": {"path": "expect.arrow"}, "findings": ["L.a.b"]}, [HoldsTable, Reports]),
-        ({"table": {"path": "expect.arrow"}, "facts": {}}, [HoldsTable, HasFacts]),
+        ({"table": {"path": "expect.arrow"}, "facts": {}}, [HoldsTable, IsValid, HasFacts]),
     ],
 )
 def test_expectations(
