@@ -2,17 +2,18 @@
 
 Clauses: L.table.naming.version, L.table.files.exist, L.table.deletions.count,
 L.table.datafile.type, L.txn.file.name,
-L.txn.inline.same, L.table.refs.exists
+L.txn.inline.same, L.table.refs.exists, L.table.refs.tag-name, L.table.refs.branch-name
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from lanceref.compute import pc
 from lanceref.context import Context
-from lanceref.errors import NotFound, Place
+from lanceref.errors import NotFound, Place, RefRefused
 from lanceref.file.check import check_file
 from lanceref.file.contents import values_below
 from lanceref.file.data_file import DataFile
@@ -31,6 +32,7 @@ from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.naming import find_version
 from lanceref.table.refs import list_branches, list_tags
+from lanceref.table.refs_write import check_branch_name, check_tag_name
 from lanceref.table.rows import FragmentRows
 from lanceref.txn.succession import check_succession
 from lanceref.txn.transaction import FOLDER as TRANSACTIONS
@@ -75,9 +77,18 @@ def check_making(store: Store, manifest: Manifest, ctx: Context, *, deep: bool) 
 def check_refs(store: Store, ctx: Context) -> None:
     """Check the branches and tags of a table."""
     with ctx.piece():
-        list_branches(store, ctx)
+        for name in list_branches(store, ctx):
+            _check_ref_name(name, check_branch_name, "L.table.refs.branch-name", ctx)
     with ctx.piece():
         _check_tags(store, ctx)
+
+
+def _check_ref_name(name: str, check: Callable[[str], None], clause: str, ctx: Context) -> None:
+    try:
+        check(name)
+    except RefRefused as refusal:
+        place = Place(f"{name}.json", 0)
+        ctx.lint(clause, place, found=repr(name[:80]), wanted=f"another name: {refusal}")
 
 
 def check_fragment(
@@ -178,6 +189,7 @@ def _check_transaction(store: Store, manifest: Manifest, ctx: Context) -> None:
 def _check_tags(store: Store, ctx: Context) -> None:
     """Look for the version of every tag of the main branch."""
     for name, tag in list_tags(store, ctx).items():
+        _check_ref_name(name, check_tag_name, "L.table.refs.tag-name", ctx)
         if tag["branch"] is not None:
             continue
         try:

@@ -1,7 +1,14 @@
 """Gates: descriptions each version may and may not hold."""
 
 import pytest
-from lanceref.codecs.gates import check_encoding, check_levels, has_payload, value_bits
+from lanceref.codecs.gates import (
+    check_chunks,
+    check_encoding,
+    check_items,
+    check_levels,
+    has_payload,
+    value_bits,
+)
 from lanceref.context import Context
 from lanceref.errors import BytesError, CorruptPage, UnknownEncoding
 from lanceref.file.versions import V2_1, V2_2, V2_3
@@ -222,3 +229,22 @@ def test_encodings_nest_as_deep_as_the_limit(depth, fits):
         return
     with pytest.raises(CorruptPage, match=r"L\.codec\.encoding\.depth"):
         check_encoding(encoding, V2_2, ctx, PLACE)
+
+
+@pytest.mark.parametrize("encoding", [constant(5), range_(1, 1, 32)])
+def test_runs_in_chunks_take_bytes(encoding):
+    """Neither the values nor the lengths of runs are computed there, inside of compression too."""
+    check_chunks(general("lz4_raw", rle(flat(32), flat(8))), PLACE)
+    for runs in (rle(encoding, flat(8)), rle(flat(32), encoding)):
+        with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.context"):
+            check_chunks(general("lz4_raw", runs), PLACE)
+
+
+@pytest.mark.parametrize(
+    "encoding", [constant(5), range_(0, 1), fsst(table_bytes([b"a"]), variable(32))]
+)
+def test_items_of_a_dictionary_are_stored(encoding):
+    """They are neither computed nor codes of symbols."""
+    check_items(general("lz4_raw", variable(32)), PLACE)
+    with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.context"):
+        check_items(general("lz4_raw", encoding), PLACE)

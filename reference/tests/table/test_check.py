@@ -72,6 +72,19 @@ def test_a_tag_names_a_version(tag, clauses, tmp_path):
     assert clauses == [finding.clause for finding in _findings(root)]
 
 
+@pytest.mark.parametrize(
+    ("name", "clauses"),
+    [("v-1", []), ("v..1", ["L.table.refs.tag-name"]), (".v", ["L.table.refs.tag-name"])],
+)
+def test_a_tag_has_a_name_that_it_may_have(name, clauses, tmp_path):
+    """Dots stand neither at its ends nor side by side."""
+    root = _table(tmp_path)
+    (root / "_refs" / "tags").mkdir(parents=True)
+    (root / "_refs" / "tags" / f"{name}.json").write_bytes(b'{"version": 1}')
+
+    assert clauses == [finding.clause for finding in _findings(root)]
+
+
 def test_the_version_must_be_there(tmp_path):
     """There is nothing to validate."""
     with pytest.raises(NotFound):

@@ -11,6 +11,7 @@ from dataclasses import replace
 from lance_conformance.recipes.model import Positive
 from lance_conformance.recipes.tables import (
     datasets,
+    datasets_marks,
     files_2_1,
     files_layouts,
     indices_arms,
@@ -19,7 +20,7 @@ from lance_conformance.recipes.tables import (
 )
 
 _MODULES = (
-    *(datasets, files_2_1, files_layouts),
+    *(datasets, datasets_marks, files_2_1, files_layouts),
     *(indices_arms, indices_plain, indices_vectors_plain),
 )
 _MADE: dict[str, Positive] = {one.id: one for module in _MODULES for one in module.POSITIVES}
@@ -29,8 +30,10 @@ def _again(parent: str, slug: str, title: str, clauses: Iterable[str]) -> Positi
     made = _MADE[parent]
     folder = parent.rpartition("/")[0]
     name = f"{folder.rpartition('/')[2]}-{slug}"
-    told = {"encodings": (name,)} if made.encodings else {"features": (name,)}
-    return replace(made, id=f"{folder}/{slug}", title=title, clauses=tuple(clauses), **told)
+    encodings = (name,) if made.encodings else ()
+    features = () if made.encodings else (name,)
+    return replace(made, id=f"{folder}/{slug}", title=title, clauses=tuple(clauses),
+                   encodings=encodings, features=features)  # fmt: skip
 
 
 POSITIVES = (
@@ -43,6 +46,8 @@ POSITIVES = (
     _again("table/any/manifest/index", "sections", "sections that stand one behind the other",
            ("L.table.manifest.overlap", "L.txn.commit.order", "L.txn.commit.exclusive",
             "L.index.segment.entry")),
+    _again("table/any/manifest/refs", "names", "a tag and a branch, named as they may be",
+           ("L.table.refs.tag-name", "L.table.refs.branch-name")),
     _again("index/any/btree/plain", "folder", "files in the folder of their segment",
            ("L.index.segment.folder", "L.index.btree.columns")),
     _again("index/any/label-list/plain", "null-lists", "a set of the lists that are null",

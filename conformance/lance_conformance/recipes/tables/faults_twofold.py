@@ -9,7 +9,11 @@ from dataclasses import replace
 from functools import partial
 
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
+from lanceref.proto.encodings_v2_1_pb2 import (
+    COMPRESSION_ALGORITHM_ZSTD,
+    CompressiveEncoding,
+    PageLayout,
+)
 from lanceref.proto.file2_pb2 import ColumnMetadata
 from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.proto.index_pb2 import IVF
@@ -64,7 +68,7 @@ def _nested(message: PageLayout) -> None:
     values_ = message.mini_block_layout.value_compression
     for _ in range(120):
         outer = CompressiveEncoding()
-        outer.general.compression.scheme = 2
+        outer.general.compression.scheme = COMPRESSION_ALGORITHM_ZSTD
         outer.general.values.CopyFrom(values_)
         values_ = outer
     message.mini_block_layout.value_compression.CopyFrom(values_)
@@ -154,6 +158,16 @@ def _other_centroid(message: IVF) -> None:
     tensor.data = tensor.data[4:8] + tensor.data[4:]
 
 
+_REFS = "table/any/manifest/refs"
+
+_NAMES = (
+    _lint(_REFS, "tag-name", "a tag whose name ends with a dot", "L.table.refs.tag-name",
+          Rename("_refs/tags/first.json", "_refs/tags/first..json")),
+    _lint(_REFS, "branch-name", "a branch that is called as the main one",
+          "L.table.refs.branch-name",
+          Rename("_refs/branches/line.json", "_refs/branches/main.json")),
+)  # fmt: skip
+
 _PQ = "ivf-pq/plain"
 
 _INDICES = (
@@ -174,6 +188,10 @@ _INDICES = (
           "L.index.segment.complete",
           values("ngram_postings.lance", "posting_list", b"\7", 20, "bytes"),
           "L.index.ngram.token"),
+    _lint("bitmap/keys", "address", "an address in place of a row id",
+          "L.index.segment.complete",
+          values("bitmap_page_lookup.lance", "bitmaps", b"\1", 4, "bytes"),
+          "L.index.segment.keys"),
     _lint("minhash/plain", "signature", "a signature that is not that of the text",
           "L.index.minhash.band-key", values("signatures.lance", "signature", b"\0\1"),
           "L.index.minhash.signature"),
@@ -203,5 +221,5 @@ _EARLY = (
           "L.legacy.plain.values"),
 )  # fmt: skip
 
-NEGATIVES = (*_FILES, *_EARLY, *_TABLES, *_INDICES)
+NEGATIVES = (*_FILES, *_EARLY, *_TABLES, *_NAMES, *_INDICES)
 """Every fault that breaks two clauses."""

@@ -23,7 +23,7 @@ from lance_conformance.recipes.model import MessageEdit, Positive
 from lance_conformance.recipes.scores import scores
 from lance_conformance.recipes.tables import indices_json, indices_vectors_plain
 from lance_conformance.recipes.tables.faults_indices import held, lint, metadata, values
-from lance_conformance.recipes.tables.indices import BTREE, search
+from lance_conformance.recipes.tables.indices import BITMAP, BTREE, search
 from lance_conformance.recipes.tables.indices_plain import without_sizes
 from lance_conformance.recipes.tables.indices_segments import (
     LAST,
@@ -184,6 +184,9 @@ MINHASH = Positive(
     reachable=False,
 )
 
+_BY_ID = search("keys", "row ids, in files of 2.0", "c = 5", [3],
+                replace(BITMAP, version="2.0", stable_row_ids=True))  # fmt: skip
+
 _JSON = next(one for one in indices_json.POSITIVES if one.id.endswith("json/plain"))
 
 POSITIVES = (
@@ -191,6 +194,7 @@ POSITIVES = (
     *_VECTORS,
     *_MOVED,
     MINHASH,
+    _BY_ID,
     _said("typed", "an entry that tells the type of the values", _JSON,
           _details(index_pb2.JsonIndexDetails, _of_type)),
 )  # fmt: skip
