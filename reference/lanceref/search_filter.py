@@ -66,8 +66,8 @@ class VectorSearchQuery:
 def with_search(given: object, arguments: ScanArguments, run: Run) -> object:
     """Return a filter of rows for one that may be a search, or hold one by the side of another.
 
-    Raises QueryRefused where no search is kept to it, and for another than one for a word behind a
-    search.
+    The other search is run when the first row is looked at. Raises QueryRefused where no search is
+    kept to it, and then for another than one for words behind a search.
     """
     filter, search = _parts(given)
     if search is None:
@@ -75,12 +75,17 @@ def with_search(given: object, arguments: ScanArguments, run: Run) -> object:
     _check(search, arguments)
     if isinstance(search, VectorSearchQuery):
         return _near(filter, search, arguments, run)
+    return Restricted(filter, lambda: _with_words(search, arguments, run))
+
+
+def _with_words(search: FullTextQuery, arguments: ScanArguments, run: Run) -> RowSet:
+    """Return the rows that have words. Raises QueryRefused."""
     if not arguments.get("prefilter") and not isinstance(search, MatchQuery):
         raise QueryRefused(
             "Not supported: Only Match queries are supported currently when using FTS as a "
             "post-filter"
         )
-    return Restricted(filter, _rows(run(None, {"full_text_query": search})))
+    return _rows(run(None, {"full_text_query": search}))
 
 
 def _near(
@@ -91,8 +96,9 @@ def _near(
         before = filter
     else:
         words: ScanArguments = {"full_text_query": arguments.get("full_text_query")}
-        before = Restricted(None, _rows(run(None, words)))
-    return Restricted(filter, _rows(run(before, {"nearest": search.inner(), "prefilter": True})))
+        before = Restricted(None, lambda: _rows(run(None, words)))
+    near: ScanArguments = {"nearest": search.inner(), "prefilter": True}
+    return Restricted(filter, lambda: _rows(run(before, near)))
 
 
 def _rows(scan: LanceScanner) -> RowSet:

@@ -6,7 +6,9 @@ that a caller allows, and not among those that a caller blocks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,22 +27,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Restricted:
-    """A filter as a caller gives it, None for none, and row ids: those that pass, or do not."""
+    """A filter as a caller gives it, None for none, and row ids: those that pass, or do not.
+
+    What another search finds is asked for when the first row is.
+    """
 
     filter: object
-    rows: RowSet
+    rows: RowSet | Callable[[], RowSet]
     blocked: bool = False
 
 
 class RestrictedFilter:
     """The same, bound to columns."""
 
-    def __init__(self, own: Filter | None, rows: RowSet, *, blocked: bool = False) -> None:
-        self._own, self._rows, self._blocked = own, rows, blocked
+    def __init__(
+        self, own: Filter | None, rows: RowSet | Callable[[], RowSet], *, blocked: bool = False
+    ) -> None:
+        self._own, self._given, self._blocked = own, rows, blocked
         columns, paths = ((), ()) if own is None else (own.columns, own.paths)
         self.columns: tuple[str, ...] = tuple(dict.fromkeys((*columns, ROW_ID)))
         self.paths: tuple[str, ...] = tuple(dict.fromkeys((*paths, ROW_ID)))
         self.boundings: tuple[Bounding, ...] = () if own is None else own.boundings
+
+    @cached_property
+    def _rows(self) -> RowSet:
+        return self._given if isinstance(self._given, RowSet) else self._given()
 
     def mask(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
         """Return for each row of a batch whether it is asked for. Raises QueryFailed."""
