@@ -185,10 +185,9 @@ def _optional(place: str, message: Message, names: tuple[str, ...], version: str
 
 def _constant_form(page: ColumnMetadata.Page) -> Iterator[Fact]:
     """Yield the form of a constant page, which its buffers tell beside its description."""
-    packed = AnyMessage.FromString(page.encoding.direct.encoding)
     layout = PageLayout()
     try:
-        packed.Unpack(layout)
+        AnyMessage.FromString(page.encoding.direct.encoding).Unpack(layout)
     except DecodeError:  # a file that is to be refused
         return
     if layout.WhichOneof("layout") != "constant_layout":
