@@ -114,9 +114,21 @@ def units(
 
 
 def checked_offsets(overlay: Overlay, unit: Field, opened: DataFile) -> Offsets:
-    """Return the offsets that cover a unit. Raises FormatError for a file with fewer values."""
-    covered = [one.id for one in unit.flat() if one.id in overlay.coverage]
-    offsets = overlay.coverage[covered[0]]
+    """Return the offsets that cover a unit.
+
+    Raises FormatError for a file with fewer values, and for one that covers parts of a list.
+    """
+    sets = [overlay.coverage.get(one.id) for one in column_owners(unit, opened.version)]
+    offsets = sets[0]
+    if offsets is None or not all(
+        one is not None and np.array_equal(one, offsets) for one in sets[1:]
+    ):
+        raise FormatError(
+            "L.table.overlay.coverage",
+            opened.descriptor.place,
+            found=f"some of the fields below field {unit.id}",
+            wanted="the same rows of all of them",
+        )
     if len(offsets) > opened.num_rows:
         raise FormatError(
             "L.table.overlay.values",

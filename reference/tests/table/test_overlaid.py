@@ -109,3 +109,22 @@ def test_the_oracle_shows_the_same(tmp_path, monkeypatch):
     theirs.optimize.compact_files()
     again = lanceref.dataset(dataset.uri)
     assert ours.to_table(columns).to_pylist() == again.to_table(columns).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("offsets", "fields"), [([1], [3]), ([1], [4]), ([[1], [0]], [3, 4]), ([1], [3, 4])]
+)
+def test_lists_are_covered_whole(tmp_path, offsets, fields):
+    """Parts of one, or other rows of each part, are refused."""
+    rows = pa.table({"k": [1, 2], "l": [[{"x": 1, "y": 2}], []]})
+    dataset = lanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="2.1")
+    assert [3, 4] == dataset._snapshot.manifest.message.fragments[0].files[0].fields[-2:]
+    names = {3: "x", 4: "y"}
+    values = {"l": [[{names[one]: 7 for one in fields}]]}
+    found = overlay(dataset, offsets, values, fields)
+    if offsets == [1] and len(fields) == 2:
+        assert [{"x": 7, "y": 7}] == found.to_table()["l"].to_pylist()[1]
+        return
+    with pytest.raises(FormatError) as caught:
+        found.to_table()
+    assert "L.table.overlay.coverage" == caught.value.clause
