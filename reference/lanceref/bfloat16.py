@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import ml_dtypes
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lanceref.arrowtypes import BFLOAT16
+from lanceref.compute import pc
 
 if TYPE_CHECKING:
     from lanceref.bfloat16_frames import PandasBFloat16Type

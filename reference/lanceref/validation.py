@@ -1,9 +1,10 @@
 """Validation at scale: a table checked by many processes.
 
 A table is cut into units: the manifest with what stands around it, groups of fragments of about
-`GROUP_BYTES`, the identities of rows over all fragments, each segment of an index. Which process
-checks a unit, and how many there are, changes nothing in what is found, nor in its order. Segments
-are held against the rows they cover in a second wave, and only when the first found them whole.
+`GROUP_BYTES`, the identities of rows over all fragments, each segment of an index, the write-ahead
+log. Which process checks a unit, and how many there are, changes nothing in what is found, nor in
+its order. Segments are held against the rows they cover in a second wave, and only when the first
+found no MUST broken in them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from lanceref.index.check import (
     named_indices,
     parts,
 )
+from lanceref.index.memwal.log_check import check_log
 from lanceref.jobs import Executor
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.manifests.opening import open_table
@@ -102,7 +104,12 @@ def validate_with(
         return Report(None, (Checked(Unit("file"), tuple(found)),))
     subject, units = plan(os.fspath(path), deep, version, limits, options)
     checked = list(executor.map(run, units, subject))
-    sound = not any(one.findings for one in checked if one.unit.kind in ("indices", "segment"))
+    sound = not any(
+        finding.severity == "must"
+        for one in checked
+        if one.unit.kind in ("indices", "segment")
+        for finding in one.findings
+    )
     if deep and sound:
         later = [replace(one, kind="rows") for one in units if one.kind == "segment"]
         checked += executor.map(run, later, subject)
@@ -128,6 +135,7 @@ def plan(
     with ctx.piece():
         count = len(named_indices(manifest, bases, ctx).segments)
         units += [Unit("segment", segment=number) for number in range(count)]
+    units.append(Unit("log"))
     return subject, units
 
 
@@ -162,6 +170,9 @@ def run(unit: Unit, subject: Subject) -> Checked:
                 check_fragment(fragment, manifest.schema, bases, ctx, deep=subject.deep)
         elif unit.kind == "identities":
             check_identities(manifest, bases, ctx)
+        elif unit.kind == "log":
+            if named_indices(manifest, bases, ctx).mem_wal is not None:
+                check_log(store, ctx)
         else:
             _check_index(unit, subject, manifest, bases, ctx)
     return Checked(unit, tuple(dict.fromkeys(findings)))

@@ -46,12 +46,12 @@ def test_a_sound_table_is_looked_at_whole(table, monkeypatch):
     assert report.version == table.version
     assert units(report) == [
         "table", "fragments", "fragments", "fragments", "identities", "indices",
-        "segment", "segment", "rows", "rows",
+        "segment", "segment", "log", "rows", "rows",
     ]  # fmt: skip
     groups = [one.unit.fragments for one in report.checked if one.unit.fragments]
     assert groups == [(0, 1), (2, 3), (4,)]
     assert units(validate_with(Loop(), table.uri)) == [
-        "table", "fragments", "fragments", "fragments", "indices", "segment", "segment",
+        "table", "fragments", "fragments", "fragments", "indices", "segment", "segment", "log",
     ]  # fmt: skip
 
 

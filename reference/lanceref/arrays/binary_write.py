@@ -14,12 +14,12 @@ import os
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lanceref.arrays.encode import PageBuffers, no_nulls
 from lanceref.codecs import fsst_encode, general_encode
 from lanceref.codecs.values import Variable
+from lanceref.compute import pc
 from lanceref.file.column_writer import Buffer
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 

@@ -73,7 +73,7 @@ def test_a_file_names_descriptors_without_ids() -> None:
     ("row", "type_", "text"),
     [
         ({"data": b"a"}, pa.struct([("data", pa.large_binary()), ("uri", pa.utf8())]), "prepared"),
-        ({"kind": 4, "uri": "x"}, PREPARED, "row 0: kind 4"),
+        ({"kind": 6, "uri": "x"}, PREPARED, "row 0: kind 6"),
         ({"kind": None}, PREPARED, "kind None"),
     ],
 )
