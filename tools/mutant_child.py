@@ -111,9 +111,9 @@ class Judge:
     def killer(self, source: Source, tree: ast.Module, ids: Sequence[str]) -> Verdict:
         """Return the first case that another answer comes out of, with a module changed."""
         changes = self._live.changes(source.path, tree)
-        if changes is None:
-            return killer(self._root, source.module, tree, ids)
         asked = [name for name in ids if not self._unfit.get(name)]
+        if changes is None:
+            return killer(self._root, source.module, tree, asked)
         verdict = self._ask(changes, asked)
         while verdict.case in asked and self._is_unfit(verdict.case):
             asked.remove(verdict.case)
