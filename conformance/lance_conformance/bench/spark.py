@@ -66,24 +66,23 @@ def measure(
     session = make_session(f"local[{slots}]")
     session.sparkContext.setLogLevel("OFF")
     costs = []
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            pipeline = PIPELINES[name]
+    for name in names:
+        pipeline = PIPELINES[name]
 
-            def run(count: int, rows: int, pipeline: Pipeline = pipeline) -> float:
-                place = Path(tempfile.mkdtemp(dir=folder))
-                pipeline.prepare(place, count, rows)
-                return timed(lambda: pipeline.run(session, place, count, rows))
+        def run(count: int, rows: int, pipeline: Pipeline = pipeline) -> float:
+            with tempfile.TemporaryDirectory() as place:
+                pipeline.prepare(Path(place), count, rows)
+                return timed(lambda: pipeline.run(session, Path(place), count, rows))
 
-            def median(count: int, rows: int, run: Callable[[int, int], float] = run) -> float:
-                return statistics.median(run(count, rows) for _ in range(rounds))
+        def median(count: int, rows: int, run: Callable[[int, int], float] = run) -> float:
+            return statistics.median(run(count, rows) for _ in range(rounds))
 
-            run(2 * slots, LARGE_ROWS)  # imports, and what the JVM compiles
-            one, many = median(1, SMALL_ROWS), median(MANY, SMALL_ROWS)
-            each = max(0.0, many - one) / (MANY - 1)
-            count = tasks.get(name) or tasks_for(seconds, run(2, LARGE_ROWS) / 2)
-            took = median(count, LARGE_ROWS)
-            costs.append(Cost(name, slots, max(0.0, one - each), each, count, took))
+        run(2 * slots, LARGE_ROWS)  # imports, and what the JVM compiles
+        one, many = median(1, SMALL_ROWS), median(MANY, SMALL_ROWS)
+        each = max(0.0, many - one) / (MANY - 1)
+        count = tasks.get(name) or tasks_for(seconds, run(2, LARGE_ROWS) / 2)
+        took = median(count, LARGE_ROWS)
+        costs.append(Cost(name, slots, max(0.0, one - each), each, count, took))
     session.stop()
     return costs
 
