@@ -20,10 +20,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lanceref.dataset import LanceDataset, dataset
+from lanceref.edit.index_staging import finished
 from lanceref.errors import CommitConflictError, IndexRefused
 from lanceref.indices import IndexConfig
 from lanceref.jobs import Executor, spread
 from lanceref.operation import Index
+from lanceref.transactions import index_message, index_of
 
 ROUNDS = 3
 """How often an index is built before a table that is always compacted wins."""
@@ -126,8 +128,12 @@ def built_segments(
 
 
 def build_shard(fragments: tuple[int, ...], build: Build) -> Index:
-    """Build one segment, anywhere. A worker that is lost leaves files under a uuid of its own."""
-    made = build.opened().create_index_uncommitted(
+    """Build and finish one segment, anywhere, so that the commit has only entries to write.
+
+    A worker that is lost leaves files under a uuid of its own.
+    """
+    table = build.opened()
+    made = table.create_index_uncommitted(
         build.column,
         build.index_type,
         build.name,
@@ -135,7 +141,8 @@ def build_shard(fragments: tuple[int, ...], build: Build) -> Index:
         replace=True,
         **build.parameters,  # type: ignore[arg-type]
     )
-    return replace(made, fragment_ids=sorted(made.fragment_ids))
+    done = index_of(finished(table._snapshot, index_message(made)))
+    return replace(done, fragment_ids=sorted(made.fragment_ids))
 
 
 def merge_group(segments: tuple[Index, ...], build: Build) -> Index:

@@ -1,10 +1,10 @@
 """Validation at scale: a table checked by many processes.
 
 A table is cut into units: the manifest with what stands around it, groups of fragments of about
-`GROUP_BYTES`, the identities of rows over all fragments, each segment of an index, the write-ahead
-log. Which process checks a unit, and how many there are, changes nothing in what is found, nor in
-its order. Segments are held against the rows they cover in a second wave, and only when the first
-found no MUST broken in them.
+`GROUP_BYTES`, shares of about as many bytes of the pages of a larger fragment, the identities of
+rows over all fragments, each segment of an index, the write-ahead log. Which process checks a
+unit, and how many there are, changes nothing in what is found, nor in its order. Segments are held
+against the rows they cover in a second wave, and only when the first found no MUST broken in them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from lanceref.table.check import (
     check_identities,
     check_making,
     check_refs,
+    check_values,
     open_checked,
+    shareable,
 )
 from lanceref.table.fragments import Fragment
 from lanceref.table.manifest import Manifest
@@ -45,6 +47,9 @@ GROUP_BYTES = 32 << 20
 
 GROUP_FRAGMENTS = 64
 """Fragments of a unit at most."""
+
+MOST_SHARES = 1024
+"""Shares of a file at most, whatever size the manifest says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +65,17 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A piece of work: its kind, and the fragments or the segment that it is about."""
+    """A piece of work: its kind, and the fragments or the segment that it is about.
+
+    Of kind `pages` it is one share of so many of a file of its one fragment.
+    """
 
     kind: str
     fragments: tuple[int, ...] = ()
     segment: int = 0
+    file: int = 0
+    share: int = 0
+    shares: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +139,8 @@ def plan(
     except BytesError:
         return subject, units
     subject = replace(subject, version=find_version(store, ctx, version).version)
-    units += [Unit("fragments", group) for group in _groups(manifest.fragments)]
+    for group in _groups(manifest.fragments):
+        units += _cut(group, manifest.fragments) if deep else [Unit("fragments", group)]
     if deep:
         units.append(Unit("identities"))
     units.append(Unit("indices"))
@@ -144,7 +156,7 @@ def _groups(fragments: Sequence[Fragment]) -> Iterator[tuple[int, ...]]:
     group: list[int] = []
     size = 0
     for number, fragment in enumerate(fragments):
-        own = sum(file.size_bytes for file in fragment.files)
+        own = _size(fragment)
         if group and (size + own > GROUP_BYTES or len(group) == GROUP_FRAGMENTS):
             yield tuple(group)
             group, size = [], 0
@@ -152,6 +164,24 @@ def _groups(fragments: Sequence[Fragment]) -> Iterator[tuple[int, ...]]:
         size += own
     if group:
         yield tuple(group)
+
+
+def _size(fragment: Fragment) -> int:
+    return sum(file.size_bytes for file in fragment.files)
+
+
+def _cut(group: tuple[int, ...], fragments: Sequence[Fragment]) -> Iterator[Unit]:
+    """Yield a group, or its only fragment without the values of its files, and shares of these."""
+    files = fragments[group[0]].files
+    if len(group) > 1 or _size(fragments[group[0]]) <= GROUP_BYTES:
+        yield Unit("fragments", group)
+        return
+    yield Unit("frame", group)
+    for number, file in enumerate(files):
+        if shareable(file):
+            shares = min(-(-max(1, file.size_bytes) // GROUP_BYTES), MOST_SHARES)
+            for share in range(shares):
+                yield Unit("pages", group, file=number, share=share, shares=shares)
 
 
 def run(unit: Unit, subject: Subject) -> Checked:
@@ -164,10 +194,15 @@ def run(unit: Unit, subject: Subject) -> Checked:
     ctx = replace(ctx, findings=findings)
     bases = Bases(store, manifest)
     with ctx.piece():
-        if unit.kind == "fragments":
+        if unit.kind in ("fragments", "frame"):
+            whole = unit.kind == "fragments"
             for number in unit.fragments:
                 fragment = manifest.fragments[number]
-                check_fragment(fragment, manifest.schema, bases, ctx, deep=subject.deep)
+                schema = manifest.schema
+                check_fragment(fragment, schema, bases, ctx, deep=subject.deep, values=whole)
+        elif unit.kind == "pages":
+            file = manifest.fragments[unit.fragments[0]].files[unit.file]
+            check_values(file, bases, ctx, unit.share, unit.shares)
         elif unit.kind == "identities":
             check_identities(manifest, bases, ctx)
         elif unit.kind == "log":

@@ -5,8 +5,9 @@ import random
 import lanceref
 import pyarrow as pa
 import pytest
-from lanceref.distributed_index import build_index
+from lanceref.distributed_index import Build, build_index, built_segments
 from lanceref.errors import CommitConflict, IndexRefused
+from lanceref.index.fulltext.inverted import INVERTED
 from lanceref.jobs import Loop, Processes
 
 WORDS = ("ant", "bee", "cat", "dog", "eel", "fox")
@@ -59,6 +60,16 @@ def test_segments_and_merged_segments_answer_alike(table, kind):
         assert len(parts) == left
         assert sorted(n for one in parts for n in one.fragment_ids) == list(range(8))
         assert f"{column}_idx" in made.scanner(filter=filters[0]).explain_plan()
+
+
+def test_the_commit_is_left_nothing_to_write(table):
+    """Segments come finished from whoever built them: none has files that are only staged."""
+    build = Build(table.uri, table.version, "t", "INVERTED", "words", {})
+    for segment in built_segments(Loop(), build, [(0, 1, 2), (3, 4), (5, 6, 7)]):
+        assert INVERTED.staging is not None
+        paths = [file.path for file in segment.files]
+        assert "metadata.lance" in paths
+        assert not INVERTED.staging.is_staged(paths)
 
 
 def test_words_are_found_in_every_segment(table):

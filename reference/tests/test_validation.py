@@ -70,6 +70,37 @@ def test_processes_find_what_the_loop_finds(table, monkeypatch):
     assert sorted(expected.findings, key=key) == sorted(validate(table.uri, deep=True), key=key)
 
 
+@pytest.mark.parametrize("version", ["0.1", "2.0", "2.1", "2.3"])
+def test_a_large_fragment_is_shared_out_by_its_pages(version, tmp_path, monkeypatch):
+    """Many units decode its files, each page in one of them, and find what `validate` finds."""
+    rows = pa.table({"a": range(9000), "b": [[str(i)] * (i % 3) for i in range(9000)]})
+    path = tmp_path / "t"
+    made = lanceref.write_dataset(rows, str(path), data_storage_version=version)
+    file = path / "data" / made.get_fragments()[0].data_files()[0].path
+    monkeypatch.setattr(validation, "GROUP_BYTES", -(-file.stat().st_size // 4))
+    report = validate_with(Loop(), str(path), deep=True)
+    assert report.findings == []
+    assert units(report).count("pages") == (0 if version == "0.1" else 4)
+    for at in range(100, file.stat().st_size, file.stat().st_size // 12):
+        damage(file, at)
+        found = {repr(one) for one in validate_with(Loop(), str(path), deep=True).findings}
+        assert found >= {repr(one) for one in validate(str(path), deep=True)}
+        damage(file, at)
+
+
+def test_a_size_that_no_file_has_makes_no_endless_list_of_units(table, monkeypatch):
+    """A manifest claims a file of 2^62 bytes: as many shares as there may be, and a finding."""
+    monkeypatch.setattr(validation, "MOST_SHARES", 3)
+    fragment = table.get_fragments()[0].metadata
+    fragment.files[0].file_size_bytes = 1 << 62
+    monkeypatch.setattr(validation, "GROUP_BYTES", 1 << 20)
+    operation = lanceref.LanceOperation.Overwrite(table.schema, [fragment])
+    claimed = lanceref.LanceDataset.commit(table.uri, operation)
+    report = validate_with(Loop(), claimed.uri, deep=True)
+    assert units(report).count("pages") == 3
+    assert report.findings
+
+
 def negatives():
     """Every damaged table: of tables, transactions and indices."""
     for prefix in ("lint", "neg"):

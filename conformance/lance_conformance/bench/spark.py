@@ -69,22 +69,33 @@ def measure(
     for name in names:
         pipeline = PIPELINES[name]
 
-        def run(count: int, rows: int, pipeline: Pipeline = pipeline) -> float:
-            with tempfile.TemporaryDirectory() as place:
-                pipeline.prepare(Path(place), count, rows)
-                return timed(lambda: pipeline.run(session, Path(place), count, rows))
+        def median(
+            count: int, rows: int, times: int = rounds, pipeline: Pipeline = pipeline
+        ) -> float:
+            with tempfile.TemporaryDirectory() as folder:
+                pipeline.prepare(Path(folder), count, rows)
+                took = [
+                    timed(lambda: pipeline.run(session, Path(folder), count, rows))
+                    for _ in range(times)
+                ]
+            return statistics.median(took)
 
-        def median(count: int, rows: int, run: Callable[[int, int], float] = run) -> float:
-            return statistics.median(run(count, rows) for _ in range(rounds))
-
-        run(2 * slots, LARGE_ROWS)  # imports, and what the JVM compiles
+        median(2 * slots, LARGE_ROWS, 1)  # imports, and what the JVM compiles
         one, many = median(1, SMALL_ROWS), median(MANY, SMALL_ROWS)
         each = max(0.0, many - one) / (MANY - 1)
-        count = tasks.get(name) or tasks_for(seconds, run(2, LARGE_ROWS) / 2)
+        count = tasks.get(name) or _enough(seconds, lambda count: median(count, LARGE_ROWS, 1))
         took = median(count, LARGE_ROWS)
         costs.append(Cost(name, slots, max(0.0, one - each), each, count, took))
     session.stop()
     return costs
+
+
+def _enough(seconds: float, measured: Callable[[int], float]) -> int:
+    """Return how many tasks keep one slot busy for so long, measured on 2 and then on more."""
+    count = 2
+    for _ in range(2):
+        count = tasks_for(seconds, measured(count) / count)
+    return count
 
 
 def tasks_for(seconds: float, each: float) -> int:

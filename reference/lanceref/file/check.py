@@ -1,7 +1,8 @@
 """The whole file, checked: what a reader passes over is looked at too.
 
 Runs the parsers of reading over everything a file holds, then accounts for the bytes between the
-pieces: padding, and bytes that nothing refers to.
+pieces: padding, and bytes that nothing refers to. The values of a large file can be shared out:
+each share is a range of its rows.
 
 Clauses: L.file.padding.value, L.file.buffers.overlap, L.file.columns.order
 """
@@ -28,19 +29,42 @@ PADDING_BYTE = 0x48
 """What the oracle writes between buffers: `H`."""
 
 
-def check_file(source: Source, ctx: Context) -> DataFile | None:
-    """Parse and check a data file; None when it cannot be opened (the findings say why)."""
+def check_file(source: Source, ctx: Context, *, values: bool = True) -> DataFile | None:
+    """Parse and check a data file; None when it cannot be opened (the findings say why).
+
+    Without `values` everything is looked at but what `check_share` decodes.
+    """
     opened = None
     with ctx.piece():
         opened = open_file(source, ctx)
-        for field in opened.descriptor.schema.fields:
-            with ctx.group(f"field {field.name}"), ctx.piece():
-                opened.open_field(field).check()
-            with ctx.piece():
-                check_contents(opened, field)
+        if values:
+            _check_values(opened, 0, 1)
         _check_column_order(opened)
         _account_for_the_rest(opened)
     return opened
+
+
+def check_share(source: Source, ctx: Context, share: int, shares: int) -> None:
+    """Check one of several shares of the values of a data file: all of them are the whole."""
+    with ctx.piece():
+        _check_values(open_file(source, ctx), share, shares)
+
+
+def _check_values(opened: DataFile, share: int, shares: int) -> None:
+    """Check a range of the rows of each field; what has no pages by rows is in one share whole."""
+    ctx = opened.bytes.ctx
+    for number, field in enumerate(opened.descriptor.schema.fields):
+        whole = number % shares == share
+        with ctx.group(f"field {field.name}"), ctx.piece():
+            reader = opened.open_field(field)
+            if isinstance(reader, PageColumn):
+                rows = reader.num_rows
+                reader.check_rows(share * rows // shares, (share + 1) * rows // shares)
+            elif whole:
+                reader.check()
+        if whole:
+            with ctx.piece():
+                check_contents(opened, field)
 
 
 def _check_column_order(opened: DataFile) -> None:

@@ -74,17 +74,22 @@ class PageColumn:
 
     def check(self) -> None:
         """Check every page on its own, then read the field through."""
+        self.check_rows(0, self.num_rows)
+
+    def check_rows(self, start: int, end: int) -> None:
+        """Check every page that begins in rows `start`..`end`, then read these rows through."""
         ctx = self._file.ctx
         known = len(ctx.findings) if ctx.findings is not None else 0
         for leaf, column in zip(self._leaves, self._columns, strict=True):
-            for number, page in enumerate(leaf.pages):
-                with ctx.group(f"column {column.index} page {number}"), ctx.piece():
-                    page.check()
+            for number, (page, first) in enumerate(zip(leaf.pages, leaf.first_rows.tolist())):
+                if start <= first < end or first == end == self.num_rows:
+                    with ctx.group(f"column {column.index} page {number}"), ctx.piece():
+                        page.check()
         if ctx.findings is None or len(ctx.findings) == known:
             quiet = self._file.during(replace(ctx, spans=None, findings=None))
             with ctx.piece():
                 again = PageColumn(quiet, self._field, self._columns, self._version)
-                for _ in again.scan(0, self.num_rows):
+                for _ in again.scan(start, end):
                     pass
 
     def payload_extents(self) -> Iterator[Extent]:

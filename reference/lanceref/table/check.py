@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from lanceref.compute import pc
 from lanceref.context import Context
 from lanceref.errors import NotFound, Place, RefRefused
-from lanceref.file.check import check_file
+from lanceref.file.check import check_file, check_share
 from lanceref.file.contents import values_below
 from lanceref.file.data_file import DataFile
 from lanceref.file.descriptors import EXTERNAL
@@ -92,9 +92,18 @@ def _check_ref_name(name: str, check: Callable[[str], None], clause: str, ctx: C
 
 
 def check_fragment(
-    fragment: Fragment, schema: LanceSchema, bases: Bases, ctx: Context, *, deep: bool
+    fragment: Fragment,
+    schema: LanceSchema,
+    bases: Bases,
+    ctx: Context,
+    *,
+    deep: bool,
+    values: bool = True,
 ) -> None:
-    """Open what a fragment names: its files, its deletions, its sequences; `deep` decodes them."""
+    """Open what a fragment names: its files, its deletions, its sequences; `deep` decodes them.
+
+    Without `values` those of `shareable` files are left to `check_values`.
+    """
     rows = FragmentRows(fragment, bases, ctx, stable_ids=True)
     overlaid = [overlay.file for overlay in fragment.overlays]
     for file in (*fragment.files, *overlaid):
@@ -107,7 +116,7 @@ def check_fragment(
                 if file.version == V0_1:
                     check_legacy(source, file_ctx, file.columns, bases.dictionaries)
                 else:
-                    check_file(source, file_ctx)
+                    check_file(source, file_ctx, values=values)
     if deep:
         for field in schema.fields:
             with ctx.piece():
@@ -119,6 +128,19 @@ def check_fragment(
     for name in STORED:
         with ctx.piece():
             open_lineage(name, rows.columns, ctx)
+
+
+def shareable(file: FileOfFragment) -> bool:
+    """Whether the values of a data file can be checked in shares: those of 0.1 cannot."""
+    return file.version != V0_1
+
+
+def check_values(file: FileOfFragment, bases: Bases, ctx: Context, share: int, shares: int) -> None:
+    """Check one of several shares of the values of a data file."""
+    with ctx.piece():
+        source = bases.open_data_file(file.path, file.base_id)
+        file_ctx = replace(ctx, file=PurePosixPath(file.path).name)
+        check_share(source, file_ctx, share, shares)
 
 
 def check_identities(manifest: Manifest, bases: Bases, ctx: Context) -> None:

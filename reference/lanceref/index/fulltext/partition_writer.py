@@ -18,9 +18,13 @@ from lanceref.index.fulltext.fst_build import build_fst
 from lanceref.index.fulltext.occurrences import Kept, Occurrences, counted, gathered, keep
 from lanceref.index.fulltext.parameters import Settings
 from lanceref.index.fulltext.partition import BLOCKS, OFFSETS, Partition
+from lanceref.index.fulltext.posting_blocks import Postings
 from lanceref.index.fulltext.posting_rows import PostingRows
 from lanceref.index.row_set import Keys
 from lanceref.index.segment_writer import SegmentWriter
+
+READ_TOKENS = 1 << 10
+"""Tokens whose postings are read together."""
 
 BATCH_TOKENS = 1 << 13
 """Rows of postings that are written together."""
@@ -83,17 +87,23 @@ class PartitionWriter:
         first = self._begin(keys, partition.lengths[kept].astype(np.uint32), own.astype(np.uint32))
         numbers = np.full(len(partition.keys), -1, np.int64)
         numbers[kept] = np.arange(first, self.num_documents)
-        parts = [
-            self._left(partition, token, number, numbers)
-            for token, number in sorted(partition.items(), key=lambda item: item[1])
-        ]
+        parts, tokens = [], sorted(partition.items(), key=lambda item: item[1])
+        for begin in range(0, len(tokens), READ_TOKENS):
+            run = tokens[begin : begin + READ_TOKENS]
+            found = partition.many_postings(np.array([number for _, number in run]))
+            for (token, number), postings in zip(run, found, strict=True):
+                parts.append(self._left(partition, token, number, postings, numbers))
         self._held.append(keep(gathered(parts)))
 
     def _left(
-        self, partition: Partition, token: str, number: int, numbers: NDArray[np.int64]
+        self,
+        partition: Partition,
+        token: str,
+        number: int,
+        postings: Postings,
+        numbers: NDArray[np.int64],
     ) -> Occurrences:
         """Return what is left of a token's occurrences, in the documents' numbers here."""
-        postings = partition.postings(number)
         new = numbers[postings.documents]
         own = np.flatnonzero(new >= 0)
         places = [np.empty(0, np.uint32)]

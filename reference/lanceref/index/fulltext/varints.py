@@ -19,6 +19,12 @@ from lanceref.index.fulltext.byte_runs import ByteRuns
 
 MOST_BYTES = 5
 
+SHORT = MOST_BYTES - 1
+"""Bytes of a number that cannot have too many bits."""
+
+FEW = 8
+"""Numbers from which parsing all at once pays."""
+
 
 def parse_varint(cursor: Cursor, name: str) -> int:
     """Parse a number. Raises FormatError for more than 32 bits."""
@@ -40,7 +46,25 @@ def parse_varint(cursor: Cursor, name: str) -> int:
 def parse_varints(cursor: Cursor, count: int, name: str) -> Numbers:
     """Parse so many numbers, at least a byte each. Raises FormatError."""
     cursor.require(count, name, "L.index.fts.varint")
+    if count >= FEW and cursor.ctx.spans is None:
+        octets = np.frombuffer(cursor.data, np.uint8)[cursor.position :][: MOST_BYTES * count]
+        ends = np.flatnonzero(octets < 0x80)[:count]
+        starts = np.append(0, ends[:-1] + 1)
+        if len(ends) == count and int((ends - starts).max()) < SHORT:
+            cursor.skip(int(ends[-1]) + 1, name, "L.index.fts.varint")
+            return _short(octets, starts, ends)
     return np.array([parse_varint(cursor, name) for _ in range(count)], np.uint32)
+
+
+def _short(
+    octets: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> Numbers:
+    """Return numbers of SHORT bytes at most, which cannot have more than 32 bits."""
+    values = np.zeros(len(starts), np.uint32)
+    for number in range(int((ends - starts).max()) + 1):
+        there = starts + number <= ends
+        values[there] |= (octets[starts[there] + number] & 0x7F).astype(np.uint32) << 7 * number
+    return values
 
 
 def encode_varint(value: int) -> bytes:

@@ -29,6 +29,20 @@ def test_what_is_written_is_read(values):
     assert values == parse_varints(cursor(encode_varints(values)), len(values), "n").tolist()
 
 
+@given(st.binary(min_size=12, max_size=60), st.integers(8, 12))
+def test_many_are_parsed_as_one_by_one(data, count):
+    """Whatever the bytes: the same numbers and the same place behind them, or the same refusal."""
+    whole, single = cursor(data), cursor(data)
+    try:
+        expected = [parse_varint(single, "n") for _ in range(count)]
+    except (CorruptPage, Truncated) as error:
+        with pytest.raises(type(error)):
+            parse_varints(whole, count, "n")
+        return
+    assert parse_varints(whole, count, "n").tolist() == expected
+    assert whole.position == single.position
+
+
 @pytest.mark.parametrize("data", ["ffffffff10", "8080808080"])
 def test_more_than_32_bits_are_refused(data):
     """Also when a sixth byte would have to follow."""
