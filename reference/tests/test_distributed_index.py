@@ -64,7 +64,7 @@ def test_segments_and_merged_segments_answer_alike(table, kind):
 
 def test_the_commit_is_left_nothing_to_write(table):
     """Segments come finished from whoever built them: none has files that are only staged."""
-    build = Build(table.uri, table.version, "t", "INVERTED", "words", {})
+    build = Build(table.uri, table.version, "t", "INVERTED", "words", {}, None)
     for segment in built_segments(Loop(), build, [(0, 1, 2), (3, 4), (5, 6, 7)]):
         assert INVERTED.staging is not None
         paths = [file.path for file in segment.files]

@@ -2,7 +2,9 @@
 
 Each number of slots is measured in a process of its own. Small work in one task and in many gives
 the fixed cost and that of a task. Then so many tasks that one slot is busy for the seconds that are
-asked for; the median of the rounds counts, and with it how much sooner two slots are done.
+asked for; the median of the rounds counts, and with it how much sooner two slots are done. `cores`
+says how many processors the session, its JVM and its workers kept busy: a second slot can use no more
+than what the first leaves free.
 
     python -m lance_conformance.bench.spark --seconds 20 --rounds 3
 """
@@ -11,12 +13,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -42,7 +46,10 @@ SMALL_ROWS, LARGE_ROWS = 10, 100_000
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds before the work and for each task, and those of work in `tasks` tasks."""
+    """Seconds before the work and for each task, and those of work in `tasks` tasks.
+
+    `cores` is the number of processors that were busy with this work.
+    """
 
     pipeline: str
     slots: int
@@ -50,13 +57,31 @@ class Cost:
     task: float
     tasks: int
     seconds: float
+    cores: float
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Return how long something takes."""
-    start = time.perf_counter()
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Return how long something takes, and the processors it keeps busy."""
+    start, used = time.perf_counter(), processor_seconds()
     work()
-    return time.perf_counter() - start
+    took = time.perf_counter() - start
+    return took, (processor_seconds() - used) / took
+
+
+def processor_seconds() -> float:
+    """Return what this process, all below it and the dead that they waited for have used."""
+    parents: dict[int, list[int]] = {}
+    used: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            fields = path.read_text("utf-8").rpartition(")")[2].split()
+            own = int(path.parent.name)
+            parents.setdefault(int(fields[1]), []).append(own)
+            used[own] = sum(map(int, fields[11:15]))
+    below = [os.getpid()]
+    for one in below:
+        below += parents.get(one, [])
+    return sum(used.get(one, 0) for one in below) / os.sysconf("SC_CLK_TCK")
 
 
 def measure(
@@ -71,21 +96,23 @@ def measure(
 
         def median(
             count: int, rows: int, times: int = rounds, pipeline: Pipeline = pipeline
-        ) -> float:
+        ) -> tuple[float, float]:
             with tempfile.TemporaryDirectory() as folder:
                 pipeline.prepare(Path(folder), count, rows)
                 took = [
                     timed(lambda: pipeline.run(session, Path(folder), count, rows))
                     for _ in range(times)
                 ]
-            return statistics.median(took)
+            seconds, cores = zip(*took, strict=True)
+            return statistics.median(seconds), statistics.median(cores)
 
         median(2 * slots, LARGE_ROWS, 1)  # imports, and what the JVM compiles
-        one, many = median(1, SMALL_ROWS), median(MANY, SMALL_ROWS)
+        (one, _), (many, _) = median(1, SMALL_ROWS), median(MANY, SMALL_ROWS)
         each = max(0.0, many - one) / (MANY - 1)
-        count = tasks.get(name) or _enough(seconds, lambda count: median(count, LARGE_ROWS, 1))
-        took = median(count, LARGE_ROWS)
-        costs.append(Cost(name, slots, max(0.0, one - each), each, count, took))
+        count = tasks.get(name) or _enough(seconds, lambda count: median(count, LARGE_ROWS, 1)[0])
+        costs.append(
+            Cost(name, slots, max(0.0, one - each), each, count, *median(count, LARGE_ROWS))
+        )
     session.stop()
     return costs
 
@@ -105,13 +132,14 @@ def tasks_for(seconds: float, each: float) -> int:
 
 def table(ones: Sequence[Cost], twos: Sequence[Cost]) -> list[str]:
     """Return the lines that are printed."""
-    lines = ["pipeline   fixed s  task ms  tasks   1 slot s  2 slots s  ratio"]
+    lines = ["pipeline   fixed s  task ms  tasks   1 slot s  cores  2 slots s  cores  ratio"]
     for one, two in zip(ones, twos, strict=True):
         ratio = one.seconds / two.seconds
         verdict = "" if one.pipeline not in JUDGED else ("ok" if ratio >= GOAL else "below")
         lines.append(
             f"{one.pipeline:<9} {one.fixed:8.2f} {1000 * one.task:8.1f} {one.tasks:6} "
-            f"{one.seconds:10.1f} {two.seconds:10.1f} {ratio:6.2f}  {verdict}".rstrip()
+            f"{one.seconds:10.1f} {one.cores:6.2f} {two.seconds:10.1f} {two.cores:6.2f} "
+            f"{ratio:6.2f}  {verdict}".rstrip()
         )
     return lines
 

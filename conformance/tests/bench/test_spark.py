@@ -1,5 +1,8 @@
 """Spark benchmark: how much work is done, and what is told of it."""
 
+import subprocess
+import sys
+
 import pytest
 
 pytestmark = pytest.mark.spark
@@ -27,11 +30,22 @@ def test_the_table_judges_what_the_goal_is_for(spark_bench):
     def costs(slots, *seconds):
         names = ("write", "index", "corpus")
         return [
-            spark_bench.Cost(name, slots, 0.5, 0.02, 8, took)
+            spark_bench.Cost(name, slots, 0.5, 0.02, 8, took, 0.9 * slots)
             for name, took in zip(names, seconds, strict=True)
         ]
 
     _, write, index, corpus = spark_bench.table(costs(1, 20, 20, 20), costs(2, 10, 15, 15))
-    assert write.split() == ["write", "0.50", "20.0", "8", "20.0", "10.0", "2.00", "ok"]
+    assert write.split() == [
+        "write", "0.50", "20.0", "8", "20.0", "0.90", "10.0", "1.80", "2.00", "ok",
+    ]  # fmt: skip
     assert index.endswith("1.33  below")
     assert corpus.endswith("1.33")
+
+
+def test_processors_of_all_processes_count(spark_bench):
+    """A child that computes is seen while it lives and when it has been waited for."""
+    code = "sum(i * i for i in range(4_000_000))"
+    before = spark_bench.processor_seconds()
+    _, cores = spark_bench.timed(lambda: subprocess.run([sys.executable, "-c", code], check=True))
+    assert spark_bench.processor_seconds() - before >= 0.05
+    assert cores > 0
