@@ -3,8 +3,8 @@
 Each number of slots is measured in a process of its own. Small work in one task and in many gives
 the fixed cost and that of a task. Then so many tasks that one slot is busy for the seconds that are
 asked for; the median of the rounds counts, and with it how much sooner two slots are done. `cores`
-says how many processors the session, its JVM and its workers kept busy: a second slot can use no more
-than what the first leaves free.
+says how many processors the session, its JVM and its workers kept busy: a second slot can use no
+more than what the first leaves free.
 
     python -m lance_conformance.bench.spark --seconds 20 --rounds 3
 """
