@@ -1,8 +1,9 @@
 """Mutants: small wrong changes of a parser, one at a time.
 
 The operators are those a reader of bytes goes wrong by: a bound off by one, a check left out, the
-other end first, another mask or shift, a level compared wrongly. What builds an error or
-says its place, an annotation or a docstring is left alone.
+other end first, another mask or shift, a level compared wrongly. What builds an error or says its
+place or what it found, what names the owner of bytes for `explain`, an annotation or a docstring is
+left alone.
 
     mutants(source)             every mutant of a file, in the order of its text
     mutated(source, mutant)     the tree with that one change
@@ -48,7 +49,15 @@ OTHER_END = {"little": "big", "big": "little"}
 CALLS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
 _LITTLE = re.compile(r"<[uifc]\d")
 _CHECK = re.compile(r"_?check(_|$)|_?require(_|$)|_?bound(_|$)")
-_PLACE = re.compile(r"(\w+\.)*ctx\.at|Place")
+_ASIDE = re.compile(r"(\w+\.)*ctx\.(at|leaf|group)|Place")
+"""Calls that say where something is, to errors and to `explain`."""
+
+_WORDS = frozenset({"found", "wanted"})
+"""Arguments that are the words of an error."""
+
+_SPANS = re.compile(r"(\w+\.)*ctx\.spans is not None")
+"""What is asked before bytes are given owners."""
+
 _CLAUSE = re.compile(r"L\.[a-z0-9-]+(\.[a-z0-9-]+)+")
 
 
@@ -116,7 +125,8 @@ def _changes(tree: ast.Module) -> Iterator[Found]:
 def _own(function: Function) -> Iterator[ast.AST]:
     """Yield the nodes of a function's body.
 
-    Inner functions, errors, the places they name, and annotations are left out.
+    Inner functions, errors, the places and words of these, owners of bytes, and annotations are
+    left out.
     """
     pending: list[ast.AST] = list(reversed(function.body))
     while pending:
@@ -125,12 +135,23 @@ def _own(function: Function) -> Iterator[ast.AST]:
             continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
-        if isinstance(node, ast.Call) and _PLACE.fullmatch(ast.unparse(node.func)):
+        if isinstance(node, ast.Call) and _ASIDE.fullmatch(ast.unparse(node.func)):
+            continue
+        if isinstance(node, ast.keyword) and node.arg in _WORDS:
+            continue
+        if isinstance(node, ast.If) and _asks_for_owners(node.test):
+            pending += reversed(node.orelse)
             continue
         yield node
         annotation = node.annotation if isinstance(node, ast.AnnAssign) else None
         inner = [child for child in ast.iter_child_nodes(node) if child is not annotation]
         pending += reversed(inner)
+
+
+def _asks_for_owners(test: ast.expr) -> bool:
+    """Whether a condition holds only where the owners of bytes are wanted."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    return any(_SPANS.fullmatch(ast.unparse(part)) for part in parts)
 
 
 def _of(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, Change]]:

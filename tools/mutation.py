@@ -9,26 +9,28 @@ reason.
     python tools/mutation.py                        every mutant, into report/mutation
     python tools/mutation.py --sample 2000 --seed 0 some of them
     python tools/mutation.py --only "file/*"        those of some modules
+    python tools/mutation.py --again                what lived before, once more
 
-What was judged is kept in `report/mutation/judged.jsonl`; the next run goes on from there. With
+What was judged is kept in `report/mutation/judged.jsonl`; the next run goes on from there. A sample
+keeps its mutants when others come or go: each has its place in an order of its own. With
 `--keep conformance/results/mutation.json` the score is what `lance-conformance gate` compares.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
-import random
 import re
-import tomllib
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from equivalents import excuse, load
 from mutant_child import OTHER_CLAUSE, Judge, Lines, Verdict, touched
 from mutants import Mutant, mutants, mutated
 from sources import ROOT, Source, python_files
@@ -41,9 +43,6 @@ WRITERS = (
     "*/encode.py", "*/choose.py", "*/building.py", "*/training.py", "*/graph_building.py",
 )  # fmt: skip
 """Modules there that only write."""
-
-EQUIVALENT = "tools/equivalent_mutants.toml"
-
 
 _ASIDE = re.compile("_?(encode|write|own)(_|$)")
 """Functions there that only write, or only say what owns bytes: hexmaps judge these."""
@@ -104,6 +103,11 @@ def score(every: Iterable[Judged]) -> dict[str, tuple[int, int]]:
     return counts
 
 
+def place(seed: int, mutant_id: str) -> bytes:
+    """Return where a mutant stands in the order that samples are the beginning of."""
+    return hashlib.sha256(f"{seed} {mutant_id}".encode()).digest()
+
+
 def kept(every: Sequence[Judged], bar: float) -> dict[str, object]:
     """Return what the gate compares, and the score of each module."""
     modules = {name: pair for name, pair in sorted(score(every).items()) if name.endswith(".py")}
@@ -116,21 +120,14 @@ def main() -> int:
     options = _options()
     options.out.mkdir(parents=True, exist_ok=True)
     lines = _lines(options.out / "lines.json")
-    excused = _excused(ROOT)
     sources = {source.name: source for source in parsers(ROOT)}
-    work = [
-        one
-        for source in sources.values()
-        if fnmatchcase(source.name.removeprefix("reference/lanceref/"), options.only)
-        for one in reachable(source, lines)
-        if one[0].id not in excused
-    ]
-    random.Random(options.seed).shuffle(work)
-    if options.sample:
-        work = work[: options.sample]
+    work, num_excused = _sample(sources.values(), lines, options)
     judged_path = options.out / "judged.jsonl"
     known = _known(judged_path)
+    if options.again:
+        known = {name: one for name, one in known.items() if one.case}
     left = [one for one in work if one[0].id not in known and not options.no_more]
+    print(f"{num_excused} of those drawn are equivalent: nothing can tell them from the original")
     print(f"{len(work)} mutants, {len(work) - len(left)} judged before", flush=True)
     given = ((sources[mutant.path], mutant, ids) for mutant, ids in left)
     with (
@@ -187,6 +184,29 @@ def _conclude(every: Sequence[Judged], bar: float) -> int:
     return 0 if share >= bar else 1
 
 
+def _sample(
+    sources: Iterable[Source], lines: Lines, options: argparse.Namespace
+) -> tuple[list[tuple[Mutant, list[str]]], int]:
+    """Return the mutants to judge, and how many excused ones were drawn beside them."""
+    drawn = [
+        (source, *one)
+        for source in sources
+        if fnmatchcase(source.name.removeprefix("reference/lanceref/"), options.only)
+        for one in reachable(source, lines)
+    ]
+    drawn.sort(key=lambda one: place(options.seed, one[1].id))
+    entries, num_excused = load(ROOT), 0
+    work: list[tuple[Mutant, list[str]]] = []
+    for source, mutant, ids in drawn:
+        if options.sample and len(work) == options.sample:
+            break
+        if excuse(entries, source, mutant):
+            num_excused += 1
+        else:
+            work.append((mutant, ids))
+    return work, num_excused
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Judge the cases by mutants of the parsers.")
     parser.add_argument("--sample", type=int, default=0, help="judge so many (default: all)")
@@ -195,6 +215,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--bar", type=float, default=95.0, help="share wanted, in percent")
     parser.add_argument("--out", type=Path, default=ROOT / "report" / "mutation")
+    parser.add_argument("--again", action="store_true", help="judge what lived before once more")
     parser.add_argument("--no-more", action="store_true", help="only count what was judged before")
     parser.add_argument("--keep", type=Path, help="file for the score, which the gate compares")
     return parser.parse_args()
@@ -212,13 +233,6 @@ def _lines(path: Path) -> Lines:
         name: {int(line): ids for line, ids in by_line.items()}
         for name, by_line in document["lines"].items()
     }
-
-
-def _excused(root: Path) -> Mapping[str, str]:
-    """Return the reasons of mutants that nothing can tell from the original, by name."""
-    path = root / EQUIVALENT
-    document = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {entry["id"]: entry["reason"] for entry in document.get("equivalent", [])}
 
 
 def _known(path: Path) -> dict[str, Judged]:

@@ -1,6 +1,6 @@
 """Mutation score: which mutants count, and what the share is."""
 
-from mutation import Judged, kept, ordered, parsers, reachable, score
+from mutation import Judged, kept, ordered, parsers, place, reachable, score
 from sources import ROOT, Source
 
 TWO = "def entered(x):\n    if x > 1:\n        return x + 1\n\n\ndef never(x):\n    return x - 1\n"
@@ -78,3 +78,14 @@ def test_the_score_is_kept_for_the_gate():
         "bar": 90.0,
         "modules": {"a.py": (1, 2), "b.py": (1, 1)},
     }
+
+
+def test_a_sample_keeps_its_mutants():
+    """Where a mutant stands follows from its name and the seed, whatever stands beside it."""
+    names = [f"a.py:parse: {number} -> {number + 1}" for number in range(9)]
+    order = sorted(names, key=lambda name: place(0, name))
+
+    assert [one for one in order if one != names[3]] == sorted(
+        names[:3] + names[4:], key=lambda name: place(0, name)
+    )
+    assert order != sorted(names, key=lambda name: place(1, name))
