@@ -16,12 +16,14 @@ import gc
 import importlib.abc
 import importlib.machinery
 import json
+import math
 import os
 import resource
 import shutil
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +48,9 @@ pyarrow.table({"x": [1]}).take([0])  # so that they have imported what they impo
 
 CASE_SECONDS = 3
 """Processor time of one case."""
+
+IN_MEMORY = Path("/dev/shm")
+"""Where copies of cases cost least, on systems that have it."""
 
 MEMORY_BYTES = 6 << 30
 """Address space of a child."""
@@ -98,10 +103,13 @@ def killer(root: Path, module: str, tree: ast.Module, ids: Sequence[str]) -> Ver
 
 
 class Judge:
-    """Everything imported and every case loaded, once; its children begin where it is."""
+    """Everything imported and every case loaded, once; its children begin where it is.
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    A mutant that no case noticed within `seconds` of processor time counts as one that lives.
+    """
+
+    def __init__(self, root: Path, seconds: float = math.inf) -> None:
+        self._root, self._seconds = root, seconds
         sys.path[:0] = [str(root / "reference"), str(root / "conformance")]
         self._live = imported(LIVE)
         self._run = _Run(root, None)
@@ -129,7 +137,7 @@ class Judge:
     def _ask(self, changes: Changes, ids: Sequence[str]) -> Verdict:
         def work(tell: Callable[[str], None]) -> None:
             self._live.put(changes)
-            _ask(self._run, ids, tell)
+            _ask(self._run, ids, tell, self._seconds)
 
         text = _in_child(work)
         shutil.rmtree(self._run.scratch, ignore_errors=True)
@@ -186,9 +194,13 @@ def _judge(
     _ask(_runner(root, ids), ids, tell)
 
 
-def _ask(run: _Run, ids: Sequence[str], tell: Callable[[str], None]) -> None:
-    otherwise = ""
+def _ask(
+    run: _Run, ids: Sequence[str], tell: Callable[[str], None], seconds: float = math.inf
+) -> None:
+    otherwise, end = "", time.process_time() + seconds
     for case_id in ids:
+        if time.process_time() > end:
+            break
         tell(f"{case_id}\n")
         signal.setitimer(signal.ITIMER_PROF, CASE_SECONDS)
         outcome = run(case_id)
@@ -283,7 +295,8 @@ class _Run:
             self._cases = {
                 name: cases.load_case(folder / name / "case.json", folder) for name in wanted
             }
-        self.scratch = Path(tempfile.mkdtemp(prefix="lance-mutant-"))
+        above = IN_MEMORY if IN_MEMORY.is_dir() else None
+        self.scratch = Path(tempfile.mkdtemp(prefix="lance-mutant-", dir=above))
         self._worker = Worker(InProcess((), self.scratch))
         self.ids = sorted(self._cases)
 

@@ -9,6 +9,7 @@ reason.
     python tools/mutation.py                        every mutant, into report/mutation
     python tools/mutation.py --sample 2000 --seed 0 some of them
     python tools/mutation.py --only "file/*"        those of some modules
+    python tools/mutation.py --seconds 5            what takes longer counts as living
     python tools/mutation.py --again                what lived before, once more
 
 What was judged is kept in `report/mutation/judged.jsonl`; the next run goes on from there. A sample
@@ -21,6 +22,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import re
 import zlib
 from collections import defaultdict
@@ -81,14 +83,14 @@ def reachable(source: Source, lines: Lines) -> Iterator[tuple[Mutant, list[str]]
 def ordered(ids: Sequence[str], noticed: Sequence[str] = ()) -> list[str]:
     """Return cases in the order in which they are likely to notice.
 
-    Those that noticed mutants nearby come first, the last of them at the head; then broken bytes;
-    cases with names alike stand apart.
+    Those that noticed mutants nearby come first, the last of them at the head; then cases with
+    names alike stand apart, and most searches, which take longest, behind all others.
     """
-    rank = {case: place for place, case in enumerate(reversed(noticed))}
+    rank = {case: number for number, case in enumerate(reversed(noticed))}
 
-    def key(name: str) -> tuple[int, bool, int]:
-        whole = not name.rpartition("/")[2].startswith("neg-")
-        return rank.get(name, len(rank)), whole, zlib.crc32(name.encode())
+    def key(name: str) -> tuple[int, int]:
+        is_search = name.startswith("index/") and "/neg-" not in name
+        return rank.get(name, len(rank)), zlib.crc32(name.encode()) * (4 if is_search else 1)
 
     return sorted(ids, key=key)
 
@@ -129,10 +131,11 @@ def main() -> int:
     left = [one for one in work if one[0].id not in known and not options.no_more]
     print(f"{num_excused} of those drawn are equivalent: nothing can tell them from the original")
     print(f"{len(work)} mutants, {len(work) - len(left)} judged before", flush=True)
+    limit = options.seconds or math.inf
     given = ((sources[mutant.path], mutant, ids) for mutant, ids in left)
     with (
         judged_path.open("a", encoding="utf-8") as file,
-        ProcessPoolExecutor(options.jobs, initializer=_prepare) as pool,
+        ProcessPoolExecutor(options.jobs, initializer=_prepare, initargs=(limit,)) as pool,
     ):
         results = pool.map(_judged, *zip(*given)) if left else ()
         for number, judged in enumerate(results, 1):
@@ -154,8 +157,8 @@ _noticed: dict[str, list[str]] = defaultdict(list)
 """Cases that noticed something before, by file and by function."""
 
 
-def _prepare() -> None:
-    _judges.append(Judge(ROOT))
+def _prepare(seconds: float) -> None:
+    _judges.append(Judge(ROOT, seconds))
 
 
 def _judged(source: Source, mutant: Mutant, ids: Sequence[str]) -> Judged:
@@ -213,6 +216,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="*", help="modules below reference/lanceref")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=float, help="processor time of a mutant (default: any)")
     parser.add_argument("--bar", type=float, default=95.0, help="share wanted, in percent")
     parser.add_argument("--out", type=Path, default=ROOT / "report" / "mutation")
     parser.add_argument("--again", action="store_true", help="judge what lived before once more")

@@ -47,12 +47,20 @@ def test_a_check_left_out_shows_only_where_it_refuses(tmp_path):
     assert ("never: x", ["refused"]) == (found[0].text, found[1])
 
 
-def test_broken_bytes_are_asked_first():
-    """Cases that must be refused notice most; what noticed last notices again."""
-    cases = ["a/plain", "b/neg-y", "a/neg-x"]
+def test_what_noticed_last_is_asked_first():
+    """It is likely to notice again; the others stand in an order that is always the same."""
+    cases = [f"a/{number}" for number in range(9)]
 
-    assert "a/plain" == ordered(cases)[2]
-    assert ["a/plain", "b/neg-y", "a/neg-x"] == ordered(cases, ["b/neg-y", "a/plain"])
+    assert ["a/7", "a/2"] == ordered(cases, ["a/2", "a/7"])[:2]
+    assert ordered(cases) == ordered(cases[::-1]) != cases
+
+
+def test_searches_wait_for_cheaper_cases():
+    """Of many cases, those that search an index come behind the middle for the most part."""
+    cases = [f"{folder}/{number}" for number in range(90) for folder in ("file", "index/any")]
+    last = ordered(cases)[90:]
+
+    assert sum(name.startswith("index/") for name in last) > 60
 
 
 def test_the_score_counts_by_module_and_clause():
