@@ -90,3 +90,11 @@ def test_clauses_come_from_the_function(tmp_path):
     path.write_text('def f(x):\n    if x > 1:\n        raise E("L.a.b.c", x)\n')
 
     assert {("L.a.b.c",)} == {mutant.clauses for mutant in mutants(Source(tmp_path, path))}
+
+
+def test_an_unknown_length_is_no_number(tmp_path):
+    """Any negative number in a shape says the same as -1; other numbers there do not."""
+    path = tmp_path / "a.py"
+    path.write_text("def f(x):\n    return x.reshape(-1, 2)[-1]\n")
+
+    assert ["1 -> 2 (2)", "2 -> 3"] == sorted(one.text for one in mutants(Source(tmp_path, path)))
