@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lanceref.arrays.fixed_size_list import FixedSizeListArray
 from lanceref.arrays.flat import FlatArray, RawFlat
 from lanceref.arrays.page import PageArray
-from lanceref.codecs.chunks import LONG_ROW, gather_rows
+from lanceref.codecs.ragged import gather_rows
 from lanceref.cursor import FileBytes
 
 
@@ -53,11 +53,8 @@ def take_slots(
     data, at = file.gather(starts, np.full(len(rows), size), "values", clause)
     if bits == 1:
         values = np.packbits(data[at] >> (rows & 7).astype(np.uint8) & 1, bitorder="little")
-    elif size < LONG_ROW:
-        values = gather_rows(data, at, size).reshape(-1)
     else:
-        view = data.data
-        values = np.frombuffer(b"".join([view[x : x + size] for x in at.tolist()]), np.uint8)
+        values = gather_rows(data, at, size).reshape(-1)
     return fixed_array(type_, len(rows), values)
 
 

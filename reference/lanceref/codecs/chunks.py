@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.codecs.ragged import gather_rows, join_pieces
 from lanceref.context import Context
 from lanceref.errors import CorruptPage, Place
-
-LONG_ROW = 256
-"""Bytes from which a row is cheaper cut as a slice than gathered by index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +115,11 @@ class ChunkRun:
             first, step = int(starts[0]), int(starts[1] - starts[0])
             if step >= size and np.all(np.diff(starts) == step):
                 return np.ndarray((num_rows, size), np.uint8, self.data.data, first, (step, 1))
-        if size >= LONG_ROW:
-            return self.slices(starts, starts + size).reshape(num_rows, size)
         return gather_rows(self.data, starts, size)
 
     def slices(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Join byte ranges of `data` that lie inside it."""
-        view = self.data.data
-        parts = [view[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
-        return np.frombuffer(b"".join(parts), np.uint8)
+        return join_pieces(self.data, starts, ends)
 
     def groups(self, key: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yield (value, chunk numbers) for every distinct value of `key`, one per chunk."""
@@ -147,14 +141,3 @@ class ChunkRun:
                 found=f"{size} bytes for {count} values",
                 wanted=f"{int(wanted[chunk])} bytes",
             )
-
-
-def gather_rows(data: NDArray[np.uint8], starts: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
-    """Return `size` bytes from each of `starts`: uint8 (len(starts), size); by words if it can."""
-    if size % 8 == 0 and not (starts & 7).any() and data.ctypes.data % 8 == 0:
-        words = data[: len(data) & -8].view(np.uint64)
-        gathered = words[(starts >> 3)[:, None] + np.arange(size // 8)]
-        as_bytes: NDArray[np.uint8] = gathered.view(np.uint8)
-        return as_bytes
-    rows: NDArray[np.uint8] = data[starts[:, None] + np.arange(size)]
-    return rows

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import ChunkRun, gather_rows
+from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs.ragged import gather_rows
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage
 from lanceref.pages.chunk_table import CHUNK_UNIT, Chosen, Counts

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.codecs.ragged import join_pieces
 from lanceref.context import Context
 from lanceref.errors import CorruptPage
 from lanceref.pages.layers import Layers
@@ -27,8 +28,6 @@ Positions = NDArray[np.int64]
 
 FEW_ROWS = 32
 """Below this many unfinished rows entries are found one by one."""
-LARGE_VALUE = 64
-"""Mean size from which values are joined as slices instead of through a mask."""
 MAX_ENTRY_SPANS = 4096
 """Pages with more entries record one span per row."""
 
@@ -268,16 +267,7 @@ def compact(data: NDArray[np.uint8], starts: Positions, sizes: Positions) -> NDA
         out[: body * size].reshape(body, size)[:] = table[:, :size]
         out[body * size :] = data[int(starts[-1]) : int(starts[-1]) + size]
         return out
-    total = int(sizes.sum())
-    if total >= LARGE_VALUE * len(starts):
-        view = data.data
-        bounds = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
-        return np.frombuffer(b"".join([view[a:b] for a, b in bounds]), np.uint8)
-    edges = np.zeros(len(data) + 1, dtype=np.int8)
-    some = sizes > 0
-    edges[starts[some]] += 1
-    edges[(starts + sizes)[some]] -= 1
-    return data[np.cumsum(edges[:-1], dtype=np.int8).view(np.bool_)]
+    return join_pieces(data, starts, starts + sizes)
 
 
 def record(zipped: Zipped, shape: EntryShape, cut: CutEntries, num_items: int) -> None:

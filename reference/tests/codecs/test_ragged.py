@@ -1,9 +1,18 @@
 """Ragged pieces joined."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.codecs.ragged import count_before, interleave, join_ranges, join_rows
+from lanceref.codecs.ragged import (
+    SLAB_BYTES,
+    count_before,
+    gather_rows,
+    interleave,
+    join_pieces,
+    join_ranges,
+    join_rows,
+)
 
 
 def test_rows_are_cut_to_their_counts():
@@ -54,3 +63,40 @@ def test_flags_are_counted_up_to_any_position(data, flags):
     counted = count_before(np.array(flags, np.bool_), np.array(at, np.int64))
 
     assert [sum(flags[:end]) for end in at] == counted.tolist()
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 30)), max_size=60), st.booleans())
+def test_pieces_are_joined_wherever_they_lie(cuts, reverse):
+    """Ranges of any size, in any order, that overlap or end with the data, are copied as cut."""
+    data = np.arange(71, dtype=np.uint8)
+    pieces = [(start, start + size) for start, size in (cuts[::-1] if reverse else cuts)] + [
+        (41, 71)
+    ]
+    starts, ends = np.array(pieces, np.int64).T
+
+    joined = join_pieces(data, starts, ends)
+
+    assert b"".join(data[a:b].tobytes() for a, b in pieces) == joined.tobytes()
+
+
+@pytest.mark.parametrize("sizes", [(3, 5000, 3, 3), (SLAB_BYTES + 1, 1, SLAB_BYTES)])
+def test_pieces_of_very_different_sizes_are_copied_one_by_one(sizes):
+    """What would bring too much with every piece, or is too wide, is joined all the same."""
+    data = np.random.default_rng(1).integers(0, 256, 2 * SLAB_BYTES + 9, dtype=np.uint8)
+    ends = np.cumsum(np.array(sizes) + 2)
+
+    joined = join_pieces(data, ends - sizes, ends)
+
+    assert b"".join(data[e - s : e].tobytes() for s, e in zip(sizes, ends)) == joined.tobytes()
+
+
+@pytest.mark.parametrize("size", [0, 1, 8, SLAB_BYTES + 1])
+def test_rows_are_gathered_up_to_the_last_byte(size):
+    """Rows of one size come from any byte, those at the end of the data too; of none, none."""
+    data = np.arange(SLAB_BYTES + 12).astype(np.uint8)
+    starts = np.array([0, 3, len(data) - size])
+
+    rows = gather_rows(data, starts, size)
+
+    assert [data[at : at + size].tobytes() for at in starts] == [row.tobytes() for row in rows]
+    assert (0, size) == gather_rows(data, starts[:0], size).shape
