@@ -8,6 +8,7 @@ collected. `FileBytes` hands out such windows for extents of a file.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -90,10 +91,10 @@ class Cursor:
         self, dtype: str, count: int, name: str, clause: str, kind: str | None = None
     ) -> NDArray[np.generic]:
         """Cut `count` items of `dtype` (such as `<u4`) as a view of shape (count,)."""
-        item = np.dtype(dtype)
+        item, label = _item(dtype)
         self.require(count * item.itemsize if count >= 0 else -1, f"{count} {name}", clause)
-        label = kind or f"{item.name}[]"
-        return np.frombuffer(self.take(count * item.itemsize, name, clause, label), dtype=item)
+        data = self.take(count * item.itemsize, name, clause, kind or label)
+        return np.frombuffer(data, dtype=item)
 
     def u8(self, name: str, clause: str) -> int:
         """Cut an unsigned 8-bit integer."""
@@ -116,6 +117,13 @@ class Cursor:
         value = int.from_bytes(self.skip(width, name, clause), "little")
         self.ctx.leaf(start, start + width, name, f"u{8 * width}", clause, value)
         return value
+
+
+@cache
+def _item(dtype: str) -> tuple[np.dtype[np.generic], str]:
+    """Return a type of items, and what many of them are called."""
+    item = np.dtype(dtype)
+    return item, f"{item.name}[]"
 
 
 class FileBytes:

@@ -126,9 +126,10 @@ class IndexFile:
     ) -> pa.Array:
         """Return rows of a column. Raises FormatError when it is missing or of another type."""
         column = self._column(name, type_)
-        if end is not None and end - start < self.num_rows:
-            return column.take(np.arange(start, end))
-        parts = list(column.scan(start, self.num_rows))
+        stop = self.num_rows if end is None else end
+        if stop - start < self.num_rows and not pa.types.is_primitive(column.type):
+            return column.take(np.arange(start, stop))  # of long values a scan reads all lengths
+        parts = list(column.scan(start, stop))
         return pa.concat_arrays(parts) if parts else pa.array([], column.type)
 
     def numbers(

@@ -11,7 +11,7 @@ Clauses: L.page.miniblock.chunk-bytes
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from lanceref.pages.repindex import RepetitionIndex, join_indices
 DICTIONARY_ROW_BYTES = 8
 """Assumed size of a value that is looked up in a dictionary: cuts runs of 256 Ki rows."""
 
+ONE_RUN = 2**15
+"""Rows up to which a scan is taken to be one run."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkRows:
@@ -45,13 +48,34 @@ class ChunkRows:
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end`, about RUN_BYTES at a time."""
+        held, known = self, start
         while start < end:
+            if start >= known and end - start > ONE_RUN:
+                held, known = self._ahead(start, end)
             if self.index is None:
-                run, stop = self._slots(start, end)
+                run, stop = held._slots(start, end)
             else:
-                run, stop = self._lists(start, end)
+                run, stop = held._lists(start, end)
             yield run
             start = stop
+
+    def _ahead(self, start: int, end: int) -> tuple[ChunkRows, int]:
+        """Return the same with bytes of several runs from `start` on, and the first row behind.
+
+        They are read together up to RUN_BYTES: stored values may be much shorter.
+        """
+        table, row = self.table, np.array([start])
+        first, last = (int(one[0]) for one in self._chunks_of(row, np.array([end - 1])))
+        most = int(table.ends[first] - table.sizes[first]) + RUN_BYTES
+        stop = runs = self._run_end(first)
+        while stop <= last and table.ends[self._run_end(stop) - 1] <= most:
+            stop = self._run_end(stop)
+        if stop == runs:
+            return self, start + 1
+        extent = _extent(table.part(slice(first, min(stop, last + 1))))
+        window = self.file.with_window(extent, "chunks", "L.page.miniblock.chunk-bytes")
+        scale = self.decoder.layers.scale
+        return replace(self, file=window), int(self._slot_ends[stop - 1]) // scale
 
     def _slots(self, start: int, end: int) -> tuple[Nested, int]:
         """Return rows from `start` on, each a fixed number of entries, and where they end."""

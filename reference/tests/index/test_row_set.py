@@ -13,6 +13,7 @@ from lanceref.cursor import Cursor
 from lanceref.errors import FormatError
 from lanceref.index.row_set import (
     RowSet,
+    distinct,
     encode_row_set,
     encode_treemap,
     intersection,
@@ -43,6 +44,15 @@ def test_a_worked_example():
     assert encode_row_set(rows) == ROW_5_OF_2
     assert parse(ROW_5_OF_2).keys.tolist() == rows.keys.tolist()
     assert encode_row_set(RowSet()) == bytes(4)
+
+
+@given(keys)
+def test_distinct_keys_are_in_order_and_each_once(values):
+    """Whatever their order was; keys in order stay as they are."""
+    found = distinct(np.array(values, np.uint64))
+
+    assert sorted(set(values)) == found.tolist()
+    assert distinct(found) is found
 
 
 def test_size_0_is_a_whole_fragment():

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +31,7 @@ from lanceref.index.row_set import (
     NO_KEYS,
     Keys,
     RowSet,
+    distinct,
     encode_treemap,
     intersection,
     parse_treemap,
@@ -38,6 +40,8 @@ from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.proto import index_details_pb2
+
+Tokens = np.ndarray[tuple[int], np.dtype[np.uint32]]
 
 FILE = "ngram_postings.lance"
 BASE = 37
@@ -72,11 +76,14 @@ def tokens_of(text: str) -> set[int]:
 
 
 class Ngram:
-    """An opened segment: its tokens are in memory."""
+    """A segment; its tokens are read when some are looked for."""
 
     def __init__(self, segment: Segment) -> None:
-        self._file = segment.file(FILE)
-        self._tokens = read_tokens(segment)
+        self._segment = segment
+
+    @cached_property
+    def _tokens(self) -> Tokens:
+        return read_tokens(self._segment)
 
     def search(self, predicate: Predicate) -> Found | None:
         """Return the rows with all tokens of a text, None where it has none."""
@@ -90,9 +97,10 @@ class Ngram:
 
     def postings(self, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Keys]:
         """Return the rows of tokens by their places, ascending. Raises FormatError."""
+        file = self._segment.file(FILE)
         return [
-            parse_treemap(Cursor(memoryview(data.as_buffer()), 0, self._file.ctx))
-            for data in self._file.take("posting_list", places, pa.binary())
+            parse_treemap(Cursor(memoryview(data.as_buffer()), 0, file.ctx))
+            for data in file.take("posting_list", places, pa.binary())
         ]
 
     def statistics(self) -> dict[str, object]:
@@ -127,7 +135,7 @@ def literals_of(pattern: str) -> list[str]:
     return found
 
 
-def read_tokens(segment: Segment) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+def read_tokens(segment: Segment) -> Tokens:
     """Return all tokens of a segment. Raises CorruptPage."""
     file = segment.file(FILE)
     column = file.read("tokens", pa.uint32())
@@ -145,7 +153,7 @@ def read_tokens(segment: Segment) -> np.ndarray[tuple[int], np.dtype[np.uint32]]
 def _write(postings: dict[int, list[Keys]], writer: SegmentWriter) -> Built:
     tokens = sorted(postings)
     data = [
-        encode_treemap(np.unique(np.concatenate([NO_KEYS, *postings[token]])), runs=False)
+        encode_treemap(distinct(np.concatenate([NO_KEYS, *postings[token]])), runs=False)
         for token in tokens
     ]
     columns = [pa.array(tokens, pa.uint32()), pa.array(data, pa.binary())]

@@ -132,3 +132,13 @@ def test_tokens_must_rise(tmp_path):
         with pytest.raises(FormatError) as caught:
             read_tokens(segment)
         assert caught.value.clause == "L.index.ngram.order"
+
+
+def test_a_text_without_tokens_reads_no_index(tmp_path):
+    """Of texts with two letters it knows nothing: the column is read as it is without it."""
+    dataset = write(pa.table({"s": TEXTS}), tmp_path)
+    before = index_reads(dataset, "contains(s, 'll')")
+    dataset.create_scalar_index("s", "NGRAM")
+
+    assert before == index_reads(dataset, "contains(s, 'll')")
+    assert before != index_reads(dataset, "contains(s, 'ell')")
