@@ -8,7 +8,7 @@ Clauses: L.index.fts.score.statistics, L.index.fts.unindexed, L.index.fts.fuzzy-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,12 +25,11 @@ from lanceref.index.fulltext.inverted import INVERTED, Inverted, is_text
 from lanceref.index.fulltext.parameters import Analysis
 from lanceref.index.fulltext.posting_blocks import LARGE
 from lanceref.index.indices import Index
-from lanceref.index.row_set import Keys
-from lanceref.index.segment import Moves, Segment
+from lanceref.index.segment import Segment
 from lanceref.index.training import leaf, unnested
+from lanceref.query.row_locator import locator
 from lanceref.query.text_parts import IndexedPart, Places, ReadPart, TextPart
 from lanceref.snapshot import Snapshot
-from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
 
 RUN_ROWS = 1 << 14
@@ -43,8 +42,6 @@ UNINDEXED = Analysis(
     ascii_folding=False,
 )
 """How text becomes tokens where no index says."""
-
-SHIFT = np.uint64(32)
 
 
 @dataclass
@@ -90,10 +87,8 @@ class TextColumn:
         """The partitions of all segments."""
         parts = []
         for segment, index, by_address in self.opened:
-            locate: Callable[[Keys], Places]
-            locate = _Locator(self._covered(segment), by_address).places
-            if by_address and segment.moves is not None:
-                locate = _where_now(segment.moves, locate)
+            moves = segment.moves if by_address else None
+            locate = locator(self._covered(segment), moves, index.deleted_fragments, by_address)
             rounded = index.settings.analysis.block_size == LARGE
             parts += [IndexedPart(one, locate, rounded) for one in index.partitions]
         return tuple(parts)
@@ -196,71 +191,6 @@ def count_of(parts: Sequence[TextPart], token: str) -> int:
     """Return how many documents of parts hold a token."""
     numbers = [(part, part.number_of(token)) for part in parts]
     return sum(part.document_count(one) for part, one in numbers if one is not None)
-
-
-class _Locator:
-    """Says at which live positions of the table rows are, among those of some fragments."""
-
-    def __init__(self, fragments: Sequence[FragmentRows], by_address: bool) -> None:
-        self._by_address = by_address
-        self._fragments = {rows.fragment.id: rows for rows in fragments}
-
-    @cached_property
-    def _by_id(self) -> tuple[Keys, Places]:
-        """Row ids, ascending, and the position of each."""
-        ids, positions = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
-        for rows in self._fragments.values():
-            own = np.arange(rows.num_rows)
-            ids.append(rows.take(own, (), (ROW_ID,))[0].to_numpy())
-            positions.append(own + rows.rows_before)
-        all_ids = np.concatenate(ids)
-        order = np.argsort(all_ids, kind="stable")
-        return all_ids[order], np.concatenate(positions)[order]
-
-    def places(self, keys: Keys) -> Places:
-        """Return the positions of rows, -1 for those that are gone or elsewhere now."""
-        if not self._by_address:
-            return _looked_up(keys, *self._by_id)
-        found = np.full(len(keys), -1, np.int64)
-        owners = (keys >> SHIFT).astype(np.int64)
-        for number in np.unique(owners).tolist():
-            rows = self._fragments.get(number)
-            if rows is None:
-                continue
-            own = np.flatnonzero(owners == number)
-            offsets = (keys[own] & np.uint64(0xFFFFFFFF)).astype(np.int64)
-            found[own] = _live_positions(rows, offsets)
-        return found
-
-
-def _live_positions(rows: FragmentRows, offsets: Places) -> Places:
-    """Return the positions of rows of a fragment, -1 for those that are not there."""
-    deleted = rows.deleted
-    before = np.searchsorted(deleted, offsets, "right")
-    there = offsets < rows.num_rows + len(deleted)
-    if len(deleted):
-        there &= deleted[np.maximum(before - 1, 0)] != offsets
-    return np.where(there, offsets - before + rows.rows_before, -1)
-
-
-def _where_now(moves: Moves, locate: Callable[[Keys], Places]) -> Callable[[Keys], Places]:
-    """Return `locate` for the addresses in the files of a segment, whose rows have moved."""
-
-    def places(keys: Keys) -> Places:
-        kept, now = moves(keys)
-        found = np.full(len(keys), -1, np.int64)
-        found[kept] = locate(now)
-        return found
-
-    return places
-
-
-def _looked_up(keys: Keys, ascending: Keys, values: Places) -> Places:
-    """Return the value of each key, -1 for one that is not there."""
-    if not len(ascending):
-        return np.full(len(keys), -1, np.int64)
-    at = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
-    return np.where(ascending[at] == keys, values[at], -1)
 
 
 def text_indices(snapshot: Snapshot, path: str, *, fast: bool = False) -> list[TextColumn]:
