@@ -36,7 +36,7 @@ def locator(
     `moves` says where rows are now whose addresses are in the files. Keys of the fragments
     `without` are not found.
     """
-    locate = _Locator(fragments, by_address).places
+    locate: Locate = _Locator(fragments, by_address).places
     if moves is not None:
         locate = _where_now(moves, locate)
     return _without(without, locate) if len(without) else locate
