@@ -135,3 +135,47 @@ def test_the_oracle_finds_the_same_rows_with_several_vectors(tmp_path, k, factor
         wanted = theirs.to_table(nearest=asked)
         assert wanted["i"].to_pylist() == [one for one, _ in found]
         np.testing.assert_allclose(wanted["_distance"], [far for _, far in found], atol=1e-5)
+
+
+SEVERAL = [[[1, 0], [0, 0]], [[np.inf, 0], [1, 1]], [[np.nan, 0], [1, 2]], [[0, 1]], [[0, 0]]]
+
+
+def written(root) -> str:
+    """Write rows of several vectors, some of which have no direction."""
+    several = pa.array(SEVERAL, pa.list_(pa.list_(pa.float32(), 2)))
+    path = str(root / "t")
+    lanceref.write_dataset(pa.table({"i": range(5), "m": several}), path)
+    return path
+
+
+def test_vectors_without_a_direction_do_not_hide_the_others_of_a_row(tmp_path):
+    """Without an index, with one, and refined; a query of 0 is 1 from all that an index finds."""
+    path = written(tmp_path)
+    asked = {"column": "m", "metric": "cosine", "k": 9}
+    wanted = [0, 1, 2, 3]
+
+    assert wanted == [row for row, _ in near(lanceref.dataset(path), [[1, 0]], **asked)]
+    dataset = lanceref.dataset(path)
+    dataset.create_index("m", "IVF_FLAT", metric="cosine", num_partitions=1)
+    for refined in ({}, {"refine_factor": 1}):
+        assert wanted == [row for row, _ in near(dataset, [[1, 0]], **asked, **refined)]
+    plain, more = (dict(near(dataset, q, **asked)) for q in ([[1, 0]], [[1, 0], [0, 0]]))
+    assert {row: far + 1 for row, far in plain.items()} == more
+
+
+@pytest.mark.oracle
+def test_the_oracle_passes_over_rows_with_a_vector_of_0(tmp_path):
+    """Or an infinite one: without an index, and where the answer of one is refined."""
+    import lance
+
+    path = written(tmp_path)
+    dataset = lanceref.dataset(path)
+    asked = {"column": "m", "metric": "cosine", "k": 9}
+    assert [2, 3] == [row for row, _ in near(lance.dataset(path), [[1, 0]], **asked)]
+    dataset.create_index("m", "IVF_FLAT", metric="cosine", num_partitions=1)
+    assert [2, 3] == [
+        row for row, _ in near(lance.dataset(path), [[1, 0]], **asked, refine_factor=1)
+    ]
+    for query in ([[1, 0]], [[1, 0], [0, 0]]):
+        found = [near(module.dataset(path), query, **asked) for module in (lance, lanceref)]
+        assert found[0] == found[1]

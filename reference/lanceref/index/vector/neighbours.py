@@ -71,12 +71,13 @@ def joined(parts: Sequence[Neighbours]) -> Neighbours:
 def summed(parts: Sequence[Neighbours]) -> Neighbours:
     """Return the rows of any part once, with the sum of their least distances in all.
 
-    Where a row is in no part, it is as far as the furthest of those that are there.
+    Where a row is in no part, it is as far as the furthest of those that are there, from a vector
+    that nothing is near as far as one at a right angle: 1.
     """
     ids = np.unique(np.concatenate([one.ids for one in parts]))
     total = np.zeros(len(ids), np.float32)
     for one in parts:
-        own = np.full(len(ids), one.distances.max(initial=0), np.float32)
+        own = np.full(len(ids), one.distances.max() if len(one.ids) else 1, np.float32)
         found = one.once()
         own[np.searchsorted(ids, found.ids)] = found.distances
         total += own

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.index.vector.neighbours import Neighbours, joined, summed
+from lanceref.index.vector.neighbours import NOBODY, Neighbours, joined, summed
 
 ROWS = st.lists(st.tuples(st.integers(0, 99), st.sampled_from([0.0, 1.0, 2.0, np.inf, np.nan])))
 
@@ -46,3 +46,9 @@ def test_sums_over_the_queries_of_one_row():
     assert [(1, 10), (2, 10), (3, 13)] == list(
         zip(found.ids.tolist(), found.distances.tolist(), strict=True)
     )
+
+
+def test_every_row_is_1_from_a_vector_that_nothing_is_near():
+    """It is 0 long, or has no direction."""
+    found = summed([of([(4, 0.5), (7, 2.0)]), NOBODY])
+    assert [1.5, 3.0] == found.distances.tolist()
