@@ -52,6 +52,8 @@ def generate(
         _corpus(chosen, out, corpus, versions.split(","), seed=seed, oracle=oracle)
         return
     families = _families(only)
+    if not families:
+        raise typer.BadParameter(f"no case matches {only}: ** stands for any number of folders")
     jobs = [
         families[start : start + FAMILIES_OF_A_JOB]
         for start in range(0, len(families), FAMILIES_OF_A_JOB)

@@ -37,9 +37,11 @@ def test_a_negative_brings_its_parent_and_both_are_as_frozen(tmp_path):
     assert {PARENT, NEGATIVE} == json.loads((tmp_path / "SUITE.json").read_text())["cases"].keys()
 
 
-def test_nothing_is_made_for_an_unknown_id(tmp_path):
-    """The suite is then empty."""
-    result = CliRunner().invoke(app, ["generate", "--out", str(tmp_path), "--only", "no/such"])
-
-    assert 0 == result.exit_code
-    assert "0 cases written" in result.output
+def test_an_id_that_no_case_has_is_wrong_use(tmp_path):
+    """Also a pattern that ends one folder too early; nothing is made."""
+    for pattern in ("no/such", "file/2.1/*"):
+        arguments = ["generate", "--out", str(tmp_path / "new"), "--only", pattern]
+        result = CliRunner().invoke(app, arguments)
+        assert 2 == result.exit_code
+        assert "no case matches" in result.output
+    assert not (tmp_path / "new").exists()
