@@ -155,7 +155,7 @@ def fixtures(session: nox.Session) -> None:
 @nox.session
 def gate(session: nox.Session) -> None:
     """Say what this branch does to the format, beside `origin/main` or a named revision."""
-    session.install(".[gate]")
+    session.install(".[gate,oracle]")
     session.run("lance-conformance", "gate", *(session.posargs or ["--base", "origin/main"]))
 
 

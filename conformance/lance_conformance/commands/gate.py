@@ -19,6 +19,7 @@ from lance_conformance.gate import (
     mutation,
     pages,
     readers,
+    writers,
 )
 from lance_conformance.gate.checks import Check, Colour, worst
 from lance_conformance.gate.trees import NoTree, Tree, opened
@@ -68,6 +69,7 @@ def judge(
     yield from messages.check(base, head)
     yield from clauses.check(base, head)
     yield golden.check(base, head)
+    yield writers.check(head)
     yield readers.check_new(base, head, jobs)
     yield readers.check_old(base, head, old_readers, jobs)
     yield from covered.check(base, head)

@@ -27,7 +27,7 @@ def test_the_comment_of_a_real_change(tmp_path, name, code, colour):
     assert code == result.exit_code
     assert (tmp_path / "comment.md").read_text("utf-8") == result.output
     assert colour == document["colour"]
-    assert 12 == len(document["checks"])
+    assert 13 == len(document["checks"])
 
 
 def test_wrong_use_is_exit_2():
