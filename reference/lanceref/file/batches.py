@@ -8,24 +8,18 @@ array of every column can be had together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 
-import numpy as np
 import pyarrow as pa
 
 from lanceref.errors import LimitExceeded, Place
 from lanceref.file.column_reader import ColumnReader
 from lanceref.slices import nests_fixed_size_lists, whole
 
-KEPT_BYTES = 16 * 2**20
-"""Freed blocks up to this size serve the next run: a few of a run's arrays together."""
-
 
 def batches(
     readers: Sequence[ColumnReader], start: int, end: int, batch_size: int
 ) -> Iterator[list[pa.Array]]:
     """Yield for every batch of rows in start..end one array per reader."""
-    _keep_freed_blocks()
     recutters = [Recutter(reader.scan(start, end)) for reader in readers]
     for first in range(start, end, batch_size):
         rows = min(batch_size, end - first)
@@ -43,24 +37,12 @@ def stretches(
     if any(nests_fixed_size_lists(reader.type) for reader in readers):
         yield from batches(readers, start, end, batch_size)
         return
-    _keep_freed_blocks()
     recutters = [Recutter(reader.scan(start, end)) for reader in readers]
     while start < end:
         ahead = min((recutter.ahead() for recutter in recutters), default=batch_size)
         rows = min(max(1, ahead // batch_size) * batch_size, end - start)
         yield [recutter.next(rows) for recutter in recutters]
         start += rows
-
-
-@cache
-def _keep_freed_blocks() -> None:
-    """Free one block of KEPT_BYTES, never touched.
-
-    The C library gives freed blocks back to the system when they are larger than any freed before,
-    and then each page of the next run costs a fault, more than decoding it does. pyarrow's own
-    memory pool does so too, with any block.
-    """
-    np.empty(KEPT_BYTES, np.uint8)
 
 
 class Recutter:

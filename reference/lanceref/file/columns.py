@@ -118,7 +118,8 @@ def _extents(
             found=f"{len(offsets)} offsets and {len(sizes)} sizes",
             wanted="one size for each offset",
         )
-    for offset, size in zip(offsets, sizes, strict=True):
+    extents = tuple(map(Extent, offsets, sizes))
+    for offset, size in extents:
         if offset + size > data_end:
             raise OutOfRange(
                 "L.file.pages.extent",
@@ -137,7 +138,7 @@ def _extents(
                 ctx.refuse(misaligned)
             else:
                 ctx.lint(misaligned.clause, place, found=misaligned.found, wanted=misaligned.wanted)
-    return tuple(Extent(int(o), int(s)) for o, s in zip(offsets, sizes, strict=True))
+    return extents
 
 
 def _encoding(

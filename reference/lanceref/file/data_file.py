@@ -34,6 +34,7 @@ from lanceref.file.layout import assign_columns, column_owners, indices_of
 from lanceref.file.offsets import ENTRY_BYTES, parse_offsets
 from lanceref.file.schema import Field
 from lanceref.file.versions import V2_0, FileVersion
+from lanceref.memory import keep_freed_blocks
 from lanceref.pages import column as pages
 from lanceref.storage import Source
 
@@ -110,6 +111,7 @@ class DataFile:
 
 def open_file(source: Source, ctx: Context) -> DataFile:
     """Parse footer, tables, column metadata and descriptor: one read when 4 KiB hold them."""
+    keep_freed_blocks()
     file = FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
     footer = parse_footer(file)
     file = file.during(ctx.during("metadata"))

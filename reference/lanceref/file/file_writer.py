@@ -30,6 +30,7 @@ from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_write import schema_message, schema_of
 from lanceref.file.stored import stored_form
 from lanceref.file.versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
+from lanceref.memory import keep_freed_blocks
 from lanceref.pages import writer as pages
 from lanceref.proto import file2_pb2, file_pb2
 from lanceref.storage import Sink
@@ -59,6 +60,7 @@ class FileWriter:
         policy: PagePolicy,
         open_field: FieldOpener | None = None,
     ) -> None:
+        keep_freed_blocks()
         self._sink, self._schema, self._version = sink, schema, version
         self._metadata = dict(schema.metadata)
         self._writers: list[FieldWriter] = []

@@ -36,6 +36,7 @@ from lanceref.legacy.footer import Footer, lint_words, parse_footer
 from lanceref.legacy.manifest import EmbeddedManifest, parse_manifest
 from lanceref.legacy.metadata import Metadata, parse_metadata
 from lanceref.legacy.page_table import PageTable, parse_page_table
+from lanceref.memory import keep_freed_blocks
 from lanceref.storage import Source
 
 TAIL_BYTES = 4096
@@ -105,6 +106,7 @@ def open_legacy(
     `field_ids` are the ids that the table says the file holds and `dictionaries` its values; a file
     with a manifest inside can be read without. Raises BadSchema when nothing names the fields.
     """
+    keep_freed_blocks()
     file = FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
     footer = parse_footer(file)
     file = file.during(ctx.during("metadata"))

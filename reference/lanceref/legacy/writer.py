@@ -30,6 +30,7 @@ from lanceref.legacy.metadata import write_section
 from lanceref.legacy.page_table import write_page_table
 from lanceref.legacy.page_writer import PageWriter, check_storable
 from lanceref.legacy.statistics import covered_fields, statistics_arrays, statistics_schema
+from lanceref.memory import keep_freed_blocks
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.storage import Sink
 
@@ -59,6 +60,7 @@ class LegacyWriter:
     ) -> None:
         for field in schema.fields:
             check_storable(field)
+        keep_freed_blocks()
         self._sink, self._schema, self._writer = sink, schema, writer
         self._group_rows = max_rows_per_group
         self._pages = PageWriter(sink)

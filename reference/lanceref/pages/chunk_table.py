@@ -103,38 +103,85 @@ def join_tables(tables: Sequence[ChunkTable]) -> ChunkTable:
 
 def parse_table(cursor: Cursor, wide: bool, num_items: int, chunks: Extent) -> ChunkTable:
     """Parse the words of a page with `num_items` values, whose `chunks` are one buffer."""
-    ctx, place = cursor.ctx, cursor.ctx.at(cursor.offset, cursor.remaining)
+    return parse_tables([cursor], wide, [num_items], [chunks])[0]
+
+
+def parse_tables(
+    cursors: Sequence[Cursor], wide: bool, num_items: Sequence[int], chunks: Sequence[Extent]
+) -> list[ChunkTable]:
+    """Parse the words of many pages at once; see `parse_table`. The first fault is raised."""
     width = 4 if wide else 2
+    parts = [_words(cursor, width) for cursor in cursors]
+    words = np.concatenate(parts).astype(np.int64)
+    logs, sizes = words & 15, ((words >> 4) + 1) * CHUNK_UNIT
+    counts, ends = np.left_shift(1, logs), np.cumsum([len(part) for part in parts])
+    firsts, some = ends - [len(part) for part in parts], np.array([len(part) > 0 for part in parts])
+    lasts = ends[some] - 1
+    rest = np.array(num_items, np.int64) - _sums(counts, firsts, ends)
+    rest[some] += counts[lasts]
+    stored = np.array([chunk.size for chunk in chunks], np.int64)
+    inner = logs == 0
+    inner[lasts] = False
+    odd = (_sums(sizes, firsts, ends) != stored) | (_sums(inner, firsts, ends) > 0)
+    odd |= (rest <= 0) | (rest > np.where(some, MAX_CHUNK_VALUES, 0))
+    odd[some] |= (logs[lasts] > 0) & (counts[lasts] != rest[some])
+    bounds = list(zip(firsts.tolist(), ends.tolist(), strict=True))
+    for page in np.flatnonzero(odd).tolist():
+        own = slice(*bounds[page])
+        _check(
+            logs[own], int(sizes[own].sum()), num_items[page], chunks[page], cursors[page], width
+        )
+    counts[lasts] = rest[some]
+    starts = np.cumsum(sizes) - sizes
+    starts += np.repeat(
+        [chunk.offset for chunk in chunks] - _sums(sizes, np.zeros_like(firsts), firsts),
+        ends - firsts,
+    )
+    return [ChunkTable(starts[a:b], sizes[a:b], counts[a:b]) for a, b in bounds]
+
+
+def _words(cursor: Cursor, width: int) -> NDArray[np.unsignedinteger]:
+    """Cut the words of a page, each of `width` bytes."""
+    ctx, start = cursor.ctx, cursor.offset
     num_chunks, odd = divmod(cursor.remaining, width)
     if odd:
         raise CorruptPage(
             "L.page.miniblock.table-size",
-            place,
+            ctx.at(start, cursor.remaining),
             found=f"{cursor.remaining} bytes",
             wanted=f"a multiple of {width}",
         )
-    start = cursor.offset
     data = cursor.skip(num_chunks * width, "chunk table", "L.page.miniblock.table-size")
-    words = np.frombuffer(data, f"<u{width}").astype(np.int64)
+    words = np.frombuffer(data, f"<u{width}")
     if ctx.spans is not None:
         with ctx.group("chunk table", "L.page.miniblock.table-size"):
             for chunk, word in enumerate(words.tolist()):
                 at = start + chunk * width
                 ctx.leaf(at, at + width, f"word of chunk {chunk}", "chunk word", value=word)
-    logs, sizes = words & 15, ((words >> 4) + 1) * CHUNK_UNIT
-    if int(sizes.sum()) != chunks.size:
+    return words
+
+
+def _sums(values: Counts | NDArray[np.bool_], firsts: Counts, ends: Counts) -> Counts:
+    """Return the sum of `values` in each of the ranges `firsts`..`ends`."""
+    before = np.append(0, np.cumsum(values))
+    sums: Counts = before[ends] - before[firsts]
+    return sums
+
+
+def _check(
+    logs: Counts, total: int, num_items: int, chunks: Extent, cursor: Cursor, width: int
+) -> None:
+    """Refuse words that do not share out the bytes of the chunks, or the values."""
+    offset = cursor.offset - len(logs) * width
+    if total != chunks.size:
         raise CorruptPage(
             "L.page.miniblock.chunk-bytes",
-            place,
-            found=f"chunks of {int(sizes.sum())} bytes",
+            cursor.ctx.at(offset, len(logs) * width),
+            found=f"chunks of {total} bytes",
             wanted=f"{chunks.size}, the size of the chunk buffer",
         )
-    counts = np.left_shift(1, logs)
-    before = int(counts[:-1].sum())
-    _check_logs(logs, before, width, num_items, place.offset, ctx)
-    if num_chunks:
-        counts[-1] = num_items - before
-    return ChunkTable(np.cumsum(sizes) - sizes + chunks.offset, sizes, counts)
+    before = int(np.left_shift(1, logs[:-1]).sum())
+    _check_logs(logs, before, width, num_items, offset, cursor.ctx)
 
 
 def _check_logs(

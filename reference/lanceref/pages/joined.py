@@ -13,7 +13,7 @@ from lanceref.cursor import MERGE_GAP_BYTES, Extent
 from lanceref.errors import BytesError
 from lanceref.pages.chunk_rows import ChunkRows, join_rows
 from lanceref.pages.leafvalues import width_bits
-from lanceref.pages.miniblock import MiniBlockPage
+from lanceref.pages.miniblock import MiniBlockPage, open_tables
 from lanceref.pages.nested import Nested
 from lanceref.pages.page import Scanned
 
@@ -80,4 +80,4 @@ class JoinedPages:
         file = self._pages[0].file.with_window(
             Extent(start, end - start), "pages", "L.page.miniblock.buffers"
         )
-        return join_rows(file, [page.open_rows(file) for page in self._pages])
+        return join_rows(file, open_tables(file, self._pages))

@@ -112,18 +112,20 @@ def parse_layers(codes: Sequence[int], path: Path, place: Place) -> Layers:
         if not ALL_VALID_ITEM <= code <= NULL_AND_EMPTY:
             raise CorruptPage("L.page.layers.code", place, found=f"layer {code}", wanted="1 to 6")
     steps = path[::-1]
-    found = ["list" if code not in _ITEM_CODES else "item" for code in codes]
-    wanted = ["list" if step.step is Step.LIST else "item" for step in steps]
+    found = [code not in _ITEM_CODES for code in codes]
+    wanted = [step.step is Step.LIST for step in steps]
     if found != wanted:
-        raise CorruptPage(
-            "L.page.layers.path", place, found=", ".join(found), wanted=", ".join(wanted)
-        )
+        raise CorruptPage("L.page.layers.path", place, found=_shown(found), wanted=_shown(wanted))
     scale = 1
     for step in steps:
         scale *= step.dimension
     if scale < 1:
         raise CorruptPage("L.page.layers.dimension", place, found=scale, wanted="1 or more items")
     return _number(tuple(codes), tuple(step.dimension for step in steps), scale)
+
+
+def _shown(are_lists: Sequence[bool]) -> str:
+    return ", ".join("list" if is_list else "item" for is_list in are_lists)
 
 
 @lru_cache

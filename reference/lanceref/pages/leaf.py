@@ -68,13 +68,21 @@ def open_leaf(
     file: FileBytes, path: Path, column: ColumnMetadata, version: FileVersion
 ) -> LeafColumn:
     """Open every page of a physical column; all gates of its descriptions fire here."""
-    pages = tuple(open_page(file, path, page, version) for page in column.pages)
+    pages: list[Page] = []
+    for page in column.pages:
+        pages.append(open_page(file, path, page, version, pages[-1] if pages else None))
     rows = [page.num_rows for page in pages]
-    return LeafColumn(path, pages, np.append(0, np.cumsum(rows, dtype=np.int64)))
+    return LeafColumn(path, tuple(pages), np.append(0, np.cumsum(rows, dtype=np.int64)))
 
 
-def open_page(file: FileBytes, path: Path, page: PageMetadata, version: FileVersion) -> Page:
-    """Recognise the layout of one page."""
+def open_page(
+    file: FileBytes,
+    path: Path,
+    page: PageMetadata,
+    version: FileVersion,
+    before: Page | None = None,
+) -> Page:
+    """Recognise the layout of one page; the page `before` it in the column is often like it."""
     type_ = path[-1].field.arrow.type
     row_bytes, limit = (width_bits(type_) or 0) // 8, file.ctx.limits.expanded(file.size)
     if row_bytes > limit:
@@ -93,7 +101,8 @@ def open_page(file: FileBytes, path: Path, page: PageMetadata, version: FileVers
             wanted=f"a multiple of {scale}",
         )
     if isinstance(description, miniblock.MiniBlock):
-        return miniblock.MiniBlockPage(file, page, description, type_, version)
+        known = before if isinstance(before, miniblock.MiniBlockPage) else None
+        return miniblock.MiniBlockPage(file, page, description, type_, version, known)
     if isinstance(description, blob.Blob):
         return blob.BlobPage(file, page, description, type_, version)
     if isinstance(description, fullzip.FullZip):

@@ -15,7 +15,7 @@ Divergences: D.page.num-items-visible
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,13 +29,14 @@ from lanceref.codecs.compressive import (
     decode_block,
     num_buffers,
 )
+from lanceref.context import Context
 from lanceref.cursor import Cursor, Extent, FileBytes
 from lanceref.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.file.columns import PageMetadata
 from lanceref.file.versions import V2_1, FileVersion
 from lanceref.pages.chunk_entries import ChunkDecoder, Items
 from lanceref.pages.chunk_rows import ChunkRows
-from lanceref.pages.chunk_table import Counts, parse_table
+from lanceref.pages.chunk_table import Counts, parse_tables
 from lanceref.pages.chunks import ChunkShape
 from lanceref.pages.expect import expect
 from lanceref.pages.layers import Layers
@@ -45,7 +46,7 @@ from lanceref.pages.leafvalues import (
     value_type,
 )
 from lanceref.pages.nested import Nested
-from lanceref.pages.repindex import parse_index
+from lanceref.pages.repindex import parse_indices
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
 
 BUFFERS = "L.page.miniblock.buffers"
@@ -105,10 +106,9 @@ def describe(
 
 
 def check_description(
-    mini: MiniBlock, page: PageMetadata, type_: pa.DataType, version: FileVersion, file: FileBytes
+    mini: MiniBlock, type_: pa.DataType, version: FileVersion, ctx: Context, place: Place
 ) -> None:
-    """The gates of a mini-block page: everything its description alone can break."""
-    ctx, place = file.ctx, page.place
+    """The gates of mini-block pages that are alike: what their description alone can break."""
     for levels in (mini.rep, mini.definition):
         if levels is not None:
             check_levels(levels, version, ctx, place)
@@ -120,8 +120,6 @@ def check_description(
     has_lists = mini.layers.max_rep > 0
     expect("L.page.miniblock.repetition", mini.rep is not None, has_lists, place)
     expect("L.page.repindex.depth", mini.index_depth, int(has_lists), place)
-    buffers = 2 + (mini.dictionary is not None) + has_lists
-    expect("L.page.miniblock.buffers", len(page.extents), buffers, place)
     if mini.dictionary is not None:
         check_items(mini.dictionary, place)
         check_leaf_encoding(value_type(type_), mini.dictionary, place)
@@ -129,6 +127,13 @@ def check_description(
         raise CorruptPage("L.page.leaf.kind", place, found="no dictionary", wanted=f"{type_}")
     else:
         check_leaf_encoding(type_, mini.values, place)
+
+
+def check_page(mini: MiniBlock, page: PageMetadata, ctx: Context) -> None:
+    """The gates of one page: its buffers and how many items it has."""
+    place, has_lists = page.place, mini.layers.max_rep > 0
+    buffers = 2 + (mini.dictionary is not None) + has_lists
+    expect("L.page.miniblock.buffers", len(page.extents), buffers, place)
     for count in (mini.num_items, mini.num_dictionary_items):
         if count > ctx.limits.page_rows:
             raise CorruptPage(
@@ -138,8 +143,29 @@ def check_description(
         expect("L.page.miniblock.num-items", mini.num_items, page.num_rows, place)
 
 
+def _decoder(
+    mini: MiniBlock, type_: pa.DataType, version: FileVersion, file: FileBytes
+) -> ChunkDecoder:
+    return ChunkDecoder(
+        layers=mini.layers,
+        shape=ChunkShape(
+            mini.rep is not None, mini.definition is not None, mini.num_buffers, mini.wide
+        ),
+        rep=mini.rep,
+        definition=mini.definition,
+        values=mini.values,
+        type=type_,
+        version=version,
+        max_bytes=file.ctx.limits.expanded(file.size),
+    )
+
+
 class MiniBlockPage:
-    """A mini-block page whose description has passed the gates."""
+    """A mini-block page whose description has passed the gates.
+
+    `known` is a page of the same column that has: what is like it has passed them too, and shares
+    its description (but for the number of items) and its decoder.
+    """
 
     def __init__(
         self,
@@ -148,24 +174,20 @@ class MiniBlockPage:
         mini: MiniBlock,
         type_: pa.DataType,
         version: FileVersion,
+        known: MiniBlockPage | None = None,
     ) -> None:
-        check_description(mini, page, type_, version, file)
+        if known is not None and mini.is_like(known.shared):
+            shared, type_, decoder = known.shared, known.type, known.decoder
+        else:
+            check_description(mini, type_, version, file.ctx, page.place)
+            shared, decoder = mini, _decoder(mini, type_, version, file)
+        check_page(mini, page, file.ctx)
         self.file = file
         self.page = page
         self.mini = mini
-        self.type = type_
-        self._decoder = ChunkDecoder(
-            layers=mini.layers,
-            shape=ChunkShape(
-                mini.rep is not None, mini.definition is not None, mini.num_buffers, mini.wide
-            ),
-            rep=mini.rep,
-            definition=mini.definition,
-            values=mini.values,
-            type=type_,
-            version=version,
-            max_bytes=file.ctx.limits.expanded(file.size),
-        )
+        self.shared: MiniBlock = shared
+        self.type: pa.DataType = type_
+        self.decoder: ChunkDecoder = decoder
         self.num_rows = page.num_rows // mini.layers.scale
         self._opened: ChunkRows | None = None
 
@@ -184,8 +206,9 @@ class MiniBlockPage:
     @cached_property
     def extent(self) -> Extent:
         """Bytes from the first buffer of the page to the last."""
-        start = min(extent.offset for extent in self.page.extents)
-        return Extent(start, max(extent.end for extent in self.page.extents) - start)
+        extents = self.page.extents
+        start = min(extents).offset
+        return Extent(start, max([offset + size for offset, size in extents]) - start)
 
     @property
     def rows(self) -> ChunkRows:
@@ -196,33 +219,23 @@ class MiniBlockPage:
 
     def open_rows(self, file: FileBytes) -> ChunkRows:
         """Read and parse chunk table, dictionary and repetition index."""
-        return self._parse(file, file.cursors(self.tables, "page tables", BUFFERS))
+        return open_tables(file, [self])[0]
 
     @property
     def tables(self) -> list[Extent]:
         """Where the buffers beside the chunks are."""
         return [self.page.extents[0], *self.page.extents[2:]]
 
-    def _parse(self, file: FileBytes, buffers: list[Cursor]) -> ChunkRows:
-        mini, page = self.mini, self.page
-        table = parse_table(buffers[0], mini.wide, mini.num_items, page.extents[1])
-        index = None
-        if mini.layers.max_rep:
-            index = parse_index(buffers[-1], table.num_chunks, page.num_rows)
-        items = None
-        if mini.dictionary is not None:
-            values = self._parse_dictionary(mini.dictionary, buffers[1])
-            items = Items(values, mini.num_dictionary_items)
-        return ChunkRows(file, self._decoder, table, index, items)
-
-    def open_with(self, buffers: list[Cursor]) -> None:
-        """Parse the tables, which lie in `buffers`."""
-        self._opened = self._parse(self.file, buffers)
+    def keep(self, opened: ChunkRows) -> None:
+        """Keep the chunks, whose tables were read with those of other pages."""
+        self._opened = opened
 
     def is_like(self, other: MiniBlockPage) -> bool:
         """Whether the pages differ in nothing but their number of items."""
         if pa.types.is_dictionary(self.type):
             return False
+        if self.shared is other.shared:
+            return True
         return self.type is other.type and self.mini.is_like(other.mini)
 
     @property
@@ -230,11 +243,37 @@ class MiniBlockPage:
         """Whether the tables are read."""
         return self._opened is not None
 
-    def _parse_dictionary(self, encoding: CompressiveEncoding, cursor: Cursor) -> pa.Array:
-        place, count = (
-            cursor.ctx.at(cursor.offset, cursor.remaining),
-            self.mini.num_dictionary_items,
-        )
-        values = decode_block(encoding, cursor, count)
+    def parse_items(self, tables: Sequence[Cursor]) -> Items | None:
+        """Parse the dictionary, if the page has one, which fills the second of its `tables`."""
+        if self.mini.dictionary is None:
+            return None
+        cursor, count = tables[1], self.mini.num_dictionary_items
+        place = cursor.ctx.at(cursor.offset, cursor.remaining)
+        values = decode_block(self.mini.dictionary, cursor, count)
         expect("L.page.dictionary.num-items", values.count, count, place)
-        return leaf_array(value_type(self.type), values, None, place)
+        return Items(leaf_array(value_type(self.type), values, None, place), count)
+
+
+def open_tables(file: FileBytes, pages: Sequence[MiniBlockPage]) -> list[ChunkRows]:
+    """Read and parse at once the tables of pages of one column: one of them, at least."""
+    read = iter(
+        file.cursors([one for page in pages for one in page.tables], "page tables", BUFFERS)
+    )
+    buffers = [[next(read) for _ in page.tables] for page in pages]
+    tables = parse_tables(
+        [own[0] for own in buffers],
+        pages[0].mini.wide,
+        [page.mini.num_items for page in pages],
+        [page.page.extents[1] for page in pages],
+    )
+    listed = [at for at, page in enumerate(pages) if page.mini.layers.max_rep]
+    indices = parse_indices(
+        [buffers[at][-1] for at in listed],
+        [tables[at].num_chunks for at in listed],
+        [pages[at].page.num_rows for at in listed],
+    )
+    index_of = dict(zip(listed, indices, strict=True))
+    return [
+        ChunkRows(file, page.decoder, table, index_of.get(at), page.parse_items(own))
+        for at, (page, table, own) in enumerate(zip(pages, tables, buffers, strict=True))
+    ]

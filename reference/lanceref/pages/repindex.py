@@ -104,30 +104,62 @@ class RepetitionIndex:
 
 def parse_index(cursor: Cursor, num_chunks: int, num_rows: int) -> RepetitionIndex:
     """Parse the index of a page of `num_rows` page slots."""
-    place = cursor.ctx.at(cursor.offset, cursor.remaining)
-    wanted = num_chunks * ENTRY_WORDS * 8
+    return parse_indices([cursor], [num_chunks], [num_rows])[0]
+
+
+def parse_indices(
+    cursors: Sequence[Cursor], num_chunks: Sequence[int], num_rows: Sequence[int]
+) -> list[RepetitionIndex]:
+    """Parse the indices of many pages at once; see `parse_index`. The first fault is raised."""
+    if not cursors:
+        return []
+    places = [cursor.ctx.at(cursor.offset, cursor.remaining) for cursor in cursors]
+    words = np.concatenate([_words(*one) for one in zip(cursors, num_chunks, strict=True)])
+    limit = cursors[0].ctx.limits.page_rows
+    stored = words.reshape(-1, ENTRY_WORDS)
+    table = np.minimum(stored, limit + 1).astype(np.int64)
+    ends = np.cumsum(num_chunks)
+    bounds = list(zip((ends - num_chunks).tolist(), ends.tolist(), strict=True))
+    before = np.append(0, np.cumsum(table[:, 0]))
+    odd = before[ends] - before[ends - num_chunks] != num_rows
+    odd |= np.append(table[:, 1], 0)[ends - 1] != 0
+    if len(words) and int(words.max()) > limit:
+        odd[:] = True
+    for page in np.flatnonzero(odd).tolist():
+        _check(stored[slice(*bounds[page])], num_rows[page], limit, places[page])
+    return [
+        RepetitionIndex(place, table[a:b, 0], table[a:b, 1])
+        for place, (a, b) in zip(places, bounds, strict=True)
+    ]
+
+
+def _words(cursor: Cursor, num_chunks: int) -> NDArray[np.uint64]:
+    """Cut the words of a page."""
+    offset, wanted = cursor.offset, num_chunks * ENTRY_WORDS * 8
     if cursor.remaining != wanted:
+        place = cursor.ctx.at(offset, cursor.remaining)
         raise CorruptPage(
             "L.page.repindex.size", place, found=f"{cursor.remaining} bytes", wanted=wanted
         )
     words = np.frombuffer(cursor.skip(wanted, "repetition index", "L.page.repindex.size"), "<u8")
-    _record(cursor, place.offset, num_chunks)
-    limit = cursor.ctx.limits.page_rows
-    if len(words) and int(words.max()) > limit:
+    _record(cursor, offset, num_chunks)
+    return words
+
+
+def _check(table: NDArray[np.uint64], num_rows: int, limit: int, place: Place) -> None:
+    """Refuse numbers beyond `limit`, and those that do not make `num_rows`."""
+    if table.size and int(table.max()) > limit:
         raise CorruptPage(
-            "L.page.repindex.range", place, found=int(words.max()), wanted=f"at most {limit}"
+            "L.page.repindex.range", place, found=int(table.max()), wanted=f"at most {limit}"
         )
-    table = words.astype(np.int64).reshape(num_chunks, ENTRY_WORDS)
-    finished, leftover = table[:, 0], table[:, 1]
-    total = int(finished.sum())
-    if total != num_rows or (num_chunks and leftover[-1]):
+    total = int(table[:, 0].sum())
+    if total != num_rows or (len(table) and table[-1, 1]):
         raise CorruptPage(
             "L.page.repindex.rows",
             place,
-            found=f"{total} rows, {leftover[-1:].tolist()} entries left over at the end",
+            found=f"{total} rows, {table[-1:, 1].tolist()} entries left over at the end",
             wanted=f"{num_rows} rows and nothing left over",
         )
-    return RepetitionIndex(place, finished, leftover)
 
 
 def join_indices(indices: Sequence[RepetitionIndex]) -> RepetitionIndex:

@@ -16,7 +16,7 @@ from lanceref.cursor import Cursor
 from lanceref.errors import BytesError
 from lanceref.pages.chunk_rows import ChunkRows, join_rows
 from lanceref.pages.chunk_table import Counts
-from lanceref.pages.miniblock import BUFFERS, MiniBlockPage
+from lanceref.pages.miniblock import MiniBlockPage, open_tables
 from lanceref.pages.nested import Nested
 from lanceref.pages.page import Page
 
@@ -67,10 +67,9 @@ def _read(wanted: list[Wanted]) -> list[Nested]:
 def _open(pages: Sequence[MiniBlockPage]) -> None:
     """Read the tables of all pages that are not open."""
     cold = [page for page in pages if not page.is_open]
-    extents = [extent for page in cold for extent in page.tables]
-    buffers = iter(pages[0].file.cursors(extents, "page tables", BUFFERS))
-    for page in cold:
-        page.open_with([next(buffers) for _ in page.tables])
+    if cold:
+        for page, opened in zip(cold, open_tables(cold[0].file, cold), strict=True):
+            page.keep(opened)
 
 
 def _alike(wanted: list[Wanted]) -> Iterator[list[Wanted]]:

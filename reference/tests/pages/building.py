@@ -74,11 +74,12 @@ def opened(
     *buffers: bytes,
     version: FileVersion = V2_1,
     limits: Limits = DEFAULT_LIMITS,
+    before: Page | None = None,
 ) -> Page:
-    """Open a page as the first leaf of a type."""
+    """Open a page as the first leaf of a type; `before` is the page before it in the column."""
     field = type_ if isinstance(type_, Field) else field_of(type_)
     file, page = stored(encoding, num_rows, *buffers, limits=limits)
-    return open_page(file, path_to(field), page, version)
+    return open_page(file, path_to(field), page, version, before)
 
 
 def scanned(page: Page, type_: pa.DataType | Field) -> list[object]:

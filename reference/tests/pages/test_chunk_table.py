@@ -5,7 +5,7 @@ import pytest
 from lanceref.context import Context
 from lanceref.cursor import Cursor, Extent
 from lanceref.errors import CorruptPage
-from lanceref.pages.chunk_table import join_tables, parse_table
+from lanceref.pages.chunk_table import join_tables, parse_table, parse_tables
 
 
 def _table(words, num_items, chunk_bytes, *, wide=False, at=0):
@@ -94,3 +94,25 @@ def test_joined_tables_count_on():
     assert [64, 464, 1000, 1400] == both.starts.tolist()
     assert [400, 800, 1200, 1600] == both.ends.tolist()
     assert [1024, 1200, 2224, 2400] == both.value_ends.tolist()
+
+
+def test_tables_of_many_pages_are_those_of_each():
+    """Parsed together, pages have the chunks they have alone, one without chunks too."""
+    pages = [("1a031003", 1200, 800, 64), ("", 0, 0, 1024), ("0000", 5, 8, 2048)]
+    cursors = [Cursor(memoryview(bytes.fromhex(words)), 0, Context("test")) for words, *_ in pages]
+    extents = [Extent(at, size) for _, _, size, at in pages]
+    together = parse_tables(cursors, False, [items for _, items, _, _ in pages], extents)
+
+    assert [[64, 464], [], [2048]] == [table.starts.tolist() for table in together]
+    assert [[400, 400], [], [8]] == [table.sizes.tolist() for table in together]
+    assert [[1024, 176], [], [5]] == [table.counts.tolist() for table in together]
+
+
+def test_the_page_with_the_fault_is_named_among_many():
+    """The second of two tables has a last chunk without values: the error lies in its own words."""
+    words = [bytes.fromhex("6000"), bytes.fromhex("61006000")]
+    cursors = [Cursor(memoryview(part), 100 * at, Context("t")) for at, part in enumerate(words)]
+    with pytest.raises(CorruptPage) as caught:
+        parse_tables(cursors, False, [3, 1], [Extent(0, 56), Extent(0, 112)])
+
+    assert ("L.page.miniblock.num-items", 102) == (caught.value.clause, caught.value.place.offset)
