@@ -7,6 +7,7 @@ nearest. Only rows whose bounds are not above it are looked at (arXiv 2405.12497
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,22 +17,39 @@ from lanceref.kernels.top_k import smallest
 
 Rows = NDArray[np.int64]
 
+ONE = np.float32(1)
+
 SPARE = 4
 """So many times as many rows as are wanted are looked at first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """How much nearer rows may be than they seem: `share` of what is `stored` [n].
+
+    `most` is the greatest of these; one that is no number says nothing.
+    """
+
+    stored: Floats
+    most: np.float32
+    share: np.float32 = ONE
+
+
 def nearest(
-    seeming: Floats, bounds: Floats, k: int, distances_of: Callable[[Rows], Floats]
+    seeming: Floats, k: int, distances_of: Callable[[Rows], Floats], errors: Errors | None = None
 ) -> tuple[Rows, Floats]:
     """Return rows of [n], in order, and their distances: the k nearest are among them.
 
-    `seeming` [n] says about how far rows are, `bounds` [n] how far at least; a bound that is no
-    number says nothing.
+    `seeming` [n] says about how far rows are, without `errors` how far at least.
     """
-    if k >= len(bounds):
-        every: Rows = np.arange(len(bounds))
+    if k >= len(seeming):
+        every: Rows = np.arange(len(seeming))
         return every, distances_of(every)
     near = distances_of(smallest(seeming, SPARE * k))
     furthest = np.partition(near, k - 1)[k - 1] if k else -np.inf
-    rows = np.flatnonzero(~(bounds > furthest))
+    if errors is None:
+        rows: Rows = np.flatnonzero(~(seeming > furthest))
+        return rows, distances_of(rows)
+    rows = np.flatnonzero(~(seeming > furthest + errors.share * errors.most))
+    rows = rows[~(seeming[rows] - errors.share * errors.stored[rows] > furthest)]
     return rows, distances_of(rows)

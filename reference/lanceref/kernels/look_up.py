@@ -41,24 +41,21 @@ def looked_up(
     count = columns.shape[1]
     sums: NDArray[Sums] = np.zeros(count, table.dtype) if before is None else before.copy()
     if columns.dtype != np.uint16:
-        for start in range(0, count, BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
-            _add(sums[rows], table, columns[:, rows])
+        for row, column in zip(table, columns, strict=True):
+            _add(sums, row, column)
         return sums
     for low, high, column in zip(table[0::2], table[1::2], columns, strict=True):
         if count < WORTH_PAIRS:
             sums += high[column >> np.uint16(8)] + low[column & np.uint16(0xFF)]
-            continue
-        pairs = (high[:, None] + low).reshape(1, -1)  # one at a time: it stays in the cache
-        for start in range(0, count, BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
-            _add(sums[rows], pairs, column[None, rows])
+        else:  # one table at a time: it stays in the cache
+            _add(sums, (high[:, None] + low).ravel(), column)
     return sums
 
 
-def _add(sums: NDArray[Sums], table: NDArray[Sums], columns: Bytes | Pairs) -> None:
-    """Add to sums [n] what columns [w, n] choose in the rows of a table."""
-    more = np.empty(len(sums), table.dtype)
-    for row, column in zip(table, columns, strict=True):
-        row.take(column, out=more, mode="clip")
-        sums += more
+def _add(sums: NDArray[Sums], row: NDArray[Sums], column: Bytes | Pairs) -> None:
+    """Add to sums [n] what a column [n] chooses in a row of a table."""
+    more = np.empty(min(BLOCK_ROWS, len(sums)), row.dtype)
+    for start in range(0, len(sums), BLOCK_ROWS):
+        own = sums[start : start + BLOCK_ROWS]
+        row.take(column[start : start + BLOCK_ROWS], out=more[: len(own)], mode="clip")
+        own += more[: len(own)]

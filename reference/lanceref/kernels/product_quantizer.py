@@ -96,7 +96,7 @@ class ProductQuantizer:
         def whole(rows: Rows) -> Floats:
             return looked_up(table[split:], columns[half:, rows], sums[rows])
 
-        rows, near = nearest(sums, sums, k, whole)
+        rows, near = nearest(sums, k, whole)
         there = kept[rows]
         return rows[there], near[there]
 

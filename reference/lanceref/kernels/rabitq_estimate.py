@@ -98,8 +98,7 @@ def by_codes(asked: Asked, sums: Floats, codes: Bytes, num_bits: int, factors: F
 def _scaled(asked: Asked, near: Floats, factors: Factors) -> Floats:
     """Return the distances [n] of products [n], which are written over."""
     near *= factors.scale
-    last = asked.slope * factors.add
-    last += asked.base
+    last = factors.add + asked.base if asked.slope == 1 else asked.slope * factors.add + asked.base
     near += last
     return near
 
@@ -124,10 +123,11 @@ def sign_sums(rotated: Floats, signs: Signs, steps: int = STEPS) -> Floats:
     full = signs.full.shape[1]
     sums = np.empty(signs.columns.shape[1], np.float32)
     if steps * len(table) < 2**16:  # half the bytes to move
-        sums[:full] = looked_up(_bytewise(whole.astype(np.uint16)), signs.full)
+        counted = looked_up(_bytewise(whole.astype(np.uint16)), signs.full)
+        np.multiply(counted, size, out=sums[:full], dtype=np.float32)
     else:
         sums[:full] = looked_up(_bytewise(whole.astype(np.int32)), signs.full)
-    sums[:full] *= size
+        sums[:full] *= size
     sums[:full] += np.float32(len(table)) * low
     sums[full:] = looked_up(_bytewise(table), signs.columns[:, full:])
     return sums

@@ -137,7 +137,9 @@ class VectorSearch:
         """Return the rows of each query, the nearest first. Raises FormatError."""
         query, unindexed = self._query, self.unindexed
         vectors = [one[None] for one in query.vectors] if query.batch else [query.vectors]
-        parts = [nearest_of(self._read(unindexed, condition), query, vectors, self.metric)]
+        parts = []
+        if unindexed or self.index is None:
+            parts.append(nearest_of(self._read(unindexed, condition), query, vectors, self.metric))
         if self.index is not None:
             exact = bool(unindexed) or query.refine_factor is not None
             found = self._candidates(vectors, condition)

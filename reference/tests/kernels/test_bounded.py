@@ -5,9 +5,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from lanceref.kernels import bounded
-from lanceref.kernels.bounded import nearest
+from lanceref.kernels.bounded import Errors, nearest
 
-VALUES = hnp.arrays(np.float32, st.integers(0, 40), elements=st.floats(0, 100, width=32))
+VALUES = hnp.arrays(np.float32, st.integers(0, 40), elements=st.integers(0, 100))
+NAN = np.float32(np.nan)
 
 
 def test_rows_whose_bounds_are_too_far_are_left_alone(monkeypatch):
@@ -20,30 +21,41 @@ def test_rows_whose_bounds_are_too_far_are_left_alone(monkeypatch):
         return np.array([9, 4, 5, 8, 7], np.float32)[rows]
 
     seeming = np.array([9, 6, 2, 8, 7], np.float32)
-    bounds = np.array([8, 3, 1, 6, np.nan], np.float32)
-    rows, near = nearest(seeming, bounds, 1, distances_of)
+    errors = Errors(np.array([0.5, 1.5, 0.5, 1, np.nan], np.float32), NAN, np.float32(2))
+    rows, near = nearest(seeming, 1, distances_of, errors)
     assert (rows.tolist(), near.tolist()) == ([1, 2, 4], [4, 5, 7])
     assert asked == [[2], [1, 2, 4]]
     monkeypatch.setattr(bounded, "SPARE", 2)  # row 1 seems next, and is 4 away
-    rows, _ = nearest(seeming, bounds, 1, distances_of)
+    rows, _ = nearest(seeming, 1, distances_of, errors)
     assert rows.tolist() == [1, 2, 4]
+
+
+def test_a_row_may_be_nearer_by_the_greatest_error_at_most():
+    """Row 0 is 1 away: of the others only row 2 can be as near, and that is asked of few."""
+    seeming = np.arange(1, 101, dtype=np.float32)
+    stored = np.zeros(100, np.float32)
+    stored[2] = 2
+    rows, _ = nearest(seeming, 1, seeming.__getitem__, Errors(stored, np.float32(2)))
+    assert rows.tolist() == [0, 2]
 
 
 def test_distances_that_are_no_numbers_leave_all_rows():
     """Nothing is further than those; where one of them is a number, that is the nearest."""
     near = np.full(9, np.nan, np.float32)
     bounds = np.arange(9, dtype=np.float32)
-    assert [*range(9)] == nearest(bounds, bounds, 1, near.__getitem__)[0].tolist()
+    assert [*range(9)] == nearest(bounds, 1, near.__getitem__)[0].tolist()
     near[1] = 1
-    assert [0, 1] == nearest(bounds, bounds, 1, near.__getitem__)[0].tolist()
+    assert [0, 1] == nearest(bounds, 1, near.__getitem__)[0].tolist()
 
 
 @given(VALUES, st.integers(0, 45), st.integers(0, 9))
 def test_the_nearest_are_among_them(near, k, seed):
-    """Whatever seems near, if bounds are below distances."""
+    """Whatever seems near, if rows are as far as they seem less their error."""
     random = np.random.default_rng(seed)
-    seeming, bounds = (near * random.random(len(near)).astype(np.float32) for _ in range(2))
-    rows, found = nearest(seeming, bounds, k, near.__getitem__)
+    seeming = random.integers(0, 100, len(near)).astype(np.float32)
+    stored = np.maximum(seeming - near, 0) + random.integers(0, 9, len(near))
+    errors = Errors(stored.astype(np.float32), np.float32(stored.max(initial=0)))
+    rows, found = nearest(seeming, k, near.__getitem__, errors)
     assert (np.diff(rows) > 0).all()
     np.testing.assert_array_equal(found, near[rows])
     np.testing.assert_array_equal(np.sort(found)[:k], np.sort(near)[:k])

@@ -11,15 +11,15 @@ L.index.vector.rq.extended
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.index.vector.storage import Columns, Mode, Score
-from lanceref.kernels.bounded import nearest
+from lanceref.kernels.bounded import Errors, nearest
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances
 from lanceref.kernels.rabitq_blocks import block_bytes, codes_in, width_of
 from lanceref.kernels.rabitq_estimate import (
@@ -129,7 +129,7 @@ def _extended(layout: Layout, rows: Columns) -> Bytes:
     return np.packbits(bits, axis=2, bitorder="little")[:, :, 0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RotatedRows:
     """The rows of a partition: signs, extended codes [n, d], and factors.
 
@@ -164,16 +164,21 @@ class RotatedRows:
             return rows, self.score(query, mode)(rows)
         asked, sums = self._ask(query, mode)
         seeming = by_signs(asked, sums, self.plain)
-        bounds = seeming - SURE * asked.error * self.errors
+        errors = Errors(self.errors, self._most_error, SURE * asked.error)
         if kept.all():
-            return nearest(seeming, bounds, k, partial(self._by_codes, asked, sums))
+            return nearest(seeming, k, partial(self._by_codes, asked, sums), errors)
         rows = np.flatnonzero(kept)
+        errors = replace(errors, stored=self.errors[rows])
 
         def of_kept(places: NDArray[np.int64]) -> Floats:
             return self._by_codes(asked, sums, rows[places])
 
-        places, near = nearest(seeming[rows], bounds[rows], k, of_kept)
+        places, near = nearest(seeming[rows], k, of_kept, errors)
         return rows[places], near
+
+    @cached_property
+    def _most_error(self) -> np.float32:
+        return np.float32(self.errors.max(initial=0))
 
     def _near(self, query: AnyVectors, mode: Mode) -> Floats:
         asked, sums = self._ask(query, mode)

@@ -85,7 +85,13 @@ class SqRows:
         asked = quantize(query[None, : codes.shape[1]], self.bounds)[0]
         bounds = l2_distances(asked, codes, squares, self.bounds)
         bounds[~kept] = np.inf
-        rows, near = nearest(bounds, bounds, k, score)
+
+        def of_kept(rows: Rows) -> Floats:
+            near = score(rows)
+            near[~kept[rows]] = np.inf
+            return near
+
+        rows, near = nearest(bounds, k, of_kept)
         there = kept[rows]
         return rows[there], near[there]
 

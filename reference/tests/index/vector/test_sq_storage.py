@@ -129,6 +129,20 @@ def test_the_nearest_are_found_by_half_of_the_bytes(metric, dimension):
         assert len(stored.nearest(values[9], "normal", near >= 0, 1)[0]) < 1500
 
 
+@pytest.mark.parametrize("wanted", [5, 12, 20, 40])
+def test_few_rows_that_are_kept_are_all_found(wanted):
+    """Of 1000 rows 20 count: as many as are wanted are found, the nearest of them."""
+    values = np.random.default_rng(6).normal(size=(1000, 16)).astype("f4")
+    quantizer = Sq(Model("l2", values[:1]), Bounds(-4.0, 4.0))
+    stored = quantizer.stored(quantizer.encode(values, np.zeros(1000, np.int64)), 0)
+    kept = np.arange(1000) % 50 == 3
+    every = stored.score(values[0], "normal")(slice(None))[kept]
+    rows, near = stored.nearest(values[0], "normal", kept, wanted)
+
+    assert kept[rows].all()
+    assert np.sort(every)[:wanted].tolist() == np.sort(near)[:wanted].tolist()
+
+
 @pytest.mark.oracle
 def test_the_oracle_merges_bytes_of_other_bounds(scaled):
     """It keeps the bounds of the first segment: rows of the second are not found."""
