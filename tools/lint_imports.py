@@ -87,6 +87,7 @@ FLOORS: dict[str, int] = {
     ),
     **dict.fromkeys(("row_id_sequence", "data_frame", "search_scanner", "nearest_scanner"), 7),
     **dict.fromkeys(("vector_request", "vector_models", "indices_builder"), 7),
+    **dict.fromkeys(("moments", "processor", "hnsw", "fragment_session", "index_use"), 7),
     **dict.fromkeys(
         (
             "cleanup_plan",

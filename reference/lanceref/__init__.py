@@ -52,7 +52,10 @@ if TYPE_CHECKING:
     )
     from lanceref.merge_insert import MergeInsertBuilder
     from lanceref.metadata import FragmentMetadata
+    from lanceref.moments import sanitize_ts
     from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
+    from lanceref.processor import simd_info
+    from lanceref.progress import IndexProgress
     from lanceref.query.ordering import ColumnOrdering
     from lanceref.scan_statistics import ScanStatistics
     from lanceref.scanner import LanceScanner
@@ -92,6 +95,7 @@ __all__ = [
     "FtsToken",
     "Index",
     "IndexFile",
+    "IndexProgress",
     "LanceDataset",
     "LanceError",
     "LanceFragment",
@@ -117,7 +121,9 @@ __all__ = [
     "explain",
     "iops_counter",
     "json_to_schema",
+    "sanitize_ts",
     "schema_to_json",
+    "simd_info",
     "tokenize",
     "validate",
     "write_dataset",
@@ -158,6 +164,9 @@ _HOMES = {
     "FtsToken": "lanceref.fts_tokens",
     "tokenize": "lanceref.fts_tokens",
     "ScanStatistics": "lanceref.scan_statistics",
+    "IndexProgress": "lanceref.progress",
+    "sanitize_ts": "lanceref.moments",
+    "simd_info": "lanceref.processor",
     "Session": "lanceref.session",
     "CleanupStats": "lanceref.cleanup_plan",
     "CleanupExplanation": "lanceref.cleanup_plan",

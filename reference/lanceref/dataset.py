@@ -22,10 +22,12 @@ from lanceref.edits import Edits
 from lanceref.errors import TableNotFound
 from lanceref.evolution import Evolution
 from lanceref.index_listing import IndexListing
+from lanceref.index_use import IndexUse
 from lanceref.indexing import Indexing
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.manifests.opening import open_table
 from lanceref.mem_wal_indexing import MemWalIndexing
+from lanceref.moments import sanitize_ts
 from lanceref.opened import root_of
 from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
 from lanceref.optimize import DatasetOptimizer
@@ -141,7 +143,7 @@ def dataset(
     if isinstance(version, str):
         return opened.checkout_version(version)
     if asof is not None and version is None:
-        return opened.checkout_version(opened.version_before(_moment(asof)))
+        return opened.checkout_version(opened.version_before(sanitize_ts(asof)))
     return opened
 
 
@@ -157,15 +159,6 @@ def _when_dropped(entry: Entry) -> tuple[int, int]:
     return (2 if entry.path.startswith(f"{VERSIONS}/") else 1), 0
 
 
-def _moment(asof: datetime | str) -> datetime:
-    """Return a moment in local time without a zone. Raises TypeError, ValueError."""
-    if isinstance(asof, str):
-        return datetime.fromisoformat(asof)
-    if not isinstance(asof, datetime):
-        raise TypeError(f"Unrecognized version timestamp {asof} of type {type(asof)}")
-    return asof
-
-
 class LanceDataset(
     Cleanup,
     Compared,
@@ -174,6 +167,7 @@ class LanceDataset(
     Evolution,
     Indexing,
     IndexListing,
+    IndexUse,
     MemWalIndexing,
     References,
     Settings,

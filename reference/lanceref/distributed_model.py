@@ -8,7 +8,6 @@ The seed and the shards decide on the model, and not who does the jobs.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -22,14 +21,12 @@ from lanceref.errors import OperationRefused
 from lanceref.index.vector import rq_storage
 from lanceref.index.vector.indexed_vectors import sampled_vectors
 from lanceref.index.vector.parameters import VectorParameters
-from lanceref.index.vector.rq_rows import Layout
 from lanceref.index.vector.storage import Model
 from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.jobs import Executor
 from lanceref.kernels import kmeans, product_quantizer
 from lanceref.kernels.assignment import assign
 from lanceref.kernels.distance import AnyVectors, Metric
-from lanceref.kernels.rabitq_rotation import draw_rotation
 
 CODEWORD_ROWS = 256
 """Vectors that a codebook is trained with, for each codeword."""
@@ -102,17 +99,10 @@ def train_model(
         vectors = np.concatenate(list(executor.map(first_vectors, shards, samples)))
         shared["pq_codebook"] = _codebook(vectors, given.storage, model, random)
     if given.type.storage.name == "RQ":
-        shared["rabitq_model"] = _rotation(given.storage, model, random)
+        num_bits = given.storage.get("num_bits", rq_storage.USUAL_BITS)
+        assert isinstance(num_bits, int)
+        shared["rabitq_model"] = rq_storage.model_text(model.dimension, num_bits, random)
     return shared
-
-
-def _rotation(storage: Mapping[str, object], model: Model, random: np.random.Generator) -> str:
-    """Draw the rotation that all segments turn vectors by, and say it as text."""
-    num_bits = storage.get("num_bits", rq_storage.USUAL_BITS)
-    assert isinstance(num_bits, int)
-    rotation = draw_rotation(model.dimension, random)
-    layout = Layout(model.dimension, num_bits)
-    return json.dumps(rq_storage.rotated(model, rotation, layout, packed=False).metadata())
 
 
 def _codebook(

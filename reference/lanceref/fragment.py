@@ -20,6 +20,7 @@ from lanceref.edit.removal import remove
 from lanceref.edit.sources import ColumnSource, brought, computed, joined, mapped
 from lanceref.errors import DataRefused, NotFound
 from lanceref.file import schema as core
+from lanceref.fragment_session import FragmentSession
 from lanceref.metadata import (
     DataFile,
     DeletionFile,
@@ -29,7 +30,7 @@ from lanceref.metadata import (
 )
 from lanceref.opened import OpenTable
 from lanceref.operation import Transaction
-from lanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress
+from lanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress, OfFragment
 from lanceref.query.rows import condition
 from lanceref.query.taken import take_columns
 from lanceref.row_id_sequence import RowIdSequence
@@ -41,7 +42,7 @@ from lanceref.table.deletions import deletion_path
 from lanceref.table.draft import Draft
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
-from lanceref.table.rows import ROW_ADDRESS, FragmentRows
+from lanceref.table.rows import FragmentRows
 from lanceref.udf import BatchUDF
 
 if TYPE_CHECKING:
@@ -105,6 +106,9 @@ class LanceFragment:
         **kwargs: object,
     ) -> FragmentMetadata:
         """Write all rows as one fragment; `kwargs` as in `write_fragments`. Raises DataRefused."""
+        progress = kwargs.get("progress")
+        if isinstance(progress, FragmentWriteProgress):
+            kwargs["progress"] = OfFragment(progress, fragment_id or 0)
         fragments: list[FragmentMetadata] = write_fragments(  # type: ignore[call-overload]
             data,
             dataset_uri,
@@ -351,22 +355,6 @@ class LanceFragment:
         if with_offsets:
             return metadata, made.fields, made.offsets
         return metadata, made.fields
-
-
-class FragmentSession:
-    """Takes rows of the same columns of a fragment."""
-
-    def __init__(self, fragment: LanceFragment, columns: Columns, with_address: bool) -> None:
-        self._fragment = fragment
-        self._columns: Columns = fragment.schema.names if columns is None else columns
-        if with_address and isinstance(self._columns, Mapping):
-            self._columns = {**self._columns, ROW_ADDRESS: ROW_ADDRESS}
-        elif with_address:
-            self._columns = [*self._columns, ROW_ADDRESS]
-
-    def take(self, indices: Sequence[int] | pa.Array) -> pa.Table:
-        """Return live rows by their position in the fragment. Raises RowNotFound."""
-        return self._fragment.take(indices, self._columns)
 
 
 @overload

@@ -64,6 +64,4 @@ def _indexed(snapshot: Snapshot) -> tuple[list[str], DocumentGranularity | None]
     for path in snapshot.indices.by_path:
         for per_element in {one.list_elements for one in text_indices(snapshot, path)}:
             found[per_element].append(path)
-    if set(found[False]) & set(found[True]):
-        return found[False], DocumentGranularity.ROW
-    return found[False] or found[True], None
+    return found[False], DocumentGranularity.ROW if found[True] else None

@@ -59,9 +59,9 @@ class FullTextScanner(SearchScanner):
     def explain_plan(self, verbose: bool = False) -> str:
         """Return what is done to run the search, one step a line, the last one first."""
         options = self._options
-        steps = [self._search.explained]
+        steps = self._search.explained
         if options.condition is not None:
-            steps.append(f"Filter: columns=[{', '.join(options.condition.filter.paths)}]")
+            steps += options.condition.explained(self._fragments)
         fetch = "" if options.limit is None else f" fetch={options.limit},"
         steps.insert(0, f"Sort:{fetch} [_score DESC]")
         if self._after is not None:

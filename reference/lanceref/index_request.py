@@ -9,8 +9,9 @@ from uuid import UUID
 import pyarrow as pa
 
 from lanceref.edit.index_build import indexed_field
-from lanceref.errors import NotFound
+from lanceref.errors import IndexRefused, NotFound, QueryRefused
 from lanceref.file.schema import Field, LanceSchema
+from lanceref.index.fulltext.granularity import NO_LIST, DocumentGranularity, is_list
 from lanceref.index.indices import indexed_path
 from lanceref.index.kind import Kind
 from lanceref.index.ordering import has_order
@@ -34,6 +35,11 @@ BY_KEYWORD = (
 )
 """Names that may be given as text."""
 
+GRANULARITY = "document_granularity"
+"""A parameter that is given by keyword, whatever says the others."""
+
+INVERTED_DETAILS = "lance.table.InvertedIndexDetails"
+
 WITH_KEYWORDS = ("INVERTED", "FTS")
 """Names whose parameters may be given by keyword; of others such parameters are passed over."""
 
@@ -45,6 +51,13 @@ class IndexRequest:
     kind: Kind
     column: str
     parameters: Mapping[str, object]
+
+    @property
+    def named(self) -> str:
+        """What the index is named after when nobody says."""
+        elements = self.parameters.get(GRANULARITY) is DocumentGranularity.LIST_ELEMENT
+        of_text = self.kind.details == INVERTED_DETAILS
+        return f"{self.column}_list_element" if elements and of_text else self.column
 
 
 def index_request(
@@ -59,7 +72,8 @@ def index_request(
             raise NotImplementedError("Scalar indices currently only support a single column")
         (column,) = column
     if isinstance(index_type, IndexConfig):
-        name, parameters = index_type.index_type.upper(), index_type.parameters
+        granularity = {GRANULARITY: parameters[GRANULARITY]} if GRANULARITY in parameters else {}
+        name, parameters = index_type.index_type.upper(), {**index_type.parameters, **granularity}
     elif isinstance(index_type, str):
         name = index_type.upper()
         parameters = parameters if name in WITH_KEYWORDS else {}
@@ -79,10 +93,28 @@ def index_request(
     try:
         path, _ = indexed_path(schema, column)
     except NotFound as error:
+        if kind.details == INVERTED_DETAILS:
+            raise IndexRefused(
+                f"LanceError(Index): FTS field path '{column}' does not exist in the dataset schema"
+            ) from error
         raise KeyError(f"{column} not found in schema") from error
     field, _ = indexed_field(schema, path)
     _check(name, column, field)
+    if kind.details == INVERTED_DETAILS:
+        _check_text(kind, column, field, parameters.get(GRANULARITY))
     return IndexRequest(kind, path, parameters)
+
+
+def _check_text(kind: Kind, column: str, field: Field, granularity: object) -> None:
+    """Raise TypeError for a column without text, QueryRefused for elements where no list is."""
+    type_ = leaf(field).arrow.type
+    if not kind.accepts(field):
+        raise TypeError(
+            f"INVERTED index column {column} must be string, large string or list of strings, "
+            f"or json, but got {type_}"
+        )
+    if granularity is DocumentGranularity.LIST_ELEMENT and not is_list(type_):
+        raise QueryRefused(NO_LIST.format(column))
 
 
 def segment_uuid(text: str | None) -> UUID | None:
@@ -96,13 +128,12 @@ def segment_uuid(text: str | None) -> UUID | None:
 def _check(name: str, column: str, field: Field) -> None:
     """Raise TypeError for a column that an index type cannot have."""
     type_ = leaf(field).arrow.type
-    is_list = pa.types.is_list(type_) or pa.types.is_large_list(type_)
     if name in ("BTREE", "BITMAP") and not has_order(field):
         raise TypeError(
             f"BTREE/BITMAP index column {column} must be int, float, bool, str, large_str, "
             "binary, large_binary, decimal, fixed-size-binary, or temporal"
         )
-    if name == "LABEL_LIST" and not is_list:
+    if name == "LABEL_LIST" and not is_list(type_):
         raise TypeError(f"LABEL_LIST index column {column} must be a list or large list")
     is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
     if name == "NGRAM" and not is_text:

@@ -14,11 +14,20 @@ from pyroaring import BitMap
 
 from lanceref.edit.index_build import build_segment, rewrite_segments
 from lanceref.edit.index_staging import finish_folder, finished
-from lanceref.errors import IndexMixed, IndexNotFound, IndexRefused, OperationRefused
+from lanceref.errors import (
+    IndexMixed,
+    IndexNotFound,
+    IndexRefused,
+    OperationRefused,
+    QueryRefused,
+)
 from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name
+from lanceref.index.kind import Kind
+from lanceref.index.stages import Stages
 from lanceref.index_request import BY_KEYWORD, index_request, segment_uuid
 from lanceref.opened import OpenTable
+from lanceref.progress import IndexProgress, stages_for
 from lanceref.proto import table_pb2
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions import index_message, index_of
@@ -39,6 +48,10 @@ MERGED = ("BTREE", "INVERTED", "IVF_FLAT", "IVF_PQ", "IVF_SQ", "VECTOR")
 """Types whose metadata may be asked to be merged; only a full-text index has any."""
 
 
+WITH_UUID = ("INVERTED", "BITMAP")
+"""Types whose uncommitted segments may be given an id."""
+
+
 class Indexing(OpenTable):
     """The indices of a dataset."""
 
@@ -57,7 +70,7 @@ class Indexing(OpenTable):
         train: bool = True,
         fragment_ids: list[int] | None = None,
         index_uuid: str | None = None,
-        progress_callback: Callable[[object], None] | None = None,
+        progress_callback: Callable[[IndexProgress], object] | None = None,
         **kwargs: object,
     ) -> None:
         """Build an index over a column and commit it; `kwargs` are parameters of the type.
@@ -73,17 +86,21 @@ class Indexing(OpenTable):
                 f"{request.kind.name} distributed indexing uses create_index_uncommitted(..., "
                 f'index_type="{request.kind.name}", fragment_ids=...)'
             )
-        name = self._free_name(request.column, request.kind.details) if name is None else name
+        name = self._free_name(request.named, request.kind.details) if name is None else name
         before = self._replaceable(name, request.column, replace=replace)
+        stages = stages_for(progress_callback)
+        with stages.stage("load_data", unit="rows"):
+            fragments = self._fragments(fragment_ids) if train else ()
         entry = build_segment(
             snapshot,
             request.kind,
             request.column,
             request.parameters,
-            self._fragments(fragment_ids) if train else (),
+            fragments,
             name,
             segment_uuid(index_uuid),
             staged=fragment_ids is not None,
+            stages=stages,
         )
         if fragment_ids is None:
             self._commit_segments([entry], before)
@@ -135,6 +152,7 @@ class Indexing(OpenTable):
         train: bool = True,
         fragment_ids: list[int] | None = None,
         index_uuid: str | None = None,
+        progress_callback: Callable[[IndexProgress], object] | None = None,
         **kwargs: object,
     ) -> LanceDataset:
         """Build an index over a column of vectors and commit it; `kwargs` are its parameters.
@@ -150,7 +168,8 @@ class Indexing(OpenTable):
         name = self._free_name(path, VECTOR_DETAILS) if name is None else name
         before = self._replaceable(name, path, replace=replace)
         fragments = self._fragments(fragment_ids) if train else ()
-        entry = self._built_of_vectors(path, parameters, fragments, name, index_uuid)
+        stages = stages_for(progress_callback)
+        entry = self._built_of_vectors(path, parameters, fragments, name, index_uuid, stages)
         if fragment_ids is None:
             self._commit_segments([entry], before)
         return self  # type: ignore[return-value]
@@ -162,12 +181,15 @@ class Indexing(OpenTable):
         fragments: Sequence[FragmentRows],
         name: str,
         index_uuid: str | None,
+        stages: Stages,
     ) -> table_pb2.IndexMetadata:
         """Build a segment over vectors and return its entry."""
         from lanceref.index.vector.vector_kind import VECTOR
 
         given, chosen = {"vector": parameters}, segment_uuid(index_uuid)
-        return build_segment(self._snapshot, VECTOR, path, given, fragments, name, chosen)
+        return build_segment(
+            self._snapshot, VECTOR, path, given, fragments, name, chosen, stages=stages
+        )
 
     def create_index_uncommitted(
         self,
@@ -180,40 +202,37 @@ class Indexing(OpenTable):
         train: bool = True,
         fragment_ids: list[int] | None = None,
         index_uuid: str | None = None,
+        progress_callback: Callable[[IndexProgress], object] | None = None,
         **kwargs: object,
     ) -> Index:
         """Build a segment over some fragments and return it, uncommitted.
 
-        Raises ValueError without fragments, IndexRefused for a name that is taken.
+        Raises ValueError without fragments and for an id of a type that has none given,
+        IndexRefused for a name that is taken.
         """
         if fragment_ids is None:
             raise ValueError(
                 "create_index_uncommitted requires fragment_ids for distributed index build"
             )
+        stages = stages_for(progress_callback)
         if isinstance(index_type, str) and index_type.upper() not in BY_KEYWORD:
             from lanceref.vector_request import vector_request
 
             schema = self._snapshot.manifest.schema
-            path, parameters = vector_request(schema, column, index_type, metric, kwargs)
+            path, vectors = vector_request(schema, column, index_type, metric, kwargs)
             name = f"{path}_idx" if name is None else name
             chosen = self._fragments(fragment_ids) if train else ()
-            return index_of(self._built_of_vectors(path, parameters, chosen, name, index_uuid))
+            return index_of(self._built_of_vectors(path, vectors, chosen, name, index_uuid, stages))
         request = index_request(self._snapshot.manifest.schema, column, index_type, kwargs)
-        name = self._free_name(request.column, request.kind.details) if name is None else name
+        name = self._free_name(request.named, request.kind.details) if name is None else name
         self._replaceable(name, request.column, replace=replace)
-        trained = train and self._snapshot.fragments
-        fragments = self._fragments(fragment_ids) if trained else ()
-        entry = build_segment(
-            self._snapshot,
-            request.kind,
-            request.column,
-            request.parameters,
-            fragments,
-            name,
-            segment_uuid(index_uuid),
-            staged=True,
-        )
-        return index_of(entry)
+        _check_uuid(request.kind, index_uuid)
+        with stages.stage("load_data", unit="rows"):
+            trained = train and self._snapshot.fragments
+            fragments = self._fragments(fragment_ids) if trained else ()
+        given = request.kind, request.column, request.parameters, fragments, name
+        own = segment_uuid(index_uuid)
+        return index_of(build_segment(self._snapshot, *given, own, staged=True, stages=stages))
 
     def _fragments(self, ids: Sequence[int] | None) -> Sequence[FragmentRows]:
         """Return fragments by their ids, None: every one. Raises ValueError for an unknown id."""
@@ -230,7 +249,7 @@ class Indexing(OpenTable):
         index_uuid: str,
         index_type: str,
         batch_readhead: int | None = None,
-        progress_callback: Callable[[object], None] | None = None,
+        progress_callback: Callable[[IndexProgress], object] | None = None,
     ) -> None:
         """Write the files of a full-text segment that was staged in parts under one uuid.
 
@@ -250,7 +269,7 @@ class Indexing(OpenTable):
                 "segments, merge them with merge_existing_index_segments(...), and commit them "
                 "with commit_existing_index_segments(...)"
             )
-        finish_folder(self._snapshot, kind, index_uuid)
+        finish_folder(self._snapshot, kind, index_uuid, stages_for(progress_callback))
 
     def merge_existing_index_segments(self, segments: list[Index]) -> Index:
         """Write uncommitted segments as one, which covers what all of them do.
@@ -321,14 +340,14 @@ class Indexing(OpenTable):
             raise IndexNotFound(f"Lance index not found: name={name}")
         self._commit_segments([], removed)
 
-    def prewarm_index(self, name: str, **kwargs: object) -> None:
-        """Open the files of an index. Raises IndexNotFound."""
-        for index in self._snapshot.indices.known:
-            if index.name == name:
-                for segment in index.segments:
-                    _ = index.open(segment) if segment.built else None
-                return
-        raise IndexNotFound(f"Lance index not found: name={name}")
+
+def _check_uuid(kind: Kind, index_uuid: str | None) -> None:
+    """Raise QueryRefused for an id that is given to a segment of most types."""
+    if index_uuid is not None and kind.name not in WITH_UUID:
+        raise QueryRefused(
+            f"Invalid user input: index_uuid is no longer accepted for {kind.shown} distributed "
+            "index builds; segment UUIDs are generated by Lance and returned in the index metadata."
+        )
 
 
 def _check_alike(index: LogicalIndex) -> None:

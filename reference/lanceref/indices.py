@@ -29,6 +29,7 @@ _HOMES = {
     "IndicesBuilder": "lanceref.indices_builder",
     "IvfModel": "lanceref.vector_models",
     "PqModel": "lanceref.vector_models",
+    "build_rq_model": "lanceref.vector_models",
 }
 """Modules of names that are imported when they are asked for."""
 

@@ -70,8 +70,7 @@ class NearestScanner(SearchScanner):
         options = self._options
         steps = [*self._search.explained]
         if options.condition is not None:
-            steps.append(f"Filter: columns=[{', '.join(options.condition.filter.paths)}]")
-            steps += options.condition.asked
+            steps += options.condition.explained(self._fragments)
         if self._after is not None:
             steps.insert(0, f"Filter: columns=[{', '.join(self._after.paths)}]")
         if options.order_by:

@@ -1,7 +1,7 @@
 """Scan statistics: what was read for a scan, told to whoever asked for the scan (face).
 
-Has the names of pylance's `ScanStatistics`. Requests and bytes are those of the store; indices are
-kept open between scans and are not counted apart.
+Has the names of pylance's `ScanStatistics`. Requests and bytes are those of the store; what indices
+did for the scan is counted by `index.uses`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
+from lanceref.index.uses import Uses
 from lanceref.storage.protocol import IOStats
 
 
 @dataclass(frozen=True, slots=True)
 class ScanStatistics:
-    """Requests and bytes of one scan.
+    """Requests and bytes of one scan, and what indices did for it.
 
-    The fields about indices are there for their names: nothing counts them, and they stay 0.
+    Segments that were opened, their parts that were read, values that were held against a question,
+    parts that were in memory and those that were not.
     """
 
     iops: int
@@ -33,15 +35,37 @@ class ScanStatistics:
     all_times: dict[str, int] = field(default_factory=dict)
 
 
+class Meter:
+    """Counts from the moment it is made on."""
+
+    def __init__(self, counter: IOStats, uses: Uses) -> None:
+        self._counter, self._uses = counter, uses
+        self._before, self._used = replace(counter), replace(uses)
+
+    def read(self) -> ScanStatistics:
+        """Return what was counted since."""
+        uses, used = self._uses, self._used
+        requests = self._counter.read_iops - self._before.read_iops
+        count = self._counter.read_bytes - self._before.read_bytes
+        hits, loaded = uses.hits - used.hits, uses.loaded - used.loaded
+        return ScanStatistics(
+            requests,
+            requests,
+            count,
+            uses.indices_loaded - used.indices_loaded,
+            loaded,
+            uses.comparisons - used.comparisons,
+            hits,
+            loaded,
+            all_counts={"index_cache_hits": hits, "index_cache_misses": loaded},
+        )
+
+
 def observed(
     batches: Iterator[pa.RecordBatch],
-    counter: IOStats,
+    meter: Meter,
     observer: Callable[[ScanStatistics], object],
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches, and tell at their end what was read since the first was asked for."""
-    before = replace(counter)
+    """Yield batches, and tell at their end what was counted."""
     yield from batches
-    requests = counter.read_iops - before.read_iops
-    count = counter.read_bytes - before.read_bytes
-    counts = {"iops": requests, "bytes_read": count}
-    observer(ScanStatistics(requests, requests, count, all_counts=counts))
+    observer(meter.read())

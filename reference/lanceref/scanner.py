@@ -25,7 +25,7 @@ from lanceref.query.columns import Computed, bind_columns
 from lanceref.query.ordering import ColumnOrdering, ordered
 from lanceref.query.plan import candidates
 from lanceref.query.rows import Condition, chosen_rows, read_passed
-from lanceref.scan_statistics import ScanStatistics, observed
+from lanceref.scan_statistics import Meter, ScanStatistics, observed
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, ROW_OFFSET, FragmentRows
@@ -91,10 +91,11 @@ class LanceScanner:
 
         No batch crosses a fragment unless batches are to have exactly the size asked for.
         """
-        observer, batches = self._options.observer, self._batches()
+        observer = self._options.observer
         if observer is None:
-            return batches
-        return observed(batches, self._snapshot.store.stats, observer)
+            return self._batches()
+        meter = Meter(self._snapshot.store.stats, self._snapshot.indices.uses)
+        return observed(self._batches(), meter, observer)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows, cut as asked for."""
@@ -210,21 +211,22 @@ class LanceScanner:
 
     def analyze_plan(self, count_rows: bool = False) -> str:
         """Run the scan, or count its rows, and return the plan with what was read for it."""
-        counter, before = self._snapshot.store.stats, replace(self._snapshot.store.stats)
+        meter = Meter(self._snapshot.store.stats, self._snapshot.indices.uses)
         start = time.perf_counter()
         if count_rows:
             rows = self.count_rows()
         else:
             rows = sum(batch.num_rows for batch in self.to_batches())
+        read = meter.read()
         metrics = (
             f"metrics=[output_rows={rows}, rows_scanned={self._looked_at()}, "
-            f"bytes_read={counter.read_bytes - before.read_bytes}, "
-            f"iops={counter.read_iops - before.read_iops}, "
-            f"requests={counter.read_iops - before.read_iops}]"
+            f"bytes_read={read.bytes_read}, iops={read.iops}, requests={read.requests}, "
+            f"indices_loaded={read.indices_loaded}, parts_loaded={read.parts_loaded}, "
+            f"index_comparisons={read.index_comparisons}]"
         )
         plan = self._counting() if count_rows else self.explain_plan()
-        read = self._read_step()
-        step = read if read in plan else plan.split("\n", 1)[0]
+        reading = self._read_step()
+        step = reading if reading in plan else plan.split("\n", 1)[0]
         plan = plan.replace(step, f"{step}, {metrics}", 1)
         elapsed = f"{(time.perf_counter() - start) * 1e3:.3f}ms"
         return f"AnalyzeExec verbose=true, elapsed={elapsed}\n{plan}"

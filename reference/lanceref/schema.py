@@ -6,16 +6,20 @@ stores messages.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypedDict, cast
 
 import pyarrow as pa
+from google.protobuf.message import DecodeError
 
 from lanceref.arrowtypes import arrow_type, logical_type
+from lanceref.context import Context
 from lanceref.errors import BadSchema, Place, SchemaRefused
 from lanceref.file import schema as core
 from lanceref.file.schema_write import field_message, schema_of
+from lanceref.proto import file_pb2
 
 _NOWHERE = Place("JSON", 0, 0)
 
@@ -85,6 +89,31 @@ class LanceSchema:
         """Return the schema with ids from 0 on, depth first. Raises SchemaRefused."""
         return LanceSchema(schema_of(schema))
 
+    @staticmethod
+    def _from_protos(metadata_json: str, *field_protos: bytes) -> LanceSchema:
+        """Return the schema of messages, one a field, parents first. Raises SchemaRefused.
+
+        Values of the metadata are lists of bytes.
+        """
+        try:
+            metadata = {key: bytes([*held]) for key, held in json.loads(metadata_json).items()}
+        except (ValueError, TypeError, AttributeError) as error:
+            raise SchemaRefused(f"Failed to parse metadata: {error}") from error
+        fields = [_parsed_field(data) for data in field_protos]
+        known = {-1}
+        for one in fields:
+            if one.parent_id not in known:
+                raise SchemaRefused(
+                    f"Failed to reconstruct schema: Field '{one.name}' (id={one.id}) references "
+                    f"parent id {one.parent_id}, which must appear earlier in the protobuf field "
+                    "list"
+                )
+            known.add(one.id)
+        try:
+            return LanceSchema(core.parse_schema(fields, metadata, Context("fields"), _NOWHERE))
+        except BadSchema as error:
+            raise SchemaRefused(f"Failed to reconstruct schema: {error}") from error
+
     def to_pyarrow(self) -> pa.Schema:
         """Return the Arrow schema."""
         return self._schema.arrow
@@ -127,6 +156,14 @@ def _found(
         if form(field.name()) == form(names[0]):
             return field if len(names) == 1 else _found(field.children(), names[1:], form)
     return None
+
+
+def _parsed_field(data: bytes) -> file_pb2.Field:
+    """Return a message. Raises SchemaRefused."""
+    try:
+        return file_pb2.Field.FromString(data)
+    except DecodeError as error:
+        raise SchemaRefused(f"Failed to parse field proto: {error}") from error
 
 
 class JsonField(TypedDict, total=False):

@@ -6,9 +6,12 @@ there is to say in the metadata of its schema.
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 
+from lanceref.arguments import unsigned
 from lanceref.file import LanceFileReader, LanceFileWriter
+from lanceref.index.vector.rq_storage import USUAL_BITS, model_text
 
 
 class IvfModel:
@@ -60,6 +63,18 @@ class PqModel:
         """Read a model. Raises NotFound, FormatError, KeyError for another file."""
         codebook, said = _load(uri, "codebook", storage_options)
         return cls(int(said["num_subvectors"]), codebook, num_bits=int(said.get("num_bits", "8")))
+
+
+def build_rq_model(dimension: int, num_bits: int = USUAL_BITS, dtype: str = "float32") -> str:
+    """Return a rotation drawn at random, as text, that segments of an IVF_RQ index may share.
+
+    Raises ValueError for another type and a dimension that is no multiple of 8, OverflowError.
+    """
+    if unsigned(dimension) % 8:
+        raise ValueError("dimension must be divisible by 8 for IVF_RQ")
+    if dtype not in ("float16", "float32", "float64"):
+        raise ValueError(f"unsupported dtype: {dtype}")
+    return model_text(dimension, num_bits, np.random.default_rng())
 
 
 def _save(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import operator
 import warnings
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,8 @@ from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.kernels.hnsw_parameters import FEWEST_EDGES, USUAL, GraphParameters
 from lanceref.query.vector_query import METRIC_NAMES
+
+LOGGER = logging.getLogger(__name__)
 
 HINTS = {
     "shuffle_partition_batches": "lance.ivf.shuffle_partition_batches",
@@ -53,6 +56,11 @@ def vector_request(
     if index_type.upper() not in TYPES:
         raise NotImplementedError(
             f"Only {sorted(TYPES)} index types supported. Got {index_type.upper()}"
+        )
+    if arguments.get("accelerator") is not None:
+        LOGGER.warning(
+            "Index type %s does not support GPU acceleration; falling back to CPU",
+            index_type.upper(),
         )
     type_, chosen = TYPES[index_type.upper()], METRIC_NAMES[metric.lower()]
     (kind, *others) = kinds

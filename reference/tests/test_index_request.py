@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from lanceref.file.schema_write import schema_of
+from lanceref.index.fulltext.granularity import DocumentGranularity
 from lanceref.index_request import index_request
 from lanceref.indices import IndexConfig
 
@@ -51,3 +52,19 @@ def test_what_is_refused(column, index_type, error):
     """With the classes that pylance raises."""
     with pytest.raises(error):
         index_request(SCHEMA, column, index_type, {})
+
+
+def test_a_full_text_index_says_what_is_a_document():
+    """By keyword whatever says the rest; elements have a name of their own, and need a list."""
+    schema = schema_of(pa.schema([("s", pa.utf8()), ("l", pa.list_(pa.utf8())), ("i", pa.int8())]))
+    element = {"document_granularity": DocumentGranularity.LIST_ELEMENT}
+    for given in ("FTS", IndexConfig("inverted", {"with_position": True})):
+        assert index_request(schema, "l", given, element).named == "l_list_element"
+        assert index_request(schema, "l", given, {}).named == "l"
+    assert index_request(schema, "i", "BTREE", element).named == "i"
+    with pytest.raises(ValueError, match="'s' has no List layer"):
+        index_request(schema, "s", "FTS", element)
+    with pytest.raises(TypeError, match=r"must be string, .* got int8"):
+        index_request(schema, "i", "FTS", {})
+    with pytest.raises(RuntimeError, match=r"'l\[\*\]' does not exist"):
+        index_request(schema, "l[*]", "FTS", element)

@@ -76,7 +76,9 @@ def test_a_plan_says_what_is_done(dataset):
         line.strip().partition(":")[0] for line in plan.splitlines()
     ]
     before = dataset.scanner(nearest=asked, filter="i > 3", prefilter=True, order_by=["i"])
-    assert "Filter: columns=[i]" == before.explain_plan().splitlines()[-1].strip()
+    *_, asked_of, read = before.explain_plan().splitlines()
+    assert "Filter: columns=[i]" == asked_of.strip()
+    assert "LanceRead: projection=[i], num_fragments=3" == read.strip()
 
 
 def test_a_plan_says_how_an_index_is_asked(tmp_path):

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from lanceref.scan_statistics import ScanStatistics, observed
+from lanceref.index.uses import Uses
+from lanceref.scan_statistics import Meter, observed
 from lanceref.storage.protocol import IOStats
 
 
 def test_reads_of_a_scan_are_told_once():
-    """Those since its first batch was asked for, when the last one was taken."""
-    counter, told = IOStats(read_iops=5, read_bytes=50), []
+    """Those since the meter was made, when the last batch was taken."""
+    counter, uses, told = IOStats(read_iops=5, read_bytes=50), Uses(loaded=4, hits=2), []
 
     def batches():
         for _ in range(2):
             counter.read_iops += 1
             counter.read_bytes += 8
+            uses.load()
             yield "batch"
 
-    scan = observed(batches(), counter, told.append)
-    counter.read_iops += 1  # before it began
+    scan = observed(batches(), Meter(counter, uses), told.append)
     assert ["batch", "batch"] == [next(scan), next(scan)]
     assert [] == told
+    uses.hit(3)
+    uses.compare(7)
     assert [] == list(scan)
-    assert [ScanStatistics(2, 2, 16, all_counts={"iops": 2, "bytes_read": 16})] == told
+    (one,) = told
+    assert (one.iops, one.requests, one.bytes_read) == (2, 2, 16)
+    assert (one.parts_loaded, one.index_cache_misses, one.index_cache_hits) == (2, 2, 3)
+    assert (one.index_comparisons, one.indices_loaded) == (7, 0)
+    assert one.all_counts == {"index_cache_hits": 3, "index_cache_misses": 2}

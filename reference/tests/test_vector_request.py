@@ -112,3 +112,11 @@ def test_a_codebook_is_for_products_only():
     given = {"ivf_centroids": np.zeros((1, 4), np.float32), "pq_codebook": numbers}
 
     assert "pq_codebook" not in asked(index_type="IVF_SQ", **given).storage
+
+
+def test_an_accelerator_is_not_used(caplog):
+    """Who asks for one is told so; the index is the same."""
+    with caplog.at_level("WARNING"):
+        found = asked(index_type="IVF_HNSW_SQ", accelerator="cuda")
+    assert "falling back to CPU" in caplog.text
+    assert found.details() == asked(index_type="IVF_HNSW_SQ").details()

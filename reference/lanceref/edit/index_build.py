@@ -23,6 +23,7 @@ from lanceref.index.kind import Built, Kind, Parameters
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
 from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.stages import Stages
 from lanceref.index.training import Training
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
@@ -51,6 +52,7 @@ def build_segment(
     segment_uuid: uuid.UUID | None = None,
     *,
     staged: bool = False,
+    stages: Stages | None = None,
 ) -> table_pb2.IndexMetadata:
     """Write a segment over fragments and return its entry. Raises OperationRefused.
 
@@ -60,7 +62,7 @@ def build_segment(
     if not kind.accepts(field):
         raise OperationRefused(f"{kind.name} cannot index {column}, a {field.arrow.type}")
     build = kind.staging.build if staged and kind.staging is not None else kind.build
-    with segment_writer(snapshot, segment_uuid) as writer:
+    with segment_writer(snapshot, segment_uuid, stages) as writer:
         built = build(training_of(snapshot, kind, field, fragments), writer, parameters)
     covered = fragments if writer.files else ()  # an index may only be defined
     return new_entry(snapshot, writer, built, name, field_id, covered)
@@ -75,10 +77,12 @@ def training_of(
     return Training(field, fragments, stable, by_address)
 
 
-def segment_writer(snapshot: Snapshot, segment_uuid: uuid.UUID | None = None) -> SegmentWriter:
+def segment_writer(
+    snapshot: Snapshot, segment_uuid: uuid.UUID | None = None, stages: Stages | None = None
+) -> SegmentWriter:
     """Return a writer of a new segment, in the version of the table's files."""
     version = version_for(storage_version_of(snapshot.manifest.message))
-    return SegmentWriter(snapshot.store, version, segment_uuid)
+    return SegmentWriter(snapshot.store, version, segment_uuid, stages)
 
 
 def new_entry(

@@ -15,6 +15,7 @@ from lanceref.errors import IndexRefused, OperationRefused
 from lanceref.index.indices import kind_of
 from lanceref.index.kind import Kind
 from lanceref.index.segment import FOLDER
+from lanceref.index.stages import Stages
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
 
@@ -33,7 +34,7 @@ def finished(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> table_pb2.In
     return found
 
 
-def finish_folder(snapshot: Snapshot, kind: Kind, name: str) -> None:
+def finish_folder(snapshot: Snapshot, kind: Kind, name: str, stages: Stages | None = None) -> None:
     """Write the files of a segment that several have staged in one folder.
 
     Raises ValueError for what is no uuid, OperationRefused when nothing is there.
@@ -51,16 +52,19 @@ def finish_folder(snapshot: Snapshot, kind: Kind, name: str) -> None:
     staging = kind.staging
     if staging is None or not staging.is_staged([file.path for file in entry.files]):
         raise OperationRefused(f"No partition metadata files found in index directory: {folder}")
-    _finish(snapshot, kind, entry)
+    _finish(snapshot, kind, entry, stages)
 
 
 def _finish(
-    snapshot: Snapshot, kind: Kind, entry: table_pb2.IndexMetadata
+    snapshot: Snapshot,
+    kind: Kind,
+    entry: table_pb2.IndexMetadata,
+    stages: Stages | None = None,
 ) -> list[table_pb2.IndexFile]:
     """Write the files of a staged segment and return them."""
     segments = snapshot.indices.of([entry]).segments
     if kind.staging is None or len(segments) != 1:
         raise IndexRefused("the segment cannot be finished")
-    with segment_writer(snapshot, uuid.UUID(bytes=entry.uuid.uuid)) as writer:
+    with segment_writer(snapshot, uuid.UUID(bytes=entry.uuid.uuid), stages) as writer:
         kind.staging.finish(segments[0], writer)
     return writer.files

@@ -27,6 +27,7 @@ from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import RowSet, row_set
 from lanceref.index.segment import Segment
 from lanceref.index.undeclared import kind_by_files
+from lanceref.index.uses import Uses
 from lanceref.proto import table_pb2
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
 from lanceref.query.json_path import member_path, members_of
@@ -43,6 +44,28 @@ Positions = NDArray[np.int64]
 Entries = Sequence[table_pb2.IndexMetadata]
 
 
+@dataclass
+class Answer:
+    """What a predicate found, what it took, and the fragments it was asked for since.
+
+    Who asks for a fragment again asks anew, and all the parts are there.
+    """
+
+    found: Found | None
+    parts: int
+    comparisons: int
+    fragments: set[int] = field(default_factory=set)
+
+    def of(self, fragment_id: int, uses: Uses) -> Found | None:
+        """Return what was found, for one fragment."""
+        if fragment_id in self.fragments:
+            self.fragments.clear()
+            uses.hit(self.parts)
+            uses.compare(self.comparisons)
+        self.fragments.add(fragment_id)
+        return self.found
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A segment with its files open, and what it has found so far."""
@@ -50,16 +73,20 @@ class Opened:
     segment: Segment
     index: ScalarIndex
     by_address: bool
-    _found: dict[Predicate, Found | None] = field(default_factory=dict)
+    _found: dict[Predicate, Answer] = field(default_factory=dict)
 
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
         """Return the live rows of a fragment, ascending, for which the predicate may be true.
 
         None when nothing is known of them.
         """
+        uses = self.segment.uses
         if predicate not in self._found:
-            self._found[predicate] = self._search(predicate)
-        found = self._found[predicate]
+            parts, comparisons = uses.asked, uses.comparisons
+            answer = self._search(predicate)
+            took = uses.asked - parts, uses.comparisons - comparisons
+            self._found[predicate] = Answer(answer, *took)
+        found = self._found[predicate].of(rows.fragment.id, uses)
         if found is None:
             return None
         if isinstance(found, RowSet) and not self.by_address:
@@ -98,6 +125,7 @@ class Index:
         if segment.uuid not in self._opened:
             version = segment.entry.index_version
             by_address = self.kind.by_address(version, segment.stable_row_ids)
+            segment.uses.indices_loaded += 1
             self._opened[segment.uuid] = Opened(segment, self.kind.open(segment), by_address)
         return self._opened[segment.uuid]
 
@@ -147,6 +175,7 @@ class Indices:
     ) -> None:
         self._manifest, self._bases, self._ctx = manifest, bases, ctx
         self._entries = manifest.indices if entries is None else entries
+        self.uses = Uses()
 
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
@@ -163,6 +192,7 @@ class Indices:
                 stable,
                 highest,
                 overlaid=overlaid_since(message.fragments, entry),
+                uses=self.uses,
             )
             for entry in self._entries
         ]

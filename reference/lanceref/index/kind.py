@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -68,6 +68,14 @@ class ScalarIndex(Protocol):
 
     def statistics(self) -> dict[str, object]:
         """Return what users are told about the segment."""
+
+
+@runtime_checkable
+class Warmable(Protocol):
+    """An opened segment that can be kept in memory as a whole."""
+
+    def warm(self, *, positions: bool = False) -> int:
+        """Keep all parts in memory, with `positions` those of words too; return how many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,23 @@ false before true, floats in the IEEE total order from -NaN to NaN.
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.compute import pc
+from lanceref.errors import EditFailed
 from lanceref.file.schema import Field
 from lanceref.index.training import leaf
 from lanceref.query.comparison import total_order
+
+POOL_VARIABLE = "LANCE_MEM_POOL_SIZE"
+"""Variable of the environment that says how many bytes a sort may hold."""
+
+BYPASS_VARIABLE = "LANCE_BYPASS_SPILLING"
+"""Variable of the environment that lets a sort hold as many as it needs."""
 
 
 def sort_keys(values: pa.Array) -> pa.Array:
@@ -26,6 +35,20 @@ def sorted_order(values: pa.Array) -> NDArray[np.int64]:
     keys = sort_keys(values)
     order = pc.array_sort_indices(keys, order="ascending", null_placement="at_start")
     return np.asarray(order.to_numpy(), np.int64)
+
+
+def check_memory(size_bytes: int) -> None:
+    """Raise EditFailed for more bytes than the environment lets a sort hold.
+
+    All of it is done in memory: nothing is said where spilling is to be bypassed.
+    """
+    limit = os.environ.get(POOL_VARIABLE, "")
+    if not limit.isdecimal() or os.environ.get(BYPASS_VARIABLE):
+        return
+    if size_bytes > int(limit):
+        raise EditFailed(
+            f"Resources exhausted: a sort of {size_bytes} bytes in a pool of {limit} bytes"
+        )
 
 
 def run_starts(values: pa.Array) -> NDArray[np.int64]:

@@ -24,6 +24,7 @@ from lanceref.context import Context
 from lanceref.errors import FormatError, NotFound, OutOfRange, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
+from lanceref.index.uses import Uses
 from lanceref.proto import table_pb2
 from lanceref.storage import Source
 from lanceref.table.bases import Bases
@@ -63,6 +64,7 @@ class Segment:
     highest_fragment: int | None = None
     moves: Moves | None = None
     overlaid: frozenset[int] = frozenset()
+    uses: Uses = field(default_factory=Uses, repr=False, compare=False)
     _opened: dict[str, IndexFile] = field(default_factory=dict)
     _held: list[BitMap] = field(default_factory=list, init=False, repr=False, compare=False)
 

@@ -17,14 +17,25 @@ import pyarrow as pa
 from lanceref.file.versions import FileVersion
 from lanceref.index.index_file import write_index_file
 from lanceref.index.segment import FOLDER
+from lanceref.index.stages import Stages
 from lanceref.proto import table_pb2
 from lanceref.storage import Store
 
 
 class SegmentWriter:
-    """Writes the files of a segment; leaving its block by an error removes them."""
+    """Writes the files of a segment; leaving its block by an error removes them.
 
-    def __init__(self, store: Store, version: FileVersion, name: uuid.UUID | None = None) -> None:
+    `stages` is told how far the build is.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        version: FileVersion,
+        name: uuid.UUID | None = None,
+        stages: Stages | None = None,
+    ) -> None:
+        self.stages = Stages() if stages is None else stages
         self.store = store
         self.version = version
         self.uuid = uuid.uuid4() if name is None else name

@@ -10,8 +10,8 @@ from lanceref.index.indices import Index
 from lanceref.snapshot import Snapshot
 
 
-def segment_ids(given: object) -> frozenset[UUID]:
-    """Return ids as a caller gives them. Raises TypeError, ValueError, QueryRefused for none."""
+def parsed_ids(given: object) -> frozenset[UUID]:
+    """Return ids as a caller gives them. Raises TypeError, ValueError."""
     if isinstance(given, str | UUID) or not isinstance(given, Iterable):
         raise TypeError(
             f"index_segments must be an iterable of str or uuid.UUID, not a single {type(given)}."
@@ -26,11 +26,17 @@ def segment_ids(given: object) -> frozenset[UUID]:
             found.add(UUID(f"{one}"))
         except ValueError as error:
             raise ValueError(f"invalid index segment uuid {one!r}: {error}") from error
+    return frozenset(found)
+
+
+def segment_ids(given: object) -> frozenset[UUID]:
+    """Return the ids of a search. Raises TypeError, ValueError, QueryRefused for none."""
+    found = parsed_ids(given)
     if not found:
         raise QueryRefused(
             "Invalid user input: with_index_segments does not accept an empty segment list"
         )
-    return frozenset(found)
+    return found
 
 
 def check_segments(

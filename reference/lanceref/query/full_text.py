@@ -81,6 +81,11 @@ def _real(value: float, name: str) -> float:
     return float(value)
 
 
+def _granularity(given: DocumentGranularity | None) -> DocumentGranularity | None:
+    """Return what is a document. Raises AttributeError for no granularity."""
+    return None if given is None else DocumentGranularity(given.value)
+
+
 def _weights(given: Sequence[float] | None, columns: Sequence[str]) -> list[float]:
     weights = [1.0] * len(columns) if given is None else [float(one) for one in given]
     if len(weights) != len(columns):
@@ -113,7 +118,7 @@ class MatchQuery(FullTextQuery):
         self.max_expansions = _number(max_expansions, 1 << 64)
         self.every = FullTextOperator(operator.value) is FullTextOperator.AND
         self.prefix_length = _number(prefix_length)
-        self.document_granularity = document_granularity
+        self.document_granularity = _granularity(document_granularity)
 
     def query_type(self) -> FullTextQueryType:
         """Return MATCH."""
@@ -133,7 +138,7 @@ class PhraseQuery(FullTextQuery):
     ) -> None:
         self.query, self.column = _text(query, "query"), _text(column, "column")
         self.slop = _number(slop)
-        self.document_granularity = document_granularity
+        self.document_granularity = _granularity(document_granularity)
 
     def query_type(self) -> FullTextQueryType:
         """Return MATCH_PHRASE."""

@@ -170,6 +170,18 @@ def _wanted(wanted: Datum, type_: pa.DataType) -> pa.Array:
     return wanted.values.cast(type_)
 
 
+def _halved(lists: Datum) -> Datum:
+    """Return lists of floats with values of half precision."""
+    type_ = lists.type
+    field = getattr(type_, "value_field", None)
+    if field is None or not pa.types.is_floating(field.type):
+        raise QueryRefused(f"_cast_list_f16 takes lists of floats, got {type_}")
+    half = field.with_type(pa.float16())
+    if pa.types.is_fixed_size_list(type_):
+        return lists.cast(pa.list_(half, type_.list_size))
+    return lists.cast(pa.large_list(half) if pa.types.is_large_list(type_) else pa.list_(half))
+
+
 def _make_array(*values: Datum) -> Datum:
     held = [value.as_py() for value in values if isinstance(value, pa.Scalar)]
     if len(held) != len(values):
@@ -187,6 +199,7 @@ def _named_struct(*pairs: Datum) -> Datum:
 
 
 FUNCTIONS: dict[str, Function] = {
+    "_cast_list_f16": _halved,
     "abs": pc.abs,
     "array_contains": _array_has,
     "array_has": _array_has,

@@ -72,6 +72,14 @@ class Condition:
             if any(source.candidates(rows) is not None for source in indices)
         ]
 
+    def explained(self, fragments: Sequence[FragmentRows]) -> list[str]:
+        """The steps of a search whose rows have to pass: what is asked, and what is read."""
+        known = {id(rows) for rows in self.indexed(fragments)} if self.asked else set()
+        read = sum(id(rows) not in known for rows in fragments)
+        names = ", ".join(self.filter.paths)
+        steps = [f"Filter: columns=[{names}]", *self.asked]
+        return [*steps, f"LanceRead: projection=[{names}], num_fragments={read}"] if read else steps
+
     def passed(self, rows: FragmentRows, early: Sequence[Field] = ()) -> Iterator[Passed]:
         """Yield the live rows of a fragment that pass; the `early` columns are read on the way."""
         chosen = candidates(self.sources, rows)

@@ -20,7 +20,7 @@ from lanceref.file.schema import Field, project
 from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.bm25 import Corpus
 from lanceref.index.fulltext.documents import Document, as_text, documents
-from lanceref.index.fulltext.granularity import DocumentGranularity
+from lanceref.index.fulltext.granularity import NO_LIST, DocumentGranularity, is_list
 from lanceref.index.fulltext.inverted import INVERTED, Inverted, is_text
 from lanceref.index.fulltext.parameters import Analysis
 from lanceref.index.fulltext.posting_blocks import LARGE
@@ -48,7 +48,8 @@ UNINDEXED = Analysis(
 class TextColumn:
     """A column to be searched; `fast` leaves rows out that no index covers.
 
-    Of these only the `allowed` ones count, by their positions in the table, ascending.
+    Of these only the `allowed` ones count, by their positions in the table, ascending. `elements`
+    says whether elements of lists are documents where no index does.
     """
 
     snapshot: Snapshot
@@ -57,6 +58,7 @@ class TextColumn:
     index: Index | None
     fast: bool = False
     borrowed: Analyzer | None = None
+    elements: bool = False
     allowed: Places | None = None
 
     @cached_property
@@ -80,7 +82,7 @@ class TextColumn:
     @property
     def list_elements(self) -> bool:
         """Whether elements of lists are documents."""
-        return bool(self.opened) and self.opened[0][1].settings.list_elements
+        return self.opened[0][1].settings.list_elements if self.opened else self.elements
 
     @cached_property
     def indexed(self) -> tuple[IndexedPart, ...]:
@@ -116,12 +118,16 @@ class TextColumn:
         """The documents of all rows that no segment covers."""
         return self._read(None)
 
+    @property
+    def unindexed(self) -> list[FragmentRows]:
+        """The fragments whose documents are read, as no segment covers them."""
+        covered = {id(rows) for one, _, _ in self.opened for rows in self._covered(one)}
+        rest = [rows for rows in self.snapshot.fragments if id(rows) not in covered]
+        return [] if self.fast else rest
+
     def _read(self, allowed: Places | None) -> ReadPart:
         part = ReadPart()
-        covered = {id(rows) for one, _, _ in self.opened for rows in self._covered(one)}
-        for rows in self.snapshot.fragments:
-            if id(rows) in covered or self.fast:
-                continue
+        for rows in self.unindexed:
             start = rows.rows_before
             for count, (values,) in rows.scan((self.field,), (), RUN_ROWS, 0, rows.num_rows):
                 own = np.arange(start, start + count)
@@ -219,17 +225,31 @@ def text_column(
             f"FTS field '{path}' must resolve to Utf8, LargeUtf8, Utf8View, or JSON, "
             f"got {leaf(field).arrow.type}"
         )
+    per_element = granularity is DocumentGranularity.LIST_ELEMENT
+    if per_element and not is_list(leaf(field).arrow.type):
+        raise QueryRefused(NO_LIST.format(path))
     columns = text_indices(snapshot, path, fast=fast)
     if granularity is not None and columns:
-        wanted = granularity is DocumentGranularity.LIST_ELEMENT
-        columns = [one for one in columns if one.list_elements == wanted]
-        if not columns:
+        found = [one for one in columns if one.list_elements == per_element]
+        if not found:
             raise QueryRefused(
-                f"FTS query for field '{path}' requested {granularity.value} document "
-                "granularity, but the existing FTS index uses a different granularity"
+                f"FTS query for field '{path}' requested {granularity.shown} document "
+                f"granularity, but the existing FTS index uses a different granularity: "
+                f"{_named(columns)}"
             )
+        columns = found
     if len({one.list_elements for one in columns}) > 1:
         raise QueryRefused(
-            f"FTS field '{path}' is indexed at both granularities: document_granularity is needed"
+            f"Invalid user input: FTS query for field '{path}' is ambiguous because Row and "
+            f"ListElement indexes coexist: {_named(columns)}; specify document_granularity"
         )
-    return columns[0] if columns else TextColumn(snapshot, path, field, None, fast)
+    if columns:
+        return columns[0]
+    return TextColumn(snapshot, path, field, None, fast, elements=per_element)
+
+
+def _named(columns: Sequence[TextColumn]) -> str:
+    """Return the names of the indices of a column, with their granularity."""
+    kinds = {False: DocumentGranularity.ROW, True: DocumentGranularity.LIST_ELEMENT}
+    names = ((one.index.name, kinds[one.list_elements]) for one in columns if one.index is not None)
+    return ", ".join(f"'{name}' ({kind.shown})" for name, kind in sorted(names))

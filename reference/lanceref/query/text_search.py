@@ -94,11 +94,19 @@ class TextSearch:
         return [ELEMENT, SCORE] if self.list_elements else [SCORE]
 
     @property
-    def explained(self) -> str:
-        """The columns that are searched, as a step of a plan."""
+    def explained(self) -> list[str]:
+        """What is done, one step a line, the last one first."""
         columns = sorted({column.path for column in self._columns.values()})
         kind = self._query.query_type().value
-        return f"FullTextSearch: query={kind}, columns=[{', '.join(columns)}]"
+        steps = [f"FullTextSearch: query={kind}, columns=[{', '.join(columns)}]"]
+        for column in self._columns.values():
+            if column.opened:
+                steps.append(f"MatchQuery: column={column.path}")
+            if column.unindexed:
+                steps.append(f"FlatMatchQuery: column={column.path}")
+                fragments = len(column.unindexed)
+                steps.append(f"LanceRead: projection=[{column.path}], num_fragments={fragments}")
+        return steps
 
     def hits(self, allowed: Places | None = None, best: int | None = None) -> Hits:
         """Return the documents that the query finds, of `allowed` rows only.

@@ -225,7 +225,8 @@ class VectorSearch:
             ]
         if fragments:
             steps.append(f"KNNVectorDistance: metric={self.metric}")
-            steps.append(f"LanceRead: projection=[{query.column}], num_fragments={fragments}")
+            step = "LanceRead" if self.index is None else "LanceScan"
+            steps.append(f"{step}: projection=[{query.column}], num_fragments={fragments}")
         return steps
 
 

@@ -68,7 +68,7 @@ class Watcher(Protocol):
     """Is told of every fragment, which has no id yet."""
 
     def begin(self, fragment: table_pb2.DataFragment) -> None:
-        """A data file is about to be written."""
+        """A data file is about to be written; its size is not known."""
 
     def complete(self, fragment: table_pb2.DataFragment) -> None:
         """A data file is whole."""
@@ -107,9 +107,11 @@ def write_files(
         for home, part in zip(cycle(homes), parts):
             if not schema.fields:
                 raise DataRefused("a data file does not contain any fields")
+            name = new_name()
             if watcher is not None:
-                watcher.begin(table_pb2.DataFragment())
-            _write_file(home, schema, version, part, parts, limits, new)
+                entry = file_entry(name, schema, version, 0)
+                watcher.begin(table_pb2.DataFragment(files=[entry]))
+            _write_file(home, name, schema, version, part, parts, limits, new)
             if watcher is not None:
                 watcher.complete(new.fragments[-1])
         undo.pop_all()
@@ -156,6 +158,7 @@ def _groups(batches: Iterable[pa.RecordBatch], group_rows: int) -> Iterator[pa.R
 
 def _write_file(
     home: Home,
+    name: str,
     schema: LanceSchema,
     version: FileVersion,
     first: pa.RecordBatch,
@@ -164,7 +167,6 @@ def _write_file(
     new: NewFiles,
 ) -> None:
     """Write one file of `first` and what follows until it is full, and add its fragment."""
-    name = new_name()
     path = home.path(name)
     blobs = None
     if any(map(holds_blobs, schema.fields)):

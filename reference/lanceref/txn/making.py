@@ -249,6 +249,7 @@ def _mixed(making: Making) -> int:
     for file in every:
         version = FROM_WORDS.get((file.file_major_version, file.file_minor_version))
         if version is None or (version == V0_1) != (own == V0_1):
+            _refuse_mixture(making)
             raise AppendRefused(
                 f"cannot append data files in version {version} to a dataset with default "
                 f"version {own}: V1 and V2 storage versions cannot be mixed"
@@ -256,3 +257,17 @@ def _mixed(making: Making) -> int:
         if version != own:
             flag = MIXED_DATA_FILE_VERSIONS
     return flag
+
+
+def _refuse_mixture(making: Making) -> None:
+    """Raise AppendRefused where the version that was read has files of 0.1 beside others."""
+    before = () if making.before is None else making.before.message.fragments
+    files = (file for one in before for file in one.files)
+    words = ((file.file_major_version, file.file_minor_version) for file in files)
+    known = list(dict.fromkeys(FROM_WORDS[one] for one in words if one in FROM_WORDS))
+    if V0_1 in known and len(known) > 1:
+        raise AppendRefused(
+            "The dataset contains a mixture of file versions. You will need to rollback to an "
+            f"earlier version: All data files must have the same version. Detected both {known[0]} "
+            f"and {known[1]}"
+        )

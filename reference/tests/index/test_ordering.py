@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pyarrow as pa
 import pytest
 from lanceref.file.schema_write import schema_of
-from lanceref.index.ordering import has_order, run_starts, sorted_order
+from lanceref.index.ordering import check_memory, has_order, run_starts, sorted_order
 
 
 def test_nulls_come_first_and_equal_values_stay_in_order():
@@ -44,3 +46,16 @@ def test_which_columns_have_an_order(type_, ordered):
     """Numbers, moments, text and bytes of any width."""
     (field,) = schema_of(pa.schema([("c", type_)])).fields
     assert has_order(field) is ordered
+
+
+@pytest.mark.parametrize(
+    ("pool", "bypass", "refused"),
+    [(None, None, False), ("10", None, True), ("100", None, False), ("10", "1", False)],
+)
+def test_a_sort_may_be_bounded(monkeypatch, pool, bypass, refused):
+    """By the environment, which may take that back."""
+    for name, value in (("LANCE_MEM_POOL_SIZE", pool), ("LANCE_BYPASS_SPILLING", bypass)):
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    with pytest.raises(OSError, match="Resources exhausted") if refused else nullcontext():
+        check_memory(100)

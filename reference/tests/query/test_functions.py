@@ -97,3 +97,20 @@ def test_now_is_one_moment():
     """For all rows."""
     assert 1 == len(set(call("now()")))
     assert 1 == len(set(call("current_date")))
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [pa.list_(pa.float32(), 2), pa.list_(pa.float64()), pa.large_list(pa.float32())],
+)
+def test_lists_of_floats_are_halved(type_):
+    """They keep their kind; other lists are refused."""
+    values = pa.array([[1.5, 0.1], None], type_)
+    batch = pa.record_batch({"v": values, "w": pa.array([[1], [2]])})
+    tree = parse_expression("_cast_list_f16(v)")
+    found = Binder(batch.schema).bind(tree).evaluate(batch)
+    assert found.type.value_type == pa.float16()
+    assert found.to_pylist() == [[1.5, pytest.approx(0.1, abs=1e-3)], None]
+    assert pa.types.is_fixed_size_list(found.type) == pa.types.is_fixed_size_list(type_)
+    with pytest.raises(QueryRefused, match="lists of floats"):
+        Binder(batch.schema).bind(parse_expression("_cast_list_f16(w)")).evaluate(batch)

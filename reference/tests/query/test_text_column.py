@@ -74,3 +74,32 @@ def test_rows_are_found_where_a_compaction_moved_them(tmp_path):
     found = lanceref.dataset(tmp_path / "t").to_table(full_text_query="lance")
 
     assert ["a lance", "lance", "old lance"] == sorted(found["s"].to_pylist())
+
+
+def test_elements_may_be_documents_without_an_index(tmp_path):
+    """Where a query says so, of a list; else rows are."""
+    lanceref.write_dataset(VALUES, tmp_path / "t")
+    own = column(tmp_path, "l", DocumentGranularity.LIST_ELEMENT)
+    assert own.list_elements
+    assert own.read.corpus.num_documents == 3
+    assert not column(tmp_path, "l").list_elements
+    with pytest.raises(QueryRefused, match="no List layer"):
+        column(tmp_path, "s", DocumentGranularity.LIST_ELEMENT)
+
+
+def test_a_query_says_which_of_two_indices_it_means(tmp_path):
+    """One of rows and one of elements; unless it does, it is refused."""
+    dataset = lanceref.write_dataset(VALUES, tmp_path / "t")
+    dataset.create_scalar_index(
+        "l", "INVERTED", document_granularity=DocumentGranularity.LIST_ELEMENT
+    )
+    with pytest.raises(
+        QueryRefused, match=r"requested Row .* 'l_list_element_idx' \(ListElement\)"
+    ):
+        column(tmp_path, "l", DocumentGranularity.ROW)
+    dataset.create_scalar_index("l", "INVERTED")
+    with pytest.raises(QueryRefused, match=r"ambiguous .*specify document_granularity"):
+        column(tmp_path, "l")
+    for granularity in DocumentGranularity:
+        own = column(tmp_path, "l", granularity)
+        assert own.list_elements == (granularity is DocumentGranularity.LIST_ELEMENT)

@@ -40,3 +40,16 @@ def test_files_of_0_1_do_not_mix_with_others():
     old.update(file_major_version=0, file_minor_version=2)
     with pytest.raises(AppendRefused):
         versions.after(versions.table(), append={"fragments": [manifests.fragment(0, old)]})
+
+
+def test_a_table_that_mixes_files_already_is_left_alone():
+    """Who commits to it is told to go back to a version before."""
+    old = versions.files(0)
+    old.update(file_major_version=0, file_minor_version=2)
+    fragments = [manifests.fragment(0, old), manifests.fragment(1, versions.files(0))]
+    early = {"file_format": "lance", "version": "0.1"}
+    written = {"library": "lance", "version": "0.16.0"}
+    mixed = versions.table(fragments=fragments, data_format=early, writer_version=written)
+
+    with pytest.raises(AppendRefused, match=r"a mixture .*Detected both 0\.1 and 2"):
+        versions.after(mixed, reserve_fragments={"num_fragments": 1})

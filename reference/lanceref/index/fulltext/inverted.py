@@ -31,7 +31,14 @@ from lanceref.index.fulltext.bm25 import Corpus
 from lanceref.index.fulltext.check import check_partition
 from lanceref.index.fulltext.details import Details, describe_full_text, parse_details
 from lanceref.index.fulltext.documents import gather
-from lanceref.index.fulltext.layouts import METADATA, STAGING, first_number, is_staged, layout_of
+from lanceref.index.fulltext.layouts import (
+    METADATA,
+    STAGING,
+    first_number,
+    is_staged,
+    layout_of,
+    staged,
+)
 from lanceref.index.fulltext.parameters import Settings, requested
 from lanceref.index.fulltext.partition_writer import PartitionWriter
 from lanceref.index.fulltext.text_check import check_texts
@@ -41,11 +48,15 @@ from lanceref.index.predicate import HasWords, Predicate
 from lanceref.index.row_set import Keys, RowSet
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.stages import Stages
 from lanceref.index.training import Training, leaf
 from lanceref.table.roaring import parse_bitmap
 
 ROWS = 1 << 14
 """Rows whose documents are held as words together."""
+
+PARTITION_FILES = 3
+"""Files of a partition: tokens, documents and postings."""
 
 TOKEN_SETS = ("fst", "arrow")
 SCHEMA = pa.schema([pa.field("deleted_fragments", pa.binary(), nullable=False)])
@@ -122,6 +133,10 @@ class Inverted:
         gone = self.deleted_fragments.astype(np.uint64)
         return rows_with(predicate.words, self.partitions, gone)
 
+    def warm(self, *, positions: bool = False) -> int:
+        """Keep all postings in memory; return how many parts there are. Raises FormatError."""
+        return sum(one.warm(positions=positions) for one in self.partitions)
+
     def statistics(self) -> dict[str, object]:
         """Return the parameters, and the numbers of tokens and documents."""
         return {
@@ -154,34 +169,40 @@ def _write(
 ) -> Built:
     """Write partitions that have documents, then what says which there are."""
     filled = [one for one in partitions if one.num_documents]
-    for number, one in enumerate(filled):
-        one.write(writer, number)
-    none = pa.record_batch([pa.array([BitMap().serialize()], pa.binary())], schema=SCHEMA)
-    writer.write_file(METADATA, SCHEMA, [none], _metadata(settings, range(len(filled))))
+    with writer.stages.stage("copy_partitions", len(filled), "partitions") as stage:
+        for number, one in enumerate(filled):
+            one.write(writer, number)
+            stage.more()
+    with writer.stages.stage("write_metadata", 1, "files") as stage:
+        none = pa.record_batch([pa.array([BitMap().serialize()], pa.binary())], schema=SCHEMA)
+        writer.write_file(METADATA, SCHEMA, [none], _metadata(settings, range(len(filled))))
+        stage.more()
     return Built(settings.details, settings.index_version)
 
 
-def _collect(training: Training, settings: Settings) -> PartitionWriter:
+def _collect(training: Training, settings: Settings, stages: Stages) -> PartitionWriter:
     """Return a partition of the documents of rows."""
     into, analyzer = PartitionWriter(settings), Analyzer(settings.analysis)
-    for run in training.runs():
-        for first in range(0, len(run.keys), ROWS):
-            values = run.values.slice(first, ROWS)
-            found = gather(values, analyzer, list_elements=settings.list_elements)
-            into.add(run.keys[first : first + ROWS], found)
+    with stages.stage("tokenize_docs", unit="rows") as stage:
+        for run in training.runs():
+            for first in range(0, len(run.keys), ROWS):
+                values = run.values.slice(first, ROWS)
+                found = gather(values, analyzer, list_elements=settings.list_elements)
+                into.add(run.keys[first : first + ROWS], found)
+            stage.more(len(run.keys))
     return into
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
     """Build over rows. Raises TypeError, ValueError."""
     settings = requested(parameters, json_documents=_is_json(training.type))
-    return _write(settings, [_collect(training, settings)], writer)
+    return _write(settings, [_collect(training, settings, writer.stages)], writer)
 
 
 def stage(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
     """Build over rows of some fragments, to be finished later. Raises TypeError, ValueError."""
     settings = requested(parameters, json_documents=_is_json(training.type))
-    partition = _collect(training, settings)
+    partition = _collect(training, settings, writer.stages)
     number = first_number(min((rows.fragment.id for rows in training.fragments), default=0))
     name, numbers = f"empty_{number}", []
     if partition.num_documents:
@@ -198,8 +219,22 @@ def finish(segment: Segment, writer: SegmentWriter) -> Built:
     def unmoved(keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
         return np.ones(len(keys), np.bool_), keys
 
-    index = Inverted(segment)
-    return _write(index.settings, [_merged([(index, unmoved)], index.settings)], writer)
+    stages, paths = writer.stages, staged([file.path for file in segment.entry.files])
+    with stages.stage("read_partition_metadata", len(paths), "files") as stage:
+        index = Inverted(segment)
+        for _ in paths:
+            stage.more()
+    count = PARTITION_FILES * len(index.partitions)
+    with stages.stage("remap_partition_files", count, "files") as stage:
+        merged = PartitionWriter(index.settings)
+        for partition in index.partitions:
+            kept, keys = _left(index, partition.keys, unmoved)
+            merged.add_partition(partition, kept, keys)
+            stage.more(PARTITION_FILES)
+    with stages.stage("write_merged_metadata", 1, "files") as stage:
+        built = _write(index.settings, [merged], writer)
+        stage.more()
+    return built
 
 
 def rewrite(
@@ -209,7 +244,7 @@ def rewrite(
     opened = [(Inverted(segment), moved) for segment, moved in segments]
     settings = opened[0][0].settings
     merged = _merged(opened, settings)
-    return _write(settings, [merged, _collect(training, settings)], writer)
+    return _write(settings, [merged, _collect(training, settings, writer.stages)], writer)
 
 
 def _merged(opened: Sequence[tuple[Inverted, Moved]], settings: Settings) -> PartitionWriter:

@@ -46,6 +46,7 @@ class Partition:
         self._segment, self._layout = segment, layout
         self._prefix = f"{folder}part_{number}_"
         self._postings: dict[int, Postings] = {}
+        self._positions: dict[int, list[Numbers] | None] = {}
 
     def _file(self, part: str) -> IndexFile:
         return self._segment.file(f"{self._prefix}{part}.lance")
@@ -156,7 +157,14 @@ class Partition:
         return found  # type: ignore[no-any-return]
 
     def postings(self, number: int) -> Postings:
-        """Return the documents that hold a token. Raises FormatError."""
+        """Return the documents that hold a token, which are kept. Raises FormatError."""
+        if number in self._postings:
+            self._segment.uses.hit()
+            return self._postings[number]
+        self._segment.uses.load()
+        return self._kept_postings(number)
+
+    def _kept_postings(self, number: int) -> Postings:
         if number not in self._postings:
             self._postings[number] = self.many_postings(np.array([number]))[0]
         return self._postings[number]
@@ -173,9 +181,32 @@ class Partition:
         ]
 
     def positions(self, number: int) -> list[Numbers] | None:
-        """Return where a token stands in its documents, None if not stored. Raises FormatError."""
+        """Return where a token stands in its documents, None if not stored. Raises FormatError.
+
+        They are kept.
+        """
+        if number in self._positions:
+            self._segment.uses.hit()
+        else:
+            self._segment.uses.load()
+            self._positions[number] = self._read_positions(number)
+        return self._positions[number]
+
+    def warm(self, *, positions: bool) -> int:
+        """Keep all postings, and with `positions` these; return how many parts there are.
+
+        Raises FormatError.
+        """
+        numbers = np.arange(self.num_tokens)
+        self._postings = dict(enumerate(self.many_postings(numbers)))
+        _ = self.tokens, self.keys, self.lengths
+        if positions:
+            self._positions = {one: self._read_positions(one) for one in numbers.tolist()}
+        return len(self._postings) + len(self._positions)
+
+    def _read_positions(self, number: int) -> list[Numbers] | None:
         file, row = self._file("invert"), np.array([number])
-        frequencies = self.postings(number).frequencies
+        frequencies = self._kept_postings(number).frequencies
         if "_position" in file.names:
             (documents,) = file.take("_position", row, pa.list_(BLOCKS))
             held = documents.values if documents.is_valid else []

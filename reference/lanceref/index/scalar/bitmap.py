@@ -21,7 +21,7 @@ from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage
 from lanceref.index.index_file import IndexFile
 from lanceref.index.kind import Built, Kind, Parameters
-from lanceref.index.ordering import has_order, run_starts, sorted_order
+from lanceref.index.ordering import check_memory, has_order, run_starts, sorted_order
 from lanceref.index.predicate import Among, IsNull, OnValues, Predicate, Within, holds
 from lanceref.index.row_set import Keys, RowSet, encode_row_set, parse_row_set, row_set, union
 from lanceref.index.segment import Moved, Segment
@@ -40,13 +40,25 @@ class Bitmap:
     """An opened segment: its keys are in memory."""
 
     def __init__(self, segment: Segment) -> None:
-        self._lookup = segment.file(LOOKUP)
+        self._lookup, self._uses = segment.file(LOOKUP), segment.uses
         self.keys = self._lookup.read("keys")
+        self._held: list[RowSet] | None = None
 
     def search(self, predicate: Predicate) -> RowSet:
         """Return the rows for which a predicate on values is true. Raises FormatError."""
         assert isinstance(predicate, OnValues)
-        return union(self.sets(np.flatnonzero(holds(predicate, self.keys))))
+        numbers = np.flatnonzero(holds(predicate, self.keys))
+        self._uses.compare(len(self.keys))
+        if self._held is not None:
+            self._uses.hit(len(numbers))
+            return union([self._held[number] for number in numbers.tolist()])
+        self._uses.load(len(numbers))
+        return union(self.sets(numbers))
+
+    def warm(self, *, positions: bool = False) -> int:
+        """Keep all sets in memory; return how many. Raises FormatError."""
+        self._held = self.sets(np.arange(len(self.keys)))
+        return len(self._held)
 
     def sets(self, numbers: NDArray[np.int64]) -> list[RowSet]:
         """Return the rows of keys, by their numbers, ascending. Raises FormatError."""
@@ -88,6 +100,7 @@ def write_bitmaps(
     buffers: Sequence[bytes] = (),
 ) -> None:
     """Write the sets of values, which stand in any order and may repeat."""
+    check_memory(values.nbytes + keys.nbytes)
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
     starts = run_starts(values)

@@ -21,7 +21,7 @@ from lanceref.compute import pc
 from lanceref.errors import FormatError, OperationRefused
 from lanceref.index.index_file import IndexFile
 from lanceref.index.kind import Built, Kind, Parameters
-from lanceref.index.ordering import has_order, sort_keys, sorted_order
+from lanceref.index.ordering import check_memory, has_order, sort_keys, sorted_order
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -60,6 +60,7 @@ class BTree:
         self._null_counts = lookup.numbers("null_count", np.uint32)
         self._pages = lookup.numbers("page_idx", np.uint32).astype(np.int64)
         self._page_rows = page_rows(lookup)
+        self._held: tuple[pa.Array, Keys] | None = None
 
     def search(self, predicate: Predicate) -> RowSet:
         """Return the rows for which a predicate on values is true. Raises FormatError."""
@@ -78,7 +79,7 @@ class BTree:
 
     def _read(self, pages: NDArray[np.int64]) -> Iterator[tuple[pa.Array, Keys]]:
         """Yield values and keys of pages, neighbours together."""
-        data = self._segment.file(DATA)
+        data, uses = self._segment.file(DATA), self._segment.uses
         for run in np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1):
             if not len(run):
                 continue
@@ -91,8 +92,20 @@ class BTree:
                     wanted=f"pages of {self._page_rows} rows",
                 )
             end = min(end, data.num_rows)
+            uses.compare(end - start)
+            if self._held is not None:
+                uses.hit(len(run))
+                yield self._held[0].slice(start, end - start), self._held[1][start:end]
+                continue
+            uses.load(len(run))
             values = data.read("values", self._type, start, end)
             yield values, data.numbers("ids", np.uint64, start, end)
+
+    def warm(self, *, positions: bool = False) -> int:
+        """Keep all pages in memory; return how many. Raises FormatError."""
+        data = self._segment.file(DATA)
+        self._held = data.read("values", self._type), data.numbers("ids", np.uint64)
+        return len(self._pages)
 
     def statistics(self) -> dict[str, object]:
         """Return the bounds of the index as text, and the number of its pages."""
@@ -110,6 +123,7 @@ def page_rows(lookup: IndexFile) -> int:
 
 def write_btree(values: pa.Array, keys: Keys, rows: int, writer: SegmentWriter) -> None:
     """Write both files over values in any order, in pages of so many rows."""
+    check_memory(values.nbytes + keys.nbytes)
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
     data = pa.schema(

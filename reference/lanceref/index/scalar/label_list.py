@@ -60,6 +60,10 @@ class LabelList:
             return self._bitmap.search(Among(predicate.labels))
         return intersection([self._bitmap.search(Among((one,))) for one in predicate.labels])
 
+    def warm(self, *, positions: bool = False) -> int:
+        """Keep all sets in memory; return how many. Raises FormatError."""
+        return self._bitmap.warm()
+
     def statistics(self) -> dict[str, object]:
         """Return the number of labels."""
         return self._bitmap.statistics()

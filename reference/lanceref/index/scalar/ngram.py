@@ -93,6 +93,8 @@ class Ngram:
         places = np.flatnonzero(np.isin(self._tokens, list(wanted)))
         if len(places) < len(wanted):
             return RowSet()
+        self._segment.uses.load(len(places))
+        self._segment.uses.compare(len(places))
         return intersection([RowSet(keys) for keys in self.postings(places)])
 
     def postings(self, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Keys]:

@@ -19,6 +19,7 @@ from lanceref.errors import IndexRefused, OperationRefused
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Moved
 from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.stages import Stage
 from lanceref.index.training import Training
 from lanceref.index.vector.graph import GRAPH_SCHEMA
 from lanceref.index.vector.graph_building import Graphs
@@ -100,16 +101,21 @@ def build(
     """Train and write a segment over rows. Raises OperationRefused."""
     random = np.random.default_rng()
     count = parameters.partitions(training.num_rows)
-    model = Model(parameters.metric, _centroids(training, parameters, count, random))
+    stages = writer.stages
+    with stages.stage("train_ivf", parameters.max_iters, "iterations"):
+        model = Model(parameters.metric, _centroids(training, parameters, count, random))
 
     def sample(most: int) -> tuple[AnyVectors, Numbers]:
         vectors = sampled_vectors(training, model.metric, most, random)
         return vectors, assign(vectors, model.centroids, model.of_vectors)
 
-    quantizer = parameters.type.storage.train(sample, model, parameters.storage)
+    with stages.stage("train_quantizer"):
+        quantizer = parameters.type.storage.train(sample, model, parameters.storage)
     shelf = Shelf(quantizer)
-    for keyed in indexed_vectors(training, model.metric):
-        shelf.add_vectors(model, keyed)
+    with stages.stage("shuffle", training.num_rows, "rows") as stage:
+        for keyed in indexed_vectors(training, model.metric):
+            shelf.add_vectors(model, keyed)
+            stage.more(len(keyed.keys))
     if parameters.single_file and isinstance(quantizer, Product):
         _write_single(shelf, quantizer, model, writer, training.field.name)
     else:
@@ -176,14 +182,15 @@ def write(
 ) -> None:
     """Write the files of a segment, whose graphs are built with parameters if it has any."""
     partitions, keys, columns = shelf.in_order(len(model.centroids))
-    batches = _batches(shelf.quantizer, partitions, keys, columns)
-    write_auxiliary(writer, model, shelf.quantizer, partitions, batches)
-    if type_.graphs:
-        graphs = Graphs(parameters, model, shelf.quantizer, partitions, columns)
-        head = GRAPH_SCHEMA, graphs.batches(), graphs.rows, graphs.texts
-        write_head(writer, type_, model, loss, head)
-    else:
-        write_head(writer, type_, model, loss)
+    with writer.stages.stage("merge_partitions", len(model.centroids), "partitions") as stage:
+        batches = _batches(shelf.quantizer, partitions, keys, columns, stage)
+        write_auxiliary(writer, model, shelf.quantizer, partitions, batches)
+        if type_.graphs:
+            graphs = Graphs(parameters, model, shelf.quantizer, partitions, columns)
+            head = GRAPH_SCHEMA, graphs.batches(), graphs.rows, graphs.texts
+            write_head(writer, type_, model, loss, head)
+        else:
+            write_head(writer, type_, model, loss)
 
 
 def _write_single(
@@ -200,7 +207,7 @@ def _write_single(
 
 
 def _batches(
-    quantizer: Quantizer, partitions: Partitions, keys: Keys, columns: Columns
+    quantizer: Quantizer, partitions: Partitions, keys: Keys, columns: Columns, stage: Stage
 ) -> Iterator[pa.RecordBatch]:
     """Yield row ids and columns as they are in the file, some whole partitions together."""
     schema, start = storage_schema(quantizer), 0
@@ -209,6 +216,7 @@ def _batches(
         first, end = partitions.rows(number)
         if end > first:
             held.append(quantizer.packed({n: column[first:end] for n, column in columns.items()}))
+        stage.more()
         if held and (end - start >= BATCH_ROWS or number + 1 == len(partitions.lengths)):
             arrays = [
                 arrow_column(np.concatenate([part[one.name] for part in held]), one.type)

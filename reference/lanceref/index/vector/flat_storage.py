@@ -72,6 +72,10 @@ class Flat:
         """Return the dimension."""
         return {"dim": self.model.dimension}
 
+    def statistics(self) -> Mapping[str, object]:
+        """Return the same as the file says."""
+        return self.metadata()
+
     def buffers(self) -> list[bytes]:
         """Return none."""
         return []

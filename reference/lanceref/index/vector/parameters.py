@@ -16,6 +16,9 @@ SAMPLE_RATE = 256
 MAX_ITERS = 50
 """Rounds of training at most."""
 
+MOST_PARTITIONS = 4096
+"""Partitions that an index has at most unless the caller says how many."""
+
 PARTITION_ROWS = {"FLAT": 4096, "RQ": 4096, "SQ": 8192, "PQ": 8192}
 """Rows that a partition has about, by the storage."""
 
@@ -62,7 +65,7 @@ class VectorParameters:
             most = num_rows // PRODUCT_ROWS if self.type.storage.name == "PQ" else num_rows
             return max(1, min(self.num_partitions, most))
         usual = GRAPH_PARTITION_ROWS if self.type.graphs else PARTITION_ROWS[self.type.storage.name]
-        return max(1, num_rows // (self.target_partition_size or usual))
+        return partition_count(num_rows, self.target_partition_size or usual)
 
     def details(self) -> index_pb2.VectorIndexDetails:
         """Return what the details say."""
@@ -95,6 +98,11 @@ class VectorParameters:
         if self.type.storage.name != "PQ" or self.storage.get("pq_codebook") is not None:
             return num_rows > 0
         return num_rows >= 1 << _number(self.storage, "num_bits", 8)
+
+
+def partition_count(num_rows: int, target_rows: int) -> int:
+    """Return how many partitions of about so many rows an index has when nobody says."""
+    return min(max(1, num_rows // target_rows), MOST_PARTITIONS)
 
 
 def _number(given: Mapping[str, object], name: str, usual: int) -> int:

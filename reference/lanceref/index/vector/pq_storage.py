@@ -121,6 +121,16 @@ class Product:
             "transposed": self.transposed,
         }
 
+    def statistics(self) -> Mapping[str, object]:
+        """Return how codes are made, and the metric between vectors as they are kept."""
+        return {
+            "metric_type": self.model.of_vectors,
+            "nbits": self.quantizer.num_bits,
+            "num_sub_vectors": len(self.quantizer.codebook),
+            "dimension": self.model.dimension,
+            "transposed": self.transposed,
+        }
+
     def buffers(self) -> list[bytes]:
         """Return the codebook."""
         table = np.reshape(self.quantizer.codebook, (-1, self.model.dimension))

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from lanceref.errors import FormatError, OperationRefused, Place
 from lanceref.index.index_file import IndexFile
+from lanceref.index.vector.metadata_text import compact
 from lanceref.index.vector.quantizer_metadata import flag, number
 from lanceref.index.vector.rq_rows import (
     BLOCKED,
@@ -86,6 +87,10 @@ class Rotated:
             "packed": self.packed_signs,
             "query_estimator": RESIDUAL if self.layout.residual else RAW,
         }
+
+    def statistics(self) -> Mapping[str, object]:
+        """Return the same as the file says."""
+        return self.metadata()
 
     def buffers(self) -> list[bytes]:
         """Return the matrix, if there is one."""
@@ -272,6 +277,14 @@ def train(sample: Sample, model: Model, parameters: Mapping[str, object]) -> Rot
     rotation = draw_rotation(model.dimension, np.random.default_rng())
     packed = not parameters.get("skip_transpose", False)
     return rotated(model, rotation, Layout(model.dimension, num_bits), packed=packed)
+
+
+def model_text(dimension: int, num_bits: int, random: np.random.Generator) -> str:
+    """Draw a rotation for segments to share, and say it as text that `rabitq_model` takes."""
+    model = Model("l2", np.zeros((0, dimension), np.float32))
+    layout = Layout(dimension, num_bits)
+    drawn = rotated(model, draw_rotation(dimension, random), layout, packed=False)
+    return compact(drawn.metadata())
 
 
 def _given(text: str, model: Model) -> Rotated:

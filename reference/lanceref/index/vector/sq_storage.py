@@ -126,6 +126,10 @@ class Sq:
         bounds = {"start": self.bounds.start, "end": self.bounds.end}
         return {"dim": self.model.dimension, "num_bits": NUM_BITS, "bounds": bounds}
 
+    def statistics(self) -> Mapping[str, object]:
+        """Return the same as the file says."""
+        return self.metadata()
+
     def buffers(self) -> list[bytes]:
         """Return none."""
         return []

@@ -87,6 +87,9 @@ class Quantizer(Protocol):
     def metadata(self) -> Mapping[str, object]:
         """Return what the file says of the quantizer."""
 
+    def statistics(self) -> Mapping[str, object]:
+        """Return what users are told of the quantizer."""
+
     def buffers(self) -> list[bytes]:
         """Return the global buffers of the file from 2 on."""
 

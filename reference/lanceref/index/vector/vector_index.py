@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
 
 from lanceref.index.predicate import Predicate
@@ -73,6 +74,19 @@ class VectorIndex:
 
     def partition(self, number: int) -> Partition:
         """Return a partition, which stays open. Raises FormatError."""
+        uses = self.segment.uses
+        if number in self._partitions:
+            uses.hit()
+            return self._partitions[number]
+        uses.load()
+        return self._kept(number)
+
+    def warm(self, *, positions: bool = False) -> int:
+        """Keep all partitions in memory; return how many. Raises FormatError."""
+        numbers = np.flatnonzero(self.auxiliary.partitions.lengths).tolist()
+        return len([self._kept(number) for number in numbers])
+
+    def _kept(self, number: int) -> Partition:
         if number not in self._partitions:
             stored = self.auxiliary.quantizer.stored(self.rows(number), number)
             graph = self.graph(number) if self.head.type.graphs else None
@@ -109,9 +123,9 @@ class VectorIndex:
         graph = self.graph_text
         sub_index: dict[str, object] = {
             **({} if graph is None else graph.shown()),
-            **self.auxiliary.quantizer.metadata(),
             "index_type": "HNSW" if head.type.graphs else storage,
             "metric_type": head.model.metric,
+            **self.auxiliary.quantizer.statistics(),
         }
         return {
             "index_type": head.type.name,

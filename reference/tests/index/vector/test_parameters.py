@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanceref.index.vector.parameters import VectorParameters
+from lanceref.index.vector.parameters import VectorParameters, partition_count
 from lanceref.index.vector.vector_file import TYPES
 from lanceref.proto import index_pb2
 
@@ -38,3 +38,12 @@ def test_details():
     details = given.details()
     assert (index_pb2.DOT, 7) == (details.metric_type, details.target_partition_size)
     assert {"a": "b"} == dict(details.runtime_hints)
+
+
+@pytest.mark.parametrize(
+    ("rows", "target", "wanted"),
+    [(1000, 1000, 1), (1000, 500, 2), (10, 8192, 1), (8192 * 5000, 8192, 4096)],
+)
+def test_partitions_follow_from_the_rows_that_one_is_to_have(rows, target, wanted):
+    """At least one and at most 4096."""
+    assert partition_count(rows, target) == wanted

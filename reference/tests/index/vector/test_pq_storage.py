@@ -236,3 +236,20 @@ def test_cosine_of_codes_is_twice_that_of_vectors(tmp_path):
         (_, codes), *_ = found_by(module, path, queries)
         (_, exact), *_ = found_by(module, path, queries, refine_factor=5)
         np.testing.assert_allclose(codes[5:] / exact[5:], 2, rtol=0.2)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+def test_statistics_are_those_of_the_oracle(tmp_path, metric):
+    """The metric is that between vectors as they are kept."""
+    import lance
+
+    vectors = np.random.default_rng(1).normal(size=(300, 8)).astype(np.float32)
+    table = pa.table({"v": pa.FixedSizeListArray.from_arrays(vectors.ravel(), 8)})
+    theirs = lance.write_dataset(table, str(tmp_path / "t"))
+    theirs.create_index("v", "IVF_PQ", metric=metric, num_partitions=1, num_sub_vectors=2)
+    found = [
+        library.dataset(str(tmp_path / "t")).stats.index_stats("v_idx")["indices"][0]["sub_index"]
+        for library in (lance, lanceref)
+    ]
+    assert found[0] == found[1]

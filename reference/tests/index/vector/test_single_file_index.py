@@ -17,4 +17,4 @@ def test_which_form_is_opened(tmp_path):
         assert isinstance(index, SingleFileIndex) is (version == "LEGACY")
         assert sum(len(index.keys(number)) for number in range(len(index.head.texts))) == 300
         storage = index.statistics()["sub_index"]
-        assert ("codebook_position" in storage) is (version == "V3")
+        assert (storage["dimension"], storage["num_sub_vectors"]) == (16, 4)
