@@ -188,20 +188,33 @@ class FileBytes:
         ]
 
     def gather(
-        self, starts: NDArray[np.int64], sizes: NDArray[np.int64], name: str, clause: str
+        self,
+        starts: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+        name: str,
+        clause: str,
+        gap: int = MERGE_GAP_BYTES,
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Read many extents; return bytes that hold all of them, and where each begins there."""
+        """Read many extents; return bytes that hold all of them, and where each begins there.
+
+        Those that are no more than `gap` bytes apart share one request.
+        """
         outside = np.flatnonzero((starts < 0) | (sizes < 0) | (starts > self.size - sizes))
         if len(outside):
             at = int(outside[0])
             self.bound(Extent(int(starts[at]), int(sizes[at])), name, clause)
-        parts, owners, inside = self._requests(starts, sizes, name, clause)
+        parts, owners, inside = self._requests(starts, sizes, name, clause, gap)
         ends = np.cumsum([0, *map(len, parts)])
         data = parts[0] if len(parts) == 1 else b"".join(parts)
         return np.frombuffer(data, np.uint8), ends[owners] + inside
 
     def _requests(
-        self, starts: NDArray[np.int64], sizes: NDArray[np.int64], name: str, clause: str
+        self,
+        starts: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+        name: str,
+        clause: str,
+        gap: int = MERGE_GAP_BYTES,
     ) -> tuple[list[memoryview], NDArray[np.int64], NDArray[np.int64]]:
         """Return what was read, and for each extent in which part and where in it it lies."""
         if len(starts) == 0:
@@ -211,7 +224,7 @@ class FileBytes:
             order = np.argsort(starts, kind="stable")
             starts, sizes = starts[order], sizes[order]
         ends = np.maximum.accumulate(starts + sizes)
-        first = np.concatenate(([0], np.flatnonzero(starts[1:] > ends[:-1] + MERGE_GAP_BYTES) + 1))
+        first = np.concatenate(([0], np.flatnonzero(starts[1:] > ends[:-1] + gap) + 1))
         after = np.concatenate((first[1:], [len(starts)]))
         begins, stops = starts[first], ends[after - 1]
         parts = self._read(begins, stops - begins, name, clause)

@@ -14,7 +14,7 @@ from lanceref.arrays.fixed_size_list import FixedSizeListArray
 from lanceref.arrays.flat import FlatArray, RawFlat
 from lanceref.arrays.page import PageArray
 from lanceref.codecs.ragged import gather_rows
-from lanceref.cursor import FileBytes
+from lanceref.cursor import MERGE_GAP_BYTES, FileBytes
 
 
 def slots_of(array: PageArray) -> tuple[int, int] | None:
@@ -42,6 +42,7 @@ def take_slots(
     bits: int,
     type_: pa.DataType,
     clause: str,
+    gap: int = MERGE_GAP_BYTES,
 ) -> pa.Array:
     """Return one value of `type_` for each of `rows` (n,), of `bits` bits each.
 
@@ -50,7 +51,7 @@ def take_slots(
     """
     size = max(1, bits // 8)
     starts = origins + rows * bits // 8
-    data, at = file.gather(starts, np.full(len(rows), size), "values", clause)
+    data, at = file.gather(starts, np.full(len(rows), size), "values", clause, gap)
     if bits == 1:
         values = np.packbits(data[at] >> (rows & 7).astype(np.uint8) & 1, bitorder="little")
     else:

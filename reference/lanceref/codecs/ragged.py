@@ -34,9 +34,7 @@ def gather_rows(data: NDArray[np.uint8], starts: Positions, size: int) -> NDArra
 
 
 def join_pieces(data: NDArray[np.uint8], starts: Positions, ends: Positions) -> NDArray[np.uint8]:
-    """Return the byte ranges `starts`..`ends` of `data`, inside it, joined; a view of just one."""
-    if len(starts) == 1:
-        return data[int(starts[0]) : int(ends[0])]
+    """Return the byte ranges `starts`..`ends` of `data`, inside it, joined."""
     sizes = ends - starts
     total = int(sizes.sum())
     out = np.empty(total + SLAB_BYTES, np.uint8)

@@ -28,6 +28,9 @@ from lanceref.legacy.pieces import Numbers, Pieces, gather
 OFFSET_BYTES = 8
 """Size of one offset."""
 
+GAP_BYTES = 8192
+"""Values closer than this are fetched by one request."""
+
 TEXT = (pa.string(), pa.large_string())
 LARGE = (pa.large_string(), pa.large_binary())
 VAR_BINARY = (*TEXT, pa.binary(), pa.large_binary())
@@ -69,7 +72,7 @@ class BinaryNode:
                 wanted=f"what offsets of {self.type} can count",
             )
         named = ("bytes of values", "L.legacy.binary.offsets", "bytes")
-        data = gather(self._file, offsets.firsts, offsets.lasts - offsets.firsts, named)
+        data = gather(self._file, offsets.firsts, offsets.lasts - offsets.firsts, named, GAP_BYTES)
         validity = None
         nulls = offsets.lengths == 0  # L.legacy.binary.null
         if self._nullable and nulls.any():

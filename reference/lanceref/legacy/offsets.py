@@ -17,6 +17,9 @@ from lanceref.errors import CorruptPage
 from lanceref.legacy.page_table import Pages
 from lanceref.legacy.pieces import Numbers, Pieces, gather
 
+GAP_BYTES = 1024
+"""Offsets closer than this are fetched by one request."""
+
 
 @dataclass(frozen=True, slots=True)
 class Offsets:
@@ -38,7 +41,8 @@ def read_offsets(file: FileBytes, pages: Pages, pieces: Pieces, dtype: str, clau
     width = np.dtype(dtype).itemsize
     starts = pages.positions[pieces.batches] + pieces.starts * width
     counts = pieces.counts + 1
-    raw = gather(file, starts, counts * width, ("offsets", clause, f"offsets i{8 * width}"))
+    named = ("offsets", clause, f"offsets i{8 * width}")
+    raw = gather(file, starts, counts * width, named, GAP_BYTES)
     stored = raw.view(dtype)
     cuts = np.cumsum(counts)
     lengths = np.diff(stored)

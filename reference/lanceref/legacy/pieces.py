@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.arrays.rows import RowRanges
+from lanceref.codecs.ragged import join_pieces
 from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import LimitExceeded, Truncated
 
@@ -87,11 +88,16 @@ def cut(batch_offsets: Numbers, rows: RowRanges) -> Pieces:
 
 
 def gather(
-    file: FileBytes, offsets: Numbers, sizes: Numbers, named: tuple[str, str, str]
+    file: FileBytes,
+    offsets: Numbers,
+    sizes: Numbers,
+    named: tuple[str, str, str],
+    gap: int,
 ) -> NDArray[np.uint8]:
     """Read byte ranges one after another; neighbours are one request and not copied.
 
-    `named` gives what the bytes are, the clause that bounds them, and their kind in spans.
+    Those that are no more than `gap` bytes apart share a request too. `named` gives what the bytes
+    are, the clause that bounds them, and their kind in spans.
     """
     (name, clause, kind), total = named, int(sizes.sum())
     limit = file.ctx.limits.expanded(file.size)
@@ -108,6 +114,11 @@ def gather(
     extents = _merged(offsets, sizes)
     if len(extents) == 1:
         return _aligned(np.frombuffer(file.cursor(extents[0], name, clause).data, np.uint8))
+    some = sizes > 0
+    between = offsets[some][1:] - (offsets + sizes)[some][:-1]
+    if ((between > 0) & (between <= gap)).any():
+        data, at = file.gather(offsets[some], sizes[some], name, clause, gap)
+        return join_pieces(data, at, at + sizes[some])
     for extent in extents:
         file.bound(extent, name, clause)
     # pages are small: what a cursor costs would count

@@ -28,6 +28,12 @@ from lanceref.legacy.pieces import Numbers, Pieces, gather
 
 CLAUSE = "L.legacy.plain.values"
 
+BIT_GAP_BYTES = 64
+"""Single bits closer than this are fetched by one request."""
+
+SLOT_GAP_BYTES = 2048
+"""The same for single rows of whole bytes."""
+
 
 def fixed_width(type_: pa.DataType) -> tuple[pa.DataType, list[int]] | None:
     """Return the leaf type below fixed-size lists and their sizes, outermost first.
@@ -73,7 +79,7 @@ class PlainNode:
         firsts, lasts = pieces.starts * per_row // 8, (pieces.ends * per_row + 7) // 8
         offsets, sizes = self._pages.positions[pieces.batches] + firsts, lasts - firsts
         kind = "bitmap" if self._bits == 1 else f"{self._leaf}[]"
-        data = gather(self._file, offsets, sizes, ("values", CLAUSE, kind))
+        data = gather(self._file, offsets, sizes, ("values", CLAUSE, kind), gap=0)
         num_rows = pieces.num_rows
         if self._bits == 1:
             data = self._shifted(data, pieces)  # L.legacy.plain.bool
@@ -93,8 +99,11 @@ class PlainNode:
         limit = self._file.ctx.limits.expanded(self._file.size)
         if not has_slots(bits) or self._file.ctx.spans is not None or len(rows) * bits // 8 > limit:
             return None
-        origins = self._pages.positions[batches]
-        return take_slots(self._file, origins, rows, bits, self.type, CLAUSE)
+        origins, gap = (
+            self._pages.positions[batches],
+            BIT_GAP_BYTES if bits == 1 else SLOT_GAP_BYTES,
+        )
+        return take_slots(self._file, origins, rows, bits, self.type, CLAUSE, gap)
 
 
 def encode_plain(array: pa.Array) -> bytes | memoryview:

@@ -48,15 +48,24 @@ def test_neighbours_are_one_request():
     """Two ranges without a gap, an empty one and a far one: two requests."""
     file = file_bytes(bytes(range(100)))
 
-    found = gather(file, np.array([10, 12, 50, 12]), np.array([2, 3, 0, 1]), NAMED)
+    found = gather(file, np.array([10, 12, 50, 12]), np.array([2, 3, 0, 1]), NAMED, 0)
     assert [10, 11, 12, 13, 14, 12] == found.tolist()
     assert 2 == file.source.stats.read_iops
-    assert 0 == len(gather(file, np.array([5]), np.array([0]), NAMED))
+    assert 0 == len(gather(file, np.array([5]), np.array([0]), NAMED, 0))
+
+
+def test_near_ranges_share_a_request():
+    """Three bytes between them are read too when so many may be, and are left out."""
+    file = file_bytes(bytes(range(100)))
+
+    found = gather(file, np.array([50, 10, 15, 0]), np.array([1, 2, 2, 0]), NAMED, 3)
+    assert [50, 10, 11, 15, 16] == found.tolist()
+    assert 2 == file.source.stats.read_iops
 
 
 def test_values_stand_at_an_aligned_address():
     """Whatever their position in the file."""
-    found = gather(file_bytes(bytes(100)), np.array([3]), np.array([40]), NAMED)
+    found = gather(file_bytes(bytes(100)), np.array([3]), np.array([40]), NAMED, 0)
     assert 0 == found.ctypes.data % 16
 
 
@@ -65,7 +74,7 @@ def test_a_run_beyond_the_limits_is_refused():
     limits = Limits(expansion_bytes=50, expansion_factor=0)
     file = FileBytes(BytesSource(bytes(100)), Context("f", limits=limits))
     with pytest.raises(LimitExceeded):
-        gather(file, np.array([0, 0]), np.array([30, 30]), NAMED)
+        gather(file, np.array([0, 0]), np.array([30, 30]), NAMED, 0)
 
 
 def test_a_file_that_became_shorter_is_refused():
@@ -82,7 +91,7 @@ def test_a_file_that_became_shorter_is_refused():
 
     file = FileBytes(Shrunk(), Context("f"))
     with pytest.raises(Truncated):
-        gather(file, np.array([0, 150]), np.array([10, 10]), NAMED)
+        gather(file, np.array([0, 150]), np.array([10, 10]), NAMED, 0)
 
 
 def test_pieces_without_rows_can_be_left_out():
