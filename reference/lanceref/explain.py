@@ -17,6 +17,8 @@ from pathlib import Path
 from lanceref.context import Context, Finding
 from lanceref.index.anatomy import dissect
 from lanceref.index.fragment_reuse import check_beside
+from lanceref.index.memwal.key_filter import FILE as KEY_FILTER
+from lanceref.index.memwal.key_filter import check_key_filter
 from lanceref.index.memwal.log_entry import check_entry
 from lanceref.index.memwal.shard_manifest import check_manifest as check_manifest_of_shard
 from lanceref.index.memwal.shard_manifest import parse_reversed
@@ -76,6 +78,8 @@ def checker(path: str) -> Callable[[Source, Context], object]:
     name = Path(path)
     if name.suffix in LOG and parse_reversed(name.name, name.suffix) is not None:
         return LOG[name.suffix]
+    if name.name == KEY_FILTER:
+        return check_key_filter
     return CHECKS.get(name.suffix, check_data_file)
 
 
