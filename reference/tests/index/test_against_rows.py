@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from lanceref.index.scalar import bitmap, btree
 from lanceref.index.training import Training
+from lanceref.indices import IndexConfig
 
 from .tables import write
 
@@ -52,8 +53,14 @@ def test_a_row_that_is_missing_or_wrong_is_reported(tmp_path, kind, monkeypatch)
 MANY = {
     "LABEL_LIST": [["a", "b"], [], None, ["b", None, "b"], ["c"]],
     "NGRAM": ["apple", "", None, "apply", "ab"],
+    "FM": ["apple", "", None, "a\x00b", "ab"],
     "MINHASHLSH": ["one two", "", None, "two three", "three"],
 }
+
+
+def asked(kind: str) -> str | IndexConfig:
+    """Return what is asked for: FM has no word of its own."""
+    return IndexConfig("fm", {}) if kind == "FM" else kind
 
 
 @pytest.mark.parametrize("kind", MANY)
@@ -61,7 +68,7 @@ def test_what_is_held_of_a_row_is_compared_as_a_whole(tmp_path, kind):
     """Labels, tokens and signatures; rows without any are nowhere."""
     values = pa.array(MANY[kind])
     dataset = write(pa.table({"c": values}), tmp_path, max_rows_per_file=3)
-    dataset.create_scalar_index("c", kind)
+    dataset.create_scalar_index("c", asked(kind))
     dataset.delete("_rowoffset = 4")
     dataset.insert(pa.table({"c": values}))
     assert lanceref.validate(dataset.uri, deep=True) == []
@@ -80,6 +87,6 @@ def test_other_labels_tokens_and_signatures_are_reported(tmp_path, kind, monkeyp
 
     with monkeypatch.context() as patch:
         patch.setattr(Training, "runs", shifted)
-        dataset.create_scalar_index("c", kind)
+        dataset.create_scalar_index("c", asked(kind))
     (finding,) = lanceref.validate(dataset.uri, deep=True)
     assert finding.clause == "L.index.segment.complete"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,11 +20,11 @@ import pyarrow as pa
 from lanceref.errors import FormatError
 from lanceref.file.schema import Field
 from lanceref.index.fm.partition import STORED, Partition, open_partition
-from lanceref.index.fm.search import check_texts, rows_with
+from lanceref.index.fm.search import rows_with, texts_of
 from lanceref.index.fm.writer import write_partition
 from lanceref.index.kind import Built, Found, Kind, Parameters
 from lanceref.index.predicate import Contains, Predicate
-from lanceref.index.row_set import NO_KEYS, row_set
+from lanceref.index.row_set import NO_KEYS, Keys, row_set
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
@@ -120,7 +121,25 @@ def has_bytes(field: Field) -> bool:
 def check(segment: Segment) -> None:
     """Bring all texts back."""
     for partition in FmIndex(segment).partitions:
-        check_texts(partition)
+        texts_of(partition)
+
+
+def entries(segment: Segment) -> tuple[pa.Array, Keys]:
+    """Return the texts, as they are stored, and the keys of their rows."""
+    partitions = FmIndex(segment).partitions
+    texts = [text for one in partitions for text in texts_of(one)]
+    keys = np.concatenate([NO_KEYS, *(one.row_ids for one in partitions)])
+    return pa.array(texts, pa.large_binary()), keys
+
+
+def rows_of(training: Training, segment: Segment) -> Training:
+    """Return rows with their texts as they are stored; of a null nothing is."""
+    held = []
+    for run in training.runs():
+        values = run.values.cast(pa.large_binary()).to_pylist()
+        texts = [(value or b"").translate(STORED) for value in values]
+        held.append(replace(run, values=pa.array(texts, pa.large_binary())))
+    return training.of(held)
 
 
 FM = Kind(
@@ -139,5 +158,7 @@ FM = Kind(
     rebuilt=True,
     doubts=has_blank,
     check=check,
+    entries=entries,
+    rows_of=rows_of,
 )
 """The index type."""

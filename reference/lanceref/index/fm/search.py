@@ -96,7 +96,7 @@ def all_beginnings(partition: Partition) -> Positions:
     )
 
 
-def check_texts(partition: Partition) -> None:
+def texts_of(partition: Partition) -> list[bytes]:
     """Bring the texts back and compare them with their fingerprint. Raises CorruptPage."""
     size = partition.num_bytes
     begins = all_beginnings(partition)
@@ -115,3 +115,4 @@ def check_texts(partition: Partition) -> None:
             found=f"texts of fingerprint {found}",
             wanted=f"{wanted[:40]}, as the file says",
         )
+    return texts

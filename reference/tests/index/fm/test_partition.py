@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from lanceref.errors import BytesError, LanceError
 from lanceref.index.fm.partition import open_partition
-from lanceref.index.fm.search import check_texts, rows_with
+from lanceref.index.fm.search import rows_with, texts_of
 
 from ..rewriting import rewritten
 from .texts import make
@@ -94,7 +94,7 @@ def test_damaged_words_are_found_by_a_check(segment):
     columns = {"words": pa.array(words, pa.large_binary())}
     partition = open_partition(rewritten(segment, "part_0_fm.lance", columns))
     with pytest.raises(LanceError):
-        check_texts(partition)
+        texts_of(partition)
 
 
 def test_only_lance_errors_escape(segment):
@@ -114,4 +114,4 @@ def test_only_lance_errors_escape(segment):
             partition = open_partition(segment.file("part_0_fm.lance"))
             for text in (b"a", b"na", b"\x80", b"banana"):
                 rows_with(partition, text)
-            check_texts(partition)
+            texts_of(partition)

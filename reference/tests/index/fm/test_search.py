@@ -17,9 +17,9 @@ from lanceref.index.fm.partition import open_partition
 from lanceref.index.fm.search import (
     all_beginnings,
     beginnings,
-    check_texts,
     endings_with,
     rows_with,
+    texts_of,
 )
 
 from ..rewriting import rewritten
@@ -54,7 +54,7 @@ def test_what_is_found_holds_the_text(texts, parts):
         for part in parts:
             expected = [number for number, text in enumerate(texts) if part in text]
             assert rows_with(partition, part.encode()).tolist() == expected
-        check_texts(partition)
+        texts_of(partition)
 
 
 def test_steps_one_by_one_lead_where_all_together_lead(tmp_path, monkeypatch):
@@ -91,7 +91,7 @@ def test_other_texts_have_another_fingerprint(tmp_path):
     """A check brings the texts back."""
     partition = changed(tmp_path, ["ab", "ba"], metadata={"partition_fingerprint": "0" * 16})
     with pytest.raises(FormatError) as caught:
-        check_texts(partition)
+        texts_of(partition)
     assert caught.value.clause == "L.index.fm.fingerprint"
 
 
