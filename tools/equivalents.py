@@ -1,51 +1,40 @@
 """Equivalents: mutants that nothing can tell from the original, each named with its reason.
 
-An entry of `tools/equivalent_mutants.toml` names one mutant, or all of a line or function whose
-text decides only how the same answer comes about: how much is read at once, what is kept, where
-work is cut. A test holds every entry against the tree: one that names nothing has to go.
+An entry of `tools/equivalent_mutants.toml` gives one reason for some mutants: for single ones by
+`ids`, or for all of some `functions` that no answer depends on. A test holds every name against the
+tree: one that names nothing has to go.
 
-    load(root)                      the entries
-    excuse(entries, source, mutant) the entry that names a mutant, or none
+    load(root)              the reasons, by name of a mutant or function
+    excuse(reasons, mutant) the reason why a mutant cannot be noticed; empty: some case must
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 from mutants import Mutant
-from sources import Source
 
 PLACE = "tools/equivalent_mutants.toml"
 """Where the entries stand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A reason, and what it is about: a mutant by `id`, or a `function` or one `line` of it."""
-
-    reason: str
-    id: str = ""
-    function: str = ""
-    line: str = ""
-
-    def names(self, source: Source, mutant: Mutant) -> bool:
-        """Whether the entry is about a mutant of `source`."""
-        if self.id:
-            return self.id == mutant.id
-        if self.function != f"{mutant.path}:{mutant.function}":
-            return False
-        return not self.line or self.line == source.text.splitlines()[mutant.line - 1].strip()
-
-
-def load(root: Path) -> list[Entry]:
-    """Return the entries, in their order."""
+def load(root: Path) -> dict[str, str]:
+    """Return the reasons by name: `file:function`, or that and a change. No name stands twice."""
     document = tomllib.loads((root / PLACE).read_text(encoding="utf-8"))
-    return [Entry(**entry) for entry in document.get("equivalent", [])]
+    reasons: dict[str, str] = {}
+    for entry in document.get("equivalent", []):
+        for name in [*entry.get("functions", []), *entry.get("ids", [])]:
+            if name in reasons:
+                raise ValueError(f"{name} stands twice in {PLACE}")
+            reasons[name] = entry["reason"]
+    return reasons
 
 
-def excuse(entries: Sequence[Entry], source: Source, mutant: Mutant) -> Entry | None:
-    """Return the entry that says why a mutant cannot be noticed; none: a case must notice it."""
-    return next((entry for entry in entries if entry.names(source, mutant)), None)
+def excuse(reasons: Mapping[str, str], mutant: Mutant) -> str:
+    """Return the reason why nothing can tell a mutant from the original, empty when there is none.
+
+    The name of a function stands for all of its mutants.
+    """
+    return reasons.get(mutant.id) or reasons.get(f"{mutant.path}:{mutant.function}", "")

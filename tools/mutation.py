@@ -192,18 +192,18 @@ def _sample(
 ) -> tuple[list[tuple[Mutant, list[str]]], int]:
     """Return the mutants to judge, and how many excused ones were drawn beside them."""
     drawn = [
-        (source, *one)
+        one
         for source in sources
         if fnmatchcase(source.name.removeprefix("reference/lanceref/"), options.only)
         for one in reachable(source, lines)
     ]
-    drawn.sort(key=lambda one: place(options.seed, one[1].id))
-    entries, num_excused = load(ROOT), 0
+    drawn.sort(key=lambda one: place(options.seed, one[0].id))
+    reasons, num_excused = load(ROOT), 0
     work: list[tuple[Mutant, list[str]]] = []
-    for source, mutant, ids in drawn:
+    for mutant, ids in drawn:
         if options.sample and len(work) == options.sample:
             break
-        if excuse(entries, source, mutant):
+        if excuse(reasons, mutant):
             num_excused += 1
         else:
             work.append((mutant, ids))
