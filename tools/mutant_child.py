@@ -24,7 +24,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -127,6 +127,10 @@ class Judge:
             asked.remove(verdict.case)
             verdict = self._ask(changes, asked)
         return verdict
+
+    def naming(self, clauses: Collection[str]) -> list[str]:
+        """Return the ids of cases that name one of some clauses."""
+        return self._run.naming(clauses)
 
     def _is_unfit(self, case: str) -> bool:
         """Whether a case has another answer where nothing is changed but everything imported."""
@@ -299,6 +303,11 @@ class _Run:
         self.scratch = Path(tempfile.mkdtemp(prefix="lance-mutant-", dir=above))
         self._worker = Worker(InProcess((), self.scratch))
         self.ids = sorted(self._cases)
+        self._clauses = {name: frozenset(case.clauses) for name, case in self._cases.items()}
+
+    def naming(self, clauses: Collection[str]) -> list[str]:
+        """Return the ids of cases that name one of some clauses."""
+        return [name for name in self.ids if not self._clauses[name].isdisjoint(clauses)]
 
     def __call__(self, case_id: str) -> str:
         """Return the outcome of a case; bytes that are refused, are so for the clause it names."""

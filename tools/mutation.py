@@ -80,13 +80,14 @@ def reachable(source: Source, lines: Lines) -> Iterator[tuple[Mutant, list[str]]
             yield mutant, sorted({case for line in span for case in touching.get(line, ())})
 
 
-def ordered(ids: Sequence[str], noticed: Sequence[str] = ()) -> list[str]:
+def ordered(ids: Sequence[str], likely: Sequence[str] = ()) -> list[str]:
     """Return cases in the order in which they are likely to notice.
 
-    Those that noticed mutants nearby come first, the last of them at the head; then cases with
-    names alike stand apart, and most searches, which take longest, behind all others.
+    Likely ones come first: those that noticed mutants nearby, the last of them at the head, and
+    those about the clauses of the function. Among the others, names alike stand apart, and most
+    searches, which take longest, behind the rest.
     """
-    rank = {case: number for number, case in enumerate(reversed(noticed))}
+    rank = {case: number for number, case in enumerate(reversed(likely))}
 
     def key(name: str) -> tuple[int, int]:
         is_search = name.startswith("index/") and "/neg-" not in name
@@ -165,8 +166,9 @@ def _judged(source: Source, mutant: Mutant, ids: Sequence[str]) -> Judged:
     verdict = Verdict()
     if ids:
         near = _noticed[mutant.path], _noticed[f"{mutant.path}:{mutant.function}"]
+        likely = [*_judges[0].naming(mutant.clauses), *near[0], *near[1]]
         tree = mutated(source, mutant.number)
-        verdict = _judges[0].killer(source, tree, ordered(ids, [*near[0], *near[1]]))
+        verdict = _judges[0].killer(source, tree, ordered(ids, likely))
         if verdict.case in ids:
             for cases in near:
                 cases.append(verdict.case)
