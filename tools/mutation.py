@@ -87,7 +87,7 @@ def ordered(ids: Sequence[str], likely: Sequence[str] = ()) -> list[str]:
     those about the clauses of the function. Among the others, names alike stand apart, and most
     searches, which take longest, behind the rest.
     """
-    rank = {case: number for number, case in enumerate(reversed(likely))}
+    rank = {case: number for number, case in enumerate(dict.fromkeys(reversed(likely)))}
 
     def key(name: str) -> tuple[int, int]:
         is_search = name.startswith("index/") and "/neg-" not in name

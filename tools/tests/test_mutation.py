@@ -52,6 +52,7 @@ def test_what_noticed_last_is_asked_first():
     cases = [f"a/{number}" for number in range(9)]
 
     assert ["a/7", "a/2"] == ordered(cases, ["a/2", "a/7"])[:2]
+    assert ["a/7", "a/2"] == ordered(cases, ["a/7", "a/7", "a/2", "a/7"])[:2]
     assert ordered(cases) == ordered(cases[::-1]) != cases
 
 
