@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -43,6 +44,24 @@ def _set_ids(manifest: Manifest) -> None:
     fragment = manifest.fragments[0]
     fragment.inline_row_ids = segments().SerializeToString()
     manifest.next_row_id = 51
+
+
+def _set_wide_ids(manifest: Manifest) -> None:
+    """Give the 13 rows ids by a bitmap of twelve bits and a range with two holes."""
+    sequence = pb.RowIdSequence()
+    bitmap = sequence.segments.add().range_with_bitmap
+    bitmap.start, bitmap.end, bitmap.bitmap = 1000, 1012, b"\xa1\x0b"
+    holes = sequence.segments.add().range_with_holes
+    holes.start, holes.end = 10, 19
+    holes.holes.u16_array.base = 11
+    holes.holes.u16_array.offsets = words(0, 5, width=2)
+    manifest.fragments[0].inline_row_ids = sequence.SerializeToString()
+    manifest.next_row_id = 1012
+
+
+def _with_ids(uri: str) -> pa.Table:
+    ids = [1000, 1005, 1007, 1008, 1009, 1011, 10, 12, 13, 14, 15, 17, 18]
+    return _stable(uri).append_column("_rowid", pa.array(ids, pa.uint64()))
 
 
 def _stable(uri: str) -> pa.Table:
@@ -107,6 +126,11 @@ POSITIVES: tuple[Positive, ...] = (
     _case("row-ids/segments", "row ids in segments of all five kinds",
           ("L.table.row-ids.message", "L.table.row-ids.segment", "L.table.row-ids.unique"),
           reworked(dataset(_stable), manifest(_set_ids)), "segments"),
+    replace(
+        _case("row-ids/wide", "row ids in a bitmap of two bytes, and beside two holes",
+              ("L.table.row-ids.bitmap", "L.table.row-ids.holes"),
+              reworked(dataset(_with_ids), manifest(_set_wide_ids)), "segments-wide"),
+        args={"columns": ["a"], "with": ["_rowid"]}),
     _case("row-ids/versions", "fresh rows: created and last updated in version 1",
           ("L.table.row-versions.order", "L.table.row-ids.column"), dataset(_stable), "versions"),
     _case("manifest/two-indices", "two indices, each with its fragments and field",

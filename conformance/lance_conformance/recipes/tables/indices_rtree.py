@@ -40,6 +40,12 @@ POSITIVES = (
     search("none", "a box without points", f"st_intersects(c, '{_box(7, 8)}')", [], RTREE),
     search("next", "index files of 2.1", f"st_within(c, '{_box(4, 10)}')", [4, 6],
            Indexed(POINTS, "RTREE", {}, "2.1", extension="geoarrow.wkb")),
+    search("touch", "points on the edges of a box", f"st_intersects(c, '{_box(2, 5)}')",
+           [3, 6, 9, 10], RTREE),
+    search("tall", "a box higher than its points lie from the left",
+           "st_intersects(c, 'POLYGON((0.5 4,3 4,3 6,0.5 6,0.5 4))')", [1], RTREE),
+    search("wide", "a box further to the right than its points lie from below",
+           "st_intersects(c, 'POLYGON((7 -1,10 -1,10 1,7 1,7 -1))')", [5], RTREE),
     search("own-plain", "points of a box, in an index of the reference",
            f"st_intersects(c, '{_box(1, 4)}')", [3, 9, 10], RTREE, by="reference"),
 )  # fmt: skip
