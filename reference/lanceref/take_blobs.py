@@ -157,7 +157,12 @@ def _read(
     below = field
     while below.children:
         (below,), array = below.children, from_start(array).flatten()[0]
-    located = list(fragment.columns.blob_files(field).locate(array))
+    files = fragment.columns.blob_files(field, fragment.offsets(unique))
+    located: list[BlobRange | None] = [None] * len(unique)
+    for own in dict.fromkeys(files):
+        rows = [row for row, file in enumerate(files) if file is own]
+        for row, blob in zip(rows, own.locate(array.take(pa.array(rows))), strict=True):
+            located[row] = blob
     return [(addresses[at].as_py(), located[at]) for at in back.tolist()]
 
 

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lanceref.dataset import dataset
+from lanceref.dataset import LanceDataset, dataset
 from lanceref.errors import NotFound, RowDeleted
+from lanceref.file import LanceFileWriter
+from lanceref.metadata import DataFile
+from lanceref.operation import LanceOperation as Op
 from lanceref.write import write_dataset
 
 CASES = Path(__file__).parents[2] / "fixtures/table/any/blob"
@@ -188,3 +191,36 @@ def test_deleted_rows_have_no_blobs(tmp_path, stable):
         table.take_blobs("b", ids=[0, 1])
     with pytest.raises(NotFound, match="no row with _rowaddr 5"):
         table.take_blobs("b", addresses=[5])
+
+
+@pytest.mark.parametrize("version", ["2.0", "2.1"])
+def test_blobs_come_from_the_newest_overlay_of_their_row(tmp_path, version):
+    """Others lie where they lay; a null in an overlay is one."""
+    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+
+    def blobs(*values):
+        return pa.table([pa.array(values, pa.large_binary())], schema=pa.schema([field]))
+
+    table = write_dataset(blobs(b"a", b"b", b"c", b"d"), tmp_path, data_storage_version=version)
+    (own,) = table.get_fragments()[0].metadata.files
+    for name, offsets, values in (
+        ("one", [1, 2], [b"first", b"other"]),
+        ("two", [2, 3], [b"second", None]),
+    ):
+        path = tmp_path / "data" / f"{name}.lance"
+        with LanceFileWriter(str(path), pa.schema([field]), version=version) as writer:
+            writer.write_batch(blobs(*values))
+        words = own.file_major_version, own.file_minor_version
+        file = DataFile(path.name, own.fields, own.column_indices, *words, path.stat().st_size)
+        group = Op.DataOverlayGroup(0, [Op.DataOverlayFile(file, offsets)])
+        read = dataset(tmp_path).version
+        LanceDataset.commit(tmp_path, Op.DataOverlay([group]), read_version=read)
+
+    found = dataset(tmp_path)
+    assert _read(found.take_blobs("b", indices=[3, 2, 1, 0])) == [None, b"second", b"first", b"a"]
+    assert found.scanner(blob_handling="all_binary").to_table()["b"].to_pylist() == [
+        b"a",
+        b"first",
+        b"second",
+        None,
+    ]

@@ -10,6 +10,7 @@ Run as `python -m lance_conformance.campaigns.conflicts`.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
@@ -28,6 +29,9 @@ from lance_conformance import oracle
 
 STANDS, RETRY, NEVER, FAILED = ".", "R", "X", "E"
 """Verdicts: committed, again, never, another error."""
+
+OVERLAYS = "LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES"
+"""Variable of the environment that lets the oracle write and read overlays."""
 
 KNOWN = {(name, "Ix"): "L.txn.rebase.index" for name in ("Pr", "PrN")}
 """Pairs of (theirs, ours) that the reference refuses with a clause, and the oracle commits."""
@@ -63,6 +67,7 @@ class Matrix:
     """The operations, staged on version 2 of a table below `folder`."""
 
     def __init__(self, folder: Path, *, stable: bool) -> None:
+        os.environ.setdefault(OVERLAYS, "1")  # before the oracle is imported
         self._folder = folder
         self._base = folder / "base"
         lance = oracle.lance()
@@ -139,7 +144,8 @@ def _fragments(found: LanceDataset) -> Iterator[object]:
 
 def _staged(made: LanceDataset, base: Path) -> dict[str, object]:
     """Return every operation by a short name, staged on a version of the table."""
-    return {**_on_rows(made, base), **_on_columns(made, base), **_on_settings()}
+    on_rows, on_columns = _on_rows(made, base), _on_columns(made, base)
+    return {**on_rows, **on_columns, **_on_cells(base), **_on_settings()}
 
 
 def _new(base: Path) -> list[object]:
@@ -202,6 +208,23 @@ def _on_columns(made: LanceDataset, base: Path) -> dict[str, object]:
     }
 
 
+def _on_cells(base: Path) -> dict[str, object]:
+    """Return overlays: new values of a column for some rows of a fragment."""
+    op = oracle.lance().LanceOperation
+
+    def overlaid(number: int, name: str, field: int, offsets: list[int]) -> object:
+        file = _column_file(base, name, field, len(offsets))
+        group = op.DataOverlayGroup(number, [op.DataOverlayFile(file, offsets)])
+        return op.DataOverlay([group])
+
+    return {
+        "V0c": overlaid(0, "c", 2, [1, 5]),  # a row that D0 takes out
+        "V0d": overlaid(0, "c", 2, [5, 6]),
+        "V0b": overlaid(0, "b", 1, [2, 5]),  # a row that U0 moves
+        "V1c": overlaid(1, "c", 2, [5]),
+    }
+
+
 def _on_settings() -> dict[str, object]:
     op = oracle.lance().LanceOperation
 
@@ -219,12 +242,12 @@ def _on_settings() -> dict[str, object]:
     }
 
 
-def _column_file(base: Path, name: str, field: int) -> object:
-    """Write a column of ten rows and return how a manifest lists it."""
+def _column_file(base: Path, name: str, field: int, rows: int = 10) -> object:
+    """Write a column of so many rows and return how a manifest lists it."""
     path = f"{uuid4().hex}.lance"
     schema = pa.schema({name: pa.int64()})
     with oracle.lance_file().LanceFileWriter(str(base / "data" / path), schema) as writer:
-        writer.write_batch(pa.table({name: range(10)}))
+        writer.write_batch(pa.table({name: range(rows)}))
     return oracle.lance().fragment.DataFile(path, [field], [0], 2, 2)
 
 

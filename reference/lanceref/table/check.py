@@ -11,6 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+import numpy as np
+import pyarrow as pa
+
 from lanceref.compute import pc
 from lanceref.context import Context
 from lanceref.errors import NotFound, Place, RefRefused
@@ -161,12 +164,19 @@ def _check_blobs(columns: FragmentReader, field: Field) -> None:
     if not any(one.is_blob_v2 for one in field.flat()):
         return
     (described,) = logical_schema(LanceSchema((field,)), BlobHandling.DESCRIPTIONS).fields
-    files = columns.blob_files(described)
+    start = 0
     for array in columns.column(described).scan(0, columns.physical_rows):
-        for descriptors in values_below(array, described, lambda one: one.is_blob_v2):
-            own = pc.not_equal(descriptors.field("kind"), EXTERNAL)
-            for _ in files.locate(descriptors.filter(own)):
-                pass
+        rows = np.arange(start, start + len(array))
+        start += len(array)
+        files = columns.blob_files(described, rows)
+        for own in dict.fromkeys(files):
+            mask = pa.array([file is own for file in files])
+            for descriptors in values_below(
+                array.filter(mask), described, lambda one: one.is_blob_v2
+            ):
+                inside = pc.not_equal(descriptors.field("kind"), EXTERNAL)
+                for _ in own.locate(descriptors.filter(inside)):
+                    pass
 
 
 def _check_types(opened: OpenFile, file: FileOfFragment, schema: LanceSchema) -> None:

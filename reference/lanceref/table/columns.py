@@ -11,11 +11,12 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
+import numpy as np
 import pyarrow as pa
 
 from lanceref.arrowtypes import arrow_type
 from lanceref.context import Context
-from lanceref.errors import FormatError, LimitExceeded, Unsupported
+from lanceref.errors import FormatError, LimitExceeded
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.data_file import DataFile, open_file
 from lanceref.file.layout import column_owners
@@ -27,7 +28,7 @@ from lanceref.table.blobs import BlobFiles
 from lanceref.table.file_entries import FileOfFragment
 from lanceref.table.fragments import Fragment
 from lanceref.table.logical import LogicalColumn, stored_field
-from lanceref.table.overlaid import OverlaidColumn, Patch, around, checked_offsets, units
+from lanceref.table.overlaid import Offsets, OverlaidColumn, Patch, around, checked_offsets, units
 from lanceref.table.overlays import Overlay
 from lanceref.table.split import NullColumn, SplitColumn
 
@@ -176,26 +177,26 @@ class FragmentReader:
         if stored is field:
             return reader
         ctx = replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")
-        return LogicalColumn(reader, field, BlobFiles(self._bases, file, ctx), ctx)
+        return LogicalColumn(reader, field, self._blobs_of(file), ctx)
 
-    def blob_files(self, field: Field) -> BlobFiles:
-        """Return where the blobs lie that the descriptors of a field point to.
+    def blob_files(self, field: Field, rows: Offsets) -> list[BlobFiles]:
+        """Return for each row where the blob lies that its descriptor of a field points to.
 
-        Raises Unsupported where overlays have descriptors of it.
+        In the newest overlay that covers the row, else in the file that holds the others.
         """
-        for overlay in self.fragment.overlays:
-            if self._holds(overlay.file, field):
-                raise Unsupported(
-                    "L.table.overlay.value",
-                    self.fragment.place,
-                    found="overlays of blobs",
-                    wanted="overlays of other values",
-                )
-        for file in self.fragment.files:
-            if self._holds(file, field):
-                ctx = replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")
-                return BlobFiles(self._bases, file, ctx)
-        return BlobFiles(self._bases, FileOfFragment("", V0_1, {}, 0, None), self._ctx)
+        holders = [file for file in self.fragment.files if self._holds(file, field)]
+        nowhere = FileOfFragment("", V0_1, {}, 0, None)
+        files = [self._blobs_of(holders[0] if holders else nowhere)]
+        chosen = np.zeros(len(rows), np.int64)
+        for overlay in self.fragment.overlays:  # L.table.overlay.newest
+            for patch in self._patches(field, overlay):
+                chosen[np.isin(rows, patch.offsets)] = len(files)
+                files.append(self._blobs_of(overlay.file))
+        return [files[number] for number in chosen.tolist()]
+
+    def _blobs_of(self, file: FileOfFragment) -> BlobFiles:
+        ctx = replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")
+        return BlobFiles(self._bases, file, ctx)
 
     def hidden(self, field_id: int) -> ColumnReader | None:
         """Return the reader of a hidden column (-3 to -5), uint64; None when no file holds it."""

@@ -33,7 +33,12 @@ REWRITE_COLUMNS = Transaction.Update.REWRITE_COLUMNS
 def delete(making: Making) -> None:
     """Put the fragments of a Delete in place of theirs, and take whole ones out."""
     given = making.transaction.delete
+    changed = {one.id: one.inline_last_updated_at_versions for one in making.message.fragments}
     _replace(making, given.updated_fragments, given.deleted_fragment_ids)
+    for told in given.updated_fragments:
+        fragment = making.fragment(told.id)
+        if fragment is not None and changed.get(told.id) and _gained_overlays(fragment, told):
+            fragment.inline_last_updated_at_versions = changed[told.id]
     _drop_files(making, [one.id for one in given.updated_fragments])
     drop_dead(making)
 
@@ -76,6 +81,11 @@ def _replace(
     for fragment in making.message.fragments:
         if fragment.id in by_id:  # others may have put overlays there meanwhile
             replace_overlays(fragment, now[fragment.id])
+
+
+def _gained_overlays(fragment: table_pb2.DataFragment, told: table_pb2.DataFragment) -> bool:
+    """Whether others put overlays over a fragment, and changed rows by that."""
+    return len(fragment.overlays) > len(told.overlays)
 
 
 def _drop_files(making: Making, numbers: Iterable[int]) -> None:

@@ -6,7 +6,7 @@ from lanceref.context import Context
 from lanceref.errors import FormatError
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.table.row_ids import decode_row_ids, decode_versions
-from lanceref.table.row_ids_write import encode_ids
+from lanceref.table.row_ids_write import encode_ids, encode_runs, encode_versions
 from lanceref.txn.change_rows import updated_offsets
 from pyroaring import BitMap
 
@@ -121,3 +121,21 @@ def test_offsets_come_as_a_list_or_as_a_bitmap():
     assert {0: [1, 5], 1: [2]} == {n: o.tolist() for n, o in updated_offsets(both).items()}
     with pytest.raises(FormatError):
         updated_offsets(pb.Transaction.Update(updated_fragment_offset_bitmaps={1: b"xx"}))
+
+
+def test_a_delete_leaves_what_overlays_changed_since():
+    """They stay, and their rows are still those of the version that put them there."""
+    file = manifests.data_file(path="o.lance", fields=[2], column_indices=[0])
+    over = {"data_file": file, "shared_offset_bitmap": BitMap([1, 5]).serialize()}
+    changed = encode_runs(np.array([1, 2, 1, 1, 1, 2, 1, 1, 1, 1], np.uint64))
+    told = _deleted(0, 4)
+    told |= {"inline_last_updated_at_versions": encode_versions(10, 1)}
+    held = {**told, "inline_last_updated_at_versions": changed}
+    held |= {"overlays": [{**over, "committed_version": 2}], "deletion_file": None}
+    before = versions.table(1, fragments=[held], reader_feature_flags=64, writer_feature_flags=64)
+    made = versions.after(before, delete={"updated_fragments": [told]})
+
+    (one,) = made.message.fragments
+    assert [2] == [overlay.committed_version for overlay in one.overlays]
+    assert changed == one.inline_last_updated_at_versions
+    assert 4 == one.deletion_file.num_deleted_rows
