@@ -66,12 +66,12 @@ def expand(
     for at, numbers in _slabs(codes, literal, step):
         ends = size + _store(texts, numbers, out[size:])
         first, last = np.searchsorted(cuts, (at, at + step * len(numbers)), "right")
-        inside = cuts[first:last]
-        offsets[first:last] = ends[(inside - at) >> (step - 1)]
-        if step == 2:
-            # a cut inside a pair lies behind the bytes of the pair's first code
-            offsets[first:last] += (inside & 1) * _sizes(lengths, codes, literal, inside - 1)
+        np.take(ends, (cuts[first:last] - at) >> (step - 1), out=offsets[first:last], mode="clip")
         size = int(ends[-1])
+    if step == 2:
+        # a cut inside a pair lies behind the bytes of the pair's first code
+        inside = np.flatnonzero(cuts & 1)
+        offsets[inside] += _sizes(lengths, codes, literal, cuts[inside] - 1)
     return offsets, out[:size]
 
 
@@ -106,20 +106,30 @@ def _sizes(
 def _texts(symbols: bytes, lengths: bytes, step: int, with_literals: bool) -> Texts:
     """Return what one code or a pair of codes stands for."""
     texts = np.append(np.frombuffer(symbols, np.uint64), np.arange(256, dtype=np.uint64))
-    sizes = np.append(np.frombuffer(lengths, np.int64), np.ones(256, np.int64)).astype(np.uint8)
-    codes = np.arange(256)
+    sizes = np.append(np.frombuffer(lengths, np.uint64), np.ones(256, np.uint64))
     if step == 1:
-        return Texts(1, texts, sizes)
-    first, second = np.tile(codes, 256), np.repeat(codes, 256)
-    parts = np.stack((first, np.where(first == ESCAPE, 256 + second, second)), 1)
-    if with_literals:
-        parts = np.concatenate((parts, np.stack((256 + first, second), 1)))
-    data = np.zeros((len(parts), 2 * 8), np.uint8)
-    ends = np.arange(0, data.size, 16).repeat(2)
-    ends[1::2] += sizes[parts[:, 0]]
-    words = _words(data.reshape(-1), texts.dtype)
-    words[ends] = texts[parts].ravel()
-    return Texts(2, data.view(PAIR).ravel(), sizes[parts].sum(1, dtype=np.uint8))
+        return Texts(1, texts, sizes.astype(np.uint8))
+    second = np.repeat(np.arange(256)[:, None], 256, axis=1)
+    after_literal = second if with_literals else second[:0]
+    second = np.where(np.arange(256) == ESCAPE, 256 + second, second)
+    parts = [(slice(256), second), (slice(256, 512), after_literal)]
+    pairs = np.concatenate([_pairs(texts, sizes, *part) for part in parts])
+    both = np.concatenate([sizes[first] + sizes[behind] for first, behind in parts])
+    return Texts(2, pairs.view(PAIR).ravel(), both.astype(np.uint8).ravel())
+
+
+def _pairs(
+    texts: NDArray[np.uint64],
+    sizes: NDArray[np.uint64],
+    first: slice,
+    second: NDArray[np.int64],
+) -> NDArray[np.uint64]:
+    """Return the texts of the `first` codes with those of `second` (n, firsts) behind them.
+
+    They are uint64 (n, firsts, 2). Bits that are moved out of a word, or all of it, are gone.
+    """
+    bits, behind = sizes[first] * np.uint64(8), texts[second]
+    return np.stack((texts[first] | behind << bits, behind >> (np.uint64(64) - bits)), -1)
 
 
 def _store(texts: Texts, numbers: NDArray[np.intp], out: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -127,7 +137,8 @@ def _store(texts: Texts, numbers: NDArray[np.intp], out: NDArray[np.uint8]) -> N
 
     There is room for one text behind the last; NumPy assigns in the order of the indices.
     """
-    ends = np.zeros(len(numbers) + 1, np.int64)
+    ends = np.empty(len(numbers) + 1, np.int64)
+    ends[0] = 0
     np.cumsum(np.take(texts.sizes, numbers), out=ends[1:])
     _words(out, texts.words.dtype)[ends[:-1]] = np.take(texts.words, numbers)
     return ends
