@@ -96,7 +96,7 @@ def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
         source, target = packed[at : at + slab], out[at : at + slab]
         n = len(source)
         words, values = planes[: width * n * lanes], rows[: bits * n * lanes]
-        words.reshape(width, n, lanes)[:] = source.reshape(n, width, lanes).transpose(1, 0, 2)
+        words.view(LANE_ROW).reshape(width, n)[:] = source.view(LANE_ROW).T
         _unpack_rows(words.reshape(width, n * lanes), values.reshape(bits, n * lanes))
         np.bitwise_and(values, mask, out=values)
         unpacked = values.view(LANE_ROW).reshape(groups, 8, n)
