@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import BLOCK, Unsigned, row_start
 from lanceref.codecs.encoded import MiniBlocks, even_counts, flat_encoding
+from lanceref.codecs.ragged import interleave, join_pieces
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 SLAB = 64
@@ -153,16 +154,10 @@ def encode_out_of_line_chunks(
     stored, sizes = packed.reshape(-1).view(np.uint8), blocks * (width * BLOCK // 8)
     if not any(raw):
         return stored, sizes
-    ends, value_ends, plain = np.cumsum(sizes), np.cumsum(counts), values.view(np.uint8)
-    parts: list[NDArray[np.uint8]] = []
-    first = 0
-    for at in np.flatnonzero(is_raw).tolist():
-        parts.append(stored[first : ends[at]])
-        end = int(value_ends[at]) * (bits // 8)
-        parts.append(plain[end - int(tails[at]) * (bits // 8) : end])
-        first = int(ends[at])
-    sizes = sizes + np.where(is_raw, tails * (bits // 8), 0)
-    return np.concatenate([*parts, stored[first:]]), sizes
+    ends, tail_sizes = np.cumsum(counts) * (bits // 8), np.where(is_raw, tails * (bits // 8), 0)
+    plain = join_pieces(values.view(np.uint8), ends - tail_sizes, ends)
+    joined = interleave(stored, np.cumsum(sizes) - sizes, sizes, plain, tail_sizes)
+    return joined.view(np.uint8), sizes + tail_sizes
 
 
 def _blocks_of_chunks(

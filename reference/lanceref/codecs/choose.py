@@ -205,7 +205,9 @@ def number_codec(numbers: Unsigned, version: FileVersion) -> NumberCodec:
     if version >= V2_2:
         least = min(raw, packed) - rle_encode.HEADER_BYTES
         if run_bytes(numbers, least)[1] < least:
-            return NumberCodec(rle_encode.rle_encoding(bits), rle_encode.encode_block)
+            return NumberCodec(
+                rle_encode.rle_encoding(bits), rle_encode.encode_block, rle_encode.encode_blocks
+            )
     if width >= bits or packed > raw or (packed == raw and width):
         return NumberCodec(flat_encoding(bits), _plain_bytes)
     if is_small:

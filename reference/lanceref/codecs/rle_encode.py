@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import Unsigned
-from lanceref.codecs.encoded import MiniBlocks, flat_encoding
+from lanceref.codecs.encoded import MiniBlocks, Part, flat_encoding
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 HEADER_BYTES = 8
@@ -37,18 +37,17 @@ class Runs:
     lengths: NDArray[np.int64]
 
 
-def starts_of(values: Unsigned) -> NDArray[np.int64]:
-    """Return where runs begin; the first is 0."""
-    if not len(values):
-        return np.zeros(0, np.int64)
-    return np.append(0, np.flatnonzero(values[1:] != values[:-1]) + 1)
+def starts_of(values: Unsigned, cuts: NDArray[np.int64] = NO_CUTS) -> NDArray[np.int64]:
+    """Return where runs begin, at the positions `cuts` in any case; the first is 0."""
+    begins = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    begins[cuts[cuts < len(values)]] = True
+    return np.flatnonzero(begins)
 
 
 def runs_of(values: Unsigned, cuts: NDArray[np.int64], max_run: int = MAX_RUN) -> Runs:
     """Return the runs of `values`, cut also at the positions `cuts`."""
-    starts = starts_of(values)
-    if len(cuts):
-        starts = np.union1d(starts, cuts[cuts < len(values)])
+    starts = starts_of(values, cuts)
     lengths = np.diff(starts, append=len(values))
     if not len(lengths) or lengths.max() <= max_run:
         return Runs(values[starts], lengths)
@@ -90,7 +89,24 @@ def encode_mini(
 
 def encode_block(values: Unsigned) -> NDArray[np.uint8]:
     """Encode one buffer: u64 bytes of the run values, the run values, the lengths."""
-    runs = runs_of(values, np.zeros(0, np.int64))
-    stored = np.ascontiguousarray(runs.values).view(np.uint8)
-    header = np.array([len(stored)], "<u8").view(np.uint8)
-    return np.concatenate([header, stored, runs.lengths.astype(np.uint8)])
+    return encode_blocks(values, np.array([len(values)]))[0]
+
+
+def encode_blocks(values: Unsigned, counts: NDArray[np.int64]) -> Part:
+    """Encode chunks of `counts` values, each as `encode_block` does; return bytes and sizes."""
+    width, ends = values.dtype.itemsize, np.cumsum(counts)
+    runs = runs_of(values, ends - counts)
+    begins = np.cumsum(runs.lengths) - runs.lengths
+    first = np.searchsorted(begins, ends - counts)
+    per_chunk = np.searchsorted(begins, ends) - first
+    sizes = HEADER_BYTES + per_chunk * (width + 1)
+    at = np.cumsum(sizes) - sizes
+    out = np.empty(int(sizes.sum()), np.uint8)
+    header = (per_chunk * width).astype("<u8").view(np.uint8).reshape(-1, HEADER_BYTES)
+    out[at[:, None] + np.arange(HEADER_BYTES)] = header
+    numbers, body = np.arange(len(begins)), at + HEADER_BYTES
+    value_at = np.repeat(body - first * width, per_chunk) + numbers * width
+    stored = np.ascontiguousarray(runs.values).view(np.uint8).reshape(-1, width)
+    out[value_at[:, None] + np.arange(width)] = stored
+    out[np.repeat(body + per_chunk * width - first, per_chunk) + numbers] = runs.lengths
+    return out, sizes

@@ -4,7 +4,14 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 from lanceref.codecs.compressive import decode_block
-from lanceref.codecs.rle_encode import encode_block, encode_mini, rle_encoding, runs_of, starts_of
+from lanceref.codecs.rle_encode import (
+    encode_block,
+    encode_blocks,
+    encode_mini,
+    rle_encoding,
+    runs_of,
+    starts_of,
+)
 
 from .encoded_runs import decoded
 from .runs import cursor_of
@@ -43,6 +50,15 @@ def test_runs_of_chunks_come_back(values, log):
     back = decoded(encode_mini(numbers, counts))
 
     assert back.data.view("<u2").tolist() == numbers.tolist()
+
+
+def test_blocks_of_runs_stand_one_after_another():
+    """Three chunks, one of them empty: runs end with the chunk, a long one is cut at 255."""
+    data, sizes = encode_blocks(np.array([5] * 3 + [6] + [6] * 300, "<u2"), np.array([4, 0, 300]))
+
+    assert [14, 8, 14] == sizes.tolist()
+    assert [4, 5, 6, 3, 1] == [*data[:1], *data[8:12].view("<u2"), *data[12:14]]
+    assert [0, 4, 6, 6, 255, 45] == [data[14], data[22], *data[30:34].view("<u2"), *data[34:]]
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=900))
