@@ -44,10 +44,12 @@ from lanceref.table.versions import open_named
 from lanceref.txn.apply import encode_next
 from lanceref.txn.conflict import Verdict, can_merge_deletions, operation_of, verdict
 from lanceref.txn.gone import assumed
+from lanceref.txn.index_entries import moved_fragments
 from lanceref.txn.making import Staged
 from lanceref.txn.overlay import covers_any
 from lanceref.txn.past import StoredPast
 from lanceref.txn.rebase import rebase
+from lanceref.txn.touched import fragments_of
 from lanceref.txn.transaction import FOLDER, open_transaction, transaction_name, write_transaction
 
 RETRIES = 20
@@ -207,11 +209,11 @@ def _fit(
     for name in since:
         manifest = before if name == names[-1] else open_named(store, name, ctx)
         other = transaction_of(store, manifest, ctx)
-        _check(staged, other, name.version)
+        _check(staged, other, name.version, before)
         theirs.extend([] if other is None else [other])
     if len(since) < before.version - ours.read_version:
         held = assumed(staged, before)  # L.txn.conflict.gone
-        _check(staged, held, before.version)
+        _check(staged, held, before.version, before)
         theirs.extend([] if held is None else [held])
     return rebase(store, staged, theirs, before, past)
 
@@ -230,7 +232,7 @@ def _since(store: Store, names: list[VersionName], version: int) -> list[Version
     return since
 
 
-def _check(staged: Staged, theirs: Transaction | None, version: int) -> None:
+def _check(staged: Staged, theirs: Transaction | None, version: int, latest: Manifest) -> None:
     """Refuse to commit over `theirs` where both cannot stand. Raises CommitConflict."""
     ours = staged.transaction
     found = verdict(ours, theirs)
@@ -243,8 +245,18 @@ def _check(staged: Staged, theirs: Transaction | None, version: int) -> None:
             return
         if theirs.HasField("data_overlay") and not covers_any(theirs.data_overlay, rows):
             return  # L.txn.conflict.overlay
+    if again and theirs is not None and _is_led_on(ours, theirs, latest):
+        return
     other = operation_of(theirs) or "an unknown operation"
     raise CommitConflict(operation_of(ours), other, version, retryable=again)
+
+
+def _is_led_on(ours: Transaction, theirs: Transaction, latest: Manifest) -> bool:
+    """Return whether new indices are over rows that moved, and the table says where they went."""
+    if not (ours.HasField("create_index") and theirs.HasField("rewrite")):
+        return False
+    moved = moved_fragments(latest.indices)  # L.txn.conflict.index
+    return fragments_of(theirs).issubset(moved)
 
 
 def transaction_of(store: Store, manifest: Manifest, ctx: Context) -> Transaction | None:

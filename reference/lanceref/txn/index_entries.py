@@ -87,6 +87,16 @@ def bring_forward(indices: Sequence[table_pb2.IndexMetadata]) -> None:
             set_covered(index, bitmap)
 
 
+def moved_fragments(indices: Sequence[table_pb2.IndexMetadata]) -> BitMap:
+    """Return the fragments of which an entry among them says where their rows went."""
+    found = BitMap()
+    for reuse in indices:
+        if reuse.name == REUSE_INDEX:
+            for version in parse_details(reuse.index_details.value).inline.versions:
+                found |= BitMap([one.id for group in version.groups for one in group.old_fragments])
+    return found
+
+
 def parse_details(data: bytes) -> FragmentReuseIndexDetails:
     """Return the message of the entry. Raises BadProto."""
     place = Place("index", 0, len(data))

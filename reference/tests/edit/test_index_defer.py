@@ -6,7 +6,7 @@ import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.edit import index_defer
-from lanceref.errors import OperationRefused
+from lanceref.errors import CommitConflict, OperationRefused
 from lanceref.index.fragment_reuse import NAME, content_of
 
 TABLE = pa.table({"i": [n * 7 % 50 for n in range(600)], "z": range(600)})
@@ -99,3 +99,57 @@ def test_the_oracle_finds_the_rows(tmp_path):
     covered = {one["name"]: list(one["fragment_ids"]) for one in theirs.list_indices()}
     own = {one["name"]: list(one["fragment_ids"]) for one in lanceref.dataset(path).list_indices()}
     assert covered == own
+
+
+def behind(module, path: str) -> list[int]:
+    """Index a version before a compaction that left other indices as they are; return its rows."""
+    dataset = module.dataset(path)
+    version = dataset.version
+    dataset.optimize.compact_files(target_rows_per_fragment=10, defer_index_remap=True)
+    module.dataset(path, version=version).create_scalar_index("b", "BITMAP", name="late")
+    return [*led_on(path)]
+
+
+def led_on(path: str) -> list[int]:
+    """Return the fragments that the index covers."""
+    indices = lanceref.dataset(path)._snapshot.indices.known
+    (late,) = (one for one in indices if one.name == "late")
+    return list(late.segments[0].covers)
+
+
+def ten_fragments(root) -> str:
+    """Write ten fragments, of which two rows are deleted, and an index over one column."""
+    table = pa.table({"a": range(40), "b": [number % 3 for number in range(40)]})
+    dataset = lanceref.write_dataset(table, root / "t", max_rows_per_file=4)
+    dataset.create_scalar_index("a", "BTREE")
+    dataset.delete("a in (5, 21)")
+    return dataset.uri
+
+
+def test_an_index_of_rows_that_moved_meanwhile_is_led_on(tmp_path):
+    """The table says where they went: it covers the new fragments, and finds what a scan does."""
+    path = ten_fragments(tmp_path)
+
+    assert [10, 11, 12] == behind(lanceref, path)
+    dataset = lanceref.dataset(path)
+    found = dataset.to_table(filter="b = 2")["a"].to_pylist()
+    assert found == dataset.to_table(filter="b = 2", use_scalar_index=False)["a"].to_pylist()
+    assert "late" in dataset.scanner(filter="b = 2").explain_plan()
+
+
+def test_without_an_entry_that_leads_on_it_is_refused(tmp_path):
+    """No index was there, so nobody has said where rows went."""
+    path = ten_fragments(tmp_path)
+    lanceref.dataset(path).drop_index("a_idx")
+    with pytest.raises(CommitConflict):
+        behind(lanceref, path)
+
+
+@pytest.mark.oracle
+def test_the_oracle_leads_such_an_index_on(tmp_path):
+    """To the same fragments."""
+    import lance
+
+    assert behind(lance, ten_fragments(tmp_path / "o")) == behind(
+        lanceref, ten_fragments(tmp_path / "u")
+    )
