@@ -49,7 +49,7 @@ OTHER_END = {"little": "big", "big": "little"}
 CALLS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
 _LITTLE = re.compile(r"<[uifc]\d")
 _CHECK = re.compile(r"_?check(_|$)|_?require(_|$)|_?bound(_|$)")
-_ASIDE = re.compile(r"(\w+\.)*ctx\.(at|leaf|group)|Place")
+_ASIDE = re.compile(r"(\w+\.)*\w*ctx\.(at|leaf|group)|Place")
 """Calls that say where something is, to errors and to `explain`."""
 
 _WORDS = frozenset({"found", "wanted"})
