@@ -86,6 +86,8 @@ _POSTING = (
 )  # fmt: skip
 
 _HASH = (
+    fault("ngram/plain", "token-twice", "a token that stands twice", "L.index.ngram.order",
+          values("ngram_postings.lance", "tokens", words(0x3C9C, width=4), 4)),
     lint(_HASHES, "document-next", "the number one behind the last document",
          "L.index.minhash.bands", values(_BANDS, "doc_id", words(10, width=4), 0)),
     lint(_HASHES, "keys-fall", "a band that falls", "L.index.minhash.bands",
@@ -135,6 +137,8 @@ _FILES = (
                 "L.codec.general.size", SpanPatch(("uncompressed size",), _plus(1))),
     edits.fault("file/2.2/packed-struct/variable", "short", "rows that end before their field",
                 "L.codec.packed-struct.row", page(_wider)),
+    edits.fault("file/2.1/dictionary/string", "utf8", "an item that goes on and never began",
+                "L.page.leaf.utf8", edits.byte("bytes", at=0, new=0x80)),
     edits.fault("file/2.1/dictionary/string", "deep", "structs nested 66 deep",
                 "L.file.schema.children", descriptor(_deep)),
 )  # fmt: skip

@@ -155,6 +155,11 @@ def _nesting(v: str) -> list[Positive]:
               (_mini(v), "rep", "chunks")),
         _case(v, "fixed-size-list/nullable-items", "vectors: a bitmap of items before the items",
               c.VECTORS, ("L.page.leaf.dimension",), (_mini(v), "fixed_size_list")),
+        _case(v, "fixed-size-list/many-items", "vectors: a bitmap of items of many bytes",
+              pa.array([[None if (3 * i + j) % 7 == 0 else i * j for j in range(3)]
+                        for i in range(50)], pa.list_(pa.int16(), 3)),
+              ("L.page.leaf.dimension", "L.codec.fixed-size-list.bitmap"),
+              (_mini(v), "fixed_size_list", "flat")),
         _case(v, "fixed-size-list/nested", "vectors of vectors, nulls at every level",
               c.NESTED_VECTORS, ("L.page.leaf.dimension",), (_mini(v), "fixed_size_list")),
         _case(v, "packed-struct/fixed", "a packed struct: rows of 2 + 4 + 1 bytes",
