@@ -62,7 +62,7 @@ def create_index(making: Making) -> None:
 
 
 def bring_forward(indices: Sequence[table_pb2.IndexMetadata]) -> None:
-    """Put in every entry the fragments that now hold the rows of those it covers.
+    """Put in every entry, its own too, the fragments that now hold the rows of those it covers.
 
     A compaction that left indices as they are has said so in an entry of its own; where its
     message is in a file of its own the entries stay as they are.
@@ -79,7 +79,7 @@ def bring_forward(indices: Sequence[table_pb2.IndexMetadata]) -> None:
         ]
         for index in indices:
             bitmap = covered(index)
-            if bitmap is None or index is reuse:
+            if bitmap is None:
                 continue
             for old, new in groups:
                 if old and bitmap.issuperset(BitMap(old)):

@@ -8,6 +8,7 @@ import pytest
 from lanceref.edit import index_defer
 from lanceref.errors import CommitConflict, OperationRefused
 from lanceref.index.fragment_reuse import NAME, content_of
+from lanceref.txn.index_entries import covered
 
 TABLE = pa.table({"i": [n * 7 % 50 for n in range(600)], "z": range(600)})
 CONDITIONS = ("i = 3", "i > 40", "not (i = 3)", "z between 100 and 120")
@@ -153,3 +154,28 @@ def test_the_oracle_leads_such_an_index_on(tmp_path):
     assert behind(lance, ten_fragments(tmp_path / "o")) == behind(
         lanceref, ten_fragments(tmp_path / "u")
     )
+
+
+def after_two_compactions(module, path: str) -> list[list[int]]:
+    """Compact twice, and delete a row after each; return the fragments that each entry names."""
+    for rows in (10, 40):
+        module.dataset(path).optimize.compact_files(
+            target_rows_per_fragment=rows, defer_index_remap=True
+        )
+        module.dataset(path).delete(f"a = {rows}")
+    entries = lanceref.dataset(path)._snapshot.manifest.indices
+    return [list(covered(entry) or ()) for entry in sorted(entries, key=lambda one: one.name)]
+
+
+def test_the_entry_that_leads_on_is_led_on_itself(tmp_path):
+    """Fragments 10 to 12 of the first compaction are 13 after the second."""
+    assert [[13], [13]] == after_two_compactions(lanceref, ten_fragments(tmp_path))
+
+
+@pytest.mark.oracle
+def test_the_oracle_leads_its_entry_on_too(tmp_path):
+    """Both name the same fragments."""
+    import lance
+
+    theirs, ours = (ten_fragments(tmp_path / name) for name in ("o", "u"))
+    assert after_two_compactions(lance, theirs) == after_two_compactions(lanceref, ours)
