@@ -131,9 +131,10 @@ class MinHashSearch:
 
 
 def _index_of(snapshot: Snapshot, path: str) -> Index:
-    """Return the index of a column. Raises QueryRefused."""
+    """Return the index of a column that covers a fragment. Raises QueryRefused."""
+    live = BitMap([rows.fragment.id for rows in snapshot.fragments])
     for index in snapshot.indices.by_path.get(path, ()):
-        if index.kind.name == KIND and any(segment.covers for segment in index.segments):
+        if index.kind.name == KIND and any(segment.covers & live for segment in index.segments):
             return index
     raise QueryRefused(
         f'No MinHash LSH index found for column {path}; create a "minhashlsh" scalar index on '

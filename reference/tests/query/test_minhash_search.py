@@ -93,3 +93,33 @@ def test_only_pages_of_its_bands_are_read(tmp_path):
     (segment,) = dataset._snapshot.indices.segments
     whole = sum(file.size_bytes for file in segment.entry.files)
     assert opened.io_stats_incremental().read_bytes * 3 < whole
+
+
+def emptied(root, *, whole: bool) -> str:
+    """Write two fragments, an index over the first or both, and delete what it covers."""
+    table = pa.table({"i": range(8), "s": ["red fox", "brown cow"] * 4})
+    dataset = lanceref.write_dataset(table, root / "t", max_rows_per_file=4)
+    dataset.create_scalar_index("s", "MINHASHLSH")
+    if not whole:
+        dataset.insert(table)
+    dataset.delete("_rowoffset < 8")
+    return dataset.uri
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_an_index_of_fragments_that_are_gone_is_none(whole, tmp_path):
+    """Whether others are left or not: nobody says how rows are signed."""
+    path = emptied(tmp_path, whole=whole)
+    with pytest.raises(ValueError, match="No MinHash LSH index found"):
+        lanceref.dataset(path).to_table(nearest=MinHashQuery("red fox", "s"))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_oracle_finds_no_such_index(whole, tmp_path):
+    """It raises the same."""
+    import lance
+
+    path = emptied(tmp_path, whole=whole)
+    with pytest.raises(ValueError, match="No MinHash LSH index found"):
+        lance.dataset(path).to_table(nearest=lance.query.MinHashQuery("red fox", "s"))
