@@ -131,7 +131,9 @@ class Cleanup(OpenTable):
         if older_than is None and retain_versions is None and versions is None:
             older_than = DEFAULT_AGE
         if retain_versions is not None and unsigned(retain_versions) == 0:
-            raise CleanupRefused("retain_versions must be greater than 0, got 0")
+            raise CleanupRefused(
+                "Invalid user input: retain_versions must be greater than 0, got 0"
+            )
         names = list_versions(self._snapshot.store, self._ctx)
         candidates = self._old(names, older_than, retain_versions, versions)
         return self._planned(

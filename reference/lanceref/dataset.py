@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from lanceref.arguments import unsigned
 from lanceref.auto_cleanup import AutoCleanupConfig
 from lanceref.cleanup import Cleanup
 from lanceref.context import Context
@@ -134,6 +135,8 @@ def dataset(
             DeprecationWarning,
             stacklevel=2,
         )
+    for size in (index_cache_size_bytes, metadata_cache_size_bytes, block_size):
+        unsigned(size or 0)
     store = open_table(uri, store_options(storage_options, base_store_params, commit_lock))
     ctx = Context(name_of_uri(store.root), limits=limits)
     snapshot = open_snapshot(store, None if isinstance(version, str) else version, ctx)

@@ -39,8 +39,8 @@ class Compared(History, Reading):
             return DatasetDelta(self, compared_against, self.version)
         if begin_version is None and end_version is None:
             raise DeltaRefused(
-                "Must specify either compared_against_version or both with_begin_version and "
-                "with_end_version"
+                "Invalid user input: Must specify either compared_against_version or both "
+                "with_begin_version and with_end_version"
             )
         if begin_version is None or end_version is None:
             raise DeltaRefused(

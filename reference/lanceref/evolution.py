@@ -172,7 +172,8 @@ class Evolution(OpenTable):
         for field in fields:
             if not field.nullable:
                 raise EvolutionRefused(
-                    f"All-null columns must be nullable, but field '{field.name}' is not."
+                    "Invalid user input: All-null columns must be nullable, but field "
+                    f"'{field.name}' is not."
                 )
         made = new_fields(self._snapshot, pa.schema(fields))
         fragments = [rows.fragment.message for rows in self._snapshot.fragments]

@@ -349,7 +349,9 @@ def _compacted(options: CompactionOptions) -> CompactionRules:
     mode = options.get("compaction_mode")
     if mode is not None and mode not in MODES:
         valid = ", ".join(f'"{one}"' for one in MODES)
-        raise DataRefused(f'Invalid compaction mode "{mode}". Valid values: {valid}')
+        raise DataRefused(
+            f'Invalid user input: Invalid compaction mode "{mode}". Valid values: {valid}'
+        )
     version = options.get("data_storage_version")
     target = options.get("target_rows_per_fragment")
     threshold = options.get("materialize_deletions_threshold")

@@ -57,7 +57,8 @@ def scan_projection(
     """
     asked = _names(schema, columns)
     if len(set(asked)) != len(asked):
-        raise ValueError(f"a column is named twice: {', '.join(asked)}")
+        twice = next(name for name in asked if asked.count(name) > 1)
+        raise ValueError(f"Invalid user input: Duplicate column name: {twice}")
     names = [name for name in asked if name not in system] + list(system)
     fields = project(schema, [name for name in names if name not in SYSTEM_COLUMNS])
     chosen = tuple(name for name in names if name in SYSTEM_COLUMNS)

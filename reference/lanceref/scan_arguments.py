@@ -285,7 +285,9 @@ def _check(limit: object, offset: object, arguments: ScanArguments) -> None:
         if value < least:
             raise ValueError(f"{name} must be non-negative")
     if batch_size is not None and not 1 <= batch_size < 1 << 32:
-        raise ValueError(f"batch_size must be between 1 and 4294967295, got {batch_size}")
+        raise ValueError(
+            f"Invalid user input: batch_size must be between 1 and 4294967295, got {batch_size}"
+        )
     if (arguments.get("batch_readahead") or 1) <= 0 or arguments.get("batch_readahead") == 0:
         raise ValueError("batch_readahead must be greater than 0")
     if (arguments.get("fragment_readahead") or 0) < 0:

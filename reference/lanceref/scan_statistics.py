@@ -57,7 +57,12 @@ class Meter:
             uses.comparisons - used.comparisons,
             hits,
             loaded,
-            all_counts={"index_cache_hits": hits, "index_cache_misses": loaded},
+            all_counts={
+                "iops": requests,
+                "bytes_read": count,
+                "index_cache_hits": hits,
+                "index_cache_misses": loaded,
+            },
         )
 
 

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 DEFAULT_BATCH_SIZE = 8192
 """Rows of a batch when neither the caller nor the environment says."""
 
+LIMITED_COUNT = (
+    "Invalid user input: Cannot use limit/offset with aggregate. Apply limit to the result instead."
+)
+
 SIZE_VARIABLE = "LANCE_DEFAULT_BATCH_SIZE"
 """Variable of the environment that says how many rows a batch has."""
 
@@ -181,7 +185,7 @@ class LanceScanner:
         Raises QueryRefused with a limit or an offset.
         """
         if self._options.limit is not None or self._options.offset is not None:
-            raise QueryRefused("Cannot use limit/offset with aggregate.")
+            raise QueryRefused(LIMITED_COUNT)
         if self._options.condition is None:
             return self._live_rows()
         chosen = chosen_rows(self._fragments, self._options.condition, 0, None)

@@ -22,7 +22,7 @@ from lanceref.query.batches import recut
 from lanceref.query.columns import Computed, bind_columns
 from lanceref.query.filter import Filter, bind_filter
 from lanceref.query.ordering import ordered
-from lanceref.scanner import LanceScanner, ScanOptions
+from lanceref.scanner import LIMITED_COUNT, LanceScanner, ScanOptions
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
@@ -162,7 +162,7 @@ class SearchScanner(LanceScanner):
     def count_rows(self) -> int:
         """Return the number of rows. Raises QueryRefused with a limit or an offset."""
         if self._options.limit is not None or self._options.offset is not None:
-            raise QueryRefused("Cannot use limit/offset with aggregate.")
+            raise QueryRefused(LIMITED_COUNT)
         return len(self.found(None, 0))
 
     def head(self, num_rows: int) -> pa.Table:

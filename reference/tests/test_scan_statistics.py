@@ -28,4 +28,9 @@ def test_reads_of_a_scan_are_told_once():
     assert (one.iops, one.requests, one.bytes_read) == (2, 2, 16)
     assert (one.parts_loaded, one.index_cache_misses, one.index_cache_hits) == (2, 2, 3)
     assert (one.index_comparisons, one.indices_loaded) == (7, 0)
-    assert one.all_counts == {"index_cache_hits": 3, "index_cache_misses": 2}
+    assert one.all_counts == {
+        "iops": 2,
+        "bytes_read": 16,
+        "index_cache_hits": 3,
+        "index_cache_misses": 2,
+    }

@@ -53,7 +53,7 @@ def test_create_never_replaces(tmp_path):
     ("arguments", "error", "text"),
     [
         ({"mode": "other"}, ValueError, "Invalid mode other"),
-        ({"data_storage_version": "9"}, ValueError, "unknown Lance storage version"),
+        ({"data_storage_version": "9"}, ValueError, "Unknown Lance storage version"),
         ({"max_rows_per_file": 0}, ValueError, "at least 1"),
         ({"data_storage_version": "0.1", "max_rows_per_group": 0}, ValueError, "at least 1"),
     ],

@@ -83,7 +83,9 @@ def new_fields(snapshot: Snapshot, schema: pa.Schema) -> tuple[Field, ...]:
             held, given = name_of_type(taken[name]), name_of_type(type_)
             raise EvolutionRefused(f"Type conflicts between {name}({held}) and {name}({given})")
         if name in taken:
-            raise EvolutionRefused(f"Column {name} already exists in the dataset")
+            raise EvolutionRefused(
+                f"Invalid user input: Column {name} already exists in the dataset"
+            )
     return numbered_fields(schema_of(schema).fields, next_field_id(snapshot))
 
 

@@ -92,9 +92,9 @@ def _check_single(source: pa.Table, keys: list[str], changed: Numbers, sources: 
         row = source.select(keys).slice(int(sources[twice[0]]), 1).to_pylist()[0]
         values = ", ".join(f"{name} = {value}" for name, value in row.items())
         raise EditFailed(
-            "Ambiguous merge inserts are prohibited: multiple source rows match the same target "
-            f"row on ({values}). Please ensure each target row is matched by at most one source "
-            "row."
+            "Invalid user input: Ambiguous merge inserts are prohibited: multiple source rows "
+            f"match the same target row on ({values}). Please ensure each target row is matched by "
+            "at most one source row."
         )
 
 

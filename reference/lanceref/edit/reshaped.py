@@ -106,7 +106,8 @@ def check_cast(path: str, held: pa.DataType, wanted: pa.DataType) -> None:
     nested = types.is_nested(held) and types.is_nested(wanted) and _same_shape(held, wanted)
     if not nested and not any(kind(held) and kind(wanted) for kind in kinds) and held != wanted:
         raise EvolutionRefused(
-            f'Cannot cast column "{path}" from {type_name(held)} to {type_name(wanted)}'
+            f'Invalid user input: Cannot cast column "{path}" from {type_name(held)} to '
+            f"{type_name(wanted)}"
         )
 
 

@@ -83,7 +83,7 @@ def version_named(name: str | None) -> FileVersion:
         raise TypeError(f"{type(name).__name__!r} object is not an instance of 'str'")
     version = NAMES.get("stable" if name is None else name.lower())
     if version is None:
-        raise ValueError(f"unknown Lance storage version: {name}")
+        raise ValueError(f"Invalid user input: Unknown Lance storage version: {name}")
     return version
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +13,9 @@ from lanceref.query.casts import Datum, cast
 
 Run = Callable[[pa.RecordBatch], Datum]
 
+KEEPING = ("coalesce", "greatest", "least", "nullif")
+"""Functions that return one of their arguments."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:
@@ -20,7 +23,8 @@ class Bound:
 
     `run` gives an array of a batch's rows or a scalar; `literal` is its value where it has no
     column; `columns` are the names of the columns it reads and `paths` the parts of them, `a.b`;
-    `is_column` says that it is one, and `nullable` that its value can be null.
+    `is_column` says that it is one, and `nullable` that its value can be null. `dictionary` is the
+    type of the result where that is a dictionary of such values.
     """
 
     type: pa.DataType
@@ -30,6 +34,7 @@ class Bound:
     literal: pa.Scalar | None = None
     is_column: bool = False
     nullable: bool = True
+    dictionary: pa.DictionaryType | None = None
 
     def evaluate(self, batch: pa.RecordBatch) -> pa.Array:
         """Return the value of each row of a batch. Raises QueryFailed."""
@@ -40,6 +45,34 @@ class Bound:
         if isinstance(value, pa.Scalar):
             return pa.repeat(value, batch.num_rows)
         return value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+
+
+def kept_dictionary(name: str, arguments: Sequence[Bound]) -> pa.DictionaryType | None:
+    """Return the type of dictionary in which a function returns one of its arguments.
+
+    Of columns and literals, where a column has one: the widest, but only `coalesce` takes several.
+    """
+    if name not in KEEPING:
+        return None
+    found = {one.dictionary for one in arguments if one.dictionary is not None}
+    computed = [one for one in arguments if one.dictionary is None and one.literal is None]
+    if not all(one.is_column for one in computed) or (len(found) > 1 and name != "coalesce"):
+        return None
+    return max(found, key=lambda one: one.index_type.bit_width, default=None)
+
+
+def encoded(bound: Bound) -> Bound:
+    """Return an expression with its values in a dictionary, where that is its result."""
+    type_ = bound.dictionary
+    if type_ is None:
+        return bound
+
+    def run(batch: pa.RecordBatch) -> Datum:
+        values = bound.evaluate(batch).dictionary_encode()
+        indices = values.indices.cast(type_.index_type)
+        return pa.DictionaryArray.from_arrays(indices, values.dictionary)
+
+    return replace(bound, type=type_, run=run)
 
 
 def constant(value: pa.Scalar) -> Bound:

@@ -63,9 +63,14 @@ def bind_columns(given: Mapping[str, str], schema: pa.Schema) -> Computed:
 
 
 def _renamed(one: Bound, schema: pa.Schema) -> tuple[Bound, Mapping[bytes, bytes] | None]:
-    """Return a column, or a field of one, as it is stored, and its metadata; others as they are."""
+    """Return a column, or a field of one, as it is stored, and its metadata.
+
+    What is computed has none, and is as it is, or in a dictionary.
+    """
+    from lanceref.query.bound import encoded  # the parser is slow to import
+
     if not one.is_column:
-        return one, None
+        return encoded(one), None
     (path,) = one.paths
     if path in schema.names:
         field = schema.field(path)

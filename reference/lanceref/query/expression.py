@@ -19,7 +19,15 @@ from sqlglot import exp
 from lanceref.errors import QueryRefused
 from lanceref.query import comparison
 from lanceref.query.arrow_names import arrow_type_named
-from lanceref.query.bound import Bound, apply, as_type, constant, negated, truth
+from lanceref.query.bound import (
+    Bound,
+    apply,
+    as_type,
+    constant,
+    kept_dictionary,
+    negated,
+    truth,
+)
 from lanceref.query.casts import try_cast
 from lanceref.query.coercion import common_type
 from lanceref.query.functions import FUNCTIONS
@@ -127,6 +135,7 @@ class Binder:
             own,
             is_column=True,
             nullable=field.nullable,
+            dictionary=storage if pa.types.is_dictionary(storage) else None,
         )
 
     def _child(self, parent: Bound, name: str) -> Bound:
@@ -311,7 +320,8 @@ class Binder:
             raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))
         arguments = [self._bind(one) for one in tree.expressions]
         nullable = name != "coalesce" or all(one.nullable for one in arguments)
-        return apply(function, *arguments, nullable=nullable)
+        found = apply(function, *arguments, nullable=nullable)
+        return replace(found, dictionary=kept_dictionary(name, arguments))
 
 
 def _conditions(tree: exp.Expr) -> Iterator[exp.Expr]:

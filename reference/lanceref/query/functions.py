@@ -97,6 +97,12 @@ def _nan(value: Datum) -> Datum:
     return pc.is_nan(value)
 
 
+def _coalesce(*values: Datum) -> Datum:
+    """Return the first that is not null; a null of no type is none of them."""
+    typed = [value for value in values if not pa.types.is_null(value.type)]
+    return pc.coalesce(*(typed or values))
+
+
 def _nullif(value: Datum, other: Datum) -> Datum:
     same = pc.fill_null(equal(value, other), False)
     return pc.if_else(same, pa.scalar(None, value.type), value)
@@ -213,7 +219,7 @@ FUNCTIONS: dict[str, Function] = {
     "cbrt": lambda value: pc.power(value, 1 / 3),
     "char_length": pc.utf8_length,
     "character_length": pc.utf8_length,
-    "coalesce": pc.coalesce,
+    "coalesce": _coalesce,
     "concat": _concat,
     "contains": _contains,
     "contains_tokens": contains_tokens,

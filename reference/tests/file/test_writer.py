@@ -23,7 +23,7 @@ def test_the_page_limit_may_come_from_the_environment(monkeypatch):
 @pytest.mark.parametrize("name", ["1", "2", "0.2", "v2", "3.0", ""])
 def test_an_unknown_version_is_refused(tmp_path, name):
     """The names are those of the format, and nothing near them."""
-    with pytest.raises(ValueError, match="unknown Lance storage version"):
+    with pytest.raises(ValueError, match="Unknown Lance storage version"):
         LanceFileWriter(tmp_path / "f", version=name)
 
 

@@ -75,3 +75,54 @@ def test_a_renamed_column_is_what_is_stored():
     rows = computed.batch(batch)
     assert rows.schema == computed.schema
     assert rows.to_pylist() == [{"x": "a", "y": 1, "z": "A"}, {"x": None, "y": None, "z": None}]
+
+
+DICTIONARY = pa.dictionary(pa.int32(), pa.utf8())
+NARROW = pa.dictionary(pa.int8(), pa.utf8())
+WORDS = {"x": ["u", "v", None, "u"], "z": ["u", "v", None, "u"], "y": ["a", None, "c", "u"]}
+KEPT = [
+    ("coalesce(x, 'z')", DICTIONARY, ["u", "v", "z", "u"]),
+    ("coalesce(y, x)", DICTIONARY, ["a", "v", "c", "u"]),
+    ("coalesce(z, x)", DICTIONARY, ["u", "v", None, "u"]),
+    ("coalesce(z, 'q')", NARROW, ["u", "v", "q", "u"]),
+    ("coalesce(null, x)", DICTIONARY, ["u", "v", None, "u"]),
+    ("nullif(x, 'u')", DICTIONARY, [None, "v", None, None]),
+    ("nullif(coalesce(x, 'a'), 'u')", DICTIONARY, [None, "v", "a", None]),
+    ("greatest(x, y)", DICTIONARY, ["u", "v", "c", "u"]),
+    ("least(x, 'v')", DICTIONARY, ["u", "v", "v", "u"]),
+    ("least(x, z)", pa.utf8(), ["u", "v", None, "u"]),
+    ("x = 'u'", pa.bool_(), [True, False, None, True]),
+]
+
+
+def words():
+    """Return words, those of two columns in dictionaries."""
+    types = [("x", DICTIONARY), ("z", NARROW), ("y", pa.utf8())]
+    return pa.table(WORDS).cast(pa.schema(types))
+
+
+@pytest.mark.parametrize(("text", "type_", "wanted"), KEPT)
+def test_a_function_that_returns_an_argument_keeps_its_dictionary(text, type_, wanted):
+    """The widest of several, where it takes such; what is computed is in none."""
+    (batch,) = words().combine_chunks().to_batches()
+    computed = bind_columns({"c": text}, batch.schema)
+    assert computed.schema.field("c").type == type_
+    assert computed.batch(batch)["c"].to_pylist() == wanted
+    upper = bind_columns({"c": "coalesce(upper(x), x)"}, batch.schema)
+    assert upper.schema.field("c").type == pa.utf8()
+
+
+@pytest.mark.oracle
+def test_the_oracle_keeps_the_same_dictionaries(tmp_path):
+    """The same types and values."""
+    import lance
+    import lanceref
+
+    lance.write_dataset(words(), str(tmp_path / "t"))
+    given = {f"c{number}": text for number, (text, _, _) in enumerate(KEPT)}
+    theirs, ours = (
+        library.dataset(str(tmp_path / "t")).to_table(columns=given)
+        for library in (lance, lanceref)
+    )
+    assert theirs.schema.types == ours.schema.types
+    assert theirs.to_pydict() == ours.to_pydict()
