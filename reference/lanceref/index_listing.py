@@ -144,7 +144,7 @@ class IndexListing(OpenTable):
 
     def _described(self, name: str, entries: Sequence[table_pb2.IndexMetadata]) -> IndexDescription:
         live = {rows.fragment.id: rows.num_rows for rows in self._snapshot.fragments}
-        union = BitMap().union(*(covered(entry) or BitMap() for entry in entries))
+        held = [number for entry in entries for number in covered(entry) or ()]
         segments = [_segment(entry) for entry in entries]
         sizes = [one.size_bytes for one in segments if one.size_bytes is not None]
         shown, details = _described(self._snapshot.indices.of(entries[:1]).segments[0])
@@ -152,7 +152,7 @@ class IndexListing(OpenTable):
             name=name,
             type_url=entries[0].index_details.type_url,
             index_type=shown,
-            num_rows_indexed=sum(live.get(number, 0) for number in union),
+            num_rows_indexed=sum(live.get(number, 0) for number in held),
             fields=list(entries[0].fields),
             field_names=self._paths(entries[0]),
             segments=segments,

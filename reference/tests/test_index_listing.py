@@ -138,3 +138,12 @@ def test_the_oracle_follows_addresses_alike(tmp_path):
     made = _deferred(tmp_path)
     before = pa.array([number << 32 | row for number in range(6) for row in range(10)], pa.uint64())
     assert lance.dataset(tmp_path).remap_row_addrs(before) == made.remap_row_addrs(before)
+
+
+def test_rows_that_several_segments_cover_are_counted_for_each(tmp_path):
+    """As pylance counts them: such segments are of early releases."""
+    made = lanceref.write_dataset(pa.table({"a": range(6)}), tmp_path / "t", max_rows_per_file=3)
+    made.create_scalar_index("a", "BTREE")
+    (entry,) = made._snapshot.manifest.indices
+    (described,) = [made._described("a_idx", [entry, entry])]
+    assert described.num_rows_indexed == 12
