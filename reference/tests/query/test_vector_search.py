@@ -179,3 +179,41 @@ def test_the_oracle_passes_over_rows_with_a_vector_of_0(tmp_path):
     for query in ([[1, 0]], [[1, 0], [0, 0]]):
         found = [near(module.dataset(path), query, **asked) for module in (lance, lanceref)]
         assert found[0] == found[1]
+
+
+def compacted(root) -> str:
+    """Write rows with stable ids and an index over them, delete every fourth, and compact."""
+    values = np.random.default_rng(3).normal(size=(1400, 8)).astype("f4")
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), 8)
+    dataset = lanceref.write_dataset(
+        pa.table({"i": range(1400), "v": vectors}),
+        root / "t",
+        max_rows_per_file=500,
+        enable_stable_row_ids=True,
+    )
+    dataset.create_index("v", "IVF_FLAT", num_partitions=1)
+    dataset.delete("i % 4 = 1")
+    dataset.optimize.compact_files(target_rows_per_fragment=3000)
+    return dataset.uri
+
+
+def test_rows_that_a_compaction_dropped_take_no_place(tmp_path):
+    """The index has them still; as many rows are found as are wanted, the nearest that are left."""
+    dataset = lanceref.dataset(compacted(tmp_path))
+    found = near(dataset, np.zeros(8), k=50, nprobes=1)
+
+    assert 50 == len(found)
+    assert found == near(dataset, np.zeros(8), k=50, use_index=False)
+
+
+@pytest.mark.oracle
+def test_the_oracle_counts_rows_that_a_compaction_dropped(tmp_path):
+    """Fewer rows come than are wanted and left; those that come are right."""
+    import lance
+
+    path = compacted(tmp_path)
+    theirs, ours = (
+        near(module.dataset(path), np.zeros(8), k=50, nprobes=1) for module in (lance, lanceref)
+    )
+    assert len(theirs) < 45
+    assert {row for row, _ in theirs} < {row for row, _ in ours}
