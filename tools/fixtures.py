@@ -198,12 +198,13 @@ def _check_report(path: Path, case: Case) -> Iterator[str]:
 def read(path: Path, case: Case) -> tuple[pa.Table, Case]:
     """Read a data file or dataset, as the case says, with the reference: rows and facts."""
     args = case["input"].get("args", {})
-    if "path" in case["input"]:
+    place = "path" if "path" in case["input"] else "uri"
+    if not args and place == "path":
         return LanceFileReader(path).read_all().to_table(), {}
     if not args:
         return lanceref.dataset(path).to_table(blob_handling="all_binary"), {}
     with tempfile.TemporaryDirectory() as scratch:
-        request = {"uri": str(path), "out": f"{scratch}/out.arrow", **args}
+        request = {place: str(path), "out": f"{scratch}/out.arrow", **args}
         facts = adapter().operations[case["requires"]["op"]](request)
         return read_output(Path(facts["out"])).combine_chunks(), facts
 

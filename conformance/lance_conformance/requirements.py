@@ -18,6 +18,9 @@ _ASKING = (
 )
 """Arguments that are claimed by name, and what they are called."""
 
+_PARTS = ("ranges", "rows")
+"""Arguments of a case that is one particular read of a file, claimed by their own name."""
+
 
 def main_operation(case: Case) -> str:
     """Return the operation without which nothing of the case can be asked."""
@@ -60,7 +63,7 @@ def missing(case: Case, claims: Claims) -> str | None:
     for what, words in _ASKING:
         if isinstance(asked.get(what), dict) and not capability.get(what):
             return words
-    return None
+    return next((what for what in _PARTS if what in asked and not capability.get(what)), None)
 
 
 def _steps(case: Case) -> Iterator[tuple[str, ...]]:

@@ -65,6 +65,14 @@ def test_filters_are_claimed_apart(make_case: MakeCase, claims: MakeClaims) -> N
     assert missing(case, claims(dataset__read={"filter": True})) is None
 
 
+def test_single_rows_are_claimed(make_case: MakeCase, claims: MakeClaims) -> None:
+    """A case that asks a file for some rows needs an adapter that gives them."""
+    case = make_case(input={"path": "data.lance", "args": {"rows": ["0", "9"]}})
+
+    assert "rows" == missing(case, claims(file__read={"ranges": True}))
+    assert missing(case, claims(file__read={"rows": True})) is None
+
+
 def test_taking_back_what_was_claimed(make_case: MakeCase) -> None:
     """Refusing the operation, version or type of the case contradicts; another feature does not."""
     case = make_case(requires={"op": "file.read", "file_version": "2.0", "types": ["map"]})
