@@ -138,6 +138,21 @@ class ShardWriter:
         """Return how often and how many rows were written."""
         return {"put_count": self._puts, "wal_flush_count": self._puts, "row_count": self._written}
 
+    def memtable_stats(self) -> dict[str, int]:
+        """Return what is held in memory; all of it is in the log too, none waits to be flushed."""
+        held = () if self._closed else self._unflushed
+        return {
+            "row_count": sum(rows.num_rows for rows in held),
+            "batch_count": len(held),
+            "estimated_size_bytes": sum(rows.nbytes for rows in held),
+            "generation": self._manifest.current_generation,
+            "durable_batch_count": self._puts,
+            "pending_wal_batch_count": 0,
+            "pending_wal_row_count": 0,
+            "frozen_count": 0,
+            "frozen_bytes": 0,
+        }
+
     def lsm_scanner(self, shard_snapshots: Sequence[ShardSnapshot] | None = None) -> LsmScanner:
         """Describe a scan that has everything written here. Raises OperationRefused."""
         own = ShardSnapshot(self.shard_id)

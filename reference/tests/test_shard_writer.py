@@ -128,3 +128,34 @@ def test_each_library_goes_on_where_the_other_stopped(dataset, order):
         result = scan.with_row_address().with_memtable_gen().to_table()
         found.append((result.schema, sorted(map(str, result.to_pylist()))))
     assert found[0] == found[1]
+
+
+def test_what_is_in_memory_is_told(dataset):
+    """Rows of every put, until the writer is closed; nothing waits to be made durable."""
+    writer = dataset.mem_wal_writer(str(SHARD))
+    assert writer.memtable_stats()["row_count"] == 0
+    writer.put(table((2, "B"), (9, "n")))
+    writer.put(table((9, "N")))
+    told = writer.memtable_stats()
+    assert (told["row_count"], told["batch_count"], told["durable_batch_count"]) == (3, 2, 2)
+    assert (told["generation"], told["pending_wal_row_count"], told["frozen_bytes"]) == (1, 0, 0)
+    assert told["estimated_size_bytes"] > 0
+    writer.close()
+    told = writer.memtable_stats()
+    assert (told["row_count"], told["batch_count"], told["estimated_size_bytes"]) == (0, 0, 0)
+
+
+@pytest.mark.oracle
+def test_the_oracle_tells_the_same_of_what_is_in_memory(dataset):
+    """But for how many bytes it estimates."""
+    import lance
+
+    told = []
+    for library, shard in ((lance, uuid.UUID(int=1)), (lanceref, uuid.UUID(int=2))):
+        writer = library.dataset(dataset.uri).mem_wal_writer(str(shard))
+        writer.put(table((2, "B"), (9, "n")))
+        told.append(writer.memtable_stats())
+        writer.close()
+    theirs, ours = told
+    ours.pop("estimated_size_bytes")
+    assert ours == {name: theirs[name] for name in ours}
