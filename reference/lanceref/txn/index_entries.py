@@ -62,10 +62,11 @@ def create_index(making: Making) -> None:
 
 
 def bring_forward(indices: Sequence[table_pb2.IndexMetadata]) -> None:
-    """Put in every entry, its own too, the fragments that now hold the rows of those it covers.
+    """Put in every entry the fragments that now hold the rows of those it covers.
 
-    A compaction that left indices as they are has said so in an entry of its own; where its
-    message is in a file of its own the entries stay as they are.
+    A compaction that left indices as they are has said so in an entry of its own, which names the
+    new fragments itself; others do where they cover all of a group. Where its message is in a file
+    of its own the entries stay as they are.
     """
     for reuse in indices:
         if reuse.name != REUSE_INDEX:
@@ -82,7 +83,8 @@ def bring_forward(indices: Sequence[table_pb2.IndexMetadata]) -> None:
             if bitmap is None:
                 continue
             for old, new in groups:
-                if old and bitmap.issuperset(BitMap(old)):
+                own = bitmap.intersect(BitMap(old)) if index is reuse else False
+                if own or (old and bitmap.issuperset(BitMap(old))):
                     bitmap = (bitmap - BitMap(old)) | BitMap(new)
             set_covered(index, bitmap)
 
