@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from lanceref.errors import IndexNotFound, QueryRefused
-from lanceref.index.fulltext.inverted import INVERTED
 from lanceref.index.kind import Warmable
+from lanceref.index_request import INVERTED_DETAILS
 from lanceref.opened import OpenTable
 from lanceref.query.chosen_segments import parsed_ids
 
@@ -42,7 +42,7 @@ class IndexUse(OpenTable):
             raise IndexNotFound(
                 f"Lance index not found: name={name}, segment_ids=[{', '.join(missing)}]"
             )
-        if with_position and index.kind.details != INVERTED.details:
+        if with_position and index.kind.details != INVERTED_DETAILS:
             raise QueryRefused(
                 "FTS prewarm options are only supported for inverted indices, got "
                 f"{index.kind.shown}"
