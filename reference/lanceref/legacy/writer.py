@@ -21,7 +21,6 @@ from lanceref.errors import DataRefused, LegacyRefused
 from lanceref.file.file_writer import column_of
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_write import field_message
-from lanceref.file.stored import stored_form
 from lanceref.legacy.bounds import Bounds, bounds_of
 from lanceref.legacy.dictionary import encode_dictionaries
 from lanceref.legacy.footer import write_footer
@@ -82,8 +81,8 @@ class LegacyWriter:
         dictionary than before, or text that is no json.
         """
         fields = self._schema.fields
-        arrays = [stored_form(column_of(batch, one, null_structs=False), one) for one in fields]
-        names = [field.name for field in self._schema.fields]
+        arrays = [column_of(batch, field, null_structs=False) for field in fields]
+        names = [field.name for field in fields]
         queued = pa.RecordBatch.from_arrays(arrays, names=names)
         while queued.num_rows:
             waiting = sum(part.num_rows for part in self._queued)

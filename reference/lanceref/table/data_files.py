@@ -150,7 +150,7 @@ def _groups(batches: Iterable[pa.RecordBatch], group_rows: int) -> Iterator[pa.R
             waiting.append(part)
             start, room = start + part.num_rows, room - part.num_rows
             if not room:
-                yield pa.concat_batches(waiting)
+                yield waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting)
                 waiting, room = [], group_rows
     if waiting:
         yield pa.concat_batches(waiting)
