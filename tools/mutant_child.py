@@ -195,7 +195,9 @@ def _judge(
     root: Path, changed: Mapping[str, CodeType], ids: Sequence[str], tell: Callable[[str], None]
 ) -> None:
     sys.meta_path.insert(0, Changed(changed))
-    _ask(_runner(root, ids), ids, tell)
+    run = _runner(root, ids)
+    _ask(run, ids, tell)
+    shutil.rmtree(run.scratch, ignore_errors=True)
 
 
 def _ask(
@@ -229,6 +231,7 @@ def _trace(root: Path, tell: Callable[[str], None]) -> None:
         if run(case_id) != "pass":
             failing.append(case_id)
     tracer.stop()
+    shutil.rmtree(run.scratch, ignore_errors=True)
     data = tracer.get_data()
     lines = {
         Path(name).relative_to(root).as_posix(): {
