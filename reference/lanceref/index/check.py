@@ -17,6 +17,8 @@ from lanceref.index.fragment_reuse import check_reuse
 from lanceref.index.indices import Index, Indices, declared_kind, kind_of
 from lanceref.index.memwal.log_check import check_log
 from lanceref.index.segment import Segment
+from lanceref.legacy.check import check_legacy
+from lanceref.legacy.footer import is_legacy
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.check import open_checked
@@ -112,9 +114,13 @@ def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
         if not file.path.endswith(".lance"):
             continue
         with ctx.piece():
-            opened = segment.file(file.path)
-            if deep:
-                check_file(opened.source, opened.ctx)
+            source = segment.source(file.path)
+            if not is_legacy(source):
+                opened = segment.file(file.path)
+                if deep:
+                    check_file(opened.source, opened.ctx)
+            elif deep:
+                check_legacy(source, segment.within(file.path))
     kind = kind_of(segment.entry)
     if kind is not None and segment.built and _broken(ctx) == known:
         with ctx.piece():

@@ -5,7 +5,8 @@ length, those between two zones belong to neither.
 
 Layout: of each zone fragment_id, zone_start (row offset) and zone_length, u64, by fragment and
 start. The rows that are null are a RowAddrTreeMap, by address, in the global buffer that the
-metadata null_bitmap names.
+metadata null_bitmap names; releases before 5 do not write it, and which rows are null is then
+left to the data.
 
 Clauses: L.index.zones.order, L.index.zones.nulls
 """
@@ -101,9 +102,25 @@ def encode_nulls(parts: Sequence[Keys]) -> bytes:
     return encode_row_set(row_set(np.concatenate([NO_KEYS, *parts])))
 
 
-def read_nulls(file: IndexFile) -> RowSet:
-    """Return the rows that are null, by address. Raises FormatError."""
+def read_nulls(file: IndexFile) -> RowSet | None:
+    """Return the rows that are null, by address, None where nothing says. Raises FormatError."""
+    if NULLS not in file.metadata:
+        return None
     return parse_row_set(file.buffer(file.number(NULLS)))  # L.index.zones.nulls
+
+
+def nulls_left(file: IndexFile, moved: Moved) -> Keys | None:
+    """Return the rows that are null and left, None where nothing says. Raises FormatError."""
+    nulls = read_nulls(file)
+    return None if nulls is None else moved(nulls.keys)[1]
+
+
+def nulls_stored(nulls: Sequence[Keys | None]) -> tuple[dict[str, str], list[bytes]]:
+    """Return metadata and global buffers for rows that are null, none unless all are known."""
+    known = [one for one in nulls if one is not None]
+    if len(known) < len(nulls):
+        return {}, []
+    return {NULLS: f"{NULL_BUFFER}"}, [encode_nulls(known)]
 
 
 def read_spans(file: IndexFile) -> Spans:

@@ -23,6 +23,9 @@ from lanceref.proto import index_details_pb2
 FORMATS = (1, 2, 3)
 DEFAULT_FORMAT = 2
 
+VARINTS = "varint_delta_v1"
+"""Codec of the last blocks of all formats but 1; where 2 came up, it was all that told it."""
+
 FORMAT_VARIABLE = "LANCE_FTS_FORMAT_VERSION"
 """Variable of the environment that says in which format indices are built."""
 
@@ -107,7 +110,7 @@ class Settings:
             "format_version": f"{self.format_version}",
         }
         if self.format_version > 1:
-            found["posting_tail_codec"] = "varint_delta_v1"
+            found["posting_tail_codec"] = VARINTS
             if self.analysis.with_position:
                 found |= {
                     "positions_layout": "shared_stream_v2",
@@ -275,7 +278,8 @@ def parse_analysis(text: str, place: Place) -> Analysis:
 def parse_settings(metadata: Mapping[str, str], place: Place) -> Settings:
     """Parse the metadata of `metadata.lance`. Raises FormatError, UnknownVersion."""
     analysis = parse_analysis(metadata.get("params", "{}"), place)
-    version = metadata.get("format_version", "1")
+    unsaid = "2" if metadata.get("posting_tail_codec") == VARINTS else "1"
+    version = metadata.get("format_version", unsaid)
     if version not in map(str, FORMATS):  # L.index.fts.format-version
         raise UnknownVersion(
             "L.index.fts.format-version", place, found=version[:40], wanted="1, 2 or 3"

@@ -59,8 +59,8 @@ class BloomFilter:
         """The words of all filters: [zones, blocks, 8]."""
         return read_filters(self._file)
 
-    def search(self, predicate: Predicate) -> Found:
-        """Return the zones that may hold one of some values, or the rows that are null."""
+    def search(self, predicate: Predicate) -> Found | None:
+        """Return the zones that may hold one of some values, or the rows that are null if known."""
         if isinstance(predicate, IsNull):
             return zones.read_nulls(self._file)
         assert isinstance(predicate, Among)
@@ -118,7 +118,7 @@ def _rows(training: Training, items: int, size: int) -> tuple[list[Row], list[Ke
 
 def _write(
     rows: Sequence[Row],
-    nulls: Sequence[Keys],
+    nulls: Sequence[Keys | None],
     items: int,
     probability: str,
     writer: SegmentWriter,
@@ -128,13 +128,10 @@ def _write(
         pa.array([has_null for _, has_null, _ in rows], pa.bool_()),
         pa.array([data for _, _, data in rows], pa.binary()),
     ]
-    metadata = {
-        "bloomfilter_item": f"{items}",
-        "bloomfilter_probability": probability,
-        zones.NULLS: f"{zones.NULL_BUFFER}",
-    }
+    named, buffers = zones.nulls_stored(nulls)
+    metadata = {"bloomfilter_item": f"{items}", "bloomfilter_probability": probability, **named}
     batch = pa.record_batch(columns, schema=SCHEMA)
-    writer.write_file(FILE, SCHEMA, [batch], metadata, [zones.encode_nulls(nulls)])
+    writer.write_file(FILE, SCHEMA, [batch], metadata, buffers)
     return Built(index_pb2.BloomFilterIndexDetails(), 0)
 
 
@@ -159,7 +156,8 @@ def rewrite(
     """Write what is left of segments, and new rows, as one segment."""
     file = segments[0][0].file(FILE)
     items, probability = file.number("bloomfilter_item"), file.text("bloomfilter_probability")
-    rows, nulls = _rows(training, items, bloom.size_for(items, _number(file, probability)))
+    rows, known = _rows(training, items, bloom.size_for(items, _number(file, probability)))
+    nulls: list[Keys | None] = [*known]
     for segment, moved in segments:
         own, spans = segment.file(FILE), zones.read_spans(segment.file(FILE))
         kept = np.flatnonzero(zones.kept_zones(spans, moved))
@@ -169,7 +167,7 @@ def rewrite(
             place = spans.fragments[number], spans.starts[number], spans.lengths[number]
             fragment, start, length = map(int, place)
             rows.append(((fragment, start, length), has_null[number], data[number]))
-        nulls.append(moved(zones.read_nulls(own).keys)[1])
+        nulls.append(zones.nulls_left(own, moved))
     return _write(sorted(rows), nulls, items, probability, writer)
 
 

@@ -40,6 +40,7 @@ from lanceref.proto import index_details_pb2
 
 DATA = "page_data.lance"
 LOOKUP = "page_lookup.lance"
+EARLY_KEYS = "row_ids"
 PAGE_ROWS = 4096
 """Rows of a page unless the index says otherwise."""
 
@@ -99,7 +100,7 @@ class BTree:
                 continue
             uses.load(len(run))
             values = data.read("values", self._type, start, end)
-            yield values, data.numbers("ids", np.uint64, start, end)
+            yield values, data.numbers(keys_column(data), np.uint64, start, end)
 
     def warm(self, *, positions: bool = False) -> int:
         """Keep all pages in memory; return how many. Raises FormatError."""
@@ -154,7 +155,12 @@ def write_btree(values: pa.Array, keys: Keys, rows: int, writer: SegmentWriter) 
 def read_entries(segment: Segment) -> tuple[pa.Array, Keys]:
     """Return all values and keys of a segment."""
     data = segment.file(DATA)
-    return data.read("values"), data.numbers("ids", np.uint64)
+    return data.read("values"), data.numbers(keys_column(data), np.uint64)
+
+
+def keys_column(data: IndexFile) -> str:
+    """Return the name of the column of keys: another one in files of releases around 0.33."""
+    return EARLY_KEYS if EARLY_KEYS in data.names else "ids"
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:

@@ -62,8 +62,8 @@ class ZoneMap:
         self._spans = zones.read_spans(self._file)
         self._valid = nulls < self._spans.lengths
 
-    def search(self, predicate: Predicate) -> Found:
-        """Return the zones where a predicate may be true, or the rows that are null."""
+    def search(self, predicate: Predicate) -> Found | None:
+        """Return the zones where a predicate may be true, or the rows that are null if known."""
         if isinstance(predicate, IsNull):
             return zones.read_nulls(self._file)
         assert isinstance(predicate, OnValues)
@@ -137,7 +137,7 @@ def _is_bounded(type_: pa.DataType) -> bool:
 
 def _write(
     found: Sequence[Bounds],
-    nulls: Sequence[Keys],
+    nulls: Sequence[Keys | None],
     type_: pa.DataType,
     rows: int,
     writer: SegmentWriter,
@@ -159,11 +159,11 @@ def _write(
         pa.array([one.nans for one in found], pa.uint32()),
         *zones.columns_of([one.place for one in found]),
     ]
-    metadata = {"rows_per_zone": f"{rows}", zones.NULLS: f"{zones.NULL_BUFFER}"}
+    named, buffers = zones.nulls_stored(nulls)
     batch = pa.record_batch(columns, schema=schema)
-    writer.write_file(FILE, schema, [batch], metadata, [zones.encode_nulls(nulls)])
+    writer.write_file(FILE, schema, [batch], {"rows_per_zone": f"{rows}", **named}, buffers)
     details = index_details_pb2.ZoneMapIndexDetails(
-        rows_per_zone=rows, use_seeds=_has_seeds(type_), has_null_bitmap=True
+        rows_per_zone=rows, use_seeds=_has_seeds(type_), has_null_bitmap=bool(named)
     )
     return Built(details, 0)
 
@@ -191,10 +191,10 @@ def rewrite(
     """Write what is left of segments, and new rows, as one segment."""
     rows = segments[0][0].file(FILE).number("rows_per_zone")
     found: list[Bounds] = []
-    nulls: list[Keys] = []
+    nulls: list[Keys | None] = []
     for segment, moved in segments:
         found += _kept(segment, moved)
-        nulls.append(moved(zones.read_nulls(segment.file(FILE)).keys)[1])
+        nulls.append(zones.nulls_left(segment.file(FILE), moved))
     for zone in zones.cut_zones(training, rows):
         found.append(bounds_of(zone))
         nulls.append(zone.nulls)
@@ -226,7 +226,7 @@ def check(segment: Segment) -> None:
     file = segment.file(FILE)
     counted = int(file.numbers("null_count", np.uint32).sum(dtype=np.uint64))
     nulls = zones.read_nulls(file)
-    if len(nulls.keys) != counted:
+    if nulls is not None and len(nulls.keys) != counted:
         file.ctx.lint(
             "L.index.zones.nulls",
             file.place,

@@ -142,7 +142,8 @@ def read_graph(
                 wanted="a graph over all vectors, or none of the three",
             )
         return NO_GRAPH
-    _check_offsets(said.offsets, end - start, num_rows, file.place)
+    offsets = level_offsets(said.offsets, end - start)
+    _check_offsets(offsets, end - start, num_rows, file.place)
     if said.entry_point >= num_rows:
         raise OutOfRange(
             "L.index.vector.graph.entry",
@@ -151,7 +152,7 @@ def read_graph(
             wanted="a node",
         )
     rows = _GraphRows(file, start, end, num_rows, distances)
-    levels = [rows.level(*cut) for cut in pairwise(said.offsets) if cut[0] < cut[1]]
+    levels = [rows.level(*cut) for cut in pairwise(offsets) if cut[0] < cut[1]]
     _check_nodes(levels, num_rows, file.place)
     if file.ctx.validating and said.entry_point not in levels[-1].nodes:
         file.ctx.refuse(
@@ -163,6 +164,18 @@ def read_graph(
             )
         )
     return Graph(said.entry_point, tuple(levels))
+
+
+def level_offsets(said: Sequence[int], num_rows: int) -> Sequence[int]:
+    """Return where the levels of a graph of so many rows start, and the end of the last.
+
+    Releases up to 9 count one row too few on each level but the lowest: graphs of theirs have so
+    many rows more than they say.
+    """
+    uncounted = [max(0, number - 1) for number in range(len(said))]
+    if not uncounted or not uncounted[-1] or num_rows - said[-1] != uncounted[-1]:
+        return said
+    return [offset + more for offset, more in zip(said, uncounted, strict=True)]
 
 
 def _check_offsets(offsets: Sequence[int], num_rows: int, num_nodes: int, place: Place) -> None:

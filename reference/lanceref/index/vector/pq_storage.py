@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.cursor import Cursor
 from lanceref.errors import FormatError, IndexRefused, OperationRefused, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.quantizer_metadata import flag, number
@@ -42,6 +43,7 @@ from lanceref.kernels.look_up import Pairs, prepared
 from lanceref.kernels.product_codes import codes_in, columns_from, columns_of, stored_from
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.proto import index_pb2
+from lanceref.wire import parse_message
 
 COLUMN = "__pq_code"
 CLAUSE = "L.index.vector.pq.metadata"
@@ -184,12 +186,23 @@ def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Pla
     """Return the quantizer of a file. Raises FormatError."""
     num_bits = number(given, "nbits", CLAUSE, place)
     count = number(given, "num_sub_vectors", CLAUSE, place)
-    if not isinstance(given.get("codebook_tensor"), list):
-        raise FormatError(CLAUSE, place, found="no codebook_tensor", wanted="a list")
-    position = number(given, "codebook_position", CLAUSE, place)
-    values = parse_tensor(file.message(position, index_pb2.Tensor), place)
+    values = parse_tensor(_tensor(given, file, place), place)
     transposed = flag(given, "transposed", CLAUSE, place)
     return product(model, values, count, num_bits, place, transposed=transposed)
+
+
+def _tensor(given: Mapping[str, object], file: IndexFile, place: Place) -> index_pb2.Tensor:
+    """Return the tensor of the codewords: early releases keep its bytes in the metadata."""
+    octets = given.get("codebook_tensor")
+    if not isinstance(octets, list):
+        raise FormatError(CLAUSE, place, found="no codebook_tensor", wanted="a list")
+    position = number(given, "codebook_position", CLAUSE, place)
+    if position or not octets:
+        return file.message(position, index_pb2.Tensor)
+    if not all(isinstance(one, int) and 0 <= one < 256 for one in octets):
+        raise FormatError(CLAUSE, place, found=f"{str(octets)[:40]}", wanted="bytes")
+    cursor = Cursor(memoryview(bytes(octets)), 0, file.ctx)
+    return parse_message(cursor, index_pb2.Tensor, "codebook", CLAUSE, embedded_in=place)
 
 
 def product(

@@ -140,11 +140,26 @@ def _differing(
             vectors = vectors - quantizer.model.centroids[places]
         errors = [_error(quantizer, one, vectors) for one in (kept, wanted)]
         room = SAME * max(1e-6, float(errors[1].max(initial=0)))
-        yield "L.index.vector.pq.codes", errors[0] > errors[1] + room
+        worse = errors[0] > errors[1] + room
+        if index.head.model.metric == "dot" and worse.any():
+            worse[worse] = ~_greatest(quantizer, kept[pq_storage.COLUMN][worse], vectors[worse])
+            worse &= bool(index.segment.entry.index_details.type_url)  # L.index.vector.pq.codes
+        yield "L.index.vector.pq.codes", worse
     elif isinstance(quantizer, Rotated):
         signs, true = (np.unpackbits(one[SIGNS].view(np.uint8), axis=1) for one in (kept, wanted))
         # the sign of a number near 0 depends on rounding
         yield "L.index.vector.rq.signs", (signs != true).sum(axis=1) > 1
+
+
+def _greatest(quantizer: Product, rows: NDArray[np.generic], vectors: AnyVectors) -> Mask:
+    """Return for vectors [n, d] whether their codes have the greatest products with them."""
+    inner = quantizer.quantizer
+    columns = np.ascontiguousarray(rows.view(np.uint8).T)
+    decoded = inner.decode(codes_in(columns, inner.num_bits)).astype(np.float64)
+    parts = vectors.reshape(len(vectors), len(inner.codebook), -1).astype(np.float64)
+    products = np.einsum("nms,mks->nmk", parts, inner.codebook.astype(np.float64))
+    best, own = products.max(axis=2).sum(axis=1), (vectors * decoded).sum(axis=1)
+    return np.asarray(own >= best - SAME * np.abs(best), np.bool_)
 
 
 def _error(quantizer: Product, rows: Columns, vectors: AnyVectors) -> NDArray[np.float64]:
