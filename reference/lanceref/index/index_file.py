@@ -1,8 +1,8 @@
 """Index files: columns, metadata and buffers in the container of data files.
 
-Every file of an index is a data file of 2.0 or later, of early releases one of 0.1. Its schema's metadata holds parameters as
-text; what is no column lies in global buffers from 1 on. A file is read in parts: what is opened is
-only its end.
+Every file of an index is a data file of 2.0 or later, of early releases one of 0.1. Its schema's
+metadata holds parameters as text; what is no column lies in global buffers from 1 on. A file is
+read in parts: what is opened is only its end.
 
 Clauses: L.index.files.version, L.index.files.column, L.index.files.metadata, L.index.files.buffer,
 L.index.files.size

@@ -6,6 +6,7 @@ from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.tables import (
     again,
     backward,
+    backward_indices,
     blobs,
     commits_columns,
     commits_flags,
@@ -119,6 +120,7 @@ ALL: tuple[Recipe, ...] = (
     *again.POSITIVES,
     *write_ahead.POSITIVES,
     *backward.POSITIVES,
+    *backward_indices.POSITIVES,
     *successions.POSITIVES,
     *histories.POSITIVES,
     *commits_rows.CASES,

@@ -139,8 +139,6 @@ _VALUES = (
          values(_DATA, "ids", b"\4", 40)),
     fault("bitmap/plain", "null", "null in place of a set of rows", "L.index.bitmap.columns",
           nulls(_BITMAP, 1)),
-    lint("bitmap/plain", "order", "keys that do not rise", "L.index.bitmap.order",
-         values(_BITMAP, "keys", b"\0", 8)),
     lint("bitmap/plain", "disjoint", "a row in the sets of two values",
          "L.index.bitmap.disjoint", values(_BITMAP, "bitmaps", b"\1", 140, "bytes")),
     lint("bitmap/plain", "statistics", "another number of keys", "L.index.bitmap.statistics",

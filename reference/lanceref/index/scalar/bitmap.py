@@ -154,7 +154,11 @@ def check_sets(segment: Segment, *, disjoint: bool) -> None:
     order = sorted_order(index.keys)
     if len(run_starts(index.keys)) < len(order) or not np.array_equal(order, np.arange(len(order))):
         file.ctx.lint(
-            "L.index.bitmap.order", file.place, found="keys that do not rise", wanted="rising keys"
+            "L.index.bitmap.order",
+            file.place,
+            found="keys that do not rise",
+            wanted="rising keys",
+            severity="should",
         )
     sets = index.sets(np.arange(len(index.keys)))
     rows = sum(len(one.keys) for one in sets)

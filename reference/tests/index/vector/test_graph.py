@@ -20,6 +20,7 @@ from lanceref.index.vector.graph import (
     NEIGHBOURS,
     graph_rows,
     graph_text,
+    level_offsets,
     parse_graph_text,
     read_graph,
 )
@@ -188,3 +189,18 @@ def test_any_text_is_a_graph_or_refused(tmp_path_factory, said):
     file = file_of(tmp_path_factory.mktemp("g"), rows())
     with suppress(LanceError):
         assert 3 == read_graph(file, said, 0, 4, 3).num_nodes
+
+
+@pytest.mark.parametrize(
+    ("said", "rows", "levels"),
+    [
+        ([0, 10, 13, 13], 13, [0, 10, 13, 13]),
+        ([0, 10, 13, 13], 15, [0, 10, 14, 15]),
+        ([0, 10, 13, 13], 14, [0, 10, 13, 13]),
+        ([0, 10], 10, [0, 10]),
+        ([], 3, []),
+    ],
+)
+def test_rows_that_early_levels_do_not_count(said, rows, levels):
+    """One on each level but the lowest, and only where exactly so many rows are left."""
+    assert levels == list(level_offsets(said, rows))
