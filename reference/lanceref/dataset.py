@@ -28,7 +28,7 @@ from lanceref.indexing import Indexing
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.manifests.opening import open_table
 from lanceref.mem_wal_indexing import MemWalIndexing
-from lanceref.moments import sanitize_ts
+from lanceref.moments import moment
 from lanceref.opened import root_of
 from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
 from lanceref.optimize import DatasetOptimizer
@@ -146,7 +146,7 @@ def dataset(
     if isinstance(version, str):
         return opened.checkout_version(version)
     if asof is not None and version is None:
-        return opened.checkout_version(opened.version_before(sanitize_ts(asof)))
+        return opened.checkout_version(opened.version_before(moment(asof)))
     return opened
 
 

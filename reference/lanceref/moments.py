@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 
 FORM = "%Y-%m-%d %H:%M:%S"
 """How a moment is written as text."""
+
+
+def moment(given: datetime | str) -> datetime:
+    """Return a moment; text may be in the form of ISO 8601. Raises TypeError, ValueError."""
+    if isinstance(given, str):
+        with suppress(ValueError):
+            return datetime.fromisoformat(given)
+    return sanitize_ts(given)
 
 
 def sanitize_ts(ts: datetime | str) -> datetime:

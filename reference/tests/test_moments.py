@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pandas as pd
 import pytest
-from lanceref.moments import sanitize_ts
+from lanceref.moments import moment, sanitize_ts
 
 NOON = datetime(2024, 5, 6, 12, 30, 1)
 
@@ -16,6 +16,14 @@ def test_a_moment_may_be_given_in_several_forms(given):
     """All of them are the same moment, as the standard library has it."""
     assert sanitize_ts(given) == NOON
     assert type(sanitize_ts(given)) is datetime
+
+
+def test_text_may_be_in_the_form_of_iso():
+    """With a T or without, or a day alone."""
+    assert moment("2024-05-06T12:30:01") == moment("2024-05-06 12:30:01") == moment(NOON) == NOON
+    assert moment("2024-05-06") == datetime(2024, 5, 6)
+    with pytest.raises(ValueError, match="Failed to parse"):
+        moment("yesterday")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Index files: columns, metadata and buffers in the container of data files.
 
-Every file of an index is a data file of 2.0 or later, of early releases one of 0.1. Its schema's
-metadata holds parameters as text; what is no column lies in global buffers from 1 on. A file is
-read in parts: what is opened is only its end.
+Every file of an index is a data file of 2.0 or later. Its schema's metadata holds parameters as
+text; what is no column lies in global buffers from 1 on. A file is read in parts: what is opened is
+only its end.
 
 Clauses: L.index.files.version, L.index.files.column, L.index.files.metadata, L.index.files.buffer,
 L.index.files.size
@@ -24,14 +24,11 @@ from lanceref.context import Context
 from lanceref.cursor import MERGE_GAP_BYTES, Cursor, Extent
 from lanceref.errors import FormatError
 from lanceref.file.column_reader import ColumnReader
-from lanceref.file.data_file import DataFile, open_file
+from lanceref.file.data_file import open_file
 from lanceref.file.file_writer import FileWriter
-from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V2_0, FileVersion
 from lanceref.file.writer import page_policy
-from lanceref.legacy.data_file import LegacyFile, open_legacy
-from lanceref.legacy.footer import is_legacy
 from lanceref.storage import Source, Store
 from lanceref.wire import parse_message
 
@@ -58,8 +55,8 @@ class IndexFile:
                     wanted=f"{size_bytes}, as the manifest says",
                 )
             )
-        self._file = open_legacy(source, ctx) if is_legacy(source) else open_file(source, ctx)
-        self._fields = {field.name: field for field in self._schema.fields}
+        self._file = open_file(source, ctx)
+        self._fields = {field.name: field for field in self._file.descriptor.schema.fields}
         self._held: dict[str, ColumnReader] = {}
 
     def hold(self) -> None:
@@ -68,8 +65,6 @@ class IndexFile:
         What follows reads none of them again: whole columns where they are short, and of others
         what says where their rows are.
         """
-        if isinstance(self._file, LegacyFile):
-            return
         pages = {
             name: self._file.columns[self._file.assigned[field.id]].pages
             for name, field in self._fields.items()
@@ -85,17 +80,6 @@ class IndexFile:
             self._held |= {name: file.open_field(self._fields[name]) for name in names}
 
     @property
-    def _schema(self) -> LanceSchema:
-        """The schema. Raises FormatError for an early file without one."""
-        if isinstance(self._file, DataFile):
-            return self._file.descriptor.schema
-        if self._file.manifest is None:
-            raise FormatError(
-                "L.index.files.column", self.place, found="no schema", wanted="one in the file"
-            )
-        return self._file.manifest.schema
-
-    @property
     def num_rows(self) -> int:
         """Rows of the file."""
         return self._file.num_rows
@@ -103,7 +87,7 @@ class IndexFile:
     @property
     def metadata(self) -> Mapping[str, str]:
         """Metadata of the schema."""
-        return self._schema.metadata
+        return self._file.descriptor.schema.metadata
 
     @property
     def names(self) -> list[str]:
@@ -185,7 +169,7 @@ class IndexFile:
 
     def buffer(self, number: int) -> Cursor:
         """Return the bytes of a global buffer. Raises FormatError when there is none."""
-        buffers = self._file.global_buffers if isinstance(self._file, DataFile) else ()
+        buffers = self._file.global_buffers
         if not 1 <= number < len(buffers):
             raise FormatError(
                 "L.index.files.buffer",

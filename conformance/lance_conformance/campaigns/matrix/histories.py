@@ -137,7 +137,44 @@ OPERATIONS: tuple[History, ...] = (
 )
 """Histories of operations."""
 
+_INDEXED: Mapping[str, tuple[str, ...]] = {
+    "BTREE": ("i", "f", "s"),
+    "BITMAP": ("i", "s"),
+    "ZONEMAP": ("i", "f", "s"),
+    "BLOOMFILTER": ("i", "s"),
+}
+"""Columns that a type of index is built over."""
+
+_ASKED: Mapping[str, tuple[str, ...]] = {
+    "i": ("i = 30", "i < 40", "i is null", "i in (3, 60) or i > 170"),
+    "f": ("f = 3", "f >= 7 and f < 20", "f is null"),
+    "s": ("s = 'beta'", "s < 'beta'", "s is null", "s is not null and s != 'beta'"),
+}
+"""Filters by the column that they ask."""
+
+
+def of_index(kind: str, column: str) -> History:
+    """Return the history of an index: built, not covering new rows, and brought up to date."""
+    return History(
+        f"index:{kind.lower()}:{column}",
+        _TABLES,
+        (
+            ("create", "old", 15),
+            ("scalar", column, kind),
+            ("append", "more"),
+            ("delete", "id % 7 = 3"),
+            ("reindex",),
+            ("append", "new"),
+        ),
+        (("delete", "id % 4 = 1"), ("reindex",), ("compact",)),
+        _ASKED[column],
+    )
+
 
 def all_histories() -> list[History]:
-    """Return every history, those of types first."""
-    return [*(of_type(name, table) for name, table in typed().items()), *OPERATIONS]
+    """Return every history: those of types, of operations and of indices."""
+    return [
+        *(of_type(name, table) for name, table in typed().items()),
+        *OPERATIONS,
+        *(of_index(kind, column) for kind, columns in _INDEXED.items() for column in columns),
+    ]

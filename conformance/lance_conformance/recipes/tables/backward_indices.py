@@ -100,8 +100,6 @@ def _graph(release: str) -> Positive:
 _KEYS, _NULLS = "L.index.segment.keys", "L.index.zones.nulls"
 
 POSITIVES: tuple[Positive, ...] = (
-    _case("0.10.18", "files-0-1", "files of 0.1, and no details", "BTREE", "c = 3", [0, 10],
-          ("L.index.files.column", "L.index.segment.coverage")),
     _case("0.33.0", "row-ids", "keys in a column of another name", "BTREE", "c >= 3 AND c < 9",
           [0, 3, 7, 10, 11], ("L.index.files.column", _KEYS)),
     _case("4.0.1", "unordered", "keys in any order", "BITMAP", "c = 5", [3, 7],
