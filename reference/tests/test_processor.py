@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+import platform
+
 import pytest
-from lanceref.processor import TIERS, simd_info
+from lanceref.processor import INSTRUCTIONS, TIERS, simd_info
 
 
-def test_the_level_is_one_of_those_known():
-    """It stands for instructions that are listed, on the one architecture that lists any."""
+@pytest.mark.parametrize(
+    ("machine", "tier", "arch"),
+    [("aarch64", "neon", "aarch64"), ("arm64", "neon", "aarch64"), ("riscv64", "none", "riscv64")],
+)
+def test_other_architectures_list_nothing(monkeypatch, machine, tier, arch):
+    """Only x86 says by name what there is."""
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    assert simd_info() == {"tier": tier, "target_arch": arch, "host_features": []}
+
+
+@pytest.mark.parametrize(
+    ("flags", "tier"),
+    [
+        ({"sse2", "avx"}, "avx"),
+        ({"sse2", "avx", "fma"}, "avx_fma"),
+        ({"sse2", "avx", "avx2"}, "avx"),
+        ({"sse2", "avx", "fma", "avx2"}, "avx2"),
+        ({"sse2", "fma", "avx", "avx2", "avx512f", "avx512bw", "avx512vl"}, "avx512"),
+        (set(), "sse"),
+    ],
+)
+def test_the_level_is_the_best_whose_instructions_are_there(monkeypatch, flags, tier):
+    """A system that says nothing has what every such processor has."""
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr("lanceref.processor._flags", lambda: flags)
     info = simd_info()
-    assert info["tier"] in {*TIERS, "none"}
-    assert info["target_arch"]
-    assert ("sse2" in info["host_features"]) == (info["target_arch"] == "x86_64")
+    assert (info["tier"], info["target_arch"]) == (tier, "x86_64")
+    assert set(info["host_features"]) == flags & set(INSTRUCTIONS.values()) | {"sse2"}
+    assert info["tier"] in TIERS
 
 
 @pytest.mark.oracle
-def test_pylance_says_the_same_of_level_and_architecture():
-    """Of single instructions each lists some that the other does not."""
+def test_pylance_says_the_same():
+    """Level, architecture and instructions."""
     import lance
 
-    ours, theirs = simd_info(), lance.simd_info()
-    assert (ours["tier"], ours["target_arch"]) == (theirs["tier"], theirs["target_arch"])
+    assert simd_info() == lance.simd_info()

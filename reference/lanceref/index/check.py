@@ -5,7 +5,8 @@ Clauses: L.index.segment.disjoint, L.index.segment.dataset-version, L.index.segm
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from pyroaring import BitMap
@@ -73,11 +74,18 @@ def check_rows(
     """Hold a segment against the rows it covers."""
     stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)
     rows = [FragmentRows(one, bases, ctx, stable) for one in manifest.fragments]
-    with (
-        ctx.piece(),
-        suppress(UnknownVersion),
-    ):  # early releases: what cannot be opened is not asked
+    with ctx.piece(), _early_passed_over():
         check_against_rows(index, segment, manifest.schema, rows, ctx)
+
+
+@contextmanager
+def _early_passed_over() -> Iterator[None]:
+    """Go on where files are of 0.1, as early releases wrote them: their rows are scanned."""
+    try:
+        yield
+    except UnknownVersion as error:
+        if error.clause.startswith("L.index."):
+            raise
 
 
 def check_entries(indices: Indices, manifest: Manifest, ctx: Context) -> None:
@@ -127,14 +135,9 @@ def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
                 check_legacy(source, segment.within(file.path))
     kind = kind_of(segment.entry)
     if kind is not None and segment.built and _broken(ctx) == known:
-        with ctx.piece():
-            try:
-                kind.open(segment)
-            except UnknownVersion as error:
-                if error.clause.startswith("L.index."):
-                    raise
-                return False  # early releases wrote files of 0.1: their rows are scanned
+        with ctx.piece(), _early_passed_over():
+            kind.open(segment)
         if deep and kind.check is not None:
-            with ctx.piece():
+            with ctx.piece(), _early_passed_over():
                 kind.check(segment)
     return _broken(ctx) == known

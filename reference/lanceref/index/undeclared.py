@@ -19,16 +19,14 @@ TELLING = {
 }
 """Files that an index of a type has and the others before it have not."""
 
-VECTORS, CODES = "index.idx", "auxiliary.idx"
-"""File that every index of vectors has, and one that the early ones that are read have not."""
-
 
 def kind_by_files(segment: Segment, field: Field) -> Kind | None:
     """Return the type that the files of a segment are of, None when they do not tell."""
     from lanceref.index.kinds import BY_NAME  # who has no index needs no type
+    from lanceref.index.vector.vector_file import AUXILIARY, HEAD
     from lanceref.index.vector.vector_kind import VECTOR
 
-    if segment.has(VECTORS) and not segment.has(CODES):
+    if segment.has(HEAD) and not segment.has(AUXILIARY):
         return VECTOR
     for path, name in TELLING.items():
         if segment.has(path):

@@ -5,7 +5,7 @@ length, those between two zones belong to neither.
 
 Layout: of each zone fragment_id, zone_start (row offset) and zone_length, u64, by fragment and
 start. The rows that are null are a RowAddrTreeMap, by address, in the global buffer that the
-metadata null_bitmap names; releases before 5 do not write it, and which rows are null is then
+metadata null_bitmap names; releases up to 4 do not write it, and which rows are null is then
 left to the data.
 
 Clauses: L.index.zones.order, L.index.zones.nulls

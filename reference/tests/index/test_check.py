@@ -130,3 +130,16 @@ def test_damage_that_no_query_has_to_see(case, clause):
     found = [one.clause for one in lanceref.validate(FROZEN / case / "dataset", deep=True)]
     assert clause in found
     assert [] == lanceref.validate(FROZEN / "btree/moved-beside/dataset", deep=True)
+
+
+def test_early_files_do_not_keep_other_segments_from_being_looked_at(monkeypatch):
+    """Those of 0.1 are passed over, and the rows are looked at nevertheless."""
+    asked = []
+    monkeypatch.setattr(
+        "lanceref.index.check.check_against_rows",
+        lambda index, *rest: asked.append(index.name),
+    )
+    path = FROZEN.parents[1] / "table/any/backward/0-20-0-indexed/dataset"
+    found = lanceref.validate(path, deep=True)
+    assert [] == [one.clause for one in found if one.severity == "must"]
+    assert asked == [index.name for index in lanceref.dataset(path)._snapshot.indices.known]

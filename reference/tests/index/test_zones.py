@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import lanceref
 import numpy as np
 import pyarrow as pa
@@ -13,6 +16,8 @@ from lanceref.index.training import Training
 from lanceref.index.zones import cut_zones, kept_zones, read_nulls, read_spans
 
 from .tables import write
+
+FROZEN = Path(__file__).parents[3] / "fixtures" / "index" / "any"
 
 
 def zones(dataset, rows: int) -> list[tuple[int, int, int]]:
@@ -64,3 +69,22 @@ def test_broken_files_are_refused(tmp_path):
     with pytest.raises(FormatError) as caught:
         read_spans(file)
     assert caught.value.clause == "L.index.zones.order"
+
+
+@pytest.mark.parametrize(
+    "case", ["zonemap/4-0-1-nulls", "zonemap/4-0-1-values", "bloomfilter/4-0-1-nulls"]
+)
+@pytest.mark.parametrize("change", ["optimize", "compact"])
+def test_segments_without_sets_of_nulls_are_continued(tmp_path, case, change):
+    """Those of 4.0.1, brought up to date or rewritten, leave no row out and are found whole."""
+    shutil.copytree(FROZEN / case / "dataset", tmp_path / "t")
+    dataset = lanceref.dataset(tmp_path / "t")
+    if change == "optimize":
+        dataset.optimize.optimize_indices()
+    else:
+        dataset.optimize.compact_files(target_rows_per_fragment=100)
+    for condition in ("c = 5", "c IS NULL", "c IS NOT NULL", "c = 3 OR c IS NULL"):
+        found = dataset.to_table(filter=condition)
+        assert found == dataset.to_table(filter=condition, use_scalar_index=False)
+        assert len(found)
+    assert [] == [one.clause for one in lanceref.validate(dataset.uri, deep=True)]

@@ -226,11 +226,8 @@ def finish(segment: Segment, writer: SegmentWriter) -> Built:
             stage.more()
     count = PARTITION_FILES * len(index.partitions)
     with stages.stage("remap_partition_files", count, "files") as stage:
-        merged = PartitionWriter(index.settings)
-        for partition in index.partitions:
-            kept, keys = _left(index, partition.keys, unmoved)
-            merged.add_partition(partition, kept, keys)
-            stage.more(PARTITION_FILES)
+        merged = _merged([(index, unmoved)], index.settings)
+        stage.more(count)
     with stages.stage("write_merged_metadata", 1, "files") as stage:
         built = _write(index.settings, [merged], writer)
         stage.more()

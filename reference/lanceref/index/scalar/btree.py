@@ -105,7 +105,7 @@ class BTree:
     def warm(self, *, positions: bool = False) -> int:
         """Keep all pages in memory; return how many. Raises FormatError."""
         data = self._segment.file(DATA)
-        self._held = data.read("values", self._type), data.numbers("ids", np.uint64)
+        self._held = data.read("values", self._type), data.numbers(keys_column(data), np.uint64)
         return len(self._pages)
 
     def statistics(self) -> dict[str, object]:
@@ -159,7 +159,7 @@ def read_entries(segment: Segment) -> tuple[pa.Array, Keys]:
 
 
 def keys_column(data: IndexFile) -> str:
-    """Return the name of the column of keys: another one in files of releases around 0.33."""
+    """Return the name of the column of keys: another one in files of releases up to 0.33."""
     return EARLY_KEYS if EARLY_KEYS in data.names else "ids"
 
 

@@ -86,6 +86,20 @@ def test_stored_parameters_are_checked(metadata, error, clause):
         parse_settings(metadata, PLACE)
 
 
+@pytest.mark.parametrize(
+    ("codec", "version"),
+    [
+        ({}, 1),
+        ({"posting_tail_codec": "fixed32"}, 1),
+        ({"posting_tail_codec": "varint_delta_v1"}, 2),
+    ],
+)
+def test_a_format_that_is_not_said_is_told_by_how_lists_end(codec, version):
+    """As releases wrote it before they named formats."""
+    assert version == parse_settings(codec, PLACE).format_version
+    assert 3 == parse_settings({**codec, "format_version": "3"}, PLACE).format_version
+
+
 def test_program_text_has_defaults_of_its_own():
     """No stems, no stop words, format 3, and its flags are in the details."""
     own = requested({"analyzer": "code", "index_operators": True}, json_documents=False)

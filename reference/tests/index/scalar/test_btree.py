@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import lanceref
 import pyarrow as pa
 import pytest
@@ -13,6 +15,7 @@ from ..tables import asked, assert_same, ids, index_reads, scanned, write
 from ..values import columns, conditions
 
 COLUMNS = columns()
+FROZEN = Path(__file__).parents[4] / "fixtures" / "index" / "any"
 
 
 def lookup(dataset):
@@ -114,3 +117,13 @@ def test_keys_are_addresses_under_stable_row_ids(tmp_path):
     dataset.update({"i": "i"}, where="i = 4")
     opened = lanceref.dataset(dataset.uri)
     assert [ids(opened, f"i = {one}") for one in (3, 4, 100)] == [[], [4], [3]]
+
+
+def test_keys_under_their_early_name_are_kept_in_memory():
+    """An index of 0.33.0 that has been warmed up finds the same rows."""
+    dataset = lanceref.dataset(FROZEN / "btree/0-33-0-row-ids/dataset")
+    (name,) = [one.name for one in dataset._snapshot.indices.known]
+    found = ids(dataset, "c >= 3 AND c < 9")
+    dataset.prewarm_index(name)
+    assert found == ids(dataset, "c >= 3 AND c < 9")
+    assert dataset.index_cache_hit_rate() > 0

@@ -6,6 +6,7 @@ import lanceref
 import numpy as np
 import pyarrow as pa
 import pytest
+from lanceref.context import Context
 from lanceref.errors import FormatError, IndexRefused, OperationRefused, Place
 from lanceref.index.vector.pq_storage import COLUMN, Product, parse, train
 from lanceref.index.vector.storage import Model
@@ -42,7 +43,7 @@ def file_of(quantizer):
         assert number == 2
         return kind.FromString(quantizer.buffers()[0])
 
-    return SimpleNamespace(message=message)
+    return SimpleNamespace(message=message, ctx=Context("auxiliary.idx"))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
@@ -94,6 +95,15 @@ def test_what_a_file_says_comes_back():
     assert read.transposed
 
 
+def test_early_releases_keep_the_codewords_in_the_metadata():
+    """As a list of the bytes of the message."""
+    written = line()
+    octets = list(written.buffers()[0])
+    said = {**SAID, "codebook_position": 0, "codebook_tensor": octets}
+    read = parse(said, file_of(written), written.model, PLACE)
+    np.testing.assert_array_equal(read.quantizer.codebook, written.quantizer.codebook)
+
+
 @pytest.mark.parametrize(
     ("change", "clause"),
     [
@@ -121,6 +131,26 @@ def test_what_a_file_may_not_say(change, clause):
     with pytest.raises(FormatError) as caught:
         parse(short, file_of(quantizer), quantizer.model, PLACE)
     assert caught.value.clause == "L.index.vector.pq.metadata"
+
+
+@pytest.mark.parametrize(
+    ("octets", "clause"),
+    [
+        ([256], "pq.metadata"),
+        ([-1], "pq.metadata"),
+        ([[1]], "pq.metadata"),
+        (["8"], "pq.metadata"),
+        ([10, 200], "pq.metadata"),
+        ([8, 2], "tensor.shape"),
+    ],
+)
+def test_codewords_in_the_metadata_are_bytes_of_a_tensor(octets, clause):
+    """Anything else is refused."""
+    quantizer = line()
+    said = {**SAID, "codebook_position": 0, "codebook_tensor": octets}
+    with pytest.raises(FormatError) as caught:
+        parse(said, file_of(quantizer), quantizer.model, PLACE)
+    assert caught.value.clause == f"L.index.vector.{clause}"
 
 
 def test_a_codebook_of_another_type():

@@ -11,9 +11,10 @@ import pytest
 from lanceref.file.schema import project
 from lanceref.index.indices import paths_of
 from lanceref.index.training import Training
+from lanceref.index.vector.pq_storage import COLUMN
 from lanceref.index.vector.vector_rows_check import check_rows
 
-from .indexed import points, write
+from .indexed import points, table, write
 
 FROZEN = Path(__file__).parents[4] / "fixtures" / "index" / "any"
 
@@ -43,6 +44,30 @@ def test_what_is_not_of_the_row_is_found(case, clause):
 def test_rows_that_moved_and_rows_of_several_are_known(case):
     """Nothing is found where rows were written anew, came later, or have two vectors."""
     assert set() == clauses(FROZEN / case / "dataset")
+
+
+@pytest.mark.oracle
+def test_codes_of_dot_are_those_of_either_rule(tmp_path):
+    """The oracle encodes by the greatest product, what comes later by the least distance."""
+    import lance
+
+    path = str(tmp_path / "t")
+    values = points(800)
+    theirs = lance.write_dataset(table(values[:600]), path)
+    theirs.create_index(
+        "v", "IVF_PQ", metric="dot", num_partitions=2, num_sub_vectors=4, num_bits=8
+    )
+    theirs.insert(table(values[600:]))
+    theirs.optimize.optimize_indices(num_indices_to_merge=1)
+    assert set() == clauses(tmp_path / "t")
+    dataset = lanceref.dataset(path)
+    (segment,) = dataset._snapshot.indices.segments
+    codes = segment.file("auxiliary.idx").read(COLUMN).flatten().to_numpy()
+    file = tmp_path / "t" / segment.folder / "auxiliary.idx"
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(codes[:32].tobytes(), (255 - codes[:32]).tobytes(), 1))
+    assert whole != file.read_bytes()
+    assert {"L.index.vector.pq.codes"} == clauses(tmp_path / "t")
 
 
 def test_advice_does_not_keep_codes_from_being_looked_at(tmp_path):
