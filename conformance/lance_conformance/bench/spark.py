@@ -4,7 +4,8 @@ Each number of slots is measured in a process of its own. Small work in one task
 the fixed cost and that of a task. Then so many tasks that one slot is busy for the seconds that are
 asked for; the median of the rounds counts, and with it how much sooner two slots are done. `cores`
 says how many processors the session, its JVM and its workers kept busy: a second slot can use no
-more than what the first leaves free.
+more than what the first leaves free. `plain` is how much more two processes do than one without
+Spark; divided by what one slot keeps busy it is the `bound` of the ratio on this machine.
 
     python -m lance_conformance.bench.spark --seconds 20 --rounds 3
 """
@@ -26,7 +27,8 @@ from pathlib import Path
 
 from lanceref.spark.session import make_session
 
-from lance_conformance.bench.spark_work import PIPELINES, Pipeline
+from lance_conformance.bench.spark_plain import scaling
+from lance_conformance.bench.spark_work import LARGE_ROWS, PIPELINES, SMALL_ROWS, Pipeline
 
 MODULE = "lance_conformance.bench.spark"
 """What a process of its own runs."""
@@ -39,9 +41,6 @@ JUDGED = ("validate", "index", "write")
 
 MANY = 16
 """Tasks of small work that give the cost of one."""
-
-SMALL_ROWS, LARGE_ROWS = 10, 100_000
-"""Rows of a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +129,16 @@ def tasks_for(seconds: float, each: float) -> int:
     return max(2, 2 * round(seconds / each / 2))
 
 
-def table(ones: Sequence[Cost], twos: Sequence[Cost]) -> list[str]:
+def table(ones: Sequence[Cost], twos: Sequence[Cost], plain: Sequence[float]) -> list[str]:
     """Return the lines that are printed."""
-    lines = ["pipeline   fixed s  task ms  tasks   1 slot s  cores  2 slots s  cores  ratio"]
-    for one, two in zip(ones, twos, strict=True):
-        ratio = one.seconds / two.seconds
+    lines = ["pipeline fixed task ms tasks  1 slot cores 2 slots cores plain bound ratio"]
+    for one, two, more in zip(ones, twos, plain, strict=True):
+        ratio, bound = one.seconds / two.seconds, more / max(1.0, one.cores)
         verdict = "" if one.pipeline not in JUDGED else ("ok" if ratio >= GOAL else "below")
         lines.append(
-            f"{one.pipeline:<9} {one.fixed:8.2f} {1000 * one.task:8.1f} {one.tasks:6} "
-            f"{one.seconds:10.1f} {one.cores:6.2f} {two.seconds:10.1f} {two.cores:6.2f} "
-            f"{ratio:6.2f}  {verdict}".rstrip()
+            f"{one.pipeline:<8} {one.fixed:5.2f} {1000 * one.task:7.1f} {one.tasks:5} "
+            f"{one.seconds:7.1f} {one.cores:5.2f} {two.seconds:7.1f} {two.cores:5.2f} "
+            f"{more:5.2f} {bound:5.2f} {ratio:5.2f} {verdict}".rstrip()
         )
     return lines
 
@@ -172,7 +171,8 @@ def main() -> None:
     ones = _apart(names, 1, {}, given.seconds, given.rounds)
     same = {one.pipeline: one.tasks for one in ones}
     twos = _apart(names, 2, same, given.seconds, given.rounds)
-    print("\n".join(table(ones, twos)))
+    plain = [scaling(name, given.seconds / 5, given.rounds) for name in names]
+    print("\n".join(table(ones, twos, plain)))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,15 @@ import lanceref
 import numpy as np
 import pyarrow as pa
 from lanceref.distributed_index import build_index
+from lanceref.jobs import Loop
 from lanceref.spark.executor import Tasks
 from lanceref.validation import validate_with
 from pyspark.sql import SparkSession
 
 from lance_conformance.corpus import CASES_OF_A_JOB, Corpus, make_corpus
+
+SMALL_ROWS, LARGE_ROWS = 10, 100_000
+"""Rows of a task."""
 
 DIMENSION = 96
 """Numbers of a vector: the fragments of large work are more than a unit of validation."""
@@ -25,10 +30,11 @@ DIMENSION = 96
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """What is done before the clock starts, and what is timed and can be done again: both get
-    folder, tasks, rows."""
+    folder, tasks, rows. `share` is the work of one task without Spark; it gets folder and rows."""
 
     prepare: Callable[[Path, int, int], None]
     run: Callable[[SparkSession, Path, int, int], None]
+    share: Callable[[Path, int], None]
 
 
 def _table(folder: Path, tasks: int, rows: int) -> None:
@@ -57,10 +63,23 @@ def _read(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
     frame.write.format("noop").mode("overwrite").save()
 
 
+def _read_share(folder: Path, rows: int) -> None:
+    for _ in lanceref.dataset(_uri(folder)).to_batches():
+        pass
+
+
 def _write(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
     frame = session.range(0, 10 * tasks * rows, 1, tasks)
     frame = frame.selectExpr("id", "concat('row ', id) AS name", "cast(id as double) / 7 AS value")
     frame.write.format("lance_reference").mode("overwrite").save(_uri(folder))
+
+
+def _write_share(folder: Path, rows: int) -> None:
+    numbers = np.arange(10 * rows)
+    names = pa.array([f"row {number}" for number in range(rows)] * 10)
+    data = pa.table([numbers, names, numbers / 7], names=["id", "name", "value"])
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        lanceref.write_dataset(data, place, mode="overwrite")
 
 
 def _validate(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
@@ -68,9 +87,17 @@ def _validate(session: SparkSession, folder: Path, tasks: int, rows: int) -> Non
     assert not report.findings, json.dumps([str(one) for one in report.findings])
 
 
+def _validate_share(folder: Path, rows: int) -> None:
+    validate_with(Loop(), _uri(folder), deep=True)
+
+
 def _index(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
     name = uuid4().hex
     build_index(Tasks(session), _uri(folder), "text", "INVERTED", name, shards=tasks)
+
+
+def _index_share(folder: Path, rows: int) -> None:
+    build_index(Loop(), _uri(folder), "text", "INVERTED", uuid4().hex, shards=1)
 
 
 def _corpus(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
@@ -80,11 +107,16 @@ def _corpus(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
     make_corpus(Tasks(session), place, tasks * each, ["2.1"], each)
 
 
+def _corpus_share(folder: Path, rows: int) -> None:
+    place = Corpus(str(folder / uuid4().hex), 1, False)
+    make_corpus(Loop(), place, CASES_OF_A_JOB, ["2.1"], CASES_OF_A_JOB)
+
+
 PIPELINES = {
-    "read": Pipeline(_table, _read),
-    "write": Pipeline(_nothing, _write),
-    "validate": Pipeline(_table, _validate),
-    "index": Pipeline(_table, _index),
-    "corpus": Pipeline(_nothing, _corpus),
+    "read": Pipeline(_table, _read, _read_share),
+    "write": Pipeline(_nothing, _write, _write_share),
+    "validate": Pipeline(_table, _validate, _validate_share),
+    "index": Pipeline(_table, _index, _index_share),
+    "corpus": Pipeline(_nothing, _corpus, _corpus_share),
 }
 """Pipelines by name."""

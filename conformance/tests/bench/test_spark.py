@@ -34,12 +34,20 @@ def test_the_table_judges_what_the_goal_is_for(spark_bench):
             for name, took in zip(names, seconds, strict=True)
         ]
 
-    _, write, index, corpus = spark_bench.table(costs(1, 20, 20, 20), costs(2, 10, 15, 15))
+    ones, twos = costs(1, 20, 20, 20), costs(2, 10, 15, 15)
+    _, write, index, corpus = spark_bench.table(ones, twos, [1.9, 1.5, 1.2])
     assert write.split() == [
-        "write", "0.50", "20.0", "8", "20.0", "0.90", "10.0", "1.80", "2.00", "ok",
+        "write", "0.50", "20.0", "8", "20.0", "0.90", "10.0", "1.80", "1.90", "1.90", "2.00", "ok",
     ]  # fmt: skip
-    assert index.endswith("1.33  below")
+    assert index.split()[-4:] == ["1.50", "1.50", "1.33", "below"]
     assert corpus.endswith("1.33")
+
+
+def test_one_slot_that_takes_of_the_second_processor_lowers_the_bound(spark_bench):
+    """Two processes do 1.8 of the work of one; a slot that keeps 1.2 busy leaves 1.5."""
+    one, two = (spark_bench.Cost("write", n, 0.5, 0.02, 8, 20 / n, 1.2 * n) for n in (1, 2))
+    _, line = spark_bench.table([one], [two], [1.8])
+    assert line.split()[-4:] == ["1.80", "1.50", "2.00", "ok"]
 
 
 def test_processors_of_all_processes_count(spark_bench):
