@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,6 +15,13 @@ from lanceref.errors import QueryRefused
 from lanceref.query.casts import Datum
 from lanceref.query.comparison import equal
 from lanceref.query.json_functions import JSON_FUNCTIONS
+from lanceref.query.list_functions import (
+    array_has,
+    array_has_all,
+    array_has_any,
+    array_length,
+    make_array,
+)
 from lanceref.query.word_functions import contains_tokens
 
 Function = Callable[..., Datum]
@@ -123,59 +129,6 @@ def _date_trunc(part: Datum, moment: Datum) -> Datum:
     return pc.floor_temporal(moment, unit=_text(part).lower(), week_starts_monday=True)
 
 
-def _array_length(lists: Datum) -> Datum:
-    return pc.list_value_length(lists).cast(pa.uint64())
-
-
-def _members(lists: Datum, rows: int) -> tuple[pa.Array, pa.Array]:
-    """Return the values of lists, and the row of each."""
-    held = lists if isinstance(lists, pa.Array) else pa.repeat(lists, rows)
-    return pc.list_flatten(held), pc.list_parent_indices(held)
-
-
-def _having(lists: pa.Array, owners: pa.Array) -> pa.Array:
-    """Return for each list whether it is among the owners; null for a null list."""
-    found = np.zeros(len(lists), np.bool_)
-    found[np.asarray(owners)] = True
-    return pc.if_else(pc.is_valid(lists), pa.array(found), pa.scalar(None, pa.bool_()))
-
-
-def _array_has(lists: Datum, value: Datum) -> Datum:
-    """Return whether lists hold a value, which null is not."""
-    values, owners = _members(lists, len(lists))
-    if not isinstance(value, pa.Scalar):
-        value = value.take(owners)
-    same = pc.fill_null(equal(values, value.cast(values.type)), False)
-    return _having(lists, owners.filter(same))
-
-
-def _array_has_any(lists: Datum, wanted: Datum) -> Datum:
-    """Return whether lists hold one of the values, which null is; null for no list of values."""
-    if isinstance(wanted, pa.Scalar) and not wanted.is_valid:
-        return pa.nulls(len(lists), pa.bool_())
-    values, owners = _members(lists, len(lists))
-    among = pc.is_in(values, _wanted(wanted, values.type))
-    return _having(lists, owners.filter(among))
-
-
-def _array_has_all(lists: Datum, wanted: Datum) -> Datum:
-    """Return whether lists hold all of the values; of none, a null list does too."""
-    values, owners = _members(lists, len(lists))
-    if not len(_wanted(wanted, values.type)):
-        return pa.repeat(pa.scalar(True), len(lists))
-    result = pc.if_else(pc.is_valid(lists), True, pa.scalar(None, pa.bool_()))
-    for one in _wanted(wanted, values.type).unique():
-        same = pc.fill_null(equal(values, one), False) if one.is_valid else pc.is_null(values)
-        result = pc.and_kleene(result, _having(lists, owners.filter(same)))
-    return result
-
-
-def _wanted(wanted: Datum, type_: pa.DataType) -> pa.Array:
-    if not isinstance(wanted, pa.ListScalar):
-        raise QueryRefused("a list of values is expected here")
-    return wanted.values.cast(type_)
-
-
 def _halved(lists: Datum) -> Datum:
     """Return lists of floats with values of half precision."""
     type_ = lists.type
@@ -186,13 +139,6 @@ def _halved(lists: Datum) -> Datum:
     if pa.types.is_fixed_size_list(type_):
         return lists.cast(pa.list_(half, type_.list_size))
     return lists.cast(pa.large_list(half) if pa.types.is_large_list(type_) else pa.list_(half))
-
-
-def _make_array(*values: Datum) -> Datum:
-    held = [value.as_py() for value in values if isinstance(value, pa.Scalar)]
-    if len(held) != len(values):
-        raise QueryRefused("an array of columns is not supported")
-    return pa.scalar(held)
 
 
 def _get_field(struct: Datum, name: Datum) -> Datum:
@@ -207,15 +153,15 @@ def _named_struct(*pairs: Datum) -> Datum:
 FUNCTIONS: dict[str, Function] = {
     "_cast_list_f16": _halved,
     "abs": pc.abs,
-    "array_contains": _array_has,
-    "array_has": _array_has,
-    "array_has_all": _array_has_all,
-    "array_has_any": _array_has_any,
-    "array_length": _array_length,
+    "array_contains": array_has,
+    "array_has": array_has,
+    "array_has_all": array_has_all,
+    "array_has_any": array_has_any,
+    "array_length": array_length,
     "ascii": _ascii,
     "bit_length": lambda text: pc.multiply(pc.binary_length(text), 8),
     "btrim": pc.utf8_trim_whitespace,
-    "cardinality": _array_length,
+    "cardinality": array_length,
     "cbrt": lambda value: pc.power(value, 1 / 3),
     "char_length": pc.utf8_length,
     "character_length": pc.utf8_length,
@@ -236,18 +182,18 @@ FUNCTIONS: dict[str, Function] = {
     "least": pc.min_element_wise,
     "left": _left,
     "length": pc.utf8_length,
-    "list_contains": _array_has,
-    "list_has": _array_has,
-    "list_has_all": _array_has_all,
-    "list_has_any": _array_has_any,
-    "list_length": _array_length,
+    "list_contains": array_has,
+    "list_has": array_has,
+    "list_has_all": array_has_all,
+    "list_has_any": array_has_any,
+    "list_length": array_length,
     "ln": pc.ln,
     "log10": pc.log10,
     "log2": pc.log2,
     "lower": pc.utf8_lower,
     "lpad": _lpad,
     "ltrim": pc.utf8_ltrim_whitespace,
-    "make_array": _make_array,
+    "make_array": make_array,
     "named_struct": _named_struct,
     "now": lambda: pa.scalar(datetime.now(UTC), pa.timestamp("ns", "UTC")),
     "nullif": _nullif,

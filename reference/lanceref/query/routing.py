@@ -190,6 +190,8 @@ def as_value(literal: pa.Scalar, type_: pa.DataType, strict: bool) -> pa.Scalar 
     if not literal.is_valid:
         return None
     try:
+        if not strict and pa.types.is_floating(literal.type) and pa.types.is_integer(type_):
+            return literal.cast(type_) if abs(literal.as_py()) <= 2**53 else None
         value = coerce(literal, type_)
         if strict or value.type == literal.type or not pa.types.is_floating(type_):
             return value

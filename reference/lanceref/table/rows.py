@@ -96,7 +96,7 @@ class FragmentRows:
         base = entry.base_id if entry.HasField("base_id") else None
         source = self._bases.open_deletion_file(path, base)
         ctx = replace(self._ctx, file=PurePosixPath(path).name)
-        rows = self.columns.physical_rows
+        rows = self.columns.stated_rows
         stated = int(entry.num_deleted_rows) or None
         return read_deletions(source, ctx, stated, rows).astype(np.int64)
 

@@ -1,0 +1,106 @@
+"""Random conditions on one column, as an index of each kind is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+
+import pyarrow as pa
+
+from lance_conformance.campaigns.answers.columns import Column, quoted
+
+Leaf = Callable[[Random, str, Column], str]
+"""Draws one comparison with a column that SQL calls by a name."""
+
+
+def conditions(leaf: Leaf, name: str, column: Column, seed: str, *, denied: bool) -> Iterator[str]:
+    """Yield conditions without end, no two alike: comparisons, some joined, some `denied`."""
+    random, known = Random(seed), set[str]()
+
+    def tree(depth: int) -> str:
+        if denied and random.random() < 0.12:
+            return f"not ({tree(depth)})"
+        if not depth or random.random() < 0.6:
+            return leaf(random, name, column)
+        return f"({tree(depth - 1)} {random.choice(('and', 'or'))} {tree(depth - 1)})"
+
+    while True:
+        condition = tree(2)
+        if condition not in known:
+            known.add(condition)
+            yield condition
+
+
+def compared(random: Random, name: str, column: Column) -> str:
+    """Compare with one value, a range, or some."""
+    if random.random() < 0.06:
+        return f"{name} is {random.choice(('', 'not '))}null"
+    first, second, third = (column.written(random.choice(column.values)) for _ in range(3))
+    if pa.types.is_boolean(column.type) and random.random() < 0.3:
+        return random.choice((name, f"not {name}"))
+    return random.choice(
+        (
+            f"{name} = {first}",
+            f"{name} {random.choice(('<', '<=', '>', '>=', '!='))} {first}",
+            f"{name} between {first} and {second}",
+            f"{name} {random.choice(('', 'not '))}in ({first}, {second}, {third})",
+        )
+    )
+
+
+def equalled(random: Random, name: str, column: Column) -> str:
+    """Compare for being the same as one value, or as one of some."""
+    if random.random() < 0.06:
+        return f"{name} is null"
+    values = [column.written(random.choice(column.values)) for _ in range(3)]
+    return f"{name} = {values[0]}" if random.random() < 0.6 else f"{name} in ({', '.join(values)})"
+
+
+def begun(random: Random, name: str, column: Column) -> str:
+    """Compare texts, also by how they begin."""
+    if random.random() < 0.7:
+        return compared(random, name, column)
+    word = str(random.choice(column.values))[: random.randrange(1, 5)].replace("%", "")
+    if random.random() < 0.5:
+        return f"starts_with({name}, {quoted(word)})"
+    return f"{name} like {quoted(word.replace('_', '') + '%')}"
+
+
+def contained(random: Random, name: str, column: Column) -> str:
+    """Look for a part of a text, of three letters or more."""
+    return _part(random, name, [str(one) for one in column.values])
+
+
+def spelled(random: Random, name: str, column: Column) -> str:
+    """Look for a part of a word: a blank in what is looked for is found where others are, too."""
+    return _part(random, name, [word for one in column.values for word in str(one).split()])
+
+
+def _part(random: Random, name: str, texts: list[str]) -> str:
+    word = random.choice([one for one in texts if len(one) > 2])
+    start = random.randrange(len(word) - 2)
+    return f"contains({name}, {quoted(word[start : start + random.choice((3, 4, 9))])})"
+
+
+def labelled(random: Random, name: str, column: Column) -> str:
+    """Look for values in lists."""
+    held = [one for values in column.values if isinstance(values, list) for one in values]
+    some = [one for one in held if one is not None]
+    first, second = (column.written(random.choice(some)) for _ in range(2))
+    given = random.choice((f"[{first}]", f"[{first}, {second}]"))
+    return random.choice(
+        (
+            f"array_has({name}, {first})",
+            f"array_has_any({name}, {given})",
+            f"array_has_all({name}, {given})",
+        )
+    )
+
+
+def placed(random: Random, name: str, column: Column) -> str:
+    """Hold geometries against a box."""
+    if random.random() < 0.06:
+        return f"{name} is null"
+    how = random.choice(("st_intersects", "st_within", "st_covers", "st_contains", "st_coveredby"))
+    box = column.written((random.random(), how))
+    return f"{how}({name}, st_geomfromtext({box}))"
