@@ -203,6 +203,21 @@ def indices(session: nox.Session) -> None:
 
 
 @nox.session
+def answers(session: nox.Session) -> None:
+    """Save what the oracle finds by indices of every type; `alone` then finds it without it."""
+    session.install("-e", ".[oracle]")
+    session.run("python", "-m", "lance_conformance.campaigns.answers", "save", *session.posargs)
+    session.notify("alone")
+
+
+@nox.session
+def alone(session: nox.Session) -> None:
+    """Answer the saved questions where pylance is not installed, and count what is read."""
+    session.install("-e", ".")
+    session.run("python", "-m", "lance_conformance.campaigns.answers", "find")
+
+
+@nox.session
 def written(session: nox.Session) -> None:
     """Write random tables; both readers read them, and the oracle's bytes are compared."""
     session.install("-e", ".[oracle,test]")

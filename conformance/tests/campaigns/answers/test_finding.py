@@ -23,7 +23,10 @@ def folder(tmp_path):
         path = tmp_path / SUBJECT.name / name
         dataset = lanceref.write_dataset(pa.table({"c": pa.array(range(100), pa.int8())}), path)
         dataset.create_scalar_index("c", lanceref.indices.IndexConfig("btree", {}))
-    saved = [{"condition": k, "rows": v, "asked": True, "astray": []} for k, v in QUESTIONS.items()]
+    saved = [
+        {"condition": k, "rows": v, "asked": True, "astray": [], "loses": False}
+        for k, v in QUESTIONS.items()
+    ]
     (tmp_path / SUBJECT.name / "questions.json").write_text(json.dumps(saved))
     return tmp_path
 
