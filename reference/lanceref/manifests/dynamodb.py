@@ -70,7 +70,7 @@ def _client(options: frozenset[tuple[str, str]]) -> BaseClient:
         aws_access_key_id=own.get("access_key_id"),
         aws_secret_access_key=own.get("secret_access_key"),
         aws_session_token=own.get("session_token") or own.get("token"),
-        region_name=own.get("region") or own.get("default_region"),
+        region_name=own.get("region") or own.get("default_region") or os.environ.get("AWS_REGION"),
         config=config,
     )
 

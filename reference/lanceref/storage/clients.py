@@ -1,10 +1,12 @@
 """Clients of object stores: made from a URI and storage options, one for each pair of them.
 
-Options are split by what they are for: the store, its HTTP client, or retries.
+Options are split by what they are for: the store, its HTTP client, or retries. What they do not say
+the environment may: `AWS_ALLOW_HTTP` and the like for the HTTP client, obstore looks for the rest.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache, lru_cache
@@ -88,7 +90,19 @@ def client_of(location: Location, options: StoreOptions) -> Client:
 
     if location.scheme == "memory":
         return MemoryStore()
-    return _client(location.scheme, location.authority, frozenset(options.own.items()))
+    own = options.own
+    if location.scheme in TABLE:
+        prefix = TABLE[location.scheme][1]
+        own = {key.lower().removeprefix(prefix): value for key, value in own.items()}
+        own = {**_from_environment(prefix, os.environ), **own}
+    return _client(location.scheme, location.authority, frozenset(own.items()))
+
+
+def _from_environment(prefix: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the options of the HTTP client that the environment has under the prefix."""
+    found = {key.lower(): value for key, value in environment.items()}
+    names = (key for key in CLIENT_KEYS if prefix + key in found)
+    return {name: found[prefix + name] for name in names}
 
 
 @lru_cache(maxsize=64)

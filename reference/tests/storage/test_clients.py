@@ -37,6 +37,16 @@ def test_retries_that_are_no_numbers_are_left_alone():
     assert {} == split_options({"client_max_retries": "many"}, *TABLE["s3"][1:])[2]
 
 
+def test_the_environment_says_what_options_do_not(monkeypatch):
+    """Of the HTTP client, under the prefix of the store; an option has the last word."""
+    monkeypatch.setenv("AWS_ALLOW_HTTP", "maybe")
+    location = parse_uri("s3://bucket/x")
+    with pytest.raises(DataRefused, match="maybe"):
+        client_of(location, store_options({"aws_region": "us-east-1"}))
+    for key in ("allow_http", "aws_allow_http"):
+        client_of(location, store_options({"aws_region": "us-east-1", key: "true"}))
+
+
 @pytest.mark.parametrize("key", ["allow_http", "timeout"])
 def test_an_option_that_means_nothing_is_refused(key):
     """The error names the bucket and the value."""

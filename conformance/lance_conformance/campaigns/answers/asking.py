@@ -14,14 +14,17 @@ Leaf = Callable[[Random, str, Column], str]
 
 
 def conditions(leaf: Leaf, name: str, column: Column, seed: str, *, denied: bool) -> Iterator[str]:
-    """Yield conditions without end, no two alike: comparisons, some joined, some `denied`."""
+    """Yield conditions without end, no two alike: comparisons, some `denied`, some joined.
+
+    None that are joined is denied: the oracle makes the opposite of two lists that have nothing in
+    common true of null (D.query.not-in-or-zero).
+    """
     random, known = Random(seed), set[str]()
 
     def tree(depth: int) -> str:
-        if denied and random.random() < 0.12:
-            return f"not ({tree(depth)})"
         if not depth or random.random() < 0.6:
-            return leaf(random, name, column)
+            one = leaf(random, name, column)
+            return f"not ({one})" if denied and random.random() < 0.12 else one
         return f"({tree(depth - 1)} {random.choice(('and', 'or'))} {tree(depth - 1)})"
 
     while True:

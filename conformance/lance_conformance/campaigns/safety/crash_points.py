@@ -16,11 +16,11 @@ import argparse
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import lanceref
 from lanceref.errors import LanceError, RefRefused
@@ -46,14 +46,36 @@ class Point:
     faults: list[str] = field(default_factory=list)
 
 
+class Field(Protocol):
+    """Where trials are made: a table, and what ends operations on it early."""
+
+    uri: str
+
+    def put_back(self, operation: str) -> None:
+        """Put the table back as it was: none for one that is to be created."""
+
+    def steps(self, operation: str) -> list[str]:
+        """Return the steps of an operation that comes through."""
+
+    def attempt(self, operation: str, number: int, fate: str) -> Ended:
+        """Do an operation that meets its fate at a step, from 1."""
+
+    def residue(self) -> set[str]:
+        """Return the files that nothing needs."""
+
+    def missing(self) -> set[str]:
+        """Return the files that a version needs and that are not there."""
+
+
 class Ground:
-    """A table, put back as it was before every trial."""
+    """A table of the local file system, put back as it was before every trial."""
 
     def __init__(self, folder: Path, *, by_oracle: bool, stable: bool, v2_names: bool) -> None:
         self.path = folder / "table"
         self._kept = folder / "kept"
         engine = oracle.lance() if by_oracle else lanceref
-        build(engine, self.path, stable=stable, v2_names=v2_names)
+        self.uri = str(self.path)
+        build(engine, self.uri, stable=stable, v2_names=v2_names)
         shutil.copytree(self.path, self._kept)
 
     def put_back(self, operation: str) -> None:
@@ -62,44 +84,56 @@ class Ground:
         if operation != "create":
             shutil.copytree(self._kept, self.path)
 
+    def steps(self, operation: str) -> list[str]:
+        """Return the calls by which an operation changes the file system."""
+        self.put_back(operation)
+        fault = Fault()
+        ended = ask(lambda: self._try(operation, fault) + fault.steps)
+        assert ended.answer is not None, ended.told
+        return [step.replace(f"{self.path}/", "") for step in ended.answer[1:]]
 
-def points(ground: Ground, name: str, fate: str, eye: OracleEye | None) -> Iterator[Point]:
-    """Yield every point at which an operation can end."""
-    path = str(ground.path)
-    ground.put_back(name)
-    before = own_sight(path)
-    OPERATIONS[name](path)
-    after = own_sight(path)
-    for number, step in enumerate(_steps(ground, name), 1):
-        ground.put_back(name)
-        fault = Fault(number, FATES[fate])
-        ended = ask(lambda fault=fault: _attempt(ground.path, name, fault))  # type: ignore[misc]
-        point = Point(name, fate, step)
-        point.faults.extend(_faults(ground.path, point, ended, (before, after), eye))
-        yield point
+    def attempt(self, operation: str, number: int, fate: str) -> Ended:
+        """Do an operation in a child, which may be killed."""
+        return ask(lambda: self._try(operation, Fault(number, FATES[fate])))
+
+    def _try(self, operation: str, fault: Fault) -> list[str]:
+        watch_calls(fault, f"{self.path}/")
+        return attempted(operation, self.uri)
+
+    def residue(self) -> set[str]:
+        """Return the files that nothing needs."""
+        return residue(self.path)
+
+    def missing(self) -> set[str]:
+        """Return the files that a version needs and that are not there."""
+        return missing(self.path)
 
 
-def _steps(ground: Ground, name: str) -> list[str]:
-    """Return the steps of an operation that comes through."""
-    ground.put_back(name)
-    fault = Fault()
-    ended = ask(lambda: _attempt(ground.path, name, fault) + fault.steps)
-    assert ended.answer is not None, ended.told
-    return [step.replace(f"{ground.path}/", "") for step in ended.answer[1:]]
-
-
-def _attempt(path: Path, name: str, fault: Fault) -> list[str]:
-    """Run an operation in this process, which a step of it may end; return its error."""
-    watch_calls(fault, f"{path}/")
+def attempted(operation: str, uri: str) -> list[str]:
+    """Do an operation in this process, which a step of it may end; return its error."""
     try:
-        OPERATIONS[name](str(path))
+        OPERATIONS[operation](uri)
     except (LanceError, OSError) as error:
         return [type(error).__name__]
     return [""]
 
 
+def points(ground: Field, name: str, fate: str, eye: OracleEye | None) -> Iterator[Point]:
+    """Yield every point at which an operation can end."""
+    ground.put_back(name)
+    before = own_sight(ground.uri)
+    OPERATIONS[name](ground.uri)
+    after = own_sight(ground.uri)
+    for number, step in enumerate(ground.steps(name), 1):
+        ground.put_back(name)
+        ended = ground.attempt(name, number, fate)
+        point = Point(name, fate, step)
+        point.faults.extend(_faults(ground, point, ended, (before, after), eye))
+        yield point
+
+
 def _faults(
-    path: Path,
+    ground: Field,
     point: Point,
     ended: Ended,
     sights: tuple[Seen, Seen],
@@ -107,29 +141,31 @@ def _faults(
 ) -> Iterator[str]:
     """Yield what is wrong with a table after an operation that ended early."""
     before, after = sights
-    found = own_sight(str(path))
+    path = ground.uri
+    found = own_sight(path)
     yield from _strange(found, before, after)
     if ended.answer is not None:
-        yield from _after_error(path, point, ended.answer[0], found, sights)
+        yield from _after_error(ground, point, ended.answer[0], found, sights)
     elif not ended.signal:
         yield f"the process died otherwise: {ended.told}"
-    if eye is not None and eye.look(str(path)) != found:
-        yield f"the oracle sees something else: {eye.look(str(path))}"
+    if eye is not None and eye.look(path) != found:
+        yield f"the oracle sees something else: {eye.look(path)}"
     if found is None or not _same(found, after):  # what is gone may have left files
-        _again(str(path), point.operation)
-        found = own_sight(str(path))
+        _again(path, point.operation)
+        found = own_sight(path)
         if not _same(found, after, "ids"):
             yield "done again it has another result"
     if found is not None:
-        cleanup(str(path))
-        if not _same(own_sight(str(path)), found):
+        cleanup(path)
+        if not _same(own_sight(path), found):
             yield "the cleanup has changed the table"
-    if residue(path) or missing(path):
-        yield f"the cleanup leaves {sorted(residue(path))}, lacks {sorted(missing(path))}"
+    left, lacking = sorted(ground.residue()), sorted(ground.missing())
+    if left or lacking:
+        yield f"the cleanup leaves {left}, lacks {lacking}"
 
 
 def _after_error(
-    path: Path,
+    ground: Field,
     point: Point,
     error: str,
     found: Seen,
@@ -141,9 +177,10 @@ def _after_error(
         return
     if not _same(found, before if error else after):
         yield f"it ended with {error or 'no error'}, and the table says otherwise"
-    may_stay = point.step.startswith("os.remove") or "_versions" in point.step
-    if residue(path) and not may_stay:
-        yield f"an error left {sorted(residue(path))}"
+    may_stay = point.step.startswith(("os.remove", "delete")) or "_versions" in point.step
+    left = sorted(ground.residue())
+    if left and not may_stay:
+        yield f"an error left {left}"
 
 
 def _again(path: str, name: str) -> None:
@@ -175,6 +212,22 @@ def _same(one: Seen, other: Seen, *ignored: str) -> bool:
     return all(one[name] == other[name] for name in names)  # type: ignore[literal-required]
 
 
+def judge(
+    ground: Field, names: Iterable[str], fates: Iterable[str], eye: OracleEye | None
+) -> tuple[int, int]:
+    """Print every point with a fault; return how many points there are, and how many of those."""
+    bad = total = 0
+    for name in names:
+        for fate in fates:
+            found = list(points(ground, name, fate, eye))
+            wrong = [point for point in found if point.faults]
+            print(f"{name}, {fate}: {len(found)} points, {len(wrong)} faulty", flush=True)
+            for point in wrong:
+                print(f"  {point.step}: {'; '.join(point.faults)}")
+            bad, total = bad + len(wrong), total + len(found)
+    return total, bad
+
+
 def main() -> int:
     """Print every point with a fault, and how many there are; 1 when there is a fault."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -185,14 +238,8 @@ def main() -> int:
     bad = total = 0
     with nullcontext() if arguments.without_oracle else OracleEye() as eye:
         for ground in _grounds():
-            for name in names:
-                for fate in FATES:
-                    found = list(points(ground, name, fate, eye))
-                    wrong = [point for point in found if point.faults]
-                    print(f"{name}, {fate}: {len(found)} points, {len(wrong)} faulty", flush=True)
-                    for point in wrong:
-                        print(f"  {point.step}: {'; '.join(point.faults)}")
-                    bad, total = bad + len(wrong), total + len(found)
+            found, wrong = judge(ground, names, FATES, eye)
+            bad, total = bad + wrong, total + found
     print(f"{total} points, {bad} faulty")
     return int(bool(bad))
 

@@ -24,23 +24,23 @@ Operation = Callable[[str], object]
 """Changes the table at a path."""
 
 
-def build(engine: ModuleType, path: Path, *, stable: bool = False, v2_names: bool = True) -> None:
+def build(engine: ModuleType, uri: str, *, stable: bool = False, v2_names: bool = True) -> None:
     """Make the table, by either implementation."""
     for number in range(3):
         rows = pa.table({"id": range(10 * number, 10 * number + 10), "n": [0] * 10})
         engine.write_dataset(
             rows,
-            str(path),
+            uri,
             mode="append" if number else "create",
             enable_stable_row_ids=stable,
             enable_v2_manifest_paths=v2_names,
         )
-    table = engine.dataset(str(path))
+    table = engine.dataset(uri)
     table.tags.create("old", 2)
     table.delete("id in (3, 4, 15)")
     table.create_branch("side").delete("id = 20")
-    engine.dataset(str(path)).add_columns({"twice": "n * 2"})
-    engine.dataset(str(path)).update_config({"kind": "x"})
+    engine.dataset(uri).add_columns({"twice": "n * 2"})
+    engine.dataset(uri).update_config({"kind": "x"})
 
 
 def rows(*ids: int) -> pa.Table:

@@ -17,21 +17,25 @@ from lanceref.table.manifest import Manifest, open_manifest
 SUFFIXES = {DeletionFile.ARROW_ARRAY: "arrow", DeletionFile.BITMAP: "bin"}
 
 
-def residue(root: Path) -> set[str]:
-    """Return the files that nothing needs, by their paths below the root."""
-    return _there(root) - _needed(root)
+def residue(root: Path, uri: str = "") -> set[str]:
+    """Return the files that nothing needs, by their paths below the root.
+
+    `uri` is what the table calls its root where the files are copies.
+    """
+    return _there(root) - _needed(root, uri)
 
 
-def missing(root: Path) -> set[str]:
+def missing(root: Path, uri: str = "") -> set[str]:
     """Return the files that a version needs and that are not there."""
-    return {path for path in _needed(root) - _there(root) if not path.startswith("_transactions/")}
+    lacking = _needed(root, uri) - _there(root)
+    return {path for path in lacking if not path.startswith("_transactions/")}
 
 
 def _there(root: Path) -> set[str]:
     return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
 
 
-def _needed(root: Path) -> set[str]:
+def _needed(root: Path, uri: str) -> set[str]:
     """Return the files of all versions of all branches, and those that name versions."""
     needed = {str(path.relative_to(root)) for path in root.glob("_refs/*/*.json")}
     tables = [root, *(path.parent for path in root.glob("tree/**/_versions"))]
@@ -42,7 +46,7 @@ def _needed(root: Path) -> set[str]:
         for path in table.glob("_versions/*.manifest"):
             needed.add(str(path.relative_to(root)))
             manifest = open_manifest(LocalSource(str(path)), Context(path.name))
-            for base, name in _named(manifest):
+            for base, name in _named(manifest, root, uri):
                 home = table if base is None else base
                 if home.is_relative_to(root):
                     needed |= _at(root, home / name)
@@ -55,10 +59,13 @@ def _at(root: Path, path: Path) -> set[str]:
     return {str(one.relative_to(root)) for one in found if not one.is_dir()}
 
 
-def _named(manifest: Manifest) -> Iterator[tuple[Path | None, str]]:
+def _named(manifest: Manifest, root: Path, uri: str) -> Iterator[tuple[Path | None, str]]:
     """Yield the files and folders that a version names, and the roots of their bases."""
     message = manifest.message
-    bases = {one.id: Path(one.path) for one in message.base_paths}
+    bases = {
+        one.id: Path(one.path.replace(uri, f"{root}") if uri else one.path)
+        for one in message.base_paths
+    }
     if message.transaction_file:
         yield None, f"_transactions/{message.transaction_file}"
     for fragment in message.fragments:
