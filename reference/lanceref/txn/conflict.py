@@ -114,8 +114,11 @@ def _settings(ours: Transaction, theirs: Transaction) -> Verdict:
 
 
 def _sets_schema(transaction: Transaction) -> bool:
-    """Whether it edits metadata of the schema or of a field."""
-    return any(part in ("schema", "field") for part, _, _ in config_keys(transaction.update_config))
+    """Whether it edits metadata of the schema or of a field, be it that nothing is left of it."""
+    edit = transaction.update_config
+    updates = [edit.schema_metadata_updates, *edit.field_metadata_updates.values()]
+    parts = {part for part, _, _ in config_keys(edit)}
+    return not parts.isdisjoint(("schema", "field")) or any(one.replace for one in updates)
 
 
 def _mem_wal(own: str, other: str) -> Verdict:

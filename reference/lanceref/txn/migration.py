@@ -20,13 +20,17 @@ from lanceref.table.manifest import Manifest
 from lanceref.txn.making import Making, storage_version_of
 from lanceref.txn.reshape import drop_idle_files
 
+RENEWING = ("overwrite", "restore")
+"""Operations that bring a storage format along with their fragments."""
+
 
 def migrate(making: Making) -> None:
     """Complete the fragments and the storage format. Raises FormatError for a file that lacks."""
     if making.before is None:
         return
     message = making.message
-    actual = str(storage_version_of(making.before.message))
+    renews = making.transaction.WhichOneof("operation") in RENEWING
+    actual = str(storage_version_of(message if renews else making.before.message))
     if not message.HasField("data_format") or message.data_format.version == str(V0_1):
         message.data_format.file_format = "lance"
         message.data_format.version = actual

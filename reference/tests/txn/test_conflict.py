@@ -100,6 +100,24 @@ def test_every_pair_is_judged(theirs, ours, letter):
     assert LETTERS[letter] is verdict(second, first)
 
 
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize(
+    ("edit", "letter"),
+    [
+        ({"schema_metadata_updates": {"replace": True}}, "R"),
+        ({"schema_metadata_updates": {}}, "."),
+        ({"field_metadata_updates": {1: {"replace": True}}}, "R"),
+        ({"config_updates": {"replace": True}}, "."),
+    ],
+)
+def test_metadata_of_the_schema_that_is_taken_away_meets_a_merge(edit, letter, first):
+    """No key is set, and there is a conflict all the same, as the oracle has it."""
+    pair = [versions.transaction(update_config=edit), versions.transaction(**OPERATIONS["Me"])]
+    theirs, ours = pair if first else pair[::-1]
+
+    assert LETTERS[letter] is verdict(ours, theirs)
+
+
 NULLABLE = {
     "MeN": {"merge": {"preserves_nullability": True}},
     "PrN": {"project": {"preserves_nullability": True, "schema": versions.FIELDS[:2]}},

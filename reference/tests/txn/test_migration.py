@@ -77,6 +77,24 @@ def test_a_version_that_is_not_that_of_the_files_is_corrected():
     assert "2.0" == after.storage_version
 
 
+@pytest.mark.parametrize("old", ["2.0", "2.2"])
+def test_an_overwrite_or_restore_brings_its_own_format(tmp_path, old):
+    """From 2.x to 0.1 and back, also where nothing is written."""
+    path = str(tmp_path / "t")
+    write_dataset(ROWS, path, data_storage_version=old)
+    write_dataset(ROWS, path, mode="overwrite", data_storage_version="0.1")
+    assert "0.1" == dataset(path).data_storage_version
+    dataset(path, 1).restore()
+    assert old == dataset(path).data_storage_version
+    dataset(path, 2).restore()
+    assert "0.1" == dataset(path).data_storage_version
+    write_dataset(ROWS, path, mode="append")
+    assert 2 * ROWS.num_rows == dataset(path).count_rows()
+    write_dataset(ROWS.slice(0, 0), path, mode="overwrite", data_storage_version=old)
+    write_dataset(ROWS.slice(0, 0), path, mode="overwrite", data_storage_version="0.1")
+    assert "0.1" == dataset(path).data_storage_version
+
+
 def test_the_old_flag_stands_for_2_0():
     """A manifest without format and with reader flag 4 is of 2.0."""
     fragment = manifests.fragment(0, versions.files(0, 1, 2) | {"file_minor_version": 0})
