@@ -9,7 +9,7 @@ bitmap (least significant bit first), sorted array, array; arrays hold a base an
 offsets.
 
 Clauses: L.table.row-ids.message, L.table.row-ids.segment, L.table.row-ids.range,
-L.table.row-ids.holes, L.table.row-ids.bitmap, L.table.row-ids.array-width,
+L.table.row-ids.holes, L.table.row-ids.bitmap, L.table.row-ids.array, L.table.row-ids.array-width,
 L.table.row-ids.sorted, L.table.row-ids.overflow, L.table.row-ids.length
 
 Divergences: D.table.row-id-bitmap-order
@@ -231,7 +231,7 @@ def _parse(segment: pb.U64Segment, place: Place) -> Segment:
 def _array_count(array: pb.EncodedU64Array, place: Place) -> int:
     arm = array.WhichOneof("array")
     if arm is None:
-        return 0
+        raise _corrupt("L.table.row-ids.array", place, "an array without a type", "one of three")
     width = {"u16_array": 2, "u32_array": 4, "u64_array": 8}[arm]
     data = array.u64_array.values if arm == "u64_array" else getattr(array, arm).offsets
     if len(data) % width:
@@ -244,8 +244,6 @@ def _array_count(array: pb.EncodedU64Array, place: Place) -> int:
 def _array(array: pb.EncodedU64Array, place: Place) -> Ids:
     _array_count(array, place)
     arm = array.WhichOneof("array")
-    if arm is None:
-        return np.empty(0, np.uint64)
     if arm == "u64_array":
         return np.frombuffer(array.u64_array.values, "<u8").astype(np.uint64)
     part = array.u16_array if arm == "u16_array" else array.u32_array

@@ -55,7 +55,7 @@ def test_the_worked_sequences_read_as_written(data, ids):
         ({"array": {"u32_array": {"base": 2**40, "offsets": _words(4, 7, 0)}}}, [2**40 + 7, 2**40]),
         ({"range": {"start": 2**64 - 2, "end": 2**64 - 1}}, [2**64 - 2]),
         ({"range": {}}, []),
-        ({"array": {}}, []),
+        ({"array": {"u64_array": {}}}, []),
     ],
     ids=["holes", "u64 array", "u32 array", "last range", "no range", "no array"],
 )
@@ -161,6 +161,7 @@ HOLES = {"u16_array": {"base": 0, "offsets": _words(2, 1)}}
         ({"range_with_bitmap": {"end": 9, "bitmap": b"\xff"}}, 8, "bitmap"),
         ({"range_with_bitmap": {"end": 4, "bitmap": b"\x1f"}}, 5, "bitmap"),
         ({"range_with_bitmap": {"end": 8, "bitmap": b"\x01\x00"}}, 1, "bitmap"),
+        ({"array": {}}, 0, "array"),
         ({"array": {"u16_array": {"offsets": b"\x01"}}}, 0, "array-width"),
         ({"array": {"u64_array": {"values": bytes(9)}}}, 1, "array-width"),
         ({"sorted_array": {"u16_array": {"offsets": _words(2, 3, 3)}}}, 2, "sorted"),

@@ -49,6 +49,7 @@ from lance_conformance.recipes.tables import (
     files_arms,
     files_arms_zipped,
     files_dictionaries,
+    files_edges,
     files_far,
     files_layouts,
     files_odd,
@@ -74,6 +75,7 @@ from lance_conformance.recipes.tables import (
     json,
     overlays,
     successions,
+    tables_edges,
     write_ahead,
     writes,
 )
@@ -93,6 +95,7 @@ ALL: tuple[Recipe, ...] = (
     *files_places.POSITIVES,
     *files_odd.POSITIVES,
     *files_sequences.POSITIVES,
+    *files_edges.POSITIVES,
     *files_dictionaries.POSITIVES,
     *files_arms.POSITIVES,
     *files_arms_zipped.POSITIVES,
@@ -123,6 +126,7 @@ ALL: tuple[Recipe, ...] = (
     *backward_indices.POSITIVES,
     *successions.POSITIVES,
     *histories.POSITIVES,
+    *tables_edges.POSITIVES,
     *commits_rows.CASES,
     *commits_columns.CASES,
     *commits_races.CASES,
@@ -164,6 +168,8 @@ ALL: tuple[Recipe, ...] = (
     *indices_arms.NEGATIVES,
     *successions.NEGATIVES,
     *write_ahead.NEGATIVES,
+    *files_edges.NEGATIVES,
+    *tables_edges.NEGATIVES,
 )
 """Every recipe."""
 

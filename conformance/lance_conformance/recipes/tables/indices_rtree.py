@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 import pyarrow as pa
 
@@ -16,9 +17,14 @@ _PLACES = [(0, 0), (1, 5), None, (2, 2), (9, 9), (9, 0), (5, 5), (6, 5), (4, 9),
 _LITTLE_ENDIAN, _POINT = 1, 1
 """First byte of a geometry, and the type of a point."""
 
-POINTS = pa.array(
-    [one and struct.pack("<BIdd", _LITTLE_ENDIAN, _POINT, *one) for one in _PLACES], pa.binary()
-)
+
+def points(places: Sequence[tuple[int, int] | None]) -> pa.Array:
+    """Return points, or null, as geometries."""
+    data = [one and struct.pack("<BIdd", _LITTLE_ENDIAN, _POINT, *one) for one in places]
+    return pa.array(data, pa.binary())
+
+
+POINTS = points(_PLACES)
 
 RTREE = Indexed(POINTS, "RTREE", {"page_size": 4}, "2.0", extension="geoarrow.wkb")
 

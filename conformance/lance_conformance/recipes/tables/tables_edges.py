@@ -1,0 +1,146 @@
+"""Cases of tables and indices at the edge: what is just allowed, and what only just is not.
+
+The faults are such as a reader overlooks whose check is off by one.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+
+import pyarrow as pa
+from lanceref.index.memwal.log_entry import EPOCH, GENERATION, TOMBSTONE, entry_path
+from lanceref.proto import rowids_pb2 as pb
+from lanceref.proto.table_pb2 import IndexMetadata, Manifest
+
+from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.indexed import Indexed
+from lance_conformance.recipes.messages import index, manifest
+from lance_conformance.recipes.model import Made, Negative, Positive, Resize, SpanPatch
+from lance_conformance.recipes.oracle_made import dataset, write
+from lance_conformance.recipes.tables import write_ahead
+from lance_conformance.recipes.tables.datasets import table_case
+from lance_conformance.recipes.tables.datasets_marks import rows
+from lance_conformance.recipes.tables.edits import table_fault
+from lance_conformance.recipes.tables.faults_indices import lint
+from lance_conformance.recipes.tables.indices import LABEL_LIST, search
+from lance_conformance.recipes.tables.indices_rtree import points
+from lance_conformance.recipes.tables.indices_segments import LAST
+from lance_conformance.recipes.tables.write_ahead import SHARD
+
+
+def _with_ids(uri: str) -> pa.Table:
+    write(rows(0, 3), uri, data_storage_version="2.1", enable_stable_row_ids=True)
+    return rows(0, 3).append_column("_rowid", pa.array([7, 8, 9], pa.uint64()))
+
+
+def _empty_segments(message: Manifest) -> None:
+    """Put segments without a value around one of three."""
+    sequence = pb.RowIdSequence()
+    empty = sequence.segments.add().range
+    empty.start = empty.end = 4
+    sequence.segments.add().array.u64_array.SetInParent()
+    own = sequence.segments.add().range
+    own.start, own.end = 7, 10
+    message.fragments[0].inline_row_ids = sequence.SerializeToString()
+    message.next_row_id = 10
+
+
+_TABLES = (
+    replace(
+        table_case("row-ids/empty-segments", "segments without a value before one of three",
+                   ("L.table.row-ids.range", "L.table.row-ids.array"),
+                   reworked(dataset(_with_ids), manifest(_empty_segments)), ("empty-segments",),
+                   reachable=False),
+        args={"columns": ["a"], "with": ["_rowid"]}),
+)  # fmt: skip
+
+
+def _untold(entry: IndexMetadata) -> None:
+    entry.ClearField("index_details")
+
+
+_LABELS = search("untold", "labels in an index whose entry does not tell its type",
+                 "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9], LABEL_LIST)  # fmt: skip
+
+_SCATTERED = Indexed(points([(n * 37 % 64, n * 23 % 64) for n in range(12)]), "RTREE",
+                     {"page_size": 4}, "2.0", extension="geoarrow.wkb")  # fmt: skip
+
+_INDICES: tuple[Positive, ...] = (
+    replace(_LABELS, make=reworked(_LABELS.make, index(_untold, LAST)), facts={}, reachable=False),
+    search("scattered", "points in all corners",
+           "st_intersects(c, 'POLYGON((30 0,64 0,64 30,30 30,30 0))')", [1, 3, 6], _SCATTERED,
+           ("L.index.rtree.order",)),
+)  # fmt: skip
+
+_LONG = ["ab" * 70_000 + "needle" + "ba" * 70_000, *[None] * 10, "needles"]
+
+_FM = search("blocks", "a text of 280 006 letters: samples and bits in several blocks",
+             "contains(c, 'needle')", [0, 11], Indexed(pa.array(_LONG, pa.utf8()), "FM", {}, "2.1"),
+             ("L.index.fm.samples",))  # fmt: skip
+
+
+def _mark_first() -> Made:
+    """Put the marks of a log entry before its other columns."""
+    made = write_ahead.POSITIVES[0].make()
+    path = entry_path(SHARD, 3)
+    held = pa.ipc.open_stream(made.files[path]).read_all()
+    names = [TOMBSTONE, *(name for name in held.column_names if name != TOMBSTONE)]
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, held.select(names).schema) as writer:
+        writer.write_table(held.select(names))
+    return replace(made, files={**made.files, path: sink.getvalue()})
+
+
+_LOG = replace(write_ahead.POSITIVES[0], id="table/any/mem-wal/mark-first", make=_mark_first,
+               title="a log entry whose marks are its first column",
+               clauses=("L.index.mem-wal.entry",), features=("mem-wal-mark-first",))  # fmt: skip
+
+POSITIVES: tuple[Positive, ...] = (*_TABLES, *_INDICES, _FM, _LOG)
+
+
+def _untyped(message: Manifest) -> None:
+    """Take away what kind of array the empty segment has."""
+    sequence = pb.RowIdSequence.FromString(message.fragments[0].inline_row_ids)
+    sequence.segments[1].array.ClearField("u64_array")
+    message.fragments[0].inline_row_ids = sequence.SerializeToString()
+
+
+def _entry(**metadata: str) -> bytes:
+    """Return an entry of no rows."""
+    schema = pa.schema([pa.field(TOMBSTONE, pa.bool_())], metadata=metadata)
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, schema):
+        pass
+    return sink.getvalue()
+
+
+def _longer(by: int) -> Callable[[bytes], bytes]:
+    return lambda old: (int.from_bytes(old, "little") + by).to_bytes(4, "little")
+
+
+def _low_field_id(message: Manifest) -> None:
+    """Say that the first of two fields is the last one, with the flag that goes with it."""
+    message.max_allocated_field_id = 0
+    message.writer_feature_flags |= 32768
+
+
+NEGATIVES: tuple[Negative, ...] = (
+    table_fault("table/any/row-ids/empty-segments", "array-untyped", "an array of no kind",
+                "L.table.row-ids.array", manifest(_untyped)),
+    table_fault("table/any/mem-wal/shard", "entry-number", "an entry whose generation is no number",
+                "L.index.mem-wal.entry",
+                Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "x"}),
+                       entry_path(SHARD, 3)), kind="lint"),
+    table_fault("table/any/manifest/plain", "section-more", "a manifest one byte longer than it is",
+                "L.table.manifest.section",
+                SpanPatch(("manifest section", "length"), _longer(1),
+                          target="_versions/*.manifest")),
+    table_fault("table/any/manifest/two-types", "field-next", "a field one above the highest id",
+                "L.table.schema.max-id", manifest(_low_field_id), kind="lint"),
+    lint("ivf-flat/plain", "padding", "padding of a file beside that is not what is told",
+         "L.file.padding.value",
+         SpanPatch(("padding",), lambda old: bytes(len(old)), target="_indices/*/auxiliary.idx")),
+)  # fmt: skip
+"""Every fault at an edge that only just is one."""
