@@ -106,8 +106,8 @@ def check_description(
             found=zipped.bits_per_value,
             wanted="a multiple of 8, above 0",
         )
-    bits = zipped.bits_rep + zipped.bits_def
-    if bits > 32 or zipped.bits_def > 16 or zipped.bits_rep > 16:
+    bits = zipped.bits_rep, zipped.bits_def
+    if max(bits) > 16:
         raise CorruptPage(
             "L.page.fullzip.control-bits", place, found=f"{bits} bits", wanted="two levels of u16"
         )

@@ -13,7 +13,7 @@ from lance_conformance.recipes.model import Made, Negative, Positive
 from lance_conformance.recipes.oracle_made import column, file
 from lance_conformance.recipes.pages import NULLABLE, Chunk, chunked, zipped
 from lance_conformance.recipes.tables import files_arms
-from lance_conformance.recipes.tables.edits import fault, spare_buffer
+from lance_conformance.recipes.tables.edits import byte, fault, spare_buffer
 
 _NESTED = pa.table(
     {
@@ -107,6 +107,8 @@ POSITIVES: tuple[Positive, ...] = (
     _wide_keys(16),
     _wide_keys(64),
     _small_chunks(),
+    _case("2.2", "constant/fixed-size-list-struct", "pairs of structs that are all the same",
+          _pairs([5] * 6), "L.page.layout.scale", "constant"),
     _case("2.2", "levels/fixed-size-list-struct-chunks", "pairs of structs in several chunks",
           _pairs([at * 7919 % 30011 for at in range(12000)]), "L.page.layout.scale",
           "miniblock-large", "chunks"),
@@ -119,6 +121,10 @@ POSITIVES: tuple[Positive, ...] = (
 
 
 NEGATIVES: tuple[Negative, ...] = (
+    fault("file/2.1/container/two-columns", "utf8", "a byte 80 in a text of nothing above it",
+          "L.page.leaf.utf8", byte("bytes", at=0, new=0x80)),
+    fault("file/2.2/constant/buffer-levels", "spare-buffer", "a fourth buffer",
+          "L.page.constant.form", spare_buffer()),
     fault("file/2.1/constant/null-lists", "value", "a third buffer in a 2.1 page: a value",
           "L.page.constant.only-null", spare_buffer()),
 )  # fmt: skip

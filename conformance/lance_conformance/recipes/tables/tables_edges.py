@@ -24,7 +24,8 @@ from lance_conformance.recipes.tables.datasets import table_case
 from lance_conformance.recipes.tables.datasets_marks import rows
 from lance_conformance.recipes.tables.edits import table_fault
 from lance_conformance.recipes.tables.faults_indices import lint
-from lance_conformance.recipes.tables.indices import LABEL_LIST, search
+from lance_conformance.recipes.tables.indices import LABEL_LIST, TEXTS, search
+from lance_conformance.recipes.tables.indices_fm import FM
 from lance_conformance.recipes.tables.indices_rtree import points
 from lance_conformance.recipes.tables.indices_segments import LAST
 from lance_conformance.recipes.tables.write_ahead import SHARD
@@ -81,6 +82,14 @@ _FM = search("blocks", "a text of 280 006 letters: samples and bits in several b
              ("L.index.fm.samples",))  # fmt: skip
 
 
+_NONE = (
+    search("none", "letters that never follow each other so", "contains(c, 'nab')", [], FM),
+    search("no-letter", "a letter that is nowhere", "contains(c, '#')", [], FM),
+    search("prefix", "texts that begin with another", "c LIKE 'ap%'", [0, 1, 4, 10],
+           Indexed(TEXTS, "ZONEMAP", {"rows_per_zone": 2})),
+)  # fmt: skip
+
+
 def _mark_first() -> Made:
     """Put the marks of a log entry before its other columns."""
     made = write_ahead.POSITIVES[0].make()
@@ -97,7 +106,7 @@ _LOG = replace(write_ahead.POSITIVES[0], id="table/any/mem-wal/mark-first", make
                title="a log entry whose marks are its first column",
                clauses=("L.index.mem-wal.entry",), features=("mem-wal-mark-first",))  # fmt: skip
 
-POSITIVES: tuple[Positive, ...] = (*_TABLES, *_INDICES, _FM, _LOG)
+POSITIVES: tuple[Positive, ...] = (*_TABLES, *_INDICES, _FM, *_NONE, _LOG)
 
 
 def _untyped(message: Manifest) -> None:
