@@ -6,6 +6,7 @@ A reader that is off by one in its checks refuses them, or finds a row where the
 from __future__ import annotations
 
 import pyarrow as pa
+from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes.hand import words
@@ -92,6 +93,7 @@ def _small_chunks() -> Positive:
         for part in parts
     ]
     made = chunked("2.1", blocks.flat([0], 8)[0], chunks)
+    assert isinstance(made.encoding, PageLayout)
     made.encoding.mini_block_layout.value_compression.flat.bits_per_value = 1
     return files_arms.case("small-chunks", "chunks of two and of four booleans", "2.1",
                            pa.array(flags), [made], "L.page.miniblock.log")  # fmt: skip
