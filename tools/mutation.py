@@ -46,6 +46,8 @@ WRITERS = (
 )  # fmt: skip
 """Modules there that only write."""
 
+_CLAUSE = re.compile(r"L\.[a-z0-9-]+(?:\.[a-z0-9-]+)+")
+
 _ASIDE = re.compile("_?(encode|write|own)(_|$)")
 """Functions there that only write, or only say what owns bytes: hexmaps judge these."""
 
@@ -83,9 +85,9 @@ def reachable(source: Source, lines: Lines) -> Iterator[tuple[Mutant, list[str]]
 def ordered(ids: Sequence[str], likely: Sequence[str] = ()) -> list[str]:
     """Return cases in the order in which they are likely to notice.
 
-    Likely ones come first: those that noticed mutants nearby, the last of them at the head, and
-    those about the clauses of the function. Among the others, names alike stand apart, and most
-    searches, which take longest, behind the rest.
+    Likely ones come first: those that noticed mutants nearby, the last of them at the head, those
+    about the clauses of the function, and those about the clauses of its module. Among the others,
+    names alike stand apart, and most searches, which take longest, behind the rest.
     """
     rank = {case: number for number, case in enumerate(dict.fromkeys(reversed(likely)))}
 
@@ -166,7 +168,8 @@ def _judged(source: Source, mutant: Mutant, ids: Sequence[str]) -> Judged:
     verdict = Verdict()
     if ids:
         near = _noticed[mutant.path], _noticed[f"{mutant.path}:{mutant.function}"]
-        likely = [*_judges[0].naming(mutant.clauses), *near[0], *near[1]]
+        about = _CLAUSE.findall(source.text), mutant.clauses
+        likely = [*(case for some in about for case in _judges[0].naming(some)), *near[0], *near[1]]
         tree = mutated(source, mutant.number)
         verdict = _judges[0].killer(source, tree, ordered(ids, likely))
         if verdict.case in ids:
