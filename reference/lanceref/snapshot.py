@@ -19,6 +19,7 @@ from lanceref.errors import RowNotFound
 from lanceref.extension import resolved
 from lanceref.file.schema import LanceSchema
 from lanceref.index.indices import Indices
+from lanceref.integers import distinct
 from lanceref.projection import Projection
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
@@ -79,7 +80,7 @@ class Snapshot:
 
     def take(self, positions: NDArray[np.int64], projection: Projection) -> pa.Table:
         """Return the rows at any live `positions` of the table, in the order asked for."""
-        unique, back = np.unique(positions, return_inverse=True)
+        unique, back = distinct(positions)
         batches, start = [], 0
         for owner in self.fragments:
             end = start + owner.num_rows
@@ -90,7 +91,7 @@ class Snapshot:
                 batches.append(projection.batch(len(chosen), arrays))
             start = end
         table = pa.Table.from_batches(batches, schema=projection.schema)
-        return table if np.array_equal(unique, positions) else table.take(back)
+        return table if unique is positions else table.take(back)
 
 
 def open_snapshot(store: Store, version: int | None, ctx: Context) -> Snapshot:

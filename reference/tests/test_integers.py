@@ -1,4 +1,4 @@
-"""Integers: the same values in Arrow, on the same memory."""
+"""Integers: the same values in Arrow, on the same memory; each of them once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.integers import arrow
+from lanceref.integers import arrow, distinct
 
 DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
@@ -42,3 +42,12 @@ def test_pandas_is_not_imported() -> None:
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "False"
+
+
+@given(st.lists(st.integers(-9, 9)), st.booleans())
+def test_each_integer_is_there_once(values: list[int], ascending: bool) -> None:
+    """Ascending, and each that was given is found again by its place."""
+    numbers = np.array(sorted(set(values)) if ascending else values, np.int64)
+    once, places = distinct(numbers)
+    assert once.tolist() == sorted(set(numbers.tolist()))
+    assert once[places].tolist() == numbers.tolist()

@@ -122,12 +122,13 @@ class Index:
 
     def open(self, segment: Segment) -> Opened:
         """Return a segment with its files open."""
-        if segment.uuid not in self._opened:
+        uuid = segment.uuid
+        if uuid not in self._opened:
             version = segment.entry.index_version
             by_address = self.kind.by_address(version, segment.stable_row_ids)
             segment.uses.indices_loaded += 1
-            self._opened[segment.uuid] = Opened(segment, self.kind.open(segment), by_address)
-        return self._opened[segment.uuid]
+            self._opened[uuid] = Opened(segment, self.kind.open(segment), by_address)
+        return self._opened[uuid]
 
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
         """Return the live rows of a fragment for which the predicate may be true, ascending.

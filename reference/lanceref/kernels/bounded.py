@@ -25,13 +25,12 @@ SPARE = 4
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """How much nearer rows may be than they seem: `share` of what is `stored` [n].
+    """How much nearer rows may be than they seem: `share` of what is `stored`, [n] or of all rows.
 
-    `most` is the greatest of these; one that is no number says nothing.
+    One that is no number says nothing.
     """
 
-    stored: Floats
-    most: np.float32
+    stored: Floats | np.float32
     share: np.float32 = ONE
 
 
@@ -47,9 +46,6 @@ def nearest(
         return every, distances_of(every)
     near = distances_of(smallest(seeming, SPARE * k))
     furthest = np.partition(near, k - 1)[k - 1] if k else -np.inf
-    if errors is None:
-        rows: Rows = np.flatnonzero(~(seeming > furthest))
-        return rows, distances_of(rows)
-    rows = np.flatnonzero(~(seeming > furthest + errors.share * errors.most))
-    rows = rows[~(seeming[rows] - errors.share * errors.stored[rows] > furthest)]
+    least = seeming if errors is None else seeming - errors.share * errors.stored
+    rows: Rows = np.flatnonzero(~(least > furthest))
     return rows, distances_of(rows)

@@ -32,6 +32,8 @@ class Admitted:
 
     def of(self, nodes: Nodes, distances: Distances) -> list[bool]:
         """Say which of some nodes are admitted."""
+        if self.nodes is None and self.lower is None and self.upper is None:
+            return [True] * len(nodes)
         inside = np.ones(len(nodes), np.bool_) if self.nodes is None else self.nodes[nodes]
         if self.lower is not None:
             inside = inside & (distances >= self.lower)

@@ -52,6 +52,13 @@ def looked_up(
     return sums
 
 
+def looked_up_in(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
+    """Return the same for few rows, whose columns are no pairs."""
+    firsts = np.arange(len(table))[:, None] * table.shape[1]
+    sums: NDArray[Sums] = np.add.reduce(table.ravel().take(firsts + columns), axis=0)
+    return sums
+
+
 def _add(sums: NDArray[Sums], row: NDArray[Sums], column: Bytes | Pairs) -> None:
     """Add to sums [n] what a column [n] chooses in a row of a table."""
     more = np.empty(min(BLOCK_ROWS, len(sums)), row.dtype)

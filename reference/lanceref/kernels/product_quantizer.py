@@ -22,9 +22,12 @@ from lanceref.kernels import kmeans
 from lanceref.kernels.assignment import assign
 from lanceref.kernels.bounded import Rows, nearest
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator
-from lanceref.kernels.look_up import Pairs, looked_up
+from lanceref.kernels.look_up import Pairs, looked_up, looked_up_in
 
 Codes = NDArray[np.uint8]
+
+FEW = 256
+"""Rows up to which the bytes of all columns are looked up at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,8 @@ class ProductQuantizer:
 
     def distances(self, table: Floats, columns: Codes | Pairs) -> Floats:
         """Return estimated distances [n] of a query with this table from stored bytes [w, n]."""
-        sums = looked_up(table, columns)
+        few = columns.dtype == np.uint8 and columns.shape[1] <= FEW
+        sums = looked_up_in(table, columns.view(np.uint8)) if few else looked_up(table, columns)
         if self.metric == "dot":
             sums -= np.float32(len(self.codebook) - 1)
         return sums

@@ -19,6 +19,7 @@ from lanceref.codecs.fsst import GROWTH
 from lanceref.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.errors import BytesError
 from lanceref.file.column_reader import RUN_BYTES
+from lanceref.integers import distinct
 from lanceref.pages.chunk_entries import ChunkDecoder, ChunkEntries, Items, join_items
 from lanceref.pages.chunk_table import Chosen, ChunkTable, Counts, join_tables
 from lanceref.pages.leafvalues import width_bits
@@ -110,7 +111,7 @@ class ChunkRows:
         first, last = self._chunks_of(rows, rows)
         widths = last - first + 1
         spread = np.repeat(first - (np.cumsum(widths) - widths), widths)
-        return np.unique(spread + np.arange(int(widths.sum())))
+        return distinct(spread + np.arange(int(widths.sum())))[0]
 
     def take_from(self, cursor: Cursor, chosen: Chosen, rows: Counts) -> Nested:
         """Return the given rows of chunks that start at positions of `cursor`."""

@@ -20,7 +20,7 @@ from lanceref.errors import CorruptPage
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.file.versions import FileVersion
-from lanceref.integers import arrow
+from lanceref.integers import arrow, distinct
 from lanceref.pages.assemble import assemble
 from lanceref.pages.blob import BlobPage
 from lanceref.pages.layers import leaf_paths
@@ -67,10 +67,10 @@ class PageColumn:
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
         """Return the given rows (ascending, may repeat)."""
-        distinct, places = np.unique(rows, return_inverse=True)
-        parts = list(self._join([leaf.take(distinct) for leaf in self._leaves]))
+        once, places = distinct(rows)
+        parts = list(self._join([leaf.take(once) for leaf in self._leaves]))
         array = _concat(parts, self.type)
-        return array if len(distinct) == len(rows) else whole(array).take(arrow(places))
+        return array if len(once) == len(rows) else whole(array).take(arrow(places))
 
     def check(self) -> None:
         """Check every page on its own, then read the field through."""

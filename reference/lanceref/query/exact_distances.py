@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
+from lanceref.errors import QueryRefused
 from lanceref.index.vector.neighbours import NOBODY, Neighbours, joined
 from lanceref.index.vector.vectors import vectors_of
 from lanceref.kernels.distance import AnyVectors, Metric, distances
@@ -25,10 +26,17 @@ def nearest_of(
 ) -> list[Neighbours]:
     """Return the nearest of rows for each of some queries [q, d].
 
-    Batches have the column of the query and the ids of the rows. Raises FormatError.
+    Batches have the column of the query and the ids of the rows. Raises FormatError; QueryRefused
+    where a number of the query is none, and rows have several vectors of float32.
     """
+    refused = query.missing and query.type.multivector and query.type.dtype == np.float32
     best = [NOBODY] * len(vectors)
     for batch in batches:
+        if refused:
+            raise QueryRefused(
+                "Invalid argument error: multivec_distance: query must not contain nulls, "
+                f"got {query.missing} null(s)"
+            )
         found = measured(batch, query.column, vectors, metric)
         best = [
             joined([before, one.within(query.range)]).best(query.k)

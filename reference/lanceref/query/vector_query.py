@@ -34,7 +34,8 @@ class VectorQuery:
     In a `batch` each vector has its own rows; else all of them are one query, and there are several
     only where rows have several. `metric` None is that of the index, `nprobes` are the least and
     the most partitions of an index that are looked at, `range` the least distance, and the one that
-    none reaches.
+    none reaches. `missing` counts the numbers of a query that are none: among several vectors they
+    are 0.
     """
 
     column: str
@@ -51,6 +52,7 @@ class VectorQuery:
     approx_mode: ApproxMode = "normal"
     range: tuple[float | None, float | None] = (None, None)
     search_effort: float | None = None
+    missing: int = 0
 
     @property
     def parts(self) -> int:
@@ -81,6 +83,9 @@ def vector_query(given: object, schema: LanceSchema, limit: int | None) -> Vecto
             f"{type_.dimension}"
         )
     least, most = _probes(given)
+    nothing = np.isnan(vectors.astype(np.float64))
+    if several:
+        vectors = np.where(nothing, 0, vectors)
     query = VectorQuery(
         column,
         field_id,
@@ -96,6 +101,7 @@ def vector_query(given: object, schema: LanceSchema, limit: int | None) -> Vecto
         _mode(given),
         _range(given.get("distance_range")),
         _effort(given.get("search_effort")),
+        0 if isinstance(given["q"], pa.Array) else int(nothing.sum()),
     )
     _check(query, schema)
     return query

@@ -160,6 +160,7 @@ class VectorSearch:
             query.approx_mode,
             query.range,
             query.k,
+            several,
         )
         every = np.concatenate(vectors)
         found: list[list[Neighbours]] = [[] for _ in every]

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from lanceref.kernels import distance
-from lanceref.kernels.distance import distances, normalized
+from lanceref.kernels.distance import (
+    distances,
+    distances_from,
+    estimates,
+    normalized,
+    squares_of,
+)
 
 FLOATS = (np.float16, np.float32, np.float64)
 
@@ -84,3 +90,33 @@ def test_no_rows_no_distances(metric):
     none, some = np.zeros((0, 8), np.uint8), np.ones((2, 8), np.uint8)
     assert distances(none, some, metric).shape == (0, 2)
     assert distances(some, none, metric).shape == (2, 0)
+
+
+@given(
+    hnp.arrays(np.float32, 5, elements=st.floats(-100, 100, width=32)),
+    hnp.arrays(np.float32, (11, 5), elements=st.floats(-100, 100, width=32)),
+    st.sampled_from(distance.METRICS),
+    st.sampled_from(FLOATS),
+)
+def test_one_query_and_few_vectors(query, rows, metric, dtype):
+    """They are as far as any; estimates are off by no more than they say."""
+    of_rows = np.uint8 if metric == "hamming" else dtype
+    query, rows = np.abs(query).astype(of_rows), np.abs(rows).astype(of_rows)
+    wanted = distances(query[None], rows, metric)[0]
+    found = distances_from(query, rows, metric)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=0.05)
+    if metric == "l2":
+        np.testing.assert_array_equal(found, wanted)
+        near, error = estimates(query, rows, squares_of(rows))
+        true = ((rows.astype(np.float64) - query.astype(np.float64)) ** 2).sum(1)
+        assert (np.abs(near - true) <= error).all()
+        assert (np.abs(near - found) <= error).all()
+        assert error <= 1e-4 * (squares_of(rows).max() + (query.astype(np.float64) ** 2).sum() + 1)
+
+
+def test_estimates_of_what_is_too_large_say_nothing():
+    """Where a square is beyond the numbers, the error is too."""
+    rows = np.array([[1e30, 0], [0, 1]], np.float32)
+    _, error = estimates(rows[1], rows, squares_of(rows))
+    assert not np.isfinite(error)

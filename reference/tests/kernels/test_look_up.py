@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from lanceref.kernels import look_up
-from lanceref.kernels.look_up import looked_up, prepared
+from lanceref.kernels.look_up import looked_up, looked_up_in, prepared
 
 
 def test_worked_numbers():
@@ -32,5 +32,6 @@ def test_pairs_make_no_difference(dtype, columns):
             found = looked_up(table, ready)
             assert (found.dtype, found.tolist()) == (dtype, wanted.tolist())
             patch.setattr(look_up, "WORTH_PAIRS", 1000)  # of pairs, some rows only
+            assert looked_up_in(table, columns).tolist() == wanted.tolist()
             more = looked_up(table, ready, found)
             assert (more.dtype, more.tolist()) == (dtype, (2 * wanted).tolist())

@@ -164,3 +164,14 @@ def test_what_is_no_vector_is_no_query(given):
     """It has no numbers."""
     with pytest.raises(TypeError):
         query_array(given)
+
+
+def test_among_several_vectors_what_is_no_number_is_zero():
+    """It is counted; a vector alone keeps it, and in an Arrow array it is not counted."""
+    nothing = float("nan")
+    found = asked("m", q=[[1, nothing], [nothing, 4]])
+    assert ([[1, 0], [0, 4]], 2) == (found.vectors.tolist(), found.missing)
+    found = asked(q=[[1, nothing]])
+    assert ([[1, 0]], 1, True) == (found.vectors.tolist(), found.missing, found.batch)
+    assert np.isnan(asked(q=[1, nothing]).vectors[0, 1])
+    assert (1, 0) == (asked(q=[1, nothing]).missing, asked(q=pa.array([1, nothing])).missing)

@@ -6,6 +6,7 @@ import lanceref
 import numpy as np
 import pyarrow as pa
 import pytest
+from lanceref.errors import QueryRefused
 
 POINTS = [[0, 0], [3, 4], None, [1, 0], [0, 2], [float("nan"), 0], [3, 4]]
 
@@ -118,23 +119,67 @@ def test_an_index_over_rows_with_several_vectors(tmp_path, queries):
 
 
 @pytest.mark.oracle
+@pytest.mark.parametrize("type_", ["IVF_FLAT", "IVF_HNSW_FLAT"])
 @pytest.mark.parametrize("k", [3, 10, 20])
 @pytest.mark.parametrize("factor", [None, 1, 5])
-def test_the_oracle_finds_the_same_rows_with_several_vectors(tmp_path, k, factor):
-    """In the same index, for queries of one vector and of several."""
+def test_the_oracle_finds_the_same_rows_with_several_vectors(tmp_path, type_, k, factor):
+    """In the same index, for queries of one vector and of several, few rows before them or all."""
     import lance
 
     table = several()
     theirs = lance.write_dataset(table, tmp_path / "m", max_rows_per_file=150)
-    theirs.create_index("m", "IVF_FLAT", metric="cosine", num_partitions=3)
+    theirs.create_index("m", type_, metric="cosine", num_partitions=3)
     ours = lanceref.dataset(tmp_path / "m")
     for row in (3, 50, 103):
         q = np.array(table["m"][row].as_py())
         asked = {"column": "m", "q": q, "k": k, "nprobes": 3, "refine_factor": factor}
-        found = near(ours, **asked)
-        wanted = theirs.to_table(nearest=asked)
-        assert wanted["i"].to_pylist() == [one for one, _ in found]
-        np.testing.assert_allclose(wanted["_distance"], [far for _, far in found], atol=1e-5)
+        for scan in ({}, {"filter": "i % 17 = 0", "prefilter": True}):
+            found = near(ours, scan=scan, **asked)
+            wanted = theirs.to_table(nearest=asked, **scan)
+            assert wanted["i"].to_pylist() == [one for one, _ in found]
+            np.testing.assert_allclose(wanted["_distance"], [far for _, far in found], atol=1e-5)
+
+
+NOTHING = [[1, float("nan")], [2, 1]]
+
+
+def test_several_vectors_with_what_is_no_number(dataset):
+    """Vectors of float32 are not held against it; a batch takes it for 0."""
+    for q in (NOTHING, NOTHING[0], NOTHING[:1]):
+        with pytest.raises(QueryRefused, match=r"must not contain nulls, got 1 null\(s\)"):
+            near(dataset, q, "m")
+    assert [] == near(dataset, pa.array(NOTHING[0]), "m")
+    assert [3, 0] == [row for row, _ in near(dataset, NOTHING[:1], k=2)]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("element", [pa.float16(), pa.float32(), pa.float64()])
+@pytest.mark.parametrize("index", [False, True])
+def test_the_oracle_finds_the_same_by_what_is_no_number(tmp_path, element, index):
+    """With an index and without, refined, one vector alone and among several: rows or an error."""
+    import lance
+
+    table = several()
+    column = table["m"].combine_chunks().cast(pa.list_(pa.list_(element, 8)))
+    path = str(tmp_path / "m")
+    theirs = lance.write_dataset(table.set_column(1, "m", column), path)
+    if index:
+        theirs.create_index("m", "IVF_FLAT", metric="cosine", num_partitions=2)
+    q = np.array(table["m"][3].as_py(), np.float32)
+    q[0, 2] = np.nan
+    for query in (q, q[0], q[:1], pa.array(q[0])):
+        for more in ({}, {"refine_factor": 2}, {"metric": "dot", "use_index": False}):
+            asked = {"column": "m", "q": query, "k": 3, **more}
+            try:
+                wanted = theirs.to_table(nearest=asked)
+            except ValueError as error:
+                assert "query must not contain nulls" in str(error)
+                with pytest.raises(QueryRefused, match="query must not contain nulls"):
+                    near(lanceref.dataset(path), **asked)
+                continue
+            assert wanted["i"].to_pylist() == [
+                row for row, _ in near(lanceref.dataset(path), **asked)
+            ]
 
 
 SEVERAL = [[[1, 0], [0, 0]], [[np.inf, 0], [1, 1]], [[np.nan, 0], [1, 2]], [[0, 1]], [[0, 0]]]

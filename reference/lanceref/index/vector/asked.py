@@ -12,7 +12,8 @@ class Asked:
     """The `k` nearest rows; `least` and `most` partitions to be looked at, None: no limit.
 
     `effort` in 0..1 says how many partitions are looked at first, None: as always. `ef` says how
-    many rows a walk over a graph keeps, None: half as many again as wanted.
+    many rows a walk over a graph keeps, None: half as many again as wanted. With `several` rows may
+    have more than one vector.
     """
 
     k: int
@@ -23,6 +24,7 @@ class Asked:
     mode: Mode = "normal"
     range: tuple[float | None, float | None] = (None, None)
     in_the_end: int | None = None
+    several: bool = False
 
     @property
     def wanted(self) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -27,13 +28,24 @@ from lanceref.index.vector.storage import (
     Score,
     StorageType,
 )
-from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances
+from lanceref.kernels.bounded import Errors, Rows, nearest
+from lanceref.kernels.distance import (
+    BLOCK_VALUES,
+    AnyVectors,
+    Floats,
+    Metric,
+    Vectors,
+    distances,
+    distances_from,
+    estimates,
+    squares_of,
+)
 from lanceref.proto import index_pb2
 
 COLUMN = "flat"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FlatRows:
     """The vectors [n, d] of a partition."""
 
@@ -44,10 +56,35 @@ class FlatRows:
         """Return what computes distances from a query; they are exact in every mode."""
 
         def score(rows: Chosen) -> Floats:
-            near: Floats = distances(query[None], self.vectors[rows], self.metric)[0]
-            return near
+            if isinstance(rows, slice):
+                near: Floats = distances(query[None], self.vectors[rows], self.metric)[0]
+                return near
+            return distances_from(query, self.vectors.take(rows, axis=0), self.metric)
 
         return score
+
+    def nearest(
+        self, query: AnyVectors, mode: Mode, kept: NDArray[np.bool_], k: int
+    ) -> tuple[Rows, Floats]:
+        """Return the rows that may be nearest by an estimate, and their distances."""
+        if self.metric != "l2" or self.vectors.size <= BLOCK_VALUES:
+            rows: Rows = np.flatnonzero(kept)
+            return rows, self.score(query, mode)(slice(None))[rows]
+        seeming, error = estimates(query, self.vectors, self._squares)
+        seeming[~kept] = np.inf
+
+        def of_kept(rows: Rows) -> Floats:
+            near: Floats = distances(query[None], self.vectors[rows], "l2")[0]
+            near[~kept[rows]] = np.inf
+            return near
+
+        rows, near = nearest(seeming, k, of_kept, Errors(error))
+        there = kept[rows]
+        return rows[there], near[there]
+
+    @cached_property
+    def _squares(self) -> Vectors:
+        return squares_of(self.vectors)
 
     def points(self) -> AnyVectors:
         """Return the vectors, for cosine so much shorter that l2 between them is that."""

@@ -24,9 +24,18 @@ Mask = NDArray[np.bool_]
 FEW = 10
 """A walk is worth it where one row of so many counts."""
 
-WHOLE_ROWS = 1 << 15
-"""Rows of a partition up to which all distances are computed at once: a walk asks for few, often,
-and asking takes longer than computing."""
+WHOLE_ROWS = 200
+"""For each row that a walk keeps, rows of a partition up to which all distances are computed at
+once: a walk asks for few, twice for each that it keeps, and asking takes as long as computing 100.
+"""
+
+
+def kept_nodes(asked: Asked) -> int:
+    """Return how many nodes a walk keeps. Raises QueryRefused for fewer than are asked for."""
+    ef = asked.k + asked.k // 2 if asked.ef is None else asked.ef
+    if ef < asked.k:  # L.index.vector.graph.ef
+        raise QueryRefused(f"ef must be greater than or equal to k, got {ef} and {asked.k}")
+    return ef
 
 
 def worth_walking(kept: Mask) -> bool:
@@ -39,11 +48,10 @@ def walk(graph: Graph, score: Score, asked: Asked, kept: Mask, keys: Keys) -> Ne
 
     `kept` [n] says which rows count, `keys` have the ids of these. Raises QueryRefused.
     """
-    ef = asked.k + asked.k // 2 if asked.ef is None else asked.ef
-    if ef < asked.k:  # L.index.vector.graph.ef
-        raise QueryRefused(f"ef must be greater than or equal to k, got {ef} and {asked.k}")
-    distance_of = score(slice(None)).__getitem__ if len(kept) <= WHOLE_ROWS else score
+    ef = kept_nodes(asked)
+    whole = len(kept) <= WHOLE_ROWS * ef
     admitted = Admitted(None if kept.all() else kept, *asked.range)
+    distance_of = score(slice(None)).__getitem__ if whole else score
     rows, near = search(graph, distance_of, ef, admitted)
     places = rows if admitted.nodes is None else np.cumsum(kept)[rows] - 1
     return Neighbours(keys[places], near).best(asked.k)

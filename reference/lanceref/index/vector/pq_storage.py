@@ -75,7 +75,8 @@ class ProductRows:
         table = self._table(query)
 
         def score(rows: Chosen) -> Floats:
-            return self.quantizer.distances(table, self.ready[:, rows])
+            columns = self.ready if isinstance(rows, slice) else self.columns.take(rows, axis=1)
+            return self.quantizer.distances(table, columns)
 
         return score
 

@@ -12,7 +12,7 @@ L.index.vector.rq.extended
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -164,7 +164,7 @@ class RotatedRows:
             return rows, self.score(query, mode)(rows)
         asked, sums = self._ask(query, mode)
         seeming = by_signs(asked, sums, self.plain)
-        errors = Errors(self.errors, self._most_error, SURE * asked.error)
+        errors = Errors(self.errors, SURE * asked.error)
         if kept.all():
             return nearest(seeming, k, partial(self._by_codes, asked, sums), errors)
         rows = np.flatnonzero(kept)
@@ -175,10 +175,6 @@ class RotatedRows:
 
         places, near = nearest(seeming[rows], k, of_kept, errors)
         return rows[places], near
-
-    @cached_property
-    def _most_error(self) -> np.float32:
-        return np.float32(self.errors.max(initial=0))
 
     def _near(self, query: AnyVectors, mode: Mode) -> Floats:
         asked, sums = self._ask(query, mode)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lanceref.index.segment import Moved
 from lanceref.index.vector.asked import Asked
-from lanceref.index.vector.graph_search import walk, worth_walking
+from lanceref.index.vector.graph_search import kept_nodes, walk, worth_walking
 from lanceref.index.vector.neighbours import NOBODY, Neighbours, joined
 from lanceref.index.vector.probes import probes
 from lanceref.index.vector.storage import Bounded, Model
@@ -28,8 +28,10 @@ def search(index: VectorIndex, queries: AnyVectors, asked: Asked, alive: Moved) 
     """Return what is nearest to each of some vectors [q, d] of the column's type.
 
     A row that has several vectors may be found more than once. `alive` says which keys count, and
-    where these rows are now. Raises FormatError.
+    where these rows are now. Raises FormatError, QueryRefused.
     """
+    if index.head.type.graphs:
+        kept_nodes(asked)  # whether or not a graph is walked
     if index.head.model.metric == "cosine":
         queries = normalized(queries)
     return [_search_one(index, query, asked, alive) for query in queries]
@@ -48,9 +50,12 @@ def _search_one(index: VectorIndex, query: AnyVectors, asked: Asked, alive: Move
         if place >= least and rows >= asked.wanted:
             break
         if lengths[number]:
-            there = _nearest(index.partition(number), query, asked, alive)
-            found.append(there.best(asked.k))
+            partition = index.partition(number)
+            there = _nearest(partition, query, asked, alive)
             rows += len(there.ids)
+            there = there.best(asked.k)
+            once = asked.several and partition.graph is not None
+            found.append(there.once() if once else there)
     return joined(found).best(asked.k)
 
 

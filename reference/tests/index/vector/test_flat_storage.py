@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from lanceref.context import Context
 from lanceref.errors import FormatError
+from lanceref.index.vector import flat_storage
 from lanceref.index.vector.flat_storage import FLAT, Flat
 from lanceref.index.vector.storage import Model
 
@@ -33,3 +34,19 @@ def test_another_dimension_is_refused(given):
     with pytest.raises(FormatError, match="dimension"):
         FLAT.parse(given, None, MODEL, PLACE)
     assert {"dim": 2} == FLAT.parse({"dim": 2}, None, MODEL, PLACE).metadata()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_the_nearest_are_found_by_estimates(dtype, monkeypatch):
+    """The same rows as by all distances, of those that are kept, though all lie far from 0."""
+    source = np.random.default_rng(2)
+    vectors = (source.normal(size=(500, 8)) + 50).astype(dtype)
+    stored = Flat(Model("l2", np.zeros((1, 8), dtype))).stored({"flat": vectors}, 0)
+    kept = source.random(500) < 0.5
+    query = vectors[7]
+    every = stored.score(query, "normal")(slice(None))
+    wanted = np.flatnonzero(kept)[np.argsort(every[kept], kind="stable")[:5]]
+    monkeypatch.setattr(flat_storage, "BLOCK_VALUES", 100)
+    rows, near = stored.nearest(query, "normal", kept, 5)
+    assert set(wanted) <= set(rows) < set(np.flatnonzero(kept))
+    np.testing.assert_array_equal(every[rows], near)

@@ -73,7 +73,7 @@ def test_large_partitions_are_asked_row_by_row(monkeypatch):
         return near
 
     whole = found(Asked(3))
-    monkeypatch.setattr(graph_search, "WHOLE_ROWS", 299)
+    monkeypatch.setattr(graph_search, "WHOLE_ROWS", 0)
     part = walk(GRAPH, counted, Asked(3), ALL, KEYS)
     assert whole.ids.tolist() == part.ids.tolist()
     assert sum(asked) < 300

@@ -71,5 +71,10 @@ def test_where_there_is_a_graph_it_is_walked(type_, tmp_path):
     more = {"num_sub_vectors": 4} if type_.endswith("PQ") else {}
     dataset.create_index("v", type_, num_partitions=1, **more)
 
-    with pytest.raises(QueryRefused, match="ef must be"):
-        search(opened(dataset), VALUES[:1], Asked(20, ef=10), every)
+    def few(keys):
+        return keys < 3, keys[keys < 3]
+
+    for alive in (every, few):  # few are held against the query one by one
+        with pytest.raises(QueryRefused, match="ef must be"):
+            search(opened(dataset), VALUES[:1], Asked(20, ef=10), alive)
+    assert 3 == len(search(opened(dataset), VALUES[:1], Asked(20), few)[0].ids)
