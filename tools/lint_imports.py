@@ -44,7 +44,10 @@ FLOORS: dict[str, int] = {
     "file.versions": 1,
     # 2: bytes in, arrays out
     **dict.fromkeys(("codecs", "kernels", "jsonb", "jsonb_column", "jsontext", "geometry"), 2),
-    **dict.fromkeys(("query.comparison", "query.casts", "query.coercion"), 2),
+    **dict.fromkeys(
+        ("query.comparison", "query.casts", "query.coercion", "query.decimals", "query.float_text"),
+        2,
+    ),
     **dict.fromkeys(("query.json_path", "query.json_functions"), 2),
     # 3: the file formats
     **dict.fromkeys(("file", "legacy", "arrays", "pages"), 3),

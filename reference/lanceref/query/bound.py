@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lanceref.errors import QueryFailed, QueryRefused
-from lanceref.query.casts import Datum, cast
+from lanceref.query.casts import Datum, cast, try_cast
 
 Run = Callable[[pa.RecordBatch], Datum]
 
@@ -119,12 +119,21 @@ def as_type(bound: Bound, type_: pa.DataType) -> Bound:
     if bound.type.equals(type_):
         return bound
     if bound.literal is None:
-        none = pa.array([], bound.type)
-        try:
-            cast(none, type_)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise QueryRefused(f"Unsupported CAST from {bound.type} to {type_}") from error
+        _check_cast(bound.type, type_)
     return apply(lambda value: cast(value, type_), bound, type_=type_)
+
+
+def tried(bound: Bound, type_: pa.DataType) -> Bound:
+    """Return an expression as one of another type, null where it has none. Raises QueryRefused."""
+    _check_cast(bound.type, type_)
+    return apply(lambda value: try_cast(value, type_), bound, type_=type_)
+
+
+def _check_cast(held: pa.DataType, wanted: pa.DataType) -> None:
+    try:
+        cast(pa.array([], held), wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise QueryRefused(f"Unsupported CAST from {held} to {wanted}") from error
 
 
 def truth(bound: Bound, text: Callable[[], str]) -> Bound:

@@ -59,7 +59,7 @@ def bind_columns(given: Mapping[str, str], schema: pa.Schema) -> Computed:
         one, metadata = _renamed(binder.bind(parse_expression(text)), schema)
         bound.append(one)
         fields.append(pa.field(name, one.type, one.nullable, metadata))
-    return Computed(tuple(bound), resolved(pa.schema(fields)))
+    return Computed(tuple(bound), resolved(pa.schema(fields, schema.metadata)))
 
 
 def _renamed(one: Bound, schema: pa.Schema) -> tuple[Bound, Mapping[bytes, bytes] | None]:

@@ -15,9 +15,23 @@ from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import TokenType
 
 from lanceref.errors import QueryRefused
+from lanceref.query.sqltypes import TYPES
 
-UNKNOWN = ("<=>", "ISNULL", "NOTNULL")
+UNKNOWN = ("<=>", "ISNULL", "NOTNULL", "UNKNOWN")
 """Words of PostgreSQL and of others that are none here."""
+
+TYPE_WORDS = (
+    *("BOOLEAN", "TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
+    *("STRING", "BINARY", "DATE", "TIMESTAMP", "DATETIME"),
+)
+"""Words for types; others that PostgreSQL has for the same types are none here."""
+
+NEGATED = "negated"
+"""Mark of a negation that is part of its operator, as in `NOT IN` and `NOT BETWEEN`."""
+
+
+NAMED = frozenset((*(kind.name for kind in TYPES), "DECIMAL"))
+"""Types that have a name here."""
 
 
 class _Lance(Postgres):
@@ -33,7 +47,7 @@ class _Lance(Postgres):
             **{
                 word: kind
                 for word, kind in Postgres.Tokenizer.KEYWORDS.items()
-                if word not in UNKNOWN
+                if word not in UNKNOWN and (kind.name not in NAMED or word in TYPE_WORDS)
             },
             "FLOAT": TokenType.FLOAT,
         }
@@ -50,6 +64,17 @@ class _Lance(Postgres):
             for kind, parse in PostgresParser.UNARY_PARSERS.items()
             if kind is not TokenType.PLUS
         }
+
+        def _parse_is_rhs(self, distinct: bool = False) -> exp.Expr | None:
+            """Parse what stands behind IS; behind DISTINCT FROM all that follows."""
+            return self._parse_disjunction() if distinct else super()._parse_is_rhs()
+
+        def _negate_range(self, this: exp.Expr | None = None) -> exp.Expr | None:
+            """Mark the negation of a range."""
+            negation = super()._negate_range(this)
+            if isinstance(negation, exp.Not):
+                negation.meta[NEGATED] = True
+            return negation
 
 
 def parse_expression(text: str) -> exp.Expr:

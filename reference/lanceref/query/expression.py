@@ -9,7 +9,7 @@ joins by AND and OR: it must be a value of the column's type. Everywhere else bo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pyarrow as pa
@@ -26,9 +26,9 @@ from lanceref.query.bound import (
     constant,
     kept_dictionary,
     negated,
+    tried,
     truth,
 )
-from lanceref.query.casts import try_cast
 from lanceref.query.coercion import common_type
 from lanceref.query.functions import FUNCTIONS
 from lanceref.query.geometry_functions import NAMES as GEOMETRY_FUNCTIONS
@@ -44,8 +44,12 @@ from lanceref.query.operators import (
     like,
 )
 from lanceref.query.sqltypes import arrow_type_of
+from lanceref.query.trees import conditions, is_literal, is_match, is_plain, is_top
 
 __all__ = ["Binder", "Bound", "constant"]
+
+INSIDE_CALLS = ("ceil", "floor", "substr", "substring", "trim")
+"""Functions that have a syntax of their own in SQL: they stand inside of calls only."""
 
 NOT_SUPPORTED = "Expression '{}' is not supported SQL in lance"
 
@@ -59,7 +63,7 @@ class Binder:
 
     def bind(self, tree: exp.Expr) -> Bound:
         """Return the bound expression. Raises QueryRefused."""
-        self._strict = frozenset(id(one) for one in _conditions(tree))
+        self._strict = frozenset(id(one) for one in conditions(tree))
         return self._bind(tree)
 
     def bind_loosely(self, tree: exp.Expr) -> Bound:
@@ -93,9 +97,9 @@ class Binder:
         left, right = self._bind(tree.this), self._bind(tree.expression)
         if id(tree) not in self._strict:
             return left, right
-        if left.is_column and _is_literal(tree.expression):
+        if left.is_column and is_literal(tree.expression):
             return left, self._literals(tree.expression, left.type)
-        if right.is_column and not left.is_column and _is_plain(tree.this):
+        if right.is_column and not left.is_column and is_plain(tree.this):
             return self._literals(tree.this, right.type), right
         return left, right
 
@@ -212,7 +216,7 @@ class Binder:
         value, ends = self._bind(tree.this), [tree.args["low"], tree.args["high"]]
         if id(tree) in self._strict and value.is_column:
             low, high = (
-                self._literals(one, value.type) if _is_literal(one) else self._bind(one)
+                self._literals(one, value.type) if is_literal(one) else self._bind(one)
                 for one in ends
             )
         else:
@@ -226,10 +230,10 @@ class Binder:
             raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))
         value = self._bind(tree.this)
         if not tree.expressions:
-            return constant(pa.scalar(False))
-        if id(tree) in self._strict and value.is_column and _is_top(tree.this):
+            raise QueryRefused("Expected: an expression, found: )")
+        if id(tree) in self._strict and value.is_column and is_top(tree.this):
             others = [
-                self._literals(one, value.type) if _is_literal(one) else self._bind(one)
+                self._literals(one, value.type) if is_literal(one) else self._bind(one)
                 for one in tree.expressions
             ]
         else:
@@ -264,10 +268,12 @@ class Binder:
         return like(text, pattern, ignore_case=isinstance(tree, exp.ILike), negate=negate)
 
     def _cast(self, tree: exp.Cast) -> Bound:
-        bound, type_ = self._bind(tree.this), arrow_type_of(tree.args["to"])
-        if isinstance(tree, exp.TryCast):
-            return apply(lambda value: try_cast(value, type_), bound, type_=type_)
-        return as_type(bound, type_)
+        inside = tree.find_ancestor(exp.Anonymous) is not None
+        bound, type_ = self._bind(tree.this), arrow_type_of(tree.args["to"], inside=inside)
+        found = tried(bound, type_) if isinstance(tree, exp.TryCast) else as_type(bound, type_)
+        return (
+            found if found.dictionary is None else replace(found, dictionary=None, is_column=False)
+        )
 
     def _array(self, tree: exp.Array) -> Bound:
         return apply(FUNCTIONS["make_array"], *map(self._bind, tree.expressions))
@@ -278,7 +284,7 @@ class Binder:
 
     def _case(self, tree: exp.Case) -> Bound:
         """Bind a choice; it stands inside of calls only."""
-        if not isinstance(tree.parent, exp.Anonymous | exp.Case | exp.If):
+        if tree.find_ancestor(exp.Anonymous) is None:
             raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))
         given = None if tree.this is None else self._bind(tree.this)
         conditions, values = [], []
@@ -316,51 +322,15 @@ class Binder:
         if name in GEOMETRY_FUNCTIONS:
             return bind_geometry(name, [self._bind(one) for one in tree.expressions], self._schema)
         function = FUNCTIONS.get(name)
-        if function is None:
+        inside = tree.find_ancestor(exp.Anonymous) is not None
+        if function is None or (name in INSIDE_CALLS and not inside):
             raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))
         arguments = [self._bind(one) for one in tree.expressions]
-        nullable = name != "coalesce" or all(one.nullable for one in arguments)
+        nullable = name not in ("coalesce", "ifnull", "nvl") or all(
+            one.nullable for one in arguments
+        )
         found = apply(function, *arguments, nullable=nullable)
         return replace(found, dictionary=kept_dictionary(name, arguments))
-
-
-def _conditions(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield what a query joins by AND and OR."""
-    if isinstance(tree, exp.Paren):
-        yield from _conditions(tree.this)
-    elif isinstance(tree, exp.And | exp.Or):
-        yield from _conditions(tree.this)
-        yield from _conditions(tree.expression)
-    else:
-        yield tree
-
-
-def _is_plain(tree: exp.Expr) -> bool:
-    """Whether it is written as one value."""
-    if isinstance(tree, exp.Paren):
-        return _is_plain(tree.this)
-    if isinstance(tree, exp.Neg):
-        return isinstance(tree.this, exp.Literal)
-    return isinstance(tree, exp.Literal | exp.Null | exp.Boolean | exp.HexString | exp.Array)
-
-
-def _is_literal(tree: exp.Expr) -> bool:
-    """Whether it is written as one value, or as arithmetic of such."""
-    if isinstance(tree, exp.Paren):
-        return _is_literal(tree.this)
-    if type(tree) in ARITHMETIC:
-        return _is_literal(tree.this) and _is_literal(tree.expression)
-    return _is_plain(tree)
-
-
-def _is_top(tree: exp.Expr) -> bool:
-    """Whether it names a column of the table, not a part of one."""
-    return isinstance(tree, exp.Column) and len(tree.parts) == 1
-
-
-def is_match(tree: exp.Expr) -> bool:
-    """Whether it is a call of `regexp_match`, which is null where nothing matches."""
-    return isinstance(tree, exp.Anonymous) and str(tree.this).lower() == "regexp_match"
 
 
 def _plain(column: pa.Array) -> pa.Array:

@@ -153,7 +153,8 @@ def _bind_arrow(given: pc.Expression, schema: pa.Schema) -> Filter:
 def _bind_sql(given: str, schema: pa.Schema) -> Filter:
     from lanceref.query.bound import apply  # the parser is slow to import
     from lanceref.query.dialect import parse_expression
-    from lanceref.query.expression import Binder, is_match
+    from lanceref.query.expression import Binder
+    from lanceref.query.trees import is_match
 
     tree, binder = parse_expression(given), Binder(schema)
     bound = binder.bind(tree)

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lanceref.errors import QueryRefused
-from lanceref.query.casts import Datum
-from lanceref.query.comparison import equal
+from lanceref.query.casts import Datum, cast
+from lanceref.query.coercion import common_type, is_number, is_text
+from lanceref.query.comparison import equal, greater, less
 from lanceref.query.json_functions import JSON_FUNCTIONS
 from lanceref.query.list_functions import (
     array_has,
@@ -22,6 +23,8 @@ from lanceref.query.list_functions import (
     array_length,
     make_array,
 )
+from lanceref.query.number_functions import NUMBER_FUNCTIONS
+from lanceref.query.text_functions import JOINED, TEXT_FUNCTIONS, by_row
 from lanceref.query.word_functions import contains_tokens
 
 Function = Callable[..., Datum]
@@ -42,17 +45,20 @@ def _number(scalar: Datum) -> int:
 
 def _concat(*parts: Datum) -> Datum:
     """Join text; null counts as nothing."""
-    texts = [part.cast(pa.utf8()) for part in parts]
-    return pc.binary_join_element_wise(*texts, "", null_handling="skip")
+    return JOINED(pa.scalar(""), *(cast(part, pa.utf8()) for part in parts))
 
 
-def _position(text: Datum, part: Datum) -> Datum:
-    """Return where a part begins, from 1 on; 0 where it is not."""
-    return pc.add(pc.find_substring(text, _text(part)), 1).cast(pa.int32())
+def _asked(
+    fast: Callable[[Datum, str], Datum], slow: Callable[[str, str], bool]
+) -> Callable[[Datum, Datum], Datum]:
+    """Return a question about two texts: `fast` where the second is a literal."""
+    each = by_row(slow, pa.bool_(), "t")
 
+    def run(text: Datum, part: Datum) -> Datum:
+        literal = isinstance(part, pa.Scalar) and part.is_valid and is_text(part.type)
+        return fast(text, part.as_py()) if literal and is_text(text.type) else each(text, part)
 
-def _contains(text: Datum, part: Datum) -> Datum:
-    return pc.match_substring(text, _text(part))
+    return run
 
 
 def _regexp(text: Datum, pattern: Datum, flags: Datum | None = None) -> Datum:
@@ -66,28 +72,6 @@ def _regexp_match(text: Datum, pattern: Datum, flags: Datum | None = None) -> Da
     return pc.if_else(found, True, pa.scalar(None, pa.bool_()))
 
 
-def _left(text: Datum, count: Datum) -> Datum:
-    return pc.utf8_slice_codeunits(text, 0, _number(count))
-
-
-def _right(text: Datum, count: Datum) -> Datum:
-    number = _number(count)
-    return pc.utf8_slice_codeunits(text, -number) if number else _left(text, count)
-
-
-def _lpad(text: Datum, width: Datum, padding: Datum | None = None) -> Datum:
-    fill = " " if padding is None else _text(padding)
-    return pc.utf8_lpad(text, _number(width), fill)
-
-
-def _split_part(text: Datum, separator: Datum, number: Datum) -> Datum:
-    """Return one of the parts between separators, counted from 1; empty where there is none."""
-    parts, at = pc.split_pattern(text, _text(separator)), _number(number) - 1
-    long = pc.greater(pc.list_value_length(parts), at)
-    chosen = pc.if_else(long, parts, pa.scalar([""] * (at + 1), pa.list_(pa.utf8())))
-    return pc.if_else(pc.is_valid(text), pc.list_element(chosen, at), pa.scalar(None, pa.utf8()))
-
-
 def _ascii(text: Datum) -> Datum:
     """Return the number of the first letter, 0 of empty text."""
     held = [text.as_py()] if isinstance(text, pa.Scalar) else text.to_pylist()
@@ -97,6 +81,26 @@ def _ascii(text: Datum) -> Datum:
         if isinstance(text, pa.Scalar)
         else pa.array(found, pa.int32())
     )
+
+
+def _extreme(before: Callable[[Datum, Datum], Datum]) -> Function:
+    """Return the function that takes the first of values in an order; null is none of them."""
+
+    def run(*values: Datum) -> Datum:
+        type_: pa.DataType | None = pa.null()
+        for value in values:
+            type_ = None if type_ is None else common_type(type_, value.type)
+        if type_ is None:
+            raise QueryRefused("greatest and least take values of one type")
+        found, *others = (cast(value, type_) for value in values)
+        for other in others:
+            other_first = pc.or_kleene(pc.is_null(found), before(other, found))
+            found = pc.if_else(
+                pc.and_(pc.fill_null(other_first, False), pc.is_valid(other)), other, found
+            )
+        return found
+
+    return run
 
 
 def _nan(value: Datum) -> Datum:
@@ -110,23 +114,71 @@ def _coalesce(*values: Datum) -> Datum:
 
 
 def _nullif(value: Datum, other: Datum) -> Datum:
+    type_ = common_type(value.type, other.type) or value.type
+    value, other = cast(value, type_), cast(other, type_)
     same = pc.fill_null(equal(value, other), False)
-    return pc.if_else(same, pa.scalar(None, value.type), value)
+    return pc.if_else(same, pa.scalar(None, type_), value)
 
 
 def _date_part(part: Datum, moment: Datum) -> Datum:
+    """Return a part of a moment; what is below a second counts the seconds too."""
     name = _text(part).lower()
-    parts = {"year": pc.year, "month": pc.month, "day": pc.day, "quarter": pc.quarter}
-    times = {"hour": pc.hour, "minute": pc.minute, "second": pc.second, "week": pc.iso_week}
-    days = {"doy": pc.day_of_year, "dow": lambda held: pc.day_of_week(held, week_start=7)}
-    known = {**parts, **times, **days}
-    if name not in known:
+    held = cast(moment, pa.timestamp("s")) if pa.types.is_date(moment.type) else moment
+    if name == "epoch":
+        zone = getattr(held.type, "tz", None)
+        count = cast(cast(held, pa.timestamp("ns", zone)), pa.int64())
+        return pc.divide(count.cast(pa.float64(), safe=False), 1e9)
+    if name in PARTS:
+        return PARTS[name](held).cast(pa.int32())
+    if name not in BELOW_SECOND:
         raise QueryRefused(f"date part {name!r} is not supported")
-    return known[name](moment).cast(pa.int32())
+    below = cast(held, pa.timestamp("ns", held.type.tz))
+    count = pc.add(pc.multiply(pc.second(below), 10**9), _nanoseconds(below))
+    found = pc.divide(count, 10**9 // BELOW_SECOND[name])
+    return found if name == "nanosecond" else found.cast(pa.int32())
+
+
+def _nanoseconds(moment: Datum) -> Datum:
+    parts = ((pc.millisecond, 10**6), (pc.microsecond, 10**3), (pc.nanosecond, 1))
+    first, second, third = (pc.multiply(part(moment), times) for part, times in parts)
+    return pc.add(pc.add(first, second), third)
+
+
+PARTS: dict[str, Function] = {
+    "year": pc.year,
+    "month": pc.month,
+    "day": pc.day,
+    "quarter": pc.quarter,
+    "hour": pc.hour,
+    "minute": pc.minute,
+    "second": pc.second,
+    "week": pc.iso_week,
+    "isoyear": pc.iso_year,
+    "doy": pc.day_of_year,
+    "dow": lambda held: pc.day_of_week(held, week_start=7),
+    "isodow": lambda held: pc.day_of_week(held, count_from_zero=False),
+}
+"""Parts of a moment by name."""
+
+BELOW_SECOND = {"millisecond": 10**3, "microsecond": 10**6, "nanosecond": 10**9}
+"""How many of a part a second has."""
 
 
 def _date_trunc(part: Datum, moment: Datum) -> Datum:
+    if pa.types.is_date(moment.type):
+        moment = cast(moment, pa.timestamp("ns"))
     return pc.floor_temporal(moment, unit=_text(part).lower(), week_starts_monday=True)
+
+
+def _to_timestamp(value: Datum) -> Datum:
+    """Return a moment; a number counts seconds. Raises ArrowInvalid where it is too far."""
+    if not is_number(value.type):
+        return cast(value, pa.timestamp("ns"))
+    if pa.types.is_integer(value.type):
+        count = pc.multiply_checked(cast(value, pa.int64()), 10**9)
+    else:
+        count = cast(pc.multiply(cast(value, pa.float64()), 1e9), pa.int64())
+    return cast(count, pa.timestamp("ns"))
 
 
 def _halved(lists: Datum) -> Datum:
@@ -152,74 +204,49 @@ def _named_struct(*pairs: Datum) -> Datum:
 
 FUNCTIONS: dict[str, Function] = {
     "_cast_list_f16": _halved,
-    "abs": pc.abs,
     "array_contains": array_has,
     "array_has": array_has,
     "array_has_all": array_has_all,
     "array_has_any": array_has_any,
     "array_length": array_length,
     "ascii": _ascii,
-    "bit_length": lambda text: pc.multiply(pc.binary_length(text), 8),
-    "btrim": pc.utf8_trim_whitespace,
     "cardinality": array_length,
-    "cbrt": lambda value: pc.power(value, 1 / 3),
     "char_length": pc.utf8_length,
     "character_length": pc.utf8_length,
     "coalesce": _coalesce,
+    "ifnull": _coalesce,
+    "nvl": _coalesce,
     "concat": _concat,
-    "contains": _contains,
+    "contains": _asked(pc.match_substring, lambda text, part: part in text),
     "contains_tokens": contains_tokens,
     "current_date": lambda: pa.scalar(datetime.now(UTC).date()),
     "date_part": _date_part,
     "date_trunc": _date_trunc,
     "empty": lambda lists: pc.equal(pc.list_value_length(lists), 0),
-    "ends_with": lambda text, end: pc.ends_with(text, _text(end)),
-    "exp": pc.exp,
+    "ends_with": _asked(pc.ends_with, str.endswith),
     "get_field": _get_field,
-    "greatest": pc.max_element_wise,
+    "greatest": _extreme(greater),
     "isnan": _nan,
     **JSON_FUNCTIONS,
-    "least": pc.min_element_wise,
-    "left": _left,
+    "least": _extreme(less),
     "length": pc.utf8_length,
     "list_contains": array_has,
     "list_has": array_has,
     "list_has_all": array_has_all,
     "list_has_any": array_has_any,
     "list_length": array_length,
-    "ln": pc.ln,
-    "log10": pc.log10,
-    "log2": pc.log2,
     "lower": pc.utf8_lower,
-    "lpad": _lpad,
-    "ltrim": pc.utf8_ltrim_whitespace,
     "make_array": make_array,
     "named_struct": _named_struct,
-    "now": lambda: pa.scalar(datetime.now(UTC), pa.timestamp("ns", "UTC")),
+    "now": lambda: pa.scalar(datetime.now(UTC).replace(tzinfo=None), pa.timestamp("ns")),
     "nullif": _nullif,
     "octet_length": pc.binary_length,
-    "power": pc.power,
-    "pow": pc.power,
     "regexp_like": _regexp,
     "regexp_match": _regexp_match,
-    "repeat": lambda text, count: pc.binary_repeat(text, _number(count)),
-    "replace": lambda text, old, new: pc.replace_substring(text, _text(old), _text(new)),
     "reverse": pc.utf8_reverse,
-    "right": _right,
-    "round": lambda value, digits=None: pc.round(
-        value, 0 if digits is None else _number(digits), "half_towards_infinity"
-    ),
-    "rpad": lambda text, width, padding=None: pc.utf8_rpad(
-        text, _number(width), " " if padding is None else _text(padding)
-    ),
-    "rtrim": pc.utf8_rtrim_whitespace,
-    "signum": pc.sign,
-    "split_part": _split_part,
-    "sqrt": pc.sqrt,
-    "starts_with": lambda text, start: pc.starts_with(text, _text(start)),
-    "strpos": _position,
-    "to_date": lambda text: text.cast(pa.date32()),
-    "to_timestamp": lambda value: value.cast(pa.timestamp("ns")),
-    "trunc": pc.trunc,
-    "upper": pc.utf8_upper,
+    "starts_with": _asked(pc.starts_with, str.startswith),
+    "to_date": lambda value: cast(value, pa.date32()),
+    "to_timestamp": _to_timestamp,
+    **NUMBER_FUNCTIONS,
+    **TEXT_FUNCTIONS,
 }

@@ -6,6 +6,7 @@ integer. What is compared with a column of text, numbers or time has to be writt
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 import pyarrow as pa
@@ -35,10 +36,14 @@ def coerce(value: pa.Scalar, wanted: pa.DataType) -> pa.Scalar:
         if types.is_integer(held) and types.is_decimal(wanted):
             return pa.scalar(Decimal(value.as_py()), wanted)
         if types.is_time32(wanted):
-            return cast(value, wanted)
-        return pc.cast(value, wanted, safe=not types.is_floating(wanted))
+            count = pc.cast(value, pa.int32()) if types.is_integer(held) else value
+            return cast(count, wanted)
+        found = pc.cast(value, wanted, safe=not types.is_floating(wanted))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise _refusal(value, wanted) from error
+    if types.is_float16(wanted) and math.isinf(found.as_py()) and not math.isinf(value.as_py()):
+        raise _refusal(value, wanted)
+    return found
 
 
 def _refusal(value: pa.Scalar, wanted: pa.DataType) -> QueryRefused:

@@ -18,6 +18,13 @@ from lanceref.query import comparison
 from lanceref.query.bound import Bound, apply, as_type, constant, negated
 from lanceref.query.casts import Datum
 from lanceref.query.coercion import common_type, decimal_of, is_bytes, is_number, is_text
+from lanceref.query.decimals import (
+    decimal_difference,
+    decimal_product,
+    decimal_quotient,
+    decimal_remainder,
+    decimal_sum,
+)
 
 types = pa.types
 
@@ -100,8 +107,32 @@ def _divided(left: Datum, right: Datum) -> Datum:
 def _remainder(left: Datum, right: Datum) -> Datum:
     """Return the remainder, with the sign of the first value."""
     if types.is_floating(left.type):
-        return pc.subtract(left, pc.multiply(pc.trunc(pc.divide(left, right)), right))
+        return _by_numpy(np.fmod, left, right)
     return pc.subtract(left, pc.multiply(pc.divide_checked(left, right), right))
+
+
+def _shifted(shift: np.ufunc) -> Callable[[Datum, Datum], Datum]:
+    """Return a shift whose count wraps around at the bits of the value."""
+
+    def run(left: Datum, right: Datum) -> Datum:
+        last = pa.scalar(left.type.bit_width - 1, left.type)
+        return _by_numpy(shift, left, pc.bit_wise_and(right, last))
+
+    return run
+
+
+def _by_numpy(function: np.ufunc, left: Datum, right: Datum) -> Datum:
+    """Return a function of numbers of one type, null where one is null."""
+    if isinstance(left, pa.Scalar) and isinstance(right, pa.Scalar):
+        return _by_numpy(function, pa.array([left.as_py()], left.type), right)[0]
+    null = pc.or_(pc.is_null(left), pc.is_null(right)).to_numpy(zero_copy_only=False)
+    sides = []
+    for one in (left, right):
+        held = pc.fill_null(one, 1)
+        sides.append(held.as_py() if isinstance(held, pa.Scalar) else held.to_numpy())
+    type_ = left.type.to_pandas_dtype()
+    with np.errstate(all="ignore"):
+        return pa.array(function(*(np.asarray(one, type_) for one in sides)), mask=null)
 
 
 ARITHMETIC: dict[type[exp.Expr], Callable[[Datum, Datum], Datum]] = {
@@ -110,24 +141,18 @@ ARITHMETIC: dict[type[exp.Expr], Callable[[Datum, Datum], Datum]] = {
     exp.Mul: pc.multiply,
     exp.Div: _divided,
     exp.Mod: _remainder,
-    exp.BitwiseLeftShift: pc.shift_left,
-    exp.BitwiseRightShift: pc.shift_right,
+    exp.BitwiseLeftShift: _shifted(np.left_shift),
+    exp.BitwiseRightShift: _shifted(np.right_shift),
 }
 
 
-def _wide(function: Callable[[Datum, Datum], Datum]) -> Callable[[Datum, Datum], Datum]:
-    """Return the function over decimals, in 256 bits where 128 may not hold the result."""
-
-    def run(left: Datum, right: Datum) -> Datum:
-        try:
-            return function(left, right)
-        except pa.ArrowInvalid as error:
-            if "precision" not in str(error):
-                raise
-        wide = [pa.decimal256(one.type.precision, one.type.scale) for one in (left, right)]
-        return function(left.cast(wide[0]), right.cast(wide[1]))
-
-    return run
+DECIMAL_ARITHMETIC: dict[type[exp.Expr], Callable[[Datum, Datum], Datum]] = {
+    exp.Add: decimal_sum,
+    exp.Sub: decimal_difference,
+    exp.Mul: decimal_product,
+    exp.Div: decimal_quotient,
+    exp.Mod: decimal_remainder,
+}
 
 
 def computed(kind: type[exp.Expr], left: Bound, right: Bound) -> Bound:
@@ -137,13 +162,38 @@ def computed(kind: type[exp.Expr], left: Bound, right: Bound) -> Bound:
         return as_type(days, pa.date32())
     if types.is_date32(left.type) and types.is_date32(right.type) and kind is exp.Sub:
         return computed(kind, as_type(left, pa.int64()), as_type(right, pa.int64()))
-    if types.is_decimal(left.type) or types.is_decimal(right.type):
-        sides = [as_type(one, decimal_of(one.type) or one.type) for one in (left, right)]
-        return apply(_wide(ARITHMETIC[kind]), *sides)
-    type_ = common_type(left.type, right.type)
+    type_ = _numbers_met(left.type, right.type)
+    if type_ is not None and types.is_decimal(type_):
+        return _computed_decimal(kind, left, right, type_)
     if type_ is None or not (is_number(type_) or types.is_null(type_)):
         raise QueryRefused(f"Cannot coerce arithmetic expression {left.type} and {right.type}")
     return apply(ARITHMETIC[kind], as_type(left, type_), as_type(right, type_))
+
+
+def _numbers_met(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
+    """Return the type in which arithmetic meets: beside a float, a decimal is one too."""
+    sides = left, right
+    floating = [one for one in sides if types.is_floating(one)]
+    if len(floating) == 1 and any(types.is_decimal(one) for one in sides):
+        return floating[0]
+    return common_type(left, right)
+
+
+def _computed_decimal(kind: type[exp.Expr], left: Bound, right: Bound, met: pa.DataType) -> Bound:
+    """Return arithmetic of numbers that meet in a decimal.
+
+    Each keeps its own digits beside a decimal of the same width.
+    """
+    if kind not in DECIMAL_ARITHMETIC:
+        raise QueryRefused(f"Cannot coerce arithmetic expression {left.type} and {right.type}")
+    declared = {one.type.bit_width for one in (left, right) if types.is_decimal(one.type)}
+    sides = []
+    for one in (left, right):
+        type_ = (decimal_of(one.type) if len(declared) == 1 else None) or met
+        if types.is_decimal256(met):
+            type_ = pa.decimal256(type_.precision, type_.scale)
+        sides.append(as_type(one, type_))
+    return apply(DECIMAL_ARITHMETIC[kind], *sides)
 
 
 def like(text: Bound, pattern: Bound, *, ignore_case: bool, negate: bool) -> Bound:

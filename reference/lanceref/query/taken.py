@@ -12,7 +12,7 @@ from lanceref.projection import take_projection
 from lanceref.query.columns import bind_columns
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import SYSTEM_COLUMNS
+from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
 
 
 def take_columns(
@@ -24,7 +24,8 @@ def take_columns(
     schema = snapshot.schema(BlobHandling.DESCRIPTIONS)
     if not isinstance(columns, Mapping):
         return snapshot.take(positions, take_projection(schema, columns))
-    every = pa.schema([*schema.arrow, *(pa.field(one, pa.uint64()) for one in SYSTEM_COLUMNS)])
+    system = (pa.field(one, pa.uint64(), nullable=one != ROW_OFFSET) for one in SYSTEM_COLUMNS)
+    every = pa.schema([*schema.arrow, *system], schema.metadata or None)
     computed = bind_columns(columns, every)
     table = snapshot.take(positions, take_projection(schema, sorted(computed.paths)))
     batches = [computed.batch(batch) for batch in table.to_batches()]

@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 from lanceref.errors import QueryFailed, QueryRefused
 from lanceref.query.dialect import parse_expression
-from lanceref.query.expression import Binder, is_match
+from lanceref.query.expression import Binder
 from lanceref.query.filter import bind_filter
+from lanceref.query.trees import is_match
 
 from .expressions import BY_ADDRESS, FOUND, REFUSED, TABLE
 

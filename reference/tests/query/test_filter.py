@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from lanceref.errors import QueryFailed, QueryRefused
 from lanceref.query.filter import bind_filter
 
+from .expressions import TABLE as MANY
 from .float_texts import FLOAT_TEXTS, FLOATS
+from .odd_texts import ODD_COLUMNS, ODD_FILTERS
 from .texts import TABLE, TEXTS, matrix
 from .written import write
 
@@ -93,6 +95,38 @@ def test_every_type_meets_every_literal_and_type_as_in_the_oracle(tmp_path):
     from .oracle_answers import differences
 
     assert [] == differences(tmp_path / "t", matrix())
+
+
+@pytest.mark.oracle
+def test_odd_filters_answer_as_the_oracle(tmp_path):
+    """What a search for differences turned up."""
+    write(MANY, tmp_path, data_storage_version="2.1")
+
+    from .oracle_answers import differences
+
+    assert [] == differences(tmp_path / "t", ODD_FILTERS)
+
+
+@pytest.mark.oracle
+def test_odd_columns_are_those_of_the_oracle(tmp_path):
+    """Values and types, or a refusal."""
+    write(MANY, tmp_path, data_storage_version="2.1")
+    scans = [{"columns": {"id": "`my col`", "x": text}} for text in ODD_COLUMNS]
+
+    import lance
+
+    from .oracle_answers import scanned
+
+    theirs, ours = (
+        scanned(lance.dataset(tmp_path / "t"), scans),
+        scanned(lanceref.dataset(tmp_path / "t"), scans),
+    )
+    for text, wanted, found in zip(ODD_COLUMNS, theirs, ours, strict=True):
+        if isinstance(wanted, Exception):
+            names = [kind.__name__ for kind in type(found).__mro__]
+            assert type(wanted).__name__ in names, text
+        else:
+            assert (text, repr(wanted)) == (text, repr(found))
 
 
 def test_null_is_in_no_list_and_out_of_none():

@@ -62,7 +62,7 @@ def call(text):
         ("isnan(f)", [False, True, None]),
         ("abs(n)", [4, 9, None]),
         ("sqrt(n)", [2.0, 3.0, None]),
-        ("power(n, 2)", [16, 81, None]),
+        ("power(n, 2)", [16.0, 81.0, None]),
         ("greatest(n, 5)", [5, 9, 5]),
         ("least(n, 5)", [4, 5, 5]),
         ("round(f)", [-2.0, math.nan, None]),
@@ -84,9 +84,7 @@ def test_values(text, wanted):
     assert repr(wanted) == repr(call(text))
 
 
-@pytest.mark.parametrize(
-    "text", ["left(s, n)", "contains(s, s)", "date_part('eon', t)", "array_has_any(k, k)"]
-)
+@pytest.mark.parametrize("text", ["round(f, n)", "date_part('eon', t)", "array_has_any(k, k)"])
 def test_what_is_not_there_is_refused(text):
     """Arguments that have to be literals, and unknown parts of a date."""
     with pytest.raises(QueryRefused):

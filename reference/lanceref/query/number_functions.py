@@ -1,0 +1,121 @@
+"""Functions of numbers: floats of 64 bits, or of 32 where the argument has these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.compute import pc
+from lanceref.errors import QueryRefused
+from lanceref.query.casts import Datum, cast
+
+types = pa.types
+
+
+def as_floats(value: Datum) -> Datum:
+    """Return numbers as floats; those of 16 and 32 bits have 32."""
+    kept = value.type in (pa.float16(), pa.float32())
+    return cast(value, pa.float32() if kept else pa.float64())
+
+
+def of_floats(function: Callable[[Datum], Datum]) -> Callable[[Datum], Datum]:
+    """Return a function that takes any numbers for one of floats."""
+    return lambda value: function(as_floats(value))
+
+
+def _cbrt(value: Datum) -> Datum:
+    if isinstance(value, pa.Scalar):
+        return _cbrt(pa.array([value.as_py()], value.type))[0]
+    roots = np.cbrt(value.to_numpy(zero_copy_only=False))
+    return pa.array(roots, value.type, mask=value.is_null().to_numpy(zero_copy_only=False))
+
+
+def _power(base: Datum, exponent: Datum) -> Datum:
+    return pc.power(cast(base, pa.float64()), cast(exponent, pa.float64()))
+
+
+def _places(digits: Datum | None) -> int:
+    """Return how many digits are asked for. Raises QueryRefused where no literal says so."""
+    if digits is None:
+        return 0
+    if not (isinstance(digits, pa.Scalar) and digits.is_valid):
+        raise QueryRefused("a number of digits is expected here, not a column")
+    return int(digits.as_py())
+
+
+def _round(value: Datum, digits: Datum | None = None) -> Datum:
+    """Round halves away from zero, to digits behind the point or, below 0, before it."""
+    places = _places(digits)
+    if not types.is_decimal(value.type):
+        return pc.round(as_floats(value), places, "half_towards_infinity")
+    held = value.type
+    make = pa.decimal256 if types.is_decimal256(held) else pa.decimal128
+    scale = min(held.scale, max(0, places))
+    rounded = pc.round(value, places, "half_towards_infinity")
+    return rounded.cast(make(held.precision, scale))
+
+
+def _trunc(value: Datum, digits: Datum | None = None) -> Datum:
+    return pc.round(as_floats(value), _places(digits), "towards_zero")
+
+
+def _log(base_or_value: Datum, value: Datum | None = None) -> Datum:
+    if value is None:
+        return pc.log10(as_floats(base_or_value))
+    return pc.logb(as_floats(value), as_floats(base_or_value))
+
+
+def _times(factor: float) -> Callable[[Datum], Datum]:
+    return lambda value: pc.multiply(value, pa.scalar(factor, value.type))
+
+
+def _of_numpy(
+    function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> Callable[..., Datum]:
+    """Return a function of floats that only numpy has."""
+
+    def run(value: Datum) -> Datum:
+        if isinstance(value, pa.Scalar):
+            return run(pa.array([value.as_py()], value.type))[0]
+        with np.errstate(all="ignore"):
+            found = function(value.to_numpy(zero_copy_only=False))
+        null = value.is_null().to_numpy(zero_copy_only=False)
+        return pa.array(found, value.type, mask=null)
+
+    return of_floats(run)
+
+
+NUMBER_FUNCTIONS: dict[str, Callable[..., Datum]] = {
+    "abs": pc.abs,
+    "acos": of_floats(pc.acos),
+    "asin": of_floats(pc.asin),
+    "atan": of_floats(pc.atan),
+    "atan2": lambda one, other: pc.atan2(as_floats(one), as_floats(other)),
+    "cbrt": of_floats(_cbrt),
+    "ceil": of_floats(pc.ceil),
+    "cos": of_floats(pc.cos),
+    "cosh": _of_numpy(np.cosh),
+    "degrees": of_floats(_times(180 / np.pi)),
+    "exp": of_floats(pc.exp),
+    "floor": of_floats(pc.floor),
+    "ln": of_floats(pc.ln),
+    "log": _log,
+    "log10": of_floats(pc.log10),
+    "log2": of_floats(pc.log2),
+    "pi": lambda: pa.scalar(float(np.pi)),
+    "pow": _power,
+    "power": _power,
+    "radians": of_floats(_times(np.pi / 180)),
+    "round": _round,
+    "signum": of_floats(pc.sign),
+    "sin": of_floats(pc.sin),
+    "sinh": _of_numpy(np.sinh),
+    "sqrt": of_floats(pc.sqrt),
+    "tan": of_floats(pc.tan),
+    "tanh": _of_numpy(np.tanh),
+    "trunc": _trunc,
+}
+"""Functions by name."""
