@@ -348,6 +348,10 @@ class ColumnNotFound(NotFound, RuntimeError):
     """A blob column that does not exist: pylance raises `RuntimeError` here."""
 
 
+class FileColumnNotFound(NotFound, OSError):
+    """A column that a data file does not have: pylance raises `OSError` here."""
+
+
 class TableNotFound(NotFound, OSError):
     """A table that is to be dropped and is not there."""
 

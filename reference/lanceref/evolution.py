@@ -127,6 +127,8 @@ class Evolution(OpenTable):
                 raise ValueError(
                     f"Unknown key: {key}. Valid keys are name, nullable, and data_type."
                 )
+            if one.get("path") is None:
+                raise ValueError("path is required")
             if not any(one.get(key) is not None for key in ("name", "nullable", "data_type")):
                 raise ValueError("At least one of name, nullable, or data_type must be specified")
             field = find_field(self._snapshot.manifest.schema, one["path"])

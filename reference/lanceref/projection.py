@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from lanceref.errors import NotFound
 from lanceref.extension import resolved, resolved_batch
-from lanceref.file.schema import Field, LanceSchema, project
+from lanceref.file.schema import Field, LanceSchema, project, split_path
 from lanceref.slices import whole
-from lanceref.table.rows import SYSTEM_COLUMNS
+from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,8 @@ def scan_projection(
             origins.append(Origin(tops[name]))
             arrow.append(fields[tops[name]].arrow)
         else:
-            top, _, rest = name.partition(".")
-            path, leaf = _path(fields[tops[top]], rest)
+            top, rest = split_path(name)
+            path, leaf = _path(fields[tops[top]], rest) if rest else ((), fields[tops[top]].arrow)
             origins.append(Origin(tops[top], path))
             arrow.append(leaf.with_name(name))
     storage = pa.schema(arrow, schema.metadata or None)
@@ -81,7 +82,7 @@ def scan_projection(
 
 
 def take_projection(schema: LanceSchema, columns: Sequence[str] | None) -> Projection:
-    """Resolve the columns of a take (None: all fields). Raises NotFound."""
+    """Resolve the columns of a take (None: all fields); each row has an offset. Raises NotFound."""
     names = _names(schema, columns)
     asked = project(schema, [name for name in names if name not in SYSTEM_COLUMNS])
     whole_fields = {field.name: field for field in schema.fields}
@@ -89,11 +90,12 @@ def take_projection(schema: LanceSchema, columns: Sequence[str] | None) -> Proje
     tops = [field.name for field in fields]
     chosen = tuple(dict.fromkeys(name for name in names if name in SYSTEM_COLUMNS))
     known = {*tops, *chosen}
-    order = [name if name in known else name.partition(".")[0] for name in names]
+    order = [name if name in known else split_path(name)[0] for name in names]
     first = {name: number for number, name in reversed(list(enumerate(order)))}
     order = [name for number, name in enumerate(order) if name in chosen or first[name] == number]
     read = [*tops, *chosen]
-    arrow = [*(field.arrow for field in fields), *(pa.field(name, pa.uint64()) for name in chosen)]
+    found = (pa.field(name, pa.uint64(), nullable=name != ROW_OFFSET) for name in chosen)
+    arrow = [*(field.arrow for field in fields), *found]
     origins = tuple(Origin(read.index(name)) for name in order)
     ordered = pa.schema([arrow[origin.array] for origin in origins], schema.metadata or None)
     return Projection(fields, chosen, origins, ordered, resolved(ordered))
@@ -120,10 +122,12 @@ def _names(schema: LanceSchema, columns: Sequence[str] | None) -> list[str]:
 def _path(field: Field, name: str) -> tuple[tuple[int, ...], pa.Field]:
     """Return the child indices that lead to `name` below `field`, and its Arrow field.
 
-    The field is nullable where anything above it is.
+    The field is nullable where anything above it is. Raises NotFound for a part of a list.
     """
     names = [child.name for child in field.children]
-    first, _, rest = (name, "", "") if name in names else name.partition(".")
+    if field.logical_type != "struct":
+        raise NotFound(f"{field.name!r} is a {field.logical_type} and has no field {name!r}")
+    first, rest = (name, "") if name in names else split_path(name)
     child, number = field.children[names.index(first)], names.index(first)
     path, leaf = _path(child, rest) if rest else ((), child.arrow)
     return (number, *path), leaf.with_nullable(leaf.nullable or field.nullable)

@@ -67,8 +67,11 @@ class Reading(OpenTable):
 
     @property
     def max_field_id(self) -> int:
-        """Highest id of a field of the schema, -1 without any."""
-        return max((field.id for field in self._snapshot.manifest.schema.flat()), default=-1)
+        """Highest id of a field of the schema or of a data file, -1 without any."""
+        manifest = self._snapshot.manifest
+        held = (file for fragment in manifest.message.fragments for file in fragment.files)
+        ids = [number for file in held for number in file.fields]
+        return max([*ids, *(field.id for field in manifest.schema.flat())], default=-1)
 
     @property
     def data_storage_version(self) -> str:

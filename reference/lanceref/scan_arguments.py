@@ -305,8 +305,9 @@ def _projection(
         raise TypeError(f"columns must be a list or dict[name, expression], got {kind}")
     if not isinstance(columns, Mapping):
         return scan_projection(schema, columns, system), None
-    every = pa.schema([*schema.arrow, *(pa.field(one, pa.uint64()) for one in SYSTEM_COLUMNS)])
-    computed = bind_columns({**columns, **{name: name for name in system}}, every)
+    every = (*schema.arrow, *(pa.field(one, pa.uint64()) for one in SYSTEM_COLUMNS))
+    known = pa.schema(every, schema.metadata or None)
+    computed = bind_columns({**columns, **{name: name for name in system}}, known)
     return take_projection(schema, sorted(computed.paths)), computed
 
 

@@ -80,6 +80,8 @@ class Snapshot:
 
     def take(self, positions: NDArray[np.int64], projection: Projection) -> pa.Table:
         """Return the rows at any live `positions` of the table, in the order asked for."""
+        if not projection.origins:
+            return pa.Table.from_batches([projection.batch(len(positions), [])])
         unique, back = distinct(positions)
         batches, start = [], 0
         for owner in self.fragments:

@@ -232,3 +232,26 @@ def test_an_indexed_column_is_not_cast(tmp_path):
 
     made.alter_columns({"path": "b", "data_type": pa.int32()})
     assert pa.int32() == made.schema.field("b").type
+
+
+def test_columns_are_named_twice_in_backticks_and_below_each_other(tmp_path):
+    """All of them go; ids that files still have are not given again."""
+    parts = pa.array([{"x": 1, "y z": 2}], pa.struct([("x", pa.int32()), ("y z", pa.int32())]))
+    made = lanceref.write_dataset(pa.table({"i": [1], "s": ["a"], "st": parts}), tmp_path / "t")
+    highest = made.max_field_id
+
+    made.drop_columns(["s", "s", "st.`y z`"])
+    assert ["i", "st"] == made.schema.names
+    assert ["x"] == [field.name for field in made.schema.field("st").type]
+
+    made.alter_columns({"path": "`st`.`x`", "name": "w"})
+    made.drop_columns(["st", "st.w"])
+    assert ["i"] == made.schema.names
+    assert highest == made.max_field_id
+
+
+def test_an_alteration_names_a_column(tmp_path):
+    """As in pylance."""
+    made = lanceref.write_dataset(pa.table({"i": [1]}), tmp_path / "t")
+    with pytest.raises(ValueError, match="path is required"):
+        made.alter_columns({"name": "j"})

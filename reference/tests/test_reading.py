@@ -315,3 +315,86 @@ def test_an_early_table_has_the_storage_version_that_new_files_get(tmp_path, fla
     message.writer_feature_flags = flags
 
     assert version == early.data_storage_version
+
+
+PARTS = pa.struct([("a", pa.int16()), ("b c", pa.int32()), ("d`e", pa.utf8())])
+"""Children with names that have to stand in backticks."""
+
+
+def _with_parts(path, version, *, packed=False):
+    values = pa.array([{"a": n, "b c": -n, "d`e": str(n)} for n in range(6)], PARTS)
+    metadata = {"packed": "true"} if packed else None
+    if packed:
+        values = values.cast(pa.struct([PARTS.field(0), PARTS.field(1)]))
+    made = pa.schema([pa.field("st", values.type, not packed, metadata), ("x y", pa.int64())])
+    table = pa.table([values, pa.array(range(6))], schema=made.with_metadata({"k": "v"}))
+    return lanceref.write_dataset(table, path, data_storage_version=version)
+
+
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
+def test_parts_of_packed_structs_are_read(version, tmp_path):
+    """By scans, takes and filters; the column is stored as one."""
+    made = _with_parts(tmp_path / "t", version, packed=True)
+
+    assert list(range(6)) == made.to_table(["st.a"])["st.a"].to_pylist()
+    assert [{"b c": -4}, {"b c": -1}] == made.take([4, 1], ["st.`b c`"])["st"].to_pylist()
+    assert [2, 3] == made.to_table(["st.a"], "st.a > 1 and st.`b c` > -4")["st.a"].to_pylist()
+
+
+def test_rows_without_columns_are_counted(tmp_path):
+    """Also where they are taken in another order, or given values that no column has."""
+    made = _with_parts(tmp_path / "t", "2.1")
+
+    assert 3 == made.take([4, 1, 1], []).num_rows
+    assert ["q"] * 3 == made.take([4, 1, 1], {"a": "'q'"})["a"].to_pylist()
+
+
+@pytest.mark.parametrize("name", ["st.`nope`", "`x y", "``", "st.``", "st.`b c`.a"])
+def test_what_backticks_do_not_name(name, tmp_path):
+    """Is not found; the oracle panics at some of these."""
+    with pytest.raises(ValueError, match=r"no column|has no field"):
+        _with_parts(tmp_path / "t", "2.1").to_table([name])
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ["st.`b c`", "`x y`"],
+        ["st.`d``e`", "st.a"],
+        ["`st`", "st.a"],
+        ["`st`.`a`"],
+        {"a": "st.`b c` + `x y`", "b": "_rowid"},
+        {"a": "st"},
+        ["_rowid", "st.a", "_rowaddr"],
+    ],
+)
+def test_names_in_backticks_are_those_of_the_oracle(columns, tmp_path):
+    """In scans and takes; what is computed keeps the metadata of the table."""
+    import lance
+
+    _with_parts(tmp_path / "t", "2.1")
+    theirs, ours = lance.dataset(tmp_path / "t"), lanceref.dataset(tmp_path / "t")
+    for read in (lambda one: one.to_table(columns), lambda one: one.take([1, 3], columns)):
+        try:
+            wanted = read(theirs)
+        except (ValueError, OSError) as error:
+            with pytest.raises(type(error)):
+                read(ours)
+        else:
+            assert wanted.equals(read(ours), check_metadata=True)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("columns", [["_rowoffset", "st.a"], {"at": "_rowoffset"}])
+def test_an_offset_that_is_taken_is_never_null(columns, tmp_path):
+    """One that is scanned may be."""
+    import lance
+
+    made = _with_parts(tmp_path / "t", "2.1")
+
+    assert (
+        lance.dataset(tmp_path / "t").take([1, 3], columns).schema == made.take([1], columns).schema
+    )
+    assert not made.take([1], columns).schema.field(0).nullable
+    assert made.to_table(columns).schema.field(0).nullable

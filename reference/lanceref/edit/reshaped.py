@@ -13,7 +13,7 @@ import pyarrow as pa
 from lanceref.arrowtypes import arrow_type
 from lanceref.edit.changed import as_column
 from lanceref.errors import EvolutionRefused, Place
-from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema import Field, LanceSchema, split_path
 
 types = pa.types
 _NOWHERE = Place("schema", 0, 0)
@@ -22,10 +22,14 @@ Edit = Callable[[Field], Field | None]
 
 
 def find_field(schema: LanceSchema, path: str) -> Field | None:
-    """Return the field at a path of names with dots, None for an unknown one."""
+    """Return the field at a path of names with dots, None for an unknown one.
+
+    A name may stand in backticks.
+    """
     fields: Sequence[Field] = schema.fields
-    found = None
-    for name in path.split("."):
+    found, rest = None, path
+    while rest or found is None:
+        name, rest = split_path(rest)
         found = next((field for field in fields if field.name == name), None)
         if found is None:
             return None
@@ -88,11 +92,13 @@ def dropped(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
 
     Raises EvolutionRefused for an unknown one, or for all.
     """
+    gone: set[int] = set()
     for path in paths:
         field = find_field(schema, path)
         if field is None:
             raise EvolutionRefused(f"Column {path} does not exist in the dataset")
-        gone = {one.id for one in field.flat()}
+        gone |= {one.id for one in field.flat()}
+    if gone:
         kept = {one.id for one in schema.flat() if not one.children and one.id not in gone}
         schema = replace(only(schema, kept), metadata=schema.metadata)
     if not schema.fields:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from lanceref.context import Context
 from lanceref.cursor import Extent
-from lanceref.errors import NotFound
+from lanceref.errors import FileColumnNotFound, NotFound
 from lanceref.extension import resolved, resolved_batch
 from lanceref.file.batches import stretches
 from lanceref.file.column_reader import ColumnReader
@@ -121,7 +121,10 @@ class LanceFileReader:
             opened_from, Context(Path(opened_from.path).name, limits=limits)
         )
         schema = self._file.descriptor.schema
-        self._fields = schema.fields if columns is None else project(schema, columns)
+        try:
+            self._fields = schema.fields if columns is None else project(schema, columns)
+        except NotFound as error:
+            raise FileColumnNotFound(f"Error creating projection: {error}") from error
         self._storage = pa.schema(
             [field.arrow for field in self._fields], metadata=schema.metadata or None
         )
@@ -134,8 +137,13 @@ class LanceFileReader:
     def read_range(
         self, start: int, num_rows: int, *, batch_size: int = 1024, batch_readahead: int = 16
     ) -> ReaderResults:
-        """Read rows `start` to `start + num_rows`. Raises ValueError for rows outside the file."""
-        if start < 0 or num_rows < 0 or start + num_rows > self.num_rows():
+        """Read rows `start` to `start + num_rows`.
+
+        Raises OverflowError for negative numbers, ValueError for rows outside the file.
+        """
+        if start < 0 or num_rows < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        if start + num_rows > self.num_rows():
             raise ValueError(
                 f"rows {start} to {start + num_rows} do not all exist: {self.num_rows()} rows"
             )
@@ -145,9 +153,14 @@ class LanceFileReader:
     def take_rows(
         self, indices: Sequence[int], *, batch_size: int = 1024, batch_readahead: int = 16
     ) -> ReaderResults:
-        """Read the rows at ascending `indices`. Raises ValueError when unsorted or out of range."""
+        """Read the rows at ascending `indices`.
+
+        Raises OverflowError for a negative one, ValueError when unsorted or out of range.
+        """
         rows = np.asarray(indices, dtype=np.int64)
-        if len(rows) and (np.any(np.diff(rows) < 0) or rows[0] < 0 or rows[-1] >= self.num_rows()):
+        if np.any(rows < 0):
+            raise OverflowError("can't convert negative int to unsigned")
+        if len(rows) and (np.any(np.diff(rows) < 0) or rows[-1] >= self.num_rows()):
             raise ValueError(f"indices must ascend and lie in a file of {self.num_rows()} rows")
         arrays = [reader.take(rows) for reader in self._readers]
         batch = self._batch(arrays)

@@ -16,6 +16,7 @@ D.file.blob-v2-descriptor-ids
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -30,6 +31,9 @@ from lanceref.proto import file_pb2
 BLOB_EXTENSION = "lance.blob.v2"
 """Extension name of blobs that can lie outside of the data file."""
 
+QUOTED = re.compile(r"`((?:[^`]|``)+)`(?:\.(?=.)|$)")
+"""A name in backticks, and the point that follows it."""
+
 DESCRIPTOR_METADATA = {"lance-encoding:blob": "true", "lance-encoding:packed": "true"}
 """Metadata of the descriptors of such blobs in a data file, and of the column a table shows."""
 
@@ -42,6 +46,7 @@ class Field:
     """One field and what lies below it; `arrow` is its Arrow field with metadata.
 
     `dictionary` says where a 0.1 table keeps the values of a dictionary: position, and how many.
+    `packed` is the packed struct of which only some children are asked for: it is stored as one.
     """
 
     name: str
@@ -53,6 +58,7 @@ class Field:
     children: tuple[Field, ...]
     arrow: pa.Field
     dictionary: tuple[int, int] | None = None
+    packed: Field | None = None
 
     @property
     def is_packed(self) -> bool:
@@ -224,6 +230,7 @@ def _text(value: bytes) -> str:
 def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:
     """Return the named fields in the order asked for; `a.b` keeps only `b` of struct `a`.
 
+    A name with a point or other signs may stand in backticks.
     Raises NotFound for a name the schema does not have.
     """
     chosen: dict[str, list[str]] = {}
@@ -232,12 +239,26 @@ def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:
         if name in top:
             chosen[name] = []
             continue
-        first, _, rest = name.partition(".")
-        if first not in top or not rest:
+        first, rest = split_path(name)
+        if first not in top or name == first:
             raise NotFound(f"no column {name!r}; the schema has {', '.join(top)}")
-        if first not in chosen or chosen[first]:
+        if not rest:
+            chosen[first] = []
+        elif first not in chosen or chosen[first]:
             chosen.setdefault(first, []).append(rest)
     return tuple(_prune(top[name], below) for name, below in chosen.items())
+
+
+def split_path(path: str) -> tuple[str, str]:
+    """Return the first name of a path and what follows its point.
+
+    A name may stand in backticks, where one of its own is doubled; what is not closed is a name.
+    """
+    quoted = QUOTED.match(path)
+    if quoted is None:
+        first, _, rest = path.partition(".")
+        return first, rest
+    return quoted[1].replace("``", "`"), path[quoted.end() :]
 
 
 def _prune(whole: Field, names: list[str]) -> Field:
@@ -251,4 +272,5 @@ def _prune(whole: Field, names: list[str]) -> Field:
     arrow = pa.field(
         whole.name, pa.struct([f.arrow for f in kept]), whole.nullable, whole.arrow.metadata
     )
-    return replace(whole, children=kept, arrow=arrow)
+    packed = (whole.packed or whole) if whole.is_packed else None
+    return replace(whole, children=kept, arrow=arrow, packed=packed)

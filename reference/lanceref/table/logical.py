@@ -84,6 +84,8 @@ def stored_field(field: Field) -> Field:
         return replace(field, arrow=field.arrow.with_type(pa.large_binary()))
     if field.is_blob_v2:
         return descriptor_field(field)
+    if field.packed is not None:
+        return stored_field(field.packed)
     return _over(field, tuple(map(stored_field, field.children)))
 
 
@@ -125,6 +127,16 @@ class LogicalColumn:
             return jsonb.texts(array, self._ctx, self._place)
         if field.is_blob_v2:
             return self._blobs.fetch(array)
+        if field.packed is not None:
+            return self._unpacked(self._show(array, field.packed), field)
         return mapped(
             array, field.arrow.type, lambda n, below: self._show(below, field.children[n])
+        )
+
+    def _unpacked(self, array: pa.Array, field: Field) -> pa.Array:
+        """Return the children of a packed struct that are asked for."""
+        names = [child.name for child in field.children]
+        below = [array.field(name) for name in names]
+        return pa.StructArray.from_arrays(
+            below, fields=list(field.arrow.type), mask=array.is_null()
         )
