@@ -75,7 +75,7 @@ def _times(factor: float) -> Callable[[Datum], Datum]:
 def _of_numpy(
     function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
 ) -> Callable[..., Datum]:
-    """Return a function of floats that only numpy has."""
+    """Return a function of floats that only numpy has, or whose NaN have their sign there."""
 
     def run(value: Datum) -> Datum:
         if isinstance(value, pa.Scalar):
@@ -113,7 +113,7 @@ NUMBER_FUNCTIONS: dict[str, Callable[..., Datum]] = {
     "signum": of_floats(pc.sign),
     "sin": of_floats(pc.sin),
     "sinh": _of_numpy(np.sinh),
-    "sqrt": of_floats(pc.sqrt),
+    "sqrt": _of_numpy(np.sqrt),
     "tan": of_floats(pc.tan),
     "tanh": _of_numpy(np.tanh),
     "trunc": _trunc,

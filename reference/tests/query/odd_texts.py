@@ -26,6 +26,13 @@ c % 2 = 0.1
 c / 3 > 0.7
 contains(s, 1)
 starts_with(substr(s, 1, 1), 'a')
+sqrt(l) > 0
+-sqrt(l) > 0
+li > [2]
+li <= [3, 1]
+li between [1] and [2, 5]
+lt < ['a', 'c']
+lt > lt
 replace(s, '', '-') = '-a-'
 repeat(s, -1) = ''
 cast(i as timestamp) = timestamp '1970-01-01 00:00:00.000001'

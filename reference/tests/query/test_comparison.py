@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.query import comparison
-from lanceref.query.comparison import total_order
+from lanceref.query.comparison import less, total_order
 
 NAN = float("nan")
 
@@ -74,3 +74,19 @@ def test_nested_values_are_equal_item_by_item():
     assert [True, False, None] == comparison.equal(
         left, pa.array([[1, None], [3], [1]])
     ).to_pylist()
+
+
+def test_lists_are_in_the_order_of_their_values():
+    """The first that differ say; a null value is less than others, and so is a shorter list."""
+    lists = pa.array([[1, 2], [], None, [None], [1], [1, None], [-5, 9], [10]])
+    found = less(lists, pa.scalar([1, 2], lists.type))
+
+    assert [False, True, None, True, True, True, True, False] == found.to_pylist()
+    assert less(pa.scalar([1]), pa.scalar([1, 0])).as_py()
+
+
+def test_structs_are_in_the_order_of_their_children():
+    """NaN is greater than other numbers."""
+    structs = pa.array([{"a": 1, "b": 2.0}, {"a": 1, "b": float("nan")}, {"a": 0, "b": 9.0}])
+
+    assert [False, False, True] == less(structs, structs[0]).to_pylist()
