@@ -3,7 +3,8 @@
 Rows that segments of an index cover are searched in these; the others are read and made documents
 the same way, in memory. Without an index all rows are read, and words are taken as they stand.
 
-Clauses: L.index.fts.score.statistics, L.index.fts.unindexed, L.index.fts.fuzzy-triple
+Clauses: L.index.fts.score.statistics, L.index.fts.unindexed, L.index.fts.unindexed.list,
+L.index.fts.fuzzy-triple
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from lanceref.errors import QueryRefused
 from lanceref.file.schema import Field, project
 from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.bm25 import Corpus
-from lanceref.index.fulltext.documents import Document, as_text, documents
+from lanceref.index.fulltext.documents import Document, as_text, documents, joined
 from lanceref.index.fulltext.granularity import NO_LIST, DocumentGranularity, is_list
 from lanceref.index.fulltext.inverted import INVERTED, Inverted, is_text
 from lanceref.index.fulltext.parameters import Analysis
@@ -138,9 +139,9 @@ class TextColumn:
         return part
 
     def _documents(self, values: pa.Array) -> Iterator[Document]:
-        if not self.analyzer.analysis.is_json and not (
-            pa.types.is_list(values.type) or pa.types.is_large_list(values.type)
-        ):
+        if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
+            values = values if self.list_elements else joined(values)  # L.index.fts.unindexed.list
+        elif not self.analyzer.analysis.is_json:
             values = pa.array(as_text(values), pa.large_string())  # JSON without an index is text
         return documents(values, self.analyzer, list_elements=self.list_elements)
 

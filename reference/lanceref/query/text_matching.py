@@ -1,6 +1,7 @@
 """Text matching: which documents of a column have words or a phrase, and their scores.
 
-Clauses: L.index.fts.score, L.index.fts.match, L.index.fts.phrase, L.index.fts.fuzzy
+Clauses: L.index.fts.score, L.index.fts.match, L.index.fts.phrase, L.index.fts.fuzzy,
+L.index.fts.unindexed.repeats, L.index.fts.unindexed.phrase
 Divergences: D.index.fts-slop
 """
 
@@ -125,7 +126,7 @@ def match(column: TextColumn, query: MatchQuery, best: int | None = None) -> Hit
     found, boost = [], np.float32(query.boost)
     for part, statistics in column.parts():
         plain = query.fuzziness > 0 and isinstance(part, IndexedPart)
-        words = _by_place(column.tokens(query.query, plain=plain))
+        words = _by_place(column.tokens(query.query, plain=plain), part)
         scored = _PartScores(part, statistics)
         for forms in _by_word(_expanded(column, part, words, query)):
             scored.add(forms)
@@ -135,27 +136,34 @@ def match(column: TextColumn, query: MatchQuery, best: int | None = None) -> Hit
     return _joined(found)
 
 
-def _by_place(tokens: Sequence[tuple[str, int]]) -> list[Wanted]:
-    """Return the tokens of a query by their places, each once at a place."""
-    wanted = dict.fromkeys((place, token) for token, place in tokens)
-    return sorted(wanted, key=lambda one: one[0])
+def _by_place(tokens: Sequence[tuple[str, int]], part: TextPart) -> list[Wanted]:
+    """Return the tokens of a query by their places; in an index each counts once at a place."""
+    wanted = [(place, token) for token, place in tokens]
+    if isinstance(part, IndexedPart):
+        wanted = [*dict.fromkeys(wanted)]
+    return sorted(wanted, key=lambda one: one[0])  # L.index.fts.unindexed.repeats
 
 
 def _by_word(wanted: Iterable[Wanted]) -> list[list[str]]:
-    """Return the tokens that stand for each word, each once."""
-    forms: dict[int, dict[str, None]] = {}
+    """Return the tokens that stand for each word."""
+    forms: dict[int, list[str]] = {}
     for place, token in wanted:
-        forms.setdefault(place, {})[token] = None
-    return [[*one] for one in forms.values()]
+        forms.setdefault(place, []).append(token)
+    return [*forms.values()]
 
 
 def _expanded(
     column: TextColumn, part: TextPart, words: Sequence[Wanted], query: MatchQuery
-) -> Iterator[Wanted]:
-    """Yield the tokens that are looked for; only those of an index are looked for nearly."""
+) -> Iterable[Wanted]:
+    """Return the tokens that are looked for; only those of an index are looked for nearly."""
     if not query.fuzziness or not isinstance(part, IndexedPart):
-        yield from words
-        return
+        return words
+    return dict.fromkeys(_near(column, part, words, query))
+
+
+def _near(
+    column: TextColumn, part: IndexedPart, words: Sequence[Wanted], query: MatchQuery
+) -> Iterator[Wanted]:
     left = query.max_expansions
     for place, word in words:
         prefix = column.beginning(word, query.prefix_length)
@@ -170,37 +178,43 @@ def phrase(column: TextColumn, query: PhraseQuery) -> Hits:
     """Return the documents with words in order. Raises QueryRefused, FormatError."""
     if not all(index.settings.analysis.with_position for _, index, _ in column.opened):
         raise QueryRefused(NO_POSITIONS)
-    words = _by_place(column.tokens(query.query))
-    places = sorted({place for place, _ in words})
-    found = []
-    for part, statistics in column.parts() if words else ():
+    tokens, found = column.tokens(query.query), []
+    for part, statistics in column.parts() if tokens else ():
+        words = _by_place(tokens, part)
+        places, forms = [place for place, _ in words], [[token] for _, token in words]
+        if isinstance(part, IndexedPart):  # L.index.fts.unindexed.phrase
+            places, forms = sorted({*places}), _by_word(words)
         scored = _PartScores(part, statistics)
-        for forms in _by_word(words):
-            scored.add(forms)
-        chosen, scores = scored.with_words(len(places))
-        if len(places) > 1:
-            kept = _in_order(part, words, chosen, query.slop)
+        for one in forms:
+            scored.add(one)
+        chosen, scores = scored.with_words(len(forms))
+        if len(forms) > 1:
+            kept = _in_order(part, places, forms, chosen, query.slop)
             chosen, scores = chosen[kept], scores[kept]
         found.append(scored.hits(chosen, scores, np.float32(1)))
     return _joined(found)
 
 
-def _in_order(part: TextPart, words: Sequence[Wanted], chosen: Places, slop: int) -> Places:
-    """Return which documents, that hold a word of every place, hold them in order."""
+def _in_order(
+    part: TextPart, places: Sequence[int], words: Sequence[list[str]], chosen: Places, slop: int
+) -> Places:
+    """Return which documents, that hold every word in some form, hold them in order."""
     if not len(chosen):
         return np.empty(0, np.int64)
-    lists: dict[int, list[list[Numbers]]] = {}
-    for place, token in words:
-        number = part.number_of(token)
-        if number is not None:
-            own = _positions(part, number, chosen)
-            for row, positions in zip(lists.setdefault(place, [[] for _ in chosen]), own):
-                row.append(positions)
-    gaps = np.diff(sorted(lists)).tolist()
+    found: list[list[list[Numbers]]] = []
+    for forms in words:
+        rows: list[list[Numbers]] = [[] for _ in chosen]
+        for token in forms:
+            number = part.number_of(token)
+            if number is not None:
+                for row, own in zip(rows, _positions(part, number, chosen), strict=True):
+                    row.append(own)
+        found.append(rows)
+    gaps = np.diff(places).tolist()
     kept = [
-        row
-        for row in range(len(chosen))
-        if follows([_together(lists[place][row]) for place in sorted(lists)], gaps, slop)
+        number
+        for number in range(len(chosen))
+        if follows([_together(rows[number]) for rows in found], gaps, slop)
     ]
     return np.array(kept, np.int64)
 

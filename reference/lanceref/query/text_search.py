@@ -1,6 +1,8 @@
 """Text search: full-text queries, evaluated.
 
 Clauses: L.index.fts.boolean, L.index.fts.boost, L.index.fts.multi-match, L.index.fts.combined
+Divergences: D.index.fts-replaced-texts, D.index.fts-compacted-ids, D.index.fts-null-texts,
+D.index.fts-fuzzy-elements
 """
 
 from __future__ import annotations

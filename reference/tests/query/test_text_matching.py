@@ -95,6 +95,35 @@ def test_a_token_counts_once_at_a_place(tmp_path):
     assert 2 * once == pytest.approx(twice)
 
 
+def test_every_repeat_counts_in_rows_that_are_read(tmp_path):
+    """The n-gram `and ` gives its score once from the index, and here as often as it is asked."""
+    dataset = table(tmp_path, ["and so", "zzzz"], base_tokenizer="ngram", min_ngram_length=4,
+                    max_ngram_length=4)  # fmt: skip
+    dataset.insert(pa.table({"s": ["and me"], "i": [2]}))
+    once, twice = (
+        {
+            row["i"]: row["_score"]
+            for row in dataset.to_table(full_text_query=query, columns=["i"]).to_pylist()
+        }
+        for query in (MatchQuery("and ", "s"), MatchQuery("and and ", "s"))
+    )
+    assert twice == {0: once[0], 2: pytest.approx(2 * once[2])}
+
+
+def test_phrases_need_every_form_in_rows_that_are_read(tmp_path):
+    """The whole identifier and its parts, all n-grams; the index takes any form at a place."""
+    texts = ["getUserName", "get user name"]
+    code = table(tmp_path, texts, base_tokenizer="code", split_identifiers=True, with_position=True)
+    code.insert(pa.table({"s": [*texts, "x getUserName"], "i": [2, 3, 4]}))
+    assert [0, 1, 2, 4] == found(code, PhraseQuery("getUserName", "s"))
+    assert [0, 1, 2, 3, 4] == found(code, PhraseQuery("user name", "s"))
+    ngrams = table(
+        tmp_path / "n", ["abcd", "bcd", "zzz"], base_tokenizer="ngram", with_position=True
+    )
+    ngrams.insert(pa.table({"s": ["abcd", "bcd"], "i": [3, 4]}))
+    assert [0, 1, 3] == found(ngrams, PhraseQuery("abcd", "s"))
+
+
 @pytest.mark.parametrize("text", ["fox", "zzz", ""])
 def test_phrases_need_positions(tmp_path, text):
     """Even of one word, or of none."""

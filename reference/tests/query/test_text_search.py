@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import lanceref
 import pyarrow as pa
 import pytest
@@ -102,3 +104,121 @@ def test_phrases_need_positions(dataset):
     assert {0} == found(dataset, PhraseQuery("red fox", "s")).keys()
     with pytest.raises(QueryRefused, match="position"):
         found(dataset, PhraseQuery("red fox", "l"))
+
+
+def answers(path, make, **scan) -> list[dict[int, float]]:
+    """Return rows and scores that the oracle finds, then those of the reference."""
+    import lance
+
+    every = []
+    for module in (lance, lanceref):
+        query = make(import_module(f"{module.__name__}.query"))
+        rows = module.dataset(path).to_table(full_text_query=query, columns=["i", "_score"], **scan)
+        every.append(dict(zip(rows["i"].to_pylist(), rows["_score"].to_pylist(), strict=True)))
+    return every
+
+
+def grown(path, first, more, **parameters) -> str:
+    """A table with an index over some texts, and further rows that it does not cover."""
+    dataset = lanceref.write_dataset(pa.table({"i": range(len(first)), "s": first}), path)
+    dataset.create_scalar_index("s", "INVERTED", **parameters)
+    dataset.insert(pa.table({"i": range(100, 100 + len(more)), "s": more}))
+    return str(path)
+
+
+CODE = {"base_tokenizer": "code", "split_identifiers": True, "with_position": True}
+NGRAM = {"base_tokenizer": "ngram", "with_position": True}
+WORDS = pa.array(["getUserName", "get user name", "user user", "rururu ru", ""])
+LISTS = pa.array([["runs", "dog"], ["dog"], [None, "", "dog"], ["dog", ""], []])
+NO_LISTS = pa.array([None], LISTS.type)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("text", ["getUserName", "user name", "ruruname", "dog", "runs dog", ""])
+@pytest.mark.parametrize("parameters", [CODE, NGRAM, {"base_tokenizer": "raw"}])
+@pytest.mark.parametrize("values", [WORDS, LISTS])
+def test_rows_that_no_index_covers_are_found_as_the_oracle_does(tmp_path, text, parameters, values):
+    """With repeats, forms at one place and joined lists; alone, with others and within a limit."""
+    more = pa.concat_arrays([values, NO_LISTS]) if values is LISTS else values
+    path = grown(tmp_path / "t", values, more, **parameters)
+    for kind in ("MatchQuery", "PhraseQuery"):
+        if kind == "PhraseQuery" and "with_position" not in parameters:
+            continue
+        for scan in ({}, {"limit": 20}, {"filter": "i % 2 = 0", "prefilter": True}):
+            wanted, own = answers(path, lambda names, k=kind: getattr(names, k)(text, "s"), **scan)
+            assert wanted == pytest.approx(own)
+    wanted, own = answers(path, lambda names: names.CombinedFieldsQuery(text, ["s"]))
+    assert wanted == pytest.approx(own)
+
+
+@pytest.mark.oracle
+def test_the_oracle_finds_texts_that_were_replaced(tmp_path):
+    """The row keeps its id, and the older of two segments has its old text for it."""
+    import lance
+
+    path = str(tmp_path / "t")
+    table = pa.table({"i": range(4), "s": ["cat", "dog", "cat", "fox"]})
+    lance.write_dataset(table, path, enable_stable_row_ids=True)
+    lance.dataset(path).create_scalar_index("s", "INVERTED")
+    lance.dataset(path).update({"s": "'bird'"}, "i = 2")
+    wanted, own = answers(path, lambda names: names.MatchQuery("cat", "s"))
+    assert {0} == wanted.keys() == own.keys()
+    lance.dataset(path).optimize.optimize_indices(num_indices_to_merge=0)
+    wanted, own = answers(path, lambda names: names.MatchQuery("cat", "s"))
+    assert ({0, 2}, {0}) == (wanted.keys(), own.keys())
+    wanted, own = answers(path, lambda names: names.MatchQuery("bird cat", "s"))
+    assert wanted[0] == own[0]
+    assert wanted[2] < own[2]
+
+
+@pytest.mark.oracle
+def test_the_oracle_counts_texts_that_a_compaction_dropped(tmp_path):
+    """The best document is gone, and takes a place; without a limit all others come."""
+    import lance
+
+    path = str(tmp_path / "t")
+    table = pa.table({"i": range(4), "s": ["cat cat", "dog", "cat", "fox cat"]})
+    lance.write_dataset(table, path, enable_stable_row_ids=True)
+    lance.dataset(path).create_scalar_index("s", "INVERTED")
+    lance.dataset(path).delete("i = 0")
+
+    def asked(names):
+        return names.MatchQuery("cat", "s")
+
+    assert {2} == answers(path, asked, limit=1)[0].keys()
+    lance.dataset(path).optimize.compact_files()
+    wanted, own = answers(path, asked, limit=1)
+    assert (set(), {2}) == (wanted.keys(), own.keys())
+    wanted, own = answers(path, asked)
+    assert {2, 3} == wanted.keys() == own.keys()
+
+
+@pytest.mark.oracle
+def test_the_oracle_takes_null_for_a_text_within_a_limit(tmp_path):
+    """Only of rows that no index covers, in queries that are made of others."""
+    path = grown(tmp_path / "t", ["a", "b"], ["a", "", None], base_tokenizer="raw", stem=False)
+
+    def asked(names):
+        return names.MultiMatchQuery("", ["s"])
+
+    wanted, own = answers(path, asked)
+    assert {101} == wanted.keys() == own.keys()
+    wanted, own = answers(path, asked, limit=5)
+    assert ({101, 102}, {101}) == (wanted.keys(), own.keys())
+    wanted, own = answers(path, lambda names: names.MatchQuery("", "s"), limit=5)
+    assert {101} == wanted.keys() == own.keys()
+
+
+@pytest.mark.oracle
+def test_the_oracle_cannot_find_elements_nearly(tmp_path):
+    """Where rows are read beside the index, and a word of it is near one that is asked for."""
+    granularity = {"document_granularity": ELEMENT}
+    path = grown(tmp_path / "t", [["fox"], ["dog"]], [["fix"], ["fax"]], **granularity)
+    with pytest.raises(ValueError, match="missing compound FTS token 'fox'"):
+        answers(path, lambda names: names.MatchQuery("fax", "s", fuzziness=1))
+    near = MatchQuery("fax", "s", fuzziness=1)
+    rows = lanceref.dataset(path).to_table(full_text_query=near, columns=["i"])
+    assert [0, 101] == sorted(rows["i"].to_pylist())
+    scan = {"fast_search": True}
+    wanted, own = answers(path, lambda names: names.MatchQuery("fax", "s", fuzziness=1), **scan)
+    assert {0} == wanted.keys() == own.keys()

@@ -107,6 +107,20 @@ def as_text(values: pa.Array) -> list[str | None]:
     return values.to_pylist()  # type: ignore[no-any-return]
 
 
+def joined(values: pa.Array) -> pa.Array:
+    """Return lists of texts as one text each, a blank between two; what is null adds nothing."""
+    return pa.array([_joined(texts or ()) for texts in values.to_pylist()], pa.large_string())
+
+
+def _joined(texts: Sequence[str | None]) -> str:
+    """Return texts with a blank before each but where nothing stands yet."""
+    found = ""
+    for text in texts:
+        if text is not None:
+            found += f" {text}" if found else text
+    return found
+
+
 def _of_lists(values: pa.Array, analyzer: Analyzer, list_elements: bool) -> Iterator[Document]:
     for row, elements in enumerate(values.to_pylist()):
         found: Tokens = []
