@@ -106,10 +106,8 @@ def test_phrases_need_positions(dataset):
         found(dataset, PhraseQuery("red fox", "l"))
 
 
-def answers(path, make, **scan) -> list[dict[int, float]]:
+def answers(lance, path, make, **scan) -> list[dict[int, float]]:
     """Return rows and scores that the oracle finds, then those of the reference."""
-    import lance
-
     every = []
     for module in (lance, lanceref):
         query = make(import_module(f"{module.__name__}.query"))
@@ -139,15 +137,19 @@ NO_LISTS = pa.array([None], LISTS.type)
 @pytest.mark.parametrize("values", [WORDS, LISTS])
 def test_rows_that_no_index_covers_are_found_as_the_oracle_does(tmp_path, text, parameters, values):
     """With repeats, forms at one place and joined lists; alone, with others and within a limit."""
+    import lance
+
     more = pa.concat_arrays([values, NO_LISTS]) if values is LISTS else values
     path = grown(tmp_path / "t", values, more, **parameters)
     for kind in ("MatchQuery", "PhraseQuery"):
         if kind == "PhraseQuery" and "with_position" not in parameters:
             continue
         for scan in ({}, {"limit": 20}, {"filter": "i % 2 = 0", "prefilter": True}):
-            wanted, own = answers(path, lambda names, k=kind: getattr(names, k)(text, "s"), **scan)
+            wanted, own = answers(
+                lance, path, lambda names, k=kind: getattr(names, k)(text, "s"), **scan
+            )
             assert wanted == pytest.approx(own)
-    wanted, own = answers(path, lambda names: names.CombinedFieldsQuery(text, ["s"]))
+    wanted, own = answers(lance, path, lambda names: names.CombinedFieldsQuery(text, ["s"]))
     assert wanted == pytest.approx(own)
 
 
@@ -161,12 +163,12 @@ def test_the_oracle_finds_texts_that_were_replaced(tmp_path):
     lance.write_dataset(table, path, enable_stable_row_ids=True)
     lance.dataset(path).create_scalar_index("s", "INVERTED")
     lance.dataset(path).update({"s": "'bird'"}, "i = 2")
-    wanted, own = answers(path, lambda names: names.MatchQuery("cat", "s"))
+    wanted, own = answers(lance, path, lambda names: names.MatchQuery("cat", "s"))
     assert {0} == wanted.keys() == own.keys()
     lance.dataset(path).optimize.optimize_indices(num_indices_to_merge=0)
-    wanted, own = answers(path, lambda names: names.MatchQuery("cat", "s"))
+    wanted, own = answers(lance, path, lambda names: names.MatchQuery("cat", "s"))
     assert ({0, 2}, {0}) == (wanted.keys(), own.keys())
-    wanted, own = answers(path, lambda names: names.MatchQuery("bird cat", "s"))
+    wanted, own = answers(lance, path, lambda names: names.MatchQuery("bird cat", "s"))
     assert wanted[0] == own[0]
     assert wanted[2] < own[2]
 
@@ -185,40 +187,46 @@ def test_the_oracle_counts_texts_that_a_compaction_dropped(tmp_path):
     def asked(names):
         return names.MatchQuery("cat", "s")
 
-    assert {2} == answers(path, asked, limit=1)[0].keys()
+    assert {2} == answers(lance, path, asked, limit=1)[0].keys()
     lance.dataset(path).optimize.compact_files()
-    wanted, own = answers(path, asked, limit=1)
+    wanted, own = answers(lance, path, asked, limit=1)
     assert (set(), {2}) == (wanted.keys(), own.keys())
-    wanted, own = answers(path, asked)
+    wanted, own = answers(lance, path, asked)
     assert {2, 3} == wanted.keys() == own.keys()
 
 
 @pytest.mark.oracle
 def test_the_oracle_takes_null_for_a_text_within_a_limit(tmp_path):
     """Only of rows that no index covers, in queries that are made of others."""
+    import lance
+
     path = grown(tmp_path / "t", ["a", "b"], ["a", "", None], base_tokenizer="raw", stem=False)
 
     def asked(names):
         return names.MultiMatchQuery("", ["s"])
 
-    wanted, own = answers(path, asked)
+    wanted, own = answers(lance, path, asked)
     assert {101} == wanted.keys() == own.keys()
-    wanted, own = answers(path, asked, limit=5)
+    wanted, own = answers(lance, path, asked, limit=5)
     assert ({101, 102}, {101}) == (wanted.keys(), own.keys())
-    wanted, own = answers(path, lambda names: names.MatchQuery("", "s"), limit=5)
+    wanted, own = answers(lance, path, lambda names: names.MatchQuery("", "s"), limit=5)
     assert {101} == wanted.keys() == own.keys()
 
 
 @pytest.mark.oracle
 def test_the_oracle_cannot_find_elements_nearly(tmp_path):
     """Where rows are read beside the index, and a word of it is near one that is asked for."""
+    import lance
+
     granularity = {"document_granularity": ELEMENT}
     path = grown(tmp_path / "t", [["fox"], ["dog"]], [["fix"], ["fax"]], **granularity)
     with pytest.raises(ValueError, match="missing compound FTS token 'fox'"):
-        answers(path, lambda names: names.MatchQuery("fax", "s", fuzziness=1))
+        answers(lance, path, lambda names: names.MatchQuery("fax", "s", fuzziness=1))
     near = MatchQuery("fax", "s", fuzziness=1)
     rows = lanceref.dataset(path).to_table(full_text_query=near, columns=["i"])
     assert [0, 101] == sorted(rows["i"].to_pylist())
     scan = {"fast_search": True}
-    wanted, own = answers(path, lambda names: names.MatchQuery("fax", "s", fuzziness=1), **scan)
+    wanted, own = answers(
+        lance, path, lambda names: names.MatchQuery("fax", "s", fuzziness=1), **scan
+    )
     assert {0} == wanted.keys() == own.keys()
