@@ -29,6 +29,9 @@ WORDS = {
 
 FAMILIES = ("simple", "whitespace", "raw", "ngram", "code", "icu", "languages")
 
+REPLACEMENT = "fox the name été"
+"""The text that updates write."""
+
 KINDS = ("match", "match", "and", "fuzzy", "phrase", "multi", "combined", "boost", "boolean")
 
 
