@@ -24,6 +24,7 @@ from types import ModuleType
 
 import pyarrow as pa
 from lanceref.errors import NotYet
+from lanceref.query import FullTextQuery
 
 from lance_conformance.campaigns import texts
 from lance_conformance.campaigns.text_divergences import (
@@ -110,6 +111,7 @@ def _ask(outcome: Outcome, path: str, seed: int) -> None:
     scan = _scan(Random(seed))
     names = import_module("lanceref.query")
     query = texts.question(outcome.family, names, Random(seed))
+    assert isinstance(query, FullTextQuery)
 
     def ask(scan: Scan) -> tuple[Found, Found]:
         theirs, ours = (_answer(one, path, outcome.family, seed, scan) for one in _both())
