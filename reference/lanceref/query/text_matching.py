@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import merge
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -124,11 +127,14 @@ def match(column: TextColumn, query: MatchQuery, best: int | None = None) -> Hit
     are returned.
     """
     found, boost = [], np.float32(query.boost)
+    nearly: dict[Wanted, None] | None = None
     for part, statistics in column.parts():
-        plain = query.fuzziness > 0 and isinstance(part, IndexedPart)
-        words = _by_place(column.tokens(query.query, plain=plain), part)
+        fuzzy = query.fuzziness > 0 and isinstance(part, IndexedPart)
+        words = _by_place(column.tokens(query.query, plain=fuzzy), part)
+        if fuzzy and nearly is None:  # the same for all partitions
+            nearly = dict.fromkeys(_near(column, words, query))
         scored = _PartScores(part, statistics)
-        for forms in _by_word(_expanded(column, part, words, query)):
+        for forms in _by_word(words if nearly is None or not fuzzy else nearly):
             scored.add(forms)
         least = len({place for place, _ in words}) if query.every else 1
         if words:
@@ -152,22 +158,13 @@ def _by_word(wanted: Iterable[Wanted]) -> list[list[str]]:
     return [*forms.values()]
 
 
-def _expanded(
-    column: TextColumn, part: TextPart, words: Sequence[Wanted], query: MatchQuery
-) -> Iterable[Wanted]:
-    """Return the tokens that are looked for; only those of an index are looked for nearly."""
-    if not query.fuzziness or not isinstance(part, IndexedPart):
-        return words
-    return dict.fromkeys(_near(column, part, words, query))
-
-
-def _near(
-    column: TextColumn, part: IndexedPart, words: Sequence[Wanted], query: MatchQuery
-) -> Iterator[Wanted]:
+def _near(column: TextColumn, words: Sequence[Wanted], query: MatchQuery) -> Iterator[Wanted]:
+    """Yield the tokens near words, the first ones of all partitions together."""
     left = query.max_expansions
     for place, word in words:
         prefix = column.beginning(word, query.prefix_length)
-        for token, _ in near(part.tokens, word, query.fuzziness, prefix):
+        found = [near(part.tokens, word, query.fuzziness, prefix) for part in column.indexed]
+        for token, _ in groupby(merge(*found), key=itemgetter(0)):
             if not left:
                 return
             left -= 1

@@ -142,6 +142,17 @@ def test_the_path_of_a_triple_is_never_nearly(tmp_path):
     assert [0, 2, 4] == found(dataset, near)
 
 
+def test_the_first_near_words_are_those_of_all_segments(tmp_path):
+    """`fob` comes before `foy`, which another segment has."""
+    dataset = table(tmp_path, ["foy", "foz"])
+    dataset.insert(pa.table({"s": ["fob", "foy"], "i": [2, 3]}))
+    dataset.optimize.optimize_indices(num_indices_to_merge=0)
+    every = [
+        found(dataset, MatchQuery("fo", "s", fuzziness=1, max_expansions=most)) for most in range(4)
+    ]
+    assert [[], [2], [0, 2, 3], [0, 1, 2, 3]] == every
+
+
 def test_a_filter_before_changes_what_is_counted(tmp_path):
     """Of rows that no index covers only those that pass it count."""
     dataset = table(tmp_path, ["red fox", "dog"])
