@@ -24,6 +24,9 @@ from lanceref.kernels.byte_products import blocks, products
 Metric: TypeAlias = Literal["l2", "cosine", "dot", "hamming"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
+TINY = np.finfo(np.float32).tiny
+"""Least float32 that has all its digits."""
+
 Vectors: TypeAlias = NDArray[np.floating]
 """Rows of float16, float32 or float64: [n, d]."""
 
@@ -71,7 +74,8 @@ def estimates(
     """Return about how far by l2 vectors [n, d] are from a query [d], and how much that is off.
 
     By x.x - 2 x.q + q.q with the `squares` x.x [n]: that takes a third of the time. Each sum is off
-    by d roundings of what is summed at most; there are four, the true distance's among them.
+    by d roundings of what is summed at most; there are four, the true distance's among them. What
+    is less than the least number of full precision may be lost.
     """
     asked: Vectors = query.astype(squares.dtype)
     square = asked @ asked
@@ -81,7 +85,7 @@ def estimates(
         near += squares
         near += square
         digits = np.finfo(np.float32).eps + (4 * len(asked) + 8) * np.finfo(squares.dtype).eps
-        error = np.float32(digits * (squares.max(initial=0) + square))
+        error = np.float32(digits * (squares.max(initial=0) + square)) + TINY
         return near.astype(np.float32, copy=False), error
 
 
