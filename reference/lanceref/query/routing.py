@@ -190,8 +190,8 @@ def as_value(literal: pa.Scalar, type_: pa.DataType, strict: bool) -> pa.Scalar 
     if not literal.is_valid:
         return None
     try:
-        if not strict and pa.types.is_floating(literal.type) and pa.types.is_integer(type_):
-            return literal.cast(type_) if abs(literal.as_py()) <= 2**53 else None
+        if not strict and pa.types.is_integer(type_) and _has_fraction(literal.type):
+            return _as_integer(literal, type_)
         value = coerce(literal, type_)
         if strict or value.type == literal.type or not pa.types.is_floating(type_):
             return value
@@ -202,6 +202,19 @@ def as_value(literal: pa.Scalar, type_: pa.DataType, strict: bool) -> pa.Scalar 
         )
     except (QueryRefused, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
+
+
+def _has_fraction(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(type_) or pa.types.is_decimal(type_))
+
+
+def _as_integer(literal: pa.Scalar, type_: pa.DataType) -> pa.Scalar | None:
+    """Return a number as an integer, None for a large float, which is as near to others.
+
+    Raises ArrowInvalid for one with a fraction, or that does not fit.
+    """
+    is_large = pa.types.is_floating(literal.type) and abs(literal.as_py()) >= 2**53
+    return None if is_large else literal.cast(type_)
 
 
 def _starts_with(literal: pa.Scalar, type_: pa.DataType) -> Predicate | None:

@@ -14,6 +14,8 @@ TABLE = pa.table(
         "b": [True, False, None, True],
         "a": [{"b": 1}, {"b": 2}, None, {"b": None}],
         "l": [["x"], ["y"], None, []],
+        "u": pa.array([[1], [2**64 - 1, 5], None, []], pa.list_(pa.uint64())),
+        "n": [[1], [2**53 + 1], None, []],
         "plain": [1, 2, 3, 4],
     }
 )
@@ -27,7 +29,8 @@ def dataset(tmp_path_factory):
     for name in ("i", "f", "s", "a.b"):
         written.create_scalar_index(name, "BTREE")
     written.create_scalar_index("b", "BITMAP")
-    written.create_scalar_index("l", "LABEL_LIST")
+    for name in "lun":
+        written.create_scalar_index(name, "LABEL_LIST")
     return lanceref.dataset(path)
 
 
@@ -52,6 +55,10 @@ ROUTED = {
     "s like 'a%'": "[starts_with(s, a)]@s_idx(BTree)",
     "s like 'a_%b'": "[starts_with(s, a)]@s_idx(BTree)",
     "array_has(l, 'x')": "[array_has_any(l, [x])]@l_idx(LabelList)",
+    "array_has_any(u, [18446744073709551615, 3])": (
+        "[array_has_any(u, [18446744073709551615,3])]@u_idx(LabelList)"
+    ),
+    "array_has(n, 1.0)": "[array_has_any(n, [1])]@n_idx(LabelList)",
     "i = 1 and plain = 1": "[i = 1]@i_idx(BTree)",
     "i = 1 and s = 'a'": "AND([i = 1]@i_idx(BTree),[s = a]@s_idx(BTree))",
     "not (i = 1 and s = 'a')": "OR(NOT([i = 1]@i_idx(BTree)),NOT([s = a]@s_idx(BTree)))",
@@ -72,6 +79,9 @@ SCANNED = (
     "not (s like 'a_%b')",
     "lower(s) = 'a'",
     "array_has_any(l, [])",
+    "array_has(n, 1.5)",
+    "array_has(n, 9007199254740993.0)",
+    "array_has_any(u, [18446744073709551615, -3])",
     "not (f = 0.1)",
 )
 """Filters that no index answers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from random import Random
 
 import pyarrow as pa
@@ -16,19 +17,24 @@ Leaf = Callable[[Random, str, Column], str]
 def conditions(leaf: Leaf, name: str, column: Column, seed: str, *, denied: bool) -> Iterator[str]:
     """Yield conditions without end, no two alike: comparisons, some `denied`, some joined.
 
-    None that are joined is denied: the oracle makes the opposite of two lists that have nothing in
+    None that is joined is denied: the oracle makes the opposite of two lists that have nothing in
     common true of null (D.query.not-in-or-zero).
     """
     random, known = Random(seed), set[str]()
 
-    def tree(depth: int) -> str:
-        if not depth or random.random() < 0.6:
-            one = leaf(random, name, column)
-            return f"not ({one})" if denied and random.random() < 0.12 else one
-        return f"({tree(depth - 1)} {random.choice(('and', 'or'))} {tree(depth - 1)})"
+    def joined(depth: int) -> str:
+        if depth and random.random() < 0.4:
+            return f"({joined(depth - 1)} {random.choice(('and', 'or'))} {joined(depth - 1)})"
+        drawn = (leaf(random, name, column) for _ in count())
+        return next(one for one in drawn if " not in " not in one)
 
     while True:
-        condition = tree(2)
+        if random.random() < 0.6:
+            condition = leaf(random, name, column)
+            if denied and random.random() < 0.12:
+                condition = f"not ({condition})"
+        else:
+            condition = joined(2)
         if condition not in known:
             known.add(condition)
             yield condition
@@ -63,10 +69,11 @@ def begun(random: Random, name: str, column: Column) -> str:
     """Compare texts, also by how they begin."""
     if random.random() < 0.7:
         return compared(random, name, column)
-    word = str(random.choice(column.values))[: random.randrange(1, 5)].replace("%", "")
+    words = [str(one) for one in column.values if str(one)[:1].isalnum()]
+    word = random.choice(words)[: random.randrange(1, 5)]
     if random.random() < 0.5:
         return f"starts_with({name}, {quoted(word)})"
-    return f"{name} like {quoted(word.replace('_', '') + '%')}"
+    return f"{name} like {quoted(word.replace('_', '').replace('%', '') + '%')}"
 
 
 def contained(random: Random, name: str, column: Column) -> str:
