@@ -24,7 +24,7 @@ from lance_conformance.campaigns.answers.subjects import OURS, THEIRS, Subject, 
 class Score:
     """What came of the questions to one table; bytes are sums over those that ask the index.
 
-    `scan_bytes` is what a look at all rows reads of the data.
+    `scan_bytes` is what a look at all rows reads of the data, counted where some has to be read.
     """
 
     asked: int = 0
@@ -47,8 +47,8 @@ def find(subject: Subject, path: Path) -> Score:
     score = Score()
     for saved in json.loads((path.parent / "questions.json").read_text()):
         condition, rows = saved["condition"], saved["rows"]
-        found, index_bytes, data_bytes = metered(path, condition, use_index=True)
         dataset = lanceref.dataset(path)
+        found, index_bytes, data_bytes = metered(dataset, condition, use_index=True)
         asks = "ScalarIndexQuery" in dataset.scanner(filter=condition).explain_plan()
         score.asked += 1
         if found != rows:
@@ -60,7 +60,8 @@ def find(subject: Subject, path: Path) -> Score:
         score.by_index += 1
         score.index_bytes += index_bytes
         score.data_bytes += data_bytes
-        score.scan_bytes += metered(path, condition, use_index=False)[2]
+        if not subject.exact:
+            score.scan_bytes += metered(lanceref.dataset(path), condition, use_index=False)[2]
         if subject.exact and not index_bytes:
             score.wrong.append(f"{condition}: the index is not read")
         if subject.exact and data_bytes:
@@ -72,9 +73,10 @@ def find(subject: Subject, path: Path) -> Score:
     return score
 
 
-def metered(path: Path, condition: str, *, use_index: bool) -> tuple[list[int], int, int]:
+def metered(
+    dataset: lanceref.LanceDataset, condition: str, *, use_index: bool
+) -> tuple[list[int], int, int]:
     """Return the addresses that a filter finds, and the bytes read of indices and of data."""
-    dataset = lanceref.dataset(path)
     counted = {"_indices": IOStats(), "data": IOStats()}
     store: Any = dataset._snapshot.store
     store.open = _counting(store.open, counted)

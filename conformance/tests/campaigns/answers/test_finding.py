@@ -36,7 +36,7 @@ def test_right_answers_from_the_index_alone(folder):
     for score in find_both(SUBJECT.name, folder).values():
         assert (score.asked, score.by_index, score.wrong) == (3, 3, [])
         assert score.index_bytes > 0
-        assert score.data_bytes == 0 < score.scan_bytes
+        assert score.data_bytes == 0
     assert find_both("btree-int16", folder) == {}
 
 
@@ -49,7 +49,7 @@ def test_other_rows_are_wrong(folder):
     assert any("bytes of data are read" in one for one in wrong)
     lanceref.dataset(path).drop_index("c_idx")
     assert any(one.endswith("the index is not asked") for one in find(SUBJECT, path).wrong)
-    scan = metered(path, "c = 3", use_index=False)
+    scan = metered(lanceref.dataset(path), "c = 3", use_index=False)
     assert scan[1] == 0 < scan[2]
 
 
