@@ -20,7 +20,7 @@ from lanceref.context import Context
 from lanceref.dataset_files import DatasetFiles
 from lanceref.delta import Compared, DatasetDelta
 from lanceref.edits import Edits
-from lanceref.errors import TableNotFound
+from lanceref.errors import OperationRefused, TableNotFound
 from lanceref.evolution import Evolution
 from lanceref.index_listing import IndexListing
 from lanceref.index_use import IndexUse
@@ -43,7 +43,7 @@ from lanceref.snapshot import open_snapshot
 from lanceref.stats import LanceStats
 from lanceref.storage import CommitLock, Entry, name_of_uri, store_options
 from lanceref.table.naming import FOLDER as VERSIONS
-from lanceref.table.naming import parse_name
+from lanceref.table.naming import HINT, parse_name
 from lanceref.table.refs import TREE, list_branches
 from lanceref.txn.transaction import MESSAGE_KEY
 
@@ -150,6 +150,10 @@ def dataset(
     return opened
 
 
+MARK = f"{VERSIONS}/{HINT}"
+"""What says that a folder is a table's while its files are removed."""
+
+
 def _when_dropped(entry: Entry) -> tuple[int, int]:
     """Order the files of a table for their removal, which may be interrupted.
 
@@ -183,12 +187,21 @@ class LanceDataset(
         storage_options: dict[str, str] | None = None,
         ignore_not_found: bool | None = None,
     ) -> None:
-        """Remove a table with all its files. Raises NotFound."""
+        """Remove a table with all its files. Raises NotFound, OperationRefused.
+
+        What another table left that was not dropped to the end is refused where no file beside the
+        manifests tells that it was one.
+        """
         store = open_table(base_uri, store_options(storage_options))
         if next(store.list(VERSIONS), None) is None:
+            if next(store.walk(""), None) is not None:
+                raise OperationRefused(f"Refusing to drop {store.root!r}: it has no manifest")
+            store.prune("")
             if ignore_not_found:
                 return
             raise TableNotFound(f"Dataset at path {store.root} was not found")
+        if not store.exists(MARK):
+            store.put(MARK, b'{"version":0}')  # the last to go
         branches = list_branches(store, Context(name_of_uri(store.root)))
         for entry in sorted(store.walk(""), key=_when_dropped):
             store.delete(entry.path)

@@ -12,6 +12,7 @@ import pytest
 from lanceref import LanceDataset, dataset, write_dataset
 from lanceref.commit import CommitConflictError
 from lanceref.errors import NotFound, RowNotFound
+from lanceref.testing.faults import Crash, Fault, faulty
 
 from .table.states import STATES, rows
 
@@ -322,6 +323,32 @@ def test_a_table_that_is_not_there_is_not_dropped(tmp_path):
     with pytest.raises(OSError, match="was not found"):
         LanceDataset.drop(tmp_path / "t")
     LanceDataset.drop(tmp_path / "t", ignore_not_found=True)
+
+
+@pytest.mark.parametrize("ignore", [True, False])
+def test_a_folder_without_manifests_is_not_dropped(tmp_path, ignore):
+    """Nothing of it is touched: it may be anything."""
+    kept = tmp_path / "data" / "mine"
+    kept.parent.mkdir()
+    kept.write_bytes(b"x")
+    with pytest.raises(ValueError, match="Refusing to drop"):
+        LanceDataset.drop(tmp_path, ignore_not_found=ignore)
+    assert kept.read_bytes() == b"x"
+
+
+def test_a_table_without_hint_that_was_dropped_in_part_is_dropped(tmp_path):
+    """Before each change of its store, as in stores that list in order."""
+    made = str(tmp_path / "t")
+    for at in range(1, 100):
+        lanceref.write_dataset(pa.table({"a": [1]}), made)
+        (tmp_path / "t/_versions/latest_version_hint.json").unlink()
+        with faulty(Fault(at)) as fault, contextlib.suppress(Crash):
+            LanceDataset.drop(made)
+        if not fault.dead:
+            break
+        LanceDataset.drop(made, ignore_not_found=True)
+        assert not (tmp_path / "t").exists()
+    assert at > 5
 
 
 def test_the_size_of_a_cache_in_entries_is_old(tmp_path):
