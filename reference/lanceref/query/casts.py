@@ -44,8 +44,13 @@ FALSE = ("false", "f", "no", "n", "off", "0")
 
 
 def cast(value: Datum, type_: pa.DataType) -> Datum:
-    """Return values of another type. Raises ArrowInvalid, ArrowNotImplementedError."""
+    """Return values of another type. Raises ArrowInvalid, ArrowNotImplementedError.
+
+    A literal may be a time of day that 32 bits count; a column of 64 bits may not.
+    """
     if isinstance(value, pa.Scalar):
+        if types.is_time32(type_) and value.type == pa.int64():
+            value = value.cast(pa.int32())
         return (
             _cast(pa.array([value.as_py()], value.type), type_)[0]
             if value.is_valid

@@ -75,3 +75,12 @@ def test_scalars_are_cast_like_arrays():
     """Null too."""
     assert 1 == cast(pa.scalar(1.9), pa.int8()).as_py()
     assert not cast(pa.scalar(None, pa.utf8()), pa.int8()).is_valid
+
+
+def test_a_literal_may_be_a_time_of_32_bits():
+    """A column of 64 bits may not, nor a number that does not fit."""
+    assert cast(pa.scalar(7), pa.time32("s")) == pa.scalar(7, pa.time32("s"))
+    with pytest.raises(pa.ArrowNotImplementedError):
+        cast(pa.array([7]), pa.time32("s"))
+    with pytest.raises(pa.ArrowInvalid):
+        cast(pa.scalar(2**40), pa.time32("s"))
