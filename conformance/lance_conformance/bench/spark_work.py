@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 from uuid import uuid4
 
 import lanceref
@@ -15,7 +16,7 @@ import pyarrow as pa
 from lanceref.distributed_index import build_index
 from lanceref.jobs import Loop
 from lanceref.spark.executor import Tasks
-from lanceref.validation import validate_with
+from lanceref.validation import Report, validate_with
 from pyspark.sql import SparkSession
 
 from lance_conformance.corpus import CASES_OF_A_JOB, Corpus, make_corpus
@@ -30,11 +31,12 @@ DIMENSION = 96
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """What is done before the clock starts, and what is timed and can be done again: both get
-    folder, tasks, rows. `share` is the work of one task without Spark; it gets folder and rows."""
+    folder, tasks, rows. `share` is the work of one task without Spark; it gets folder and rows
+    and returns how many rows, units of validation or cases it did."""
 
     prepare: Callable[[Path, int, int], None]
     run: Callable[[SparkSession, Path, int, int], None]
-    share: Callable[[Path, int], None]
+    share: Callable[[Path, int], int]
 
 
 def _table(folder: Path, tasks: int, rows: int) -> None:
@@ -63,9 +65,8 @@ def _read(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
     frame.write.format("noop").mode("overwrite").save()
 
 
-def _read_share(folder: Path, rows: int) -> None:
-    for _ in lanceref.dataset(_uri(folder)).to_batches():
-        pass
+def _read_share(folder: Path, rows: int) -> int:
+    return sum(batch.num_rows for batch in lanceref.dataset(_uri(folder)).to_batches())
 
 
 def _write(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
@@ -74,21 +75,26 @@ def _write(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
     frame.write.format("lance_reference").mode("overwrite").save(_uri(folder))
 
 
-def _write_share(folder: Path, rows: int) -> None:
+def _write_share(folder: Path, rows: int) -> int:
     numbers = np.arange(10 * rows)
     names = pa.array([f"row {number}" for number in range(rows)] * 10)
     data = pa.table([numbers, names, numbers / 7], names=["id", "name", "value"])
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        lanceref.write_dataset(data, place, mode="overwrite")
+        return lanceref.write_dataset(data, place, mode="overwrite").count_rows()
 
 
 def _validate(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
-    report = validate_with(Tasks(session), _uri(folder), deep=True)
+    _sound(validate_with(Tasks(session), _uri(folder), deep=True))
+
+
+def _validate_share(folder: Path, rows: int) -> int:
+    return _sound(validate_with(Loop(), _uri(folder), deep=True))
+
+
+def _sound(report: Report) -> int:
+    """Return how many units were looked at, and fail for a finding."""
     assert not report.findings, json.dumps([str(one) for one in report.findings])
-
-
-def _validate_share(folder: Path, rows: int) -> None:
-    validate_with(Loop(), _uri(folder), deep=True)
+    return len(report.checked)
 
 
 def _index(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
@@ -96,8 +102,10 @@ def _index(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
     build_index(Tasks(session), _uri(folder), "text", "INVERTED", name, shards=tasks)
 
 
-def _index_share(folder: Path, rows: int) -> None:
-    build_index(Loop(), _uri(folder), "text", "INVERTED", uuid4().hex, shards=1)
+def _index_share(folder: Path, rows: int) -> int:
+    name = uuid4().hex
+    table = build_index(Loop(), _uri(folder), "text", "INVERTED", name, shards=1)
+    return cast(int, table.stats.index_stats(name)["num_indexed_rows"])
 
 
 def _corpus(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
@@ -107,9 +115,9 @@ def _corpus(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
     make_corpus(Tasks(session), place, tasks * each, ["2.1"], each)
 
 
-def _corpus_share(folder: Path, rows: int) -> None:
+def _corpus_share(folder: Path, rows: int) -> int:
     place = Corpus(str(folder / uuid4().hex), 1, False)
-    make_corpus(Loop(), place, CASES_OF_A_JOB, ["2.1"], CASES_OF_A_JOB)
+    return len(make_corpus(Loop(), place, CASES_OF_A_JOB, ["2.1"], CASES_OF_A_JOB))
 
 
 PIPELINES = {

@@ -51,11 +51,9 @@ def cast(value: Datum, type_: pa.DataType) -> Datum:
     if isinstance(value, pa.Scalar):
         if types.is_time32(type_) and value.type == pa.int64():
             value = value.cast(pa.int32())
-        return (
-            _cast(pa.array([value.as_py()], value.type), type_)[0]
-            if value.is_valid
-            else (pa.scalar(None, type_))
-        )
+        if not value.is_valid:
+            return pa.scalar(None, type_)
+        return _cast(pa.array([value.as_py()], value.type), type_)[0]
     return value if value.type.equals(type_) else _cast(value, type_)
 
 
@@ -135,12 +133,10 @@ def _is_counted(type_: pa.DataType) -> bool:
 def _counted(array: pa.Array, type_: pa.DataType) -> pa.Array:
     """Return numbers as so many units of time. Raises ArrowNotImplementedError."""
     held, units = array.type, pa.int32() if type_.bit_width == 32 else pa.int64()
-    if types.is_date(type_) and held in (pa.int32(), pa.int64()):
-        return (
-            array.cast(pa.int32()).cast(pa.date32()).cast(type_)
-            if held == pa.int32()
-            else (_number(array, units).cast(type_))
-        )
+    if types.is_date(type_) and held == pa.int32():
+        return array.cast(pa.date32()).cast(type_)
+    if types.is_date(type_) and held == pa.int64():
+        return _number(array, units).cast(type_)
     free = types.is_timestamp(type_) or types.is_duration(type_)
     if held != units and not free:
         raise pa.ArrowNotImplementedError(f"Unsupported CAST from {held} to {type_}")

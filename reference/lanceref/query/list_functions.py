@@ -108,10 +108,10 @@ def _meeting(members: pa.DataType, wanted: pa.DataType) -> pa.DataType:
     raise QueryRefused(f"lists of {members} hold no {wanted}")
 
 
-def _kind(type_: pa.DataType) -> object:
-    """Return what values must have in common to be the same."""
+def _kind(type_: pa.DataType) -> str:
+    """Return the name of what values must have in common to be the same."""
     if is_text(type_):
-        return is_text
+        return "text"
     if is_bytes(type_) or pa.types.is_fixed_size_binary(type_):
-        return is_bytes
-    return pa.types.is_temporal(type_) or type_
+        return "bytes"
+    return "time" if pa.types.is_temporal(type_) else str(type_)

@@ -21,7 +21,6 @@ from typing import Literal
 import lanceref
 from lanceref.testing.faults import Crash, Fault, faulty
 
-from lance_conformance import oracle
 from lance_conformance.campaigns.child import Ended
 from lance_conformance.campaigns.safety.cloud import SCHEMES, Cloud, State, cloud
 from lance_conformance.campaigns.safety.crash_points import attempted, judge
@@ -39,11 +38,11 @@ ELSEWHERE = ("index entry",)
 class CloudGround:
     """A table in the cloud, put back as it was before every trial."""
 
-    def __init__(self, server: Cloud, scheme: str, *, by_oracle: bool, stable: bool) -> None:
+    def __init__(self, server: Cloud, scheme: str, *, stable: bool) -> None:
         self._server = server
         self.uri = server.uri(scheme)
         self._objects_uri = "s3:" + self.uri.partition(":")[2].partition("?")[0]
-        build(oracle.lance() if by_oracle else lanceref, self.uri, stable=stable)
+        build(lanceref, self.uri, stable=stable)
         self._kept = server.state(self._objects_uri)
 
     def put_back(self, operation: str) -> None:
@@ -102,7 +101,7 @@ def main() -> int:
         for scheme in arguments.on or SCHEMES:
             for stable in (False, True):
                 print(f"{scheme}, {'stable row ids' if stable else 'row addresses'}")
-                ground = CloudGround(server, scheme, by_oracle=False, stable=stable)
+                ground = CloudGround(server, scheme, stable=stable)
                 found, wrong = judge(ground, arguments.operations or names, FATES, eye)
                 bad, total = bad + wrong, total + found
     print(f"{total} points, {bad} faulty")

@@ -33,7 +33,7 @@ def server():
 )
 def test_a_sample_of_operations_is_all_or_nothing(server, scheme, fate, steps):
     """Before each change of a store, and the table is put back as it was."""
-    ground = CloudGround(server, scheme, by_oracle=False, stable=True)
+    ground = CloudGround(server, scheme, stable=True)
     found = list(points(ground, "configure", fate, None))
     assert [] == [point for point in found if point.faults]
     assert len(found) == steps, [point.step for point in found]
@@ -41,7 +41,7 @@ def test_a_sample_of_operations_is_all_or_nothing(server, scheme, fate, steps):
 
 def test_what_is_left_and_what_is_gone_is_seen(server):
     """Until the table is put back."""
-    ground = CloudGround(server, "s3", by_oracle=False, stable=False)
+    ground = CloudGround(server, "s3", stable=False)
     state = server.state(f"s3:{ground.uri.partition(':')[2]}")
     key = ground.uri.partition("bucket/")[2]
     server._objects.put_object(Bucket="bucket", Key=f"{key}/data/more", Body=b"x")
