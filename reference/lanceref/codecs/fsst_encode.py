@@ -1,7 +1,7 @@
 """FSST, encoded: strings as codes of up to eight bytes each.
 
-Layout: see `fsst`. Values of fewer than 32 KiB in all are stored as they are, under a table that is
-switched off.
+Layout: see `fsst`. Values of fewer than 32 KiB in all, and those that no table makes smaller, are
+stored as they are, under a table that is switched off.
 
 Clauses: L.codec.fsst.table, L.codec.fsst.escape
 """
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.fsst import MAGIC, TABLE_BYTES
 from lanceref.codecs.fsst_code import LITERAL, Coded, code_values, make_coder
 from lanceref.codecs.fsst_expand import ESCAPE
-from lanceref.codecs.fsst_train import train
+from lanceref.codecs.fsst_train import shrinks, train
 from lanceref.codecs.values import Variable
 from lanceref.kernels.compiled import PATIENCE
 
@@ -30,7 +30,11 @@ def encode(values: Variable) -> tuple[bytes, Variable]:
     if int(values.offsets[-1]) < SMALLEST:
         return symbol_table([], is_on=False), values
     symbols = train(values)
-    return symbol_table(symbols, is_on=True), apply(symbols, values)
+    if shrinks(symbols, values):
+        coded = apply(symbols, values)
+        if len(coded.data) < len(values.data):
+            return symbol_table(symbols, is_on=True), coded
+    return symbol_table([], is_on=False), values
 
 
 def symbol_table(symbols: list[bytes], *, is_on: bool) -> bytes:

@@ -17,6 +17,9 @@ from lanceref.codecs.values import Variable
 SAMPLE_BYTES = 1 << 14
 """Bytes that a table is trained on."""
 
+PIECE_BYTES = 512
+"""The most bytes of one value among them."""
+
 ROUNDS = 5
 
 
@@ -30,15 +33,25 @@ def train(values: Variable) -> list[bytes]:
     return symbols
 
 
-def _sample(values: Variable) -> Variable:
-    """Return values spread over all of them, about SAMPLE_BYTES in total."""
-    total = int(values.offsets[-1])
-    step = max(1, -(-total // SAMPLE_BYTES))
-    chosen = np.arange(0, values.count, step)
-    starts = values.offsets[chosen]
-    sizes = np.minimum(values.offsets[chosen + 1] - starts, SAMPLE_BYTES)
-    offsets = np.append(0, np.cumsum(sizes))
-    at = np.repeat(starts - offsets[:-1], sizes) + np.arange(int(offsets[-1]))
+def shrinks(symbols: list[bytes], values: Variable) -> bool:
+    """Whether a table makes values smaller, judged by a sample that it was not trained on."""
+    sample = _sample(values, 1)
+    coded = code_values(make_coder(symbols), sample)
+    return len(coded.codes) + int((coded.codes >= LITERAL).sum()) < len(sample.data)
+
+
+def _sample(values: Variable, turn: int = 0) -> Variable:
+    """Return pieces of values spread over all of them, about SAMPLE_BYTES in total.
+
+    `turn` 1 takes other pieces than 0, where there are so many.
+    """
+    sizes = np.diff(values.offsets)
+    step = max(1, -(-int(np.minimum(sizes, PIECE_BYTES).sum()) // SAMPLE_BYTES))
+    chosen = np.arange(turn * step // 2, values.count, step)
+    piece = (np.arange(len(chosen)) + turn) % np.maximum(1, sizes[chosen] // PIECE_BYTES)
+    starts = values.offsets[chosen] + piece * PIECE_BYTES
+    offsets = np.append(0, np.cumsum(np.minimum(values.offsets[chosen + 1] - starts, PIECE_BYTES)))
+    at = np.repeat(starts - offsets[:-1], np.diff(offsets)) + np.arange(int(offsets[-1]))
     return Variable(offsets, values.data[at])
 
 

@@ -55,6 +55,17 @@ def test_long_text_is_coded_and_comes_back():
     assert np.all(np.diff(stored.offsets) > 0)
 
 
+def test_values_that_symbols_do_not_shrink_are_stored_as_they_are():
+    """Random bytes, and long texts of which each repeats something else."""
+    noise = [np.random.default_rng(one).bytes(500) for one in range(200)]
+    alone = [f"{number}".encode() * 1024 for number in range(1000)]
+    for texts in (noise, alone):
+        table, stored = encode(variable(texts))
+
+        assert (table[0], table[3]) == (0, 0)
+        assert texts_of(stored) == texts
+
+
 @given(st.lists(st.binary(max_size=12), min_size=1, max_size=30), st.integers(1, 40))
 def test_slabs_leave_no_trace(texts, slab):
     """Values coded a few at a time give the same bytes."""
