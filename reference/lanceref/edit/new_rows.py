@@ -69,9 +69,16 @@ def write_rows_as(
     limits = FileLimits(max_rows, max_bytes, GROUP_ROWS, policy, blobs)
     known = snapshot.manifest.dictionaries
     places = list(homes) or [Home(snapshot.store)]
-    new = write_files(places, schema, chosen, batches, limits, known)
+    new = write_files(places, schema, chosen, map(_alone, batches), limits, known)
     draft.add(*new.paths)
     return new
+
+
+def _alone(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows that share no memory with others: pages are cut by memory."""
+    if batch.get_total_buffer_size() <= batch.nbytes:
+        return batch
+    return pa.concat_batches([batch, batch.slice(0, 0)])
 
 
 def give_ids(fragments: Iterable[table_pb2.DataFragment], parts: Iterable[Ids]) -> None:

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 from lanceref.edit.new_rows import give_ids, neighbours, write_new_rows
 from lanceref.errors import DataRefused
+from lanceref.file import LanceFileReader
 from lanceref.proto import table_pb2
 from lanceref.table.draft import Draft
 from lanceref.txn.row_lineage import moved_ids
@@ -33,6 +34,18 @@ def test_a_failure_leaves_no_file(tmp_path):
         write_new_rows(made._snapshot, [*made.to_batches(), wrong], Draft())
 
     assert before == sorted(one.name for one in (tmp_path / "data").iterdir())
+
+
+def test_rows_of_a_scan_fill_their_pages(tmp_path):
+    """Small parts of large arrays count with their own bytes: 2 MiB are one page."""
+    made = lanceref.write_dataset(pa.table({"a": range(3)}), tmp_path)
+    rows = pa.record_batch({"a": pa.array(range(2 << 20))})
+    parts = [rows.slice(start, 4096) for start in range(0, 256 * 1024, 4096)]
+
+    (fragment,) = write_new_rows(made._snapshot, parts, Draft()).fragments
+
+    file = LanceFileReader(str(tmp_path / "data" / fragment.files[0].path))
+    assert [len(column.pages) for column in file.metadata().columns] == [1]
 
 
 def test_ids_go_with_the_rows():
