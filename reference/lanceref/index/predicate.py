@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.compute import pc
+from lanceref.index.shown import shown
 from lanceref.query.comparison import equal, greater_equal, less, less_equal
 
 Mask = NDArray[np.bool_]
@@ -25,8 +26,9 @@ Mask = NDArray[np.bool_]
 class IsNull:
     """The value is null."""
 
-    def __str__(self) -> str:
-        return "{column} IS NULL"
+    def told(self, column: str) -> str:
+        """Return the question about a column, as plans show it."""
+        return f"{column} IS NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +37,11 @@ class Among:
 
     values: tuple[pa.Scalar, ...]
 
-    def __str__(self) -> str:
+    def told(self, column: str) -> str:
+        """Return the question about a column, as plans show it."""
         if len(self.values) == 1:
-            return "{column} = " + f"{self.values[0]}"
-        return "{column} IN [" + ",".join(f"{one}" for one in self.values) + "]"
+            return f"{column} = {shown(self.values[0])}"
+        return f"{column} IN [{','.join(map(shown, self.values))}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,13 @@ class Within:
     low_closed: bool = True
     high_closed: bool = True
 
-    def __str__(self) -> str:
+    def told(self, column: str) -> str:
+        """Return the question about a column, as plans show it."""
         parts = []
         if self.low is not None:
-            parts.append("{column} " + f"{'>=' if self.low_closed else '>'} {self.low}")
+            parts.append(f"{column} {'>=' if self.low_closed else '>'} {shown(self.low)}")
         if self.high is not None:
-            parts.append("{column} " + f"{'<=' if self.high_closed else '<'} {self.high}")
+            parts.append(f"{column} {'<=' if self.high_closed else '<'} {shown(self.high)}")
         return " && ".join(parts)
 
 
@@ -65,8 +69,9 @@ class StartsWith:
 
     prefix: pa.Scalar
 
-    def __str__(self) -> str:
-        return "starts_with({column}, " + f"{self.prefix})"
+    def told(self, column: str) -> str:
+        """Return the question about a column, as plans show it."""
+        return f"{column} LIKE '{shown(self.prefix)}%'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +80,9 @@ class Contains:
 
     text: str
 
-    def __str__(self) -> str:
-        return "contains({column}, " + f'Utf8("{self.text}"))'
+    def told(self, column: str) -> str:
+        """Return the question about a column, as plans show it."""
+        return f'contains({column}, Utf8("{self.text}"))'
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +91,9 @@ class HasWords:
 
     words: tuple[str, ...]
 
-    def __str__(self) -> str:
-        return "contains_tokens({column}, " + f"{' '.join(self.words)!r})"
+    def told(self, column: str) -> str:
+        """Return the question about a column, as plans show it."""
+        return f"contains_tokens({column}, {' '.join(self.words)!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +102,9 @@ class Matches:
 
     pattern: str
 
-    def __str__(self) -> str:
-        return "regexp_match({column}, " + f"{self.pattern!r})"
+    def told(self, column: str) -> str:
+        """Return the question about a column, as plans show it."""
+        return f"regexp_match({column}, {self.pattern!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +114,10 @@ class HasLabels:
     labels: tuple[pa.Scalar, ...]
     every: bool = False
 
-    def __str__(self) -> str:
+    def told(self, column: str) -> str:
+        """Return the question about a column, as plans show it."""
         name = "array_has_all" if self.every else "array_has_any"
-        return name + "({column}, [" + ",".join(f"{one}" for one in self.labels) + "])"
+        return f"{name}({column}, List([{', '.join(map(shown, self.labels))}]))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +126,9 @@ class Intersects:
 
     geometry: bytes
 
-    def __str__(self) -> str:
-        return "st_intersects({column}, ...)"
+    def told(self, column: str) -> str:
+        """Return the question about a column, as plans show it."""
+        return f"st_intersects({column}, ...)"
 
 
 OnValues: TypeAlias = IsNull | Among | Within | StartsWith

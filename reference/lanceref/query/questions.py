@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.index.indices import Index
-from lanceref.index.predicate import IsNull, Predicate, Within
+from lanceref.index.predicate import Among, IsNull, Predicate, Within
 from lanceref.query.plan import Candidates
 from lanceref.table.rows import FragmentRows
 
 Mask = NDArray[np.bool_]
+
+SPELLED_OUT = 3
+"""Values of a list that a plan shows one by one; more are shown as a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +57,19 @@ class Question:
         return Known(mask, self.exact)
 
     def __str__(self) -> str:
-        column = self.predicate.__str__().format(column=self.path)
+        asked = self.predicate
+        if isinstance(asked, Among) and 1 < len(asked.values) <= SPELLED_OUT:
+            return reduce(self._joined, (self._text(Among((one,))) for one in asked.values))
+        return self._text(asked)
+
+    def _joined(self, first: str, second: str) -> str:
+        return f"{'AND' if self.negated else 'OR'}({first},{second})"
+
+    def _text(self, predicate: Predicate) -> str:
+        asked = predicate.told(self.path)
         if self.index.kind.json_path is not None:
-            column = f"Json({column}->{self.index.kind.json_path})"
-        text = f"[{column}]@{self.index.name}({self.index.kind.shown})"
+            asked = f"Json({asked}->{self.index.kind.json_path})"
+        text = f"[{asked}]@{self.index.name}({self.index.kind.shown})"
         return f"NOT({text})" if self.negated else text
 
 

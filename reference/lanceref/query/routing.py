@@ -160,10 +160,12 @@ class _Router:
         if not is_text(type_) or "\\" in pattern.this:
             return None
         prefix = pattern.this.split("%")[0].split("_")[0]
-        if not prefix or prefix == pattern.this:
+        negated ^= bool(tree.args.get("negate"))
+        if prefix == pattern.this:
+            return self._ask(path, Among((pa.scalar(prefix, type_),)), negated=negated)
+        if not prefix:
             return None
         whole = pattern.this == f"{prefix}%"
-        negated ^= bool(tree.args.get("negate"))
         return self._ask(path, StartsWith(pa.scalar(prefix, type_)), negated=negated, exact=whole)
 
     def _truth(self, tree: exp.Column, negated: bool) -> Plan | None:

@@ -87,9 +87,7 @@ def test_a_bound_that_is_null_says_nothing():
 
 
 def test_what_is_shown_of_them():
-    """The text has a place for the column."""
-    shown = [
-        str(one).format(column="c")
-        for one in (Among((scalar(1),)), Within(scalar(1), scalar(2), False), IsNull())
-    ]
+    """As plans tell them of a column."""
+    asked = (Among((scalar(1),)), Within(scalar(1), scalar(2), False), IsNull())
+    shown = [one.told("c") for one in asked]
     assert shown == ["c = 1", "c > 1 && c <= 2", "c IS NULL"]
