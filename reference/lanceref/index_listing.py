@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from pyroaring import BitMap
 
+from lanceref.bitmap import Bitmap
 from lanceref.errors import IndexMissing
 from lanceref.index.fragment_reuse import content_of
 from lanceref.index.indices import Index, kind_of, paths_of, type_name
@@ -54,7 +55,7 @@ class IndexListing(OpenTable):
                 "uuid": str(UUID(bytes=entry.uuid.uuid)),
                 "fields": self._paths(entry),
                 "version": entry.dataset_version,
-                "fragment_ids": BitMap(segments[str(UUID(bytes=entry.uuid.uuid))].holds),
+                "fragment_ids": Bitmap(segments[str(UUID(bytes=entry.uuid.uuid))].holds),
                 "base_id": entry.base_id if entry.HasField("base_id") else None,
             }
             for entry in sorted(self._listed(), key=lambda one: one.name)
@@ -166,7 +167,7 @@ def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:
     return IndexSegmentDescription(
         uuid=str(UUID(bytes=entry.uuid.uuid)),
         dataset_version_at_last_update=entry.dataset_version,
-        fragment_ids=set(covered(entry) or ()),
+        fragment_ids=Bitmap(covered(entry)),
         index_version=entry.index_version,
         created_at=created,
         size_bytes=_size(entry),

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lanceref.bitmap import Bitmap
     from lanceref.indices_builder import IndicesBuilder
     from lanceref.vector_models import IvfModel, PqModel
 
@@ -61,7 +62,7 @@ class IndexSegmentDescription:
 
     uuid: str
     dataset_version_at_last_update: int
-    fragment_ids: set[int]
+    fragment_ids: Bitmap
     index_version: int
     created_at: datetime | None
     size_bytes: int | None

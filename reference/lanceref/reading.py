@@ -159,6 +159,10 @@ class Reading(OpenTable):
         """Yield the rows in batches."""
         return self.scanner(columns, filter, limit, offset, **arguments).to_batches()
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return all rows as a stream of Arrow's C interface: libraries read a table so."""
+        return self.scanner().to_reader().__arrow_c_stream__(requested_schema)
+
     def to_pandas(
         self, columns: Columns = None, blob_mode: str = "lazy", **arguments: object
     ) -> pd.DataFrame:

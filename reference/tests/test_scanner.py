@@ -88,6 +88,11 @@ def test_schemas_and_readers(dataset):
     assert scanner.to_reader().read_all() == scanner.to_table()
 
 
+def test_libraries_read_a_table_as_a_stream(dataset):
+    """By the C interface of Arrow, all rows."""
+    assert pa.table(dataset) == dataset.to_table()
+
+
 @pytest.mark.parametrize("given", [{"limit": -1}, {"offset": -1}, {"batch_size": 0}])
 def test_bad_numbers_are_refused_at_once(given, dataset):
     """Before anything is read."""
