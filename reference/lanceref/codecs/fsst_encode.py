@@ -32,7 +32,7 @@ def encode(values: Variable) -> tuple[bytes, Variable]:
     symbols = train(values)
     if shrinks(symbols, values):
         coded = apply(symbols, values)
-        if len(coded.data) < len(values.data):
+        if len(coded.data) < int(values.offsets[-1]):
             return symbol_table(symbols, is_on=True), coded
     return symbol_table([], is_on=False), values
 

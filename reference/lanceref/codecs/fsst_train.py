@@ -18,7 +18,7 @@ SAMPLE_BYTES = 1 << 14
 """Bytes that a table is trained on."""
 
 PIECE_BYTES = 512
-"""The most bytes of one value among them."""
+"""The most bytes of one piece of a value among them."""
 
 ROUNDS = 5
 
@@ -45,13 +45,15 @@ def _sample(values: Variable, turn: int = 0) -> Variable:
 
     `turn` 1 takes other pieces than 0, where there are so many.
     """
-    sizes = np.diff(values.offsets)
-    step = max(1, -(-int(np.minimum(sizes, PIECE_BYTES).sum()) // SAMPLE_BYTES))
-    chosen = np.arange(turn * step // 2, values.count, step)
-    piece = (np.arange(len(chosen)) + turn) % np.maximum(1, sizes[chosen] // PIECE_BYTES)
-    starts = values.offsets[chosen] + piece * PIECE_BYTES
-    offsets = np.append(0, np.cumsum(np.minimum(values.offsets[chosen + 1] - starts, PIECE_BYTES)))
-    at = np.repeat(starts - offsets[:-1], np.diff(offsets)) + np.arange(int(offsets[-1]))
+    ends = np.cumsum(np.maximum(1, -(-np.diff(values.offsets) // PIECE_BYTES)))
+    step = max(1, -(-int(values.offsets[-1]) // SAMPLE_BYTES))
+    chosen = np.arange(turn * step // 2, ends[-1], step)
+    owner = np.searchsorted(ends, chosen, "right")
+    before = np.append(0, ends)[owner]
+    starts = values.offsets[owner] + (chosen - before) * PIECE_BYTES
+    sizes = np.minimum(values.offsets[owner + 1] - starts, PIECE_BYTES)
+    offsets = np.append(0, np.cumsum(sizes))
+    at = np.repeat(starts - offsets[:-1], sizes) + np.arange(int(offsets[-1]))
     return Variable(offsets, values.data[at])
 
 
