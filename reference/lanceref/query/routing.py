@@ -110,10 +110,8 @@ class _Router:
         value = self._value(right, type_, self._binder.is_strict(tree))
         if value is None:
             return None
-        if kind is exp.NEQ:
-            return self._ask(path, Among((value,)), negated=not negated)
-        if kind is exp.EQ:
-            return self._ask(path, Among((value,)), negated=negated)
+        if kind in (exp.EQ, exp.NEQ):
+            return self._among(path, (value,), negated != (kind is exp.NEQ))
         low, high = (value, None) if kind in (exp.GT, exp.GTE) else (None, value)
         closed = kind in (exp.GTE, exp.LTE)
         return self._ask(path, Within(low, high, closed, closed), negated=negated)
@@ -137,7 +135,16 @@ class _Router:
         strict = self._binder.is_strict(tree) and "." not in path
         values = [self._value(one, type_, strict) for one in tree.expressions]
         given = tuple(value for value in values if value is not None)
-        return self._ask(path, Among(given), negated=negated) if len(given) == len(values) else None
+        return self._among(path, given, negated) if len(given) == len(values) else None
+
+    def _among(self, path: str, values: tuple[pa.Scalar, ...], negated: bool) -> Plan | None:
+        """Ask whether a value is one of some; what is not false is asked as true."""
+        if not negated or pa.scalar(False) not in values:
+            return self._ask(path, Among(values), negated=negated)
+        truth = self._ask(path, Among((pa.scalar(True),)), negated=False)
+        if truth is None or pa.scalar(True) not in values:
+            return truth
+        return Every((truth,), complete=False)
 
     def _is(self, tree: exp.Is, negated: bool) -> Plan | None:
         column = self._column(tree.this)
