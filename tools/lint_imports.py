@@ -33,6 +33,7 @@ FLOORS: dict[str, int] = {
             "arrowtypes",
             "compute",
             "integers",
+            "key_values",
             "memory",
             "extension",
             "proto",

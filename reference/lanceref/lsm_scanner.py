@@ -21,6 +21,7 @@ from lanceref.errors import EditFailed, OperationRefused
 from lanceref.file.schema_write import PRIMARY_KEY
 from lanceref.index.memwal.log_entry import TOMBSTONE
 from lanceref.index.memwal.shard_manifest import shard_folder
+from lanceref.key_values import key_values
 from lanceref.query.filter import bind_filter
 from lanceref.table.rows import ROW_ADDRESS
 
@@ -214,7 +215,7 @@ def _backwards(count: int) -> pa.Array:
 def _first_of_each(keys: pa.Table) -> NDArray[np.int64]:
     """Return the first row of each key, ascending."""
     seen: dict[tuple[object, ...], int] = {}
-    columns = [column.to_pylist() for column in keys.columns]
+    columns = [key_values(column) for column in keys.columns]
     for number, key in enumerate(zip(*columns, strict=True)):
         seen.setdefault(key, number)
     return np.array(list(seen.values()), np.int64)

@@ -20,6 +20,7 @@ from lanceref.edit.sources import refuse_early_nulls
 from lanceref.errors import EvolutionRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.file.versions import V0_1
+from lanceref.key_values import key_values
 from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
@@ -50,13 +51,13 @@ def update_columns(
     """
     names = [name for name in right.schema.names if name != right_on]
     _check(snapshot, right, left_on, right_on, names)
-    places = {value: row for row, value in enumerate(right[right_on].to_pylist())}
+    places = {value: row for row, value in enumerate(key_values(right[right_on]))}
     schema = snapshot.schema(BlobHandling.BYTES)
     system = [left_on] if left_on in SYSTEM_COLUMNS else []
     own = scan_projection(schema, [*names, *([] if system else [left_on])], system)
     batches = list(all_rows(snapshot, rows, own))
     held = pa.Table.from_batches(batches, schema=own.schema)
-    found = [places.get(value) for value in held[left_on].to_pylist()]
+    found = [places.get(value) for value in key_values(held[left_on])]
     chosen = pa.array(found, pa.int64())
     values = put_in(held, right.select(names), chosen)
     if storage_version_of(snapshot.manifest.message) == V0_1:

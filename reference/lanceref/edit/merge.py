@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lanceref.edit.matching import Matching
 from lanceref.edit.removal import Chosen
 from lanceref.errors import EditFailed
+from lanceref.index.shown import shown
 from lanceref.projection import scan_projection
 from lanceref.query.filter import BoundFilter
 from lanceref.query.rows import condition
@@ -60,8 +61,7 @@ def plan_merge(
     """Decide what becomes of every row. Raises EditFailed where a match must not be."""
     target, sources = found.target, found.source
     if actions.fail and len(target):
-        row = source.select(keys).slice(int(sources[0]), 1).to_pylist()[0]
-        values = ", ".join(f"{name} = {value}" for name, value in row.items())
+        values = _shown(source, keys, int(sources[0]))
         raise EditFailed(f"Merge insert failed: found matching row with key values: {values}")
     none = np.empty(0, np.int64)
     updated, update_sources = (target, sources) if actions.update else (none, none)
@@ -85,12 +85,16 @@ def plan_merge(
     )
 
 
+def _shown(source: pa.Table, keys: list[str], row: int) -> str:
+    """Return the keys of a row as an error shows them."""
+    return ", ".join(f"{name} = {shown(source[name][row])}" for name in keys)
+
+
 def _check_single(source: pa.Table, keys: list[str], changed: Numbers, sources: Numbers) -> None:
     """Raise EditFailed when two source rows change one row of the table; `changed` is sorted."""
     twice = np.flatnonzero(changed[1:] == changed[:-1])
     if len(twice):
-        row = source.select(keys).slice(int(sources[twice[0]]), 1).to_pylist()[0]
-        values = ", ".join(f"{name} = {value}" for name, value in row.items())
+        values = _shown(source, keys, int(sources[twice[0]]))
         raise EditFailed(
             "Invalid user input: Ambiguous merge inserts are prohibited: multiple source rows "
             f"match the same target row on ({values}). Please ensure each target row is matched by "

@@ -16,6 +16,7 @@ import pyarrow as pa
 from lanceref.edit.columns import BATCH_ROWS, Batches, all_rows, spread
 from lanceref.errors import EvolutionRefused, QueryRefused
 from lanceref.file.versions import V0_1
+from lanceref.key_values import key_values
 from lanceref.projection import Projection, scan_projection
 from lanceref.query.columns import bind_columns
 from lanceref.snapshot import Snapshot
@@ -142,13 +143,13 @@ def joined(snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str) -> 
         raise EvolutionRefused(f"Column {left_on} does not exist in the left side fragment")
     legacy = storage_version_of(snapshot.manifest.message) == V0_1
     values = right.drop_columns([right_on]).combine_chunks()
-    places = {value: row for row, value in enumerate(right[right_on].to_pylist())}
+    places = {value: row for row, value in enumerate(key_values(right[right_on]))}
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), [left_on])
 
     def rows_of(rows: FragmentRows) -> Batches:
         found: list[int | None] = []
         for batch in snapshot.scan([rows], projection, BATCH_ROWS, 0, rows.num_rows):
-            found += [places.get(value) for value in batch.column(0).to_pylist()]
+            found += [places.get(value) for value in key_values(batch.column(0))]
         yield _spread(rows, values.take(pa.array(found, pa.int64())), legacy=legacy)
 
     return ColumnSource(values.schema, rows_of)

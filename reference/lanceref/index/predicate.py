@@ -193,7 +193,7 @@ def _unless_null(found: pa.Array) -> Mask:
 def _among(values: pa.Array, wanted: Sequence[pa.Scalar]) -> pa.Array:
     """Return for each value whether it is one of those wanted."""
     if not pa.types.is_floating(values.type):
-        return pc.is_in(values, pa.array([one.as_py() for one in wanted], values.type))
+        return pc.is_in(values, pa.array(list(wanted), values.type))
     found = _none_of(values)
     for value in wanted:
         found = pc.or_(found, pc.fill_null(equal(values, value), False))

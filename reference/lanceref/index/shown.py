@@ -1,4 +1,7 @@
-"""Scalars as plans show them: times as counts, bytes in hexadecimal digits, numbers in full."""
+"""Scalars as plans, statistics and errors show them.
+
+Times are counts, bytes hexadecimal digits, numbers stand in full.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,10 @@ SHOWN_BYTES = 10
 
 
 def shown(value: pa.Scalar) -> str:
-    """Return the text of a value that is not null."""
+    """Return the text of a value."""
     types, type_ = pa.types, value.type
+    if not value.is_valid:
+        return "NULL"
     if types.is_floating(type_):
         return _number(value)
     if types.is_boolean(type_):

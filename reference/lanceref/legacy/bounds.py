@@ -84,7 +84,7 @@ def _of_decimals(valid: pa.Array) -> tuple[bytes, bytes]:
     if not len(valid):  # outside of the declared precision, but so it is written
         return bytes(15) + b"\x80", bytes([255] * 15) + b"\x7f"
     found = pc.min_max(valid)
-    low, high = (pa.array([found[name].as_py()], valid.type) for name in ("min", "max"))
+    low, high = (pa.repeat(found[name], 1) for name in ("min", "max"))
     return low.buffers()[1].to_pybytes()[:16], high.buffers()[1].to_pybytes()[:16]
 
 

@@ -53,7 +53,7 @@ def cast(value: Datum, type_: pa.DataType) -> Datum:
             value = value.cast(pa.int32())
         if not value.is_valid:
             return pa.scalar(None, type_)
-        return _cast(pa.array([value.as_py()], value.type), type_)[0]
+        return _cast(pa.repeat(value, 1), type_)[0]
     return value if value.type.equals(type_) else _cast(value, type_)
 
 
@@ -64,7 +64,7 @@ def try_cast(value: Datum, type_: pa.DataType) -> Datum:
     try:
         return cast(value, type_)
     except pa.ArrowInvalid:
-        return pa.array([_tried(one, type_).as_py() for one in value], type_)
+        return pa.array([_tried(one, type_) for one in value], type_)
 
 
 def _tried(value: pa.Scalar, type_: pa.DataType) -> pa.Scalar:

@@ -74,7 +74,7 @@ def _as_keys(side: Datum) -> Datum:
     if isinstance(side, pa.Scalar) and (
         pa.types.is_nested(side.type) or pa.types.is_floating(side.type)
     ):
-        return _as_keys(pa.array([side.as_py()], side.type))[0]
+        return _as_keys(pa.repeat(side, 1))[0]
     if pa.types.is_floating(side.type):
         return total_order(side)
     if pa.types.is_nested(side.type):
@@ -86,7 +86,7 @@ def _as_keys(side: Datum) -> Datum:
 def _less_nested(left: Datum, right: Datum) -> Datum:
     """Return whether lists or structs come before others: by their first values that differ."""
     if isinstance(left, pa.Scalar) and isinstance(right, pa.Scalar):
-        return _less_nested(pa.array([left.as_py()], left.type), right)[0]
+        return _less_nested(pa.repeat(left, 1), right)[0]
     rows = len(right if isinstance(left, pa.Scalar) else left)
     sides = [
         [one.as_py()] * rows if isinstance(one, pa.Scalar) else one.to_pylist()

@@ -70,7 +70,7 @@ def _among_literals(value: Bound, others: list[Bound]) -> Bound:
         return apply(lambda *masks: _any(masks), *found, type_=pa.bool_())
     literals = [as_type(other, type_).literal for other in others]
     known = [one for one in literals if one is not None and one.is_valid]
-    wanted = pa.array([one.as_py() for one in known], type_)
+    wanted = pa.array(known, type_)
     has_null = len(known) < len(literals)
     return apply(
         lambda held: _is_in(held, wanted, has_null), as_type(value, type_), type_=pa.bool_()
@@ -85,7 +85,7 @@ def _any(masks: tuple[Datum, ...]) -> Datum:
 
 
 def _is_in(held: Datum, wanted: pa.Array, has_null: bool) -> Datum:
-    array = pa.array([held.as_py()], held.type) if isinstance(held, pa.Scalar) else held
+    array = pa.repeat(held, 1) if isinstance(held, pa.Scalar) else held
     if types.is_floating(array.type):  # the sign of zero does not count
         wide = array.cast(pa.float64())
         found = pc.is_in(pc.add(wide, 0.0), pc.add(wanted.cast(pa.float64()), 0.0))
@@ -238,7 +238,7 @@ def element(lists: Bound, index: Bound) -> Bound:
 
 def _element(lists: Datum, at: int) -> pa.Array:
     if isinstance(lists, pa.Scalar):
-        return _element(pa.array([lists.as_py()], lists.type), at)[0]
+        return _element(pa.repeat(lists, 1), at)[0]
     sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
     wide = lists.cast(pa.large_list(lists.type.value_type))
     starts = wide.offsets.to_numpy()[:-1]

@@ -115,7 +115,7 @@ def _ends(
             literals.append(pc.cast(literal, column.type))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
-    found = pa.array([one.as_py() for one in literals], column.type) if literals else None
+    found = pa.array(literals, column.type) if literals else None
     if found is None or (types.is_floating(found.type) and pc.any(pc.is_nan(found)).as_py()):
         return None
     ends = pc.min_max(found)

@@ -84,10 +84,11 @@ class BloomFilter:
 
 def _hashes(values: Sequence[pa.Scalar]) -> bloom.Hashes:
     """Return the hashes of values; zero is looked for with either sign."""
-    held = [one.as_py() for one in values]
-    if pa.types.is_floating(values[0].type) and 0 in held:
-        held += [0.0, -0.0]
-    return bloom.hash_values(pa.array(held, values[0].type))
+    type_ = values[0].type
+    held = pa.array(list(values), type_)
+    if pa.types.is_floating(type_) and any(one.as_py() == 0 for one in values):
+        held = pa.concat_arrays([held, pa.array([0.0, -0.0], type_)])
+    return bloom.hash_values(held)
 
 
 def read_filters(file: IndexFile) -> NDArray[np.uint32]:

@@ -35,6 +35,7 @@ from lanceref.index.predicate import (
 from lanceref.index.row_set import Keys, RowSet, row_set
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.shown import shown
 from lanceref.index.training import Training, trained
 from lanceref.proto import index_details_pb2
 
@@ -110,8 +111,8 @@ class BTree:
 
     def statistics(self) -> dict[str, object]:
         """Return the bounds of the index as text, and the number of its pages."""
-        ends = [*self._least[:1].to_pylist(), *self._greatest[-1:].to_pylist()] or ["", ""]
-        least, greatest = ("NULL" if one is None else f"{one}" for one in ends)
+        ends = [*self._least[:1], *self._greatest[-1:]]
+        least, greatest = map(shown, ends) if ends else ("", "")
         return {"min": least, "max": greatest, "num_pages": len(self._pages)}
 
 

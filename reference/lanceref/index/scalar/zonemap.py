@@ -86,7 +86,7 @@ class ZoneMap:
 
 
 def _is_nan(value: pa.Scalar) -> bool:
-    return bool(value.as_py() != value.as_py())
+    return bool(pa.types.is_floating(value.type) and value.as_py() != value.as_py())
 
 
 @dataclass(frozen=True, slots=True)
