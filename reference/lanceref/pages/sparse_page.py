@@ -187,8 +187,14 @@ class SparsePage:
         return leaf if valid.all() else leaf.take(pa.array(np.arange(len(slots)), mask=~valid))
 
     def _take(self, values: NDArray[np.int64]) -> pa.Array:
-        """Return values of the plane by their numbers."""
-        return whole(self._values.take(values).leaf) if len(values) else pa.array([], self._type)
+        """Return values of the plane by their numbers, which rise; neighbours are scanned."""
+        if not len(values):
+            return pa.array([], self._type)
+        first, end = int(values[0]), int(values[-1]) + 1
+        if end - first > len(values):
+            return whole(self._values.take(values).leaf)
+        parts = [whole(part.leaf) for part in self._values.scan(first, end)]
+        return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
 
     @cached_property
     def _stored_before(self) -> NDArray[np.int64]:
