@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lanceref.errors import DeltaRefused, VersionNotFound
 from lanceref.history import History
+from lanceref.integers import are_among
 from lanceref.operation import Transaction
 from lanceref.projection import scan_projection
 from lanceref.reading import Reading
@@ -84,7 +85,7 @@ class DatasetDelta:
         if self._begin > self._end:
             raise DeltaRefused(f"begin version {self._begin} is newer than end version {self._end}")
         before, after = (self._ids(version) for version in (self._begin, self._end))
-        gone = pa.array(before[~np.isin(before, after)])
+        gone = pa.array(before[~are_among(before, after)])
         schema = pa.schema([pa.field(ROW_ID, pa.uint64())])
         batch = pa.RecordBatch.from_arrays([gone], schema=schema)
         return pa.RecordBatchReader.from_batches(schema, [batch])

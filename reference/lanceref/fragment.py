@@ -21,6 +21,7 @@ from lanceref.edit.sources import ColumnSource, brought, computed, joined, mappe
 from lanceref.errors import DataRefused, NotFound
 from lanceref.file import schema as core
 from lanceref.fragment_session import FragmentSession
+from lanceref.integers import once, without
 from lanceref.metadata import (
     DataFile,
     DeletionFile,
@@ -254,7 +255,7 @@ class LanceFragment:
 
         Raises OverflowError for a negative one, DataRefused for one behind the last.
         """
-        given = np.unique(np.array(list(offsets), np.int64))
+        given = once(np.array(list(offsets), np.int64))
         if len(given) and given[0] < 0:
             raise OverflowError("out of range integral type conversion attempted")
         if len(given) and given[-1] >= self.physical_rows:
@@ -262,7 +263,7 @@ class LanceFragment:
                 f"delete_rows offset {given[-1]} is out of range for fragment {self.fragment_id} "
                 f"with {self.physical_rows} rows"
             )
-        live = np.setdiff1d(np.arange(self.physical_rows), self._rows.deleted)
+        live = without(np.arange(self.physical_rows), self._rows.deleted)
         positions = np.flatnonzero(np.isin(live, given))
         if not len(positions):
             return self.metadata

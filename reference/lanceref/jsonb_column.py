@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.integers import once
 from lanceref.jsonb import (
     ARRAY,
     CONTAINER,
@@ -116,7 +117,7 @@ def _members(held: _Values, name: bytes) -> _Values:
         raise _Uncommon
     found = [
         _members_of(held.part((kinds == OBJECT) & (counts == count)), int(count), name)
-        for count in np.unique(counts[kinds == OBJECT])
+        for count in once(counts[kinds == OBJECT])
     ]
     found.append(held.part(np.empty(0, np.int64)))
     columns = [[one.rows, one.types, one.starts, one.ends] for one in found]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.integers import arrow, distinct
+from lanceref.integers import are_among, arrow, distinct, once, shared, united, without
 
 DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
@@ -51,3 +51,22 @@ def test_each_integer_is_there_once(values: list[int], ascending: bool) -> None:
     once, places = distinct(numbers)
     assert once.tolist() == sorted(set(numbers.tolist()))
     assert once[places].tolist() == numbers.tolist()
+
+
+NUMBERS = st.lists(st.integers(0, 20))
+
+
+@given(NUMBERS, NUMBERS, st.sampled_from(DTYPES), st.booleans())
+def test_sets_are_those_of_python(
+    left: list[int], right: list[int], dtype: str, ascending: bool
+) -> None:
+    """Whether what is given is one already or not; the type stays."""
+    given_left = sorted(set(left)) if ascending else left
+    one, other = np.array(given_left, dtype), np.array(right, dtype)
+    found = [once(one), united(one, other), without(one, other), shared(one, other)]
+    mine, theirs = set(left), set(right)
+
+    wanted = [mine, mine | theirs, mine - theirs, mine & theirs]
+    assert [one.tolist() for one in found] == [sorted(one) for one in wanted]
+    assert {one.dtype for one in found} == {np.dtype(dtype)}
+    assert are_among(one, other).tolist() == [number in theirs for number in given_left]

@@ -47,9 +47,10 @@ def open_writer(field: Field, first_column: int, policy: PagePolicy) -> FieldWri
         return BlobWriter(field, first_column, policy)
     if pa.types.is_struct(type_) and not field.is_packed:
         children: list[FieldWriter] = []
+        first = first_column + 1
         for child in field.children:
-            first = first_column + 1 + sum(writer.num_columns for writer in children)
             children.append(open_writer(child, first, policy))
+            first += children[-1].num_columns
         return StructWriter(field, first_column, children)
     if field.children and not field.is_packed:
         items = open_writer(field.children[0], first_column + 1, policy)

@@ -20,6 +20,7 @@ from lanceref.edit.sources import refuse_early_nulls
 from lanceref.errors import EvolutionRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.file.versions import V0_1
+from lanceref.integers import without
 from lanceref.key_values import key_values
 from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
@@ -98,7 +99,7 @@ def write_values(
     fragment = table_pb2.DataFragment()
     fragment.CopyFrom(rows.fragment.message)
     put_beside(fragment, written.files[-1])
-    live = np.setdiff1d(np.flatnonzero(np.asarray(pc.is_valid(chosen))), rows.deleted)
+    live = without(np.flatnonzero(np.asarray(pc.is_valid(chosen))), rows.deleted)
     return ColumnUpdate(fragment, _with_column(written.files[-1]), encode_bitmap(live))
 
 

@@ -25,6 +25,7 @@ from lanceref.index.segment import Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.stages import Stages
 from lanceref.index.training import Training
+from lanceref.integers import are_among
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
@@ -172,7 +173,7 @@ def _current(
     alive = np.concatenate([np.empty(0, np.uint64), *ids])
 
     def by_id(keys: Keys) -> tuple[Mask, Keys]:
-        kept = np.isin(keys, alive)
+        kept = are_among(keys, alive)
         return kept, keys[kept]
 
     return by_id

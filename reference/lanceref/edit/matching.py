@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.integers import without
 from lanceref.projection import scan_projection
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
@@ -44,8 +45,8 @@ def match(snapshot: Snapshot, source: pa.Table, keys: Sequence[str]) -> Matching
     return Matching(
         target,
         matched,
-        np.setdiff1d(np.arange(len(source)), matched),
-        np.setdiff1d(np.arange(len(own)), target),
+        without(np.arange(len(source)), matched),
+        without(np.arange(len(own)), target),
     )
 
 

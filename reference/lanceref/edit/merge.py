@@ -13,6 +13,7 @@ from lanceref.edit.matching import Matching
 from lanceref.edit.removal import Chosen
 from lanceref.errors import EditFailed
 from lanceref.index.shown import shown
+from lanceref.integers import shared, united
 from lanceref.projection import scan_projection
 from lanceref.query.filter import BoundFilter
 from lanceref.query.rows import condition
@@ -74,10 +75,10 @@ def plan_merge(
     if actions.delete_unmatched:
         unmatched = found.unmatched_target
         if actions.delete_if:
-            unmatched = np.intersect1d(unmatched, _passing(snapshot, actions.delete_if))
-        deleted = np.union1d(deleted, unmatched)
+            unmatched = shared(unmatched, _passing(snapshot, actions.delete_if))
+        deleted = united(deleted, unmatched)
     return MergePlan(
-        removed=np.union1d(updated, deleted),
+        removed=united(updated, deleted),
         updated=updated,
         update_sources=update_sources,
         inserted=found.unmatched_source if actions.insert else none,

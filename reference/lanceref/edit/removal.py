@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.integers import united
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.query.rows import Condition
@@ -71,7 +72,7 @@ def remove(
         number, offsets = rows.fragment.id, rows.offsets(positions)
         removal.num_rows += len(positions)
         removal.affected[number] = offsets
-        every = np.union1d(rows.deleted, offsets)
+        every = united(rows.deleted, offsets)
         if len(every) == rows.columns.physical_rows:
             removal.removed.append(number)
             continue

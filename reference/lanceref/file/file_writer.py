@@ -64,10 +64,10 @@ class FileWriter:
         self._sink, self._schema, self._version = sink, schema, version
         self._metadata = dict(schema.metadata)
         self._writers: list[FieldWriter] = []
+        num_columns = 0
         for field in schema.fields:
-            first = sum(writer.num_columns for writer in self._writers)
-            self._writers.append((open_field or _open_writer)(field, first, version, policy))
-        num_columns = sum(writer.num_columns for writer in self._writers)
+            self._writers.append((open_field or _open_writer)(field, num_columns, version, policy))
+            num_columns += self._writers[-1].num_columns
         self._columns = [file2_pb2.ColumnMetadata() for _ in range(num_columns)]
         self._global_buffers: list[Extent] = []
         self.num_rows = 0

@@ -14,6 +14,7 @@ Divergences: D.file.field-type-always-parent, D.file.top-level-parent-minus-one
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -44,13 +45,13 @@ def schema_of(arrow: pa.Schema) -> LanceSchema:
     Raises SchemaRefused for names used twice or with a dot, ids used twice, a primary key that can
     be null, and a type the format does not have.
     """
-    names = [field.name for field in arrow]
-    for name in names:
+    times = Counter(field.name for field in arrow)
+    for name in times:
         if "\0" in name:
             raise SchemaRefused(f"field {name!r}: no name has a null byte")
         if "." in name:
             raise SchemaRefused(f"top-level field {name!r} cannot contain `.`")
-        if names.count(name) > 1:
+        if times[name] > 1:
             raise SchemaRefused(f"duplicate field name {name!r} in schema")
     try:
         drafts = [_draft(field) for field in arrow]

@@ -22,6 +22,7 @@ from lanceref.index.ordering import sort_keys
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
 from lanceref.index.training import Training
+from lanceref.integers import are_among
 from lanceref.table.rows import FragmentRows
 
 
@@ -67,7 +68,7 @@ def check_against_rows(
 
 def _wrong(values: pa.Array, keys: Keys, own: pa.Array, wanted: Keys) -> int | None:
     """Return the first key whose value in the index is not its own, None when there is none."""
-    unknown = may_be_missing(own) & ~np.isin(wanted, keys)
+    unknown = may_be_missing(own) & ~are_among(wanted, keys)
     own, wanted = own.filter(pa.array(~unknown)), wanted[~unknown]
     if not len(wanted):
         return None

@@ -21,6 +21,7 @@ from pyroaring import BitMap
 
 from lanceref.cursor import Cursor
 from lanceref.errors import FormatError
+from lanceref.integers import are_among
 from lanceref.table.roaring import parse_bitmap, read_bitmap
 
 Keys = NDArray[np.uint64]
@@ -43,7 +44,7 @@ class RowSet:
 
     def among(self, keys: Keys) -> NDArray[np.int64]:
         """Return the places in `keys`, ascending or not, of those that are in the set."""
-        found = np.isin(keys, self.keys)
+        found = are_among(keys, self.keys)
         for fragment in self.whole:
             found |= keys >> SHIFT == fragment
         return np.flatnonzero(found)

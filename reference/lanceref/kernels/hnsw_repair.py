@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.integers import once
 from lanceref.kernels.hnsw_graph import EMPTY, EdgeTable, Nodes
 from lanceref.kernels.hnsw_space import Space
 
@@ -23,7 +24,7 @@ def reached(neighbours: Nodes, known: Mask, start: int) -> None:
     while len(border):
         ahead = neighbours[border].ravel()
         ahead = ahead[ahead != EMPTY]
-        border = np.unique(ahead[~known[ahead]])
+        border = once(ahead[~known[ahead]])
         known[border] = True
 
 

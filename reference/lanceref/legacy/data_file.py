@@ -17,6 +17,7 @@ Divergences: D.legacy.manifest-before-metadata
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
@@ -47,7 +48,8 @@ TAIL_BYTES = 4096
 class LegacyFile:
     """An opened file; `manifest` is None when the file has none inside.
 
-    `dictionaries` are the values that keys mean: those of the table, else the file's own.
+    `dictionaries` are the values that keys mean: those of the table, else the file's own. `ids` are
+    those of the fields in the manifest, ascending.
     """
 
     bytes: FileBytes
@@ -56,6 +58,7 @@ class LegacyFile:
     manifest: EmbeddedManifest | None
     table: PageTable
     dictionaries: Dictionaries
+    ids: tuple[int, ...]
     readers: dict[int, tuple[Field, ColumnReader]] = dataclass_field(default_factory=dict)
 
     @property
@@ -87,12 +90,12 @@ class LegacyFile:
 
     def _own(self, field: Field, assigned: Mapping[int, int]) -> Field:
         """Return a field under the ids of the file."""
-        ids = [] if self.manifest is None else sorted(one.id for one in self.manifest.schema.flat())
-        number = assigned.get(field.id, len(ids))
-        if field.id in ids or number >= len(ids):
+        number = assigned.get(field.id, len(self.ids))
+        place = bisect_left(self.ids, field.id)
+        if self.ids[place : place + 1] == (field.id,) or number >= len(self.ids):
             return field
         children = tuple(self._own(child, assigned) for child in field.children)
-        return replace(field, id=ids[number], children=children)
+        return replace(field, id=self.ids[number], children=children)
 
 
 def open_legacy(
@@ -128,7 +131,8 @@ def open_legacy(
     )
     own: Dictionaries = {} if manifest is None else manifest.dictionaries
     values = own if dictionaries is None else dictionaries
-    return LegacyFile(file, footer, metadata, manifest, table, values)
+    fields = () if manifest is None else tuple(sorted(one.id for one in manifest.schema.flat()))
+    return LegacyFile(file, footer, metadata, manifest, table, values, fields)
 
 
 def _ids(

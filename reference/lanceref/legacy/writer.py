@@ -13,8 +13,6 @@ Divergences: D.legacy.manifest-before-metadata, D.legacy.second-dictionary
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import pyarrow as pa
 
 from lanceref.errors import DataRefused, LegacyRefused
@@ -64,7 +62,7 @@ class LegacyWriter:
         self._group_rows = max_rows_per_group
         self._pages = PageWriter(sink)
         self._covered = list(covered_fields(schema))
-        self._bounds: dict[int, list[Bounds]] = defaultdict(list)
+        self._bounds: dict[int, list[Bounds]] = {field.id: [] for field in self._covered}
         self._queued: list[pa.RecordBatch] = []
         self._batch_offsets = [0]
         self.num_rows = 0
@@ -106,7 +104,7 @@ class LegacyWriter:
 
     def _add_bounds(self, field: Field, array: pa.Array) -> None:
         """Keep the bounds of a field and of what lies below it in structs."""
-        if field in self._covered:
+        if field.id in self._bounds:
             self._bounds[field.id].append(bounds_of(array))
         elif pa.types.is_struct(array.type):
             for index, child in enumerate(field.children):

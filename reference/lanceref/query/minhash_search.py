@@ -22,6 +22,7 @@ from lanceref.index.minhash.signature import Hashes, Signatures, Signer, band_ke
 from lanceref.index.row_set import SHIFT, Keys, row_set
 from lanceref.index.training import Training
 from lanceref.index.vector.neighbours import NOBODY, Neighbours, joined
+from lanceref.integers import shared
 from lanceref.query.minhash_query import MinHashQuery
 from lanceref.query.rows import Condition
 from lanceref.snapshot import Snapshot
@@ -95,7 +96,7 @@ class MinHashSearch:
         for rows in fragments:
             positions = _positions(opened, keys, rows)
             if condition is not None:
-                positions = np.intersect1d(positions, condition.positions(rows))
+                positions = shared(positions, condition.positions(rows))
             ids, own = _ids(rows, positions), _keys(opened, rows, positions)
             parts.append(Neighbours(ids, distances[np.searchsorted(keys, own)]))
         return joined(parts)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lanceref.index.row_set import SHIFT, Keys
 from lanceref.index.segment import Moves
+from lanceref.integers import once
 from lanceref.query.text_parts import Places
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
@@ -67,7 +68,7 @@ class _Locator:
             return _looked_up(keys, *self._by_id)
         found = np.full(len(keys), -1, np.int64)
         owners = (keys >> SHIFT).astype(np.int64)
-        for number in np.unique(owners).tolist():
+        for number in once(owners).tolist():
             rows = self._fragments.get(number)
             if rows is None:
                 continue

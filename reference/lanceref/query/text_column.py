@@ -28,6 +28,7 @@ from lanceref.index.fulltext.posting_blocks import LARGE
 from lanceref.index.indices import Index
 from lanceref.index.segment import Segment
 from lanceref.index.training import leaf, unnested
+from lanceref.integers import are_among
 from lanceref.query.row_locator import locator
 from lanceref.query.text_parts import IndexedPart, Places, ReadPart, TextPart
 from lanceref.snapshot import Snapshot
@@ -132,7 +133,7 @@ class TextColumn:
             start = rows.rows_before
             for count, (values,) in rows.scan((self.field,), (), RUN_ROWS, 0, rows.num_rows):
                 own = np.arange(start, start + count)
-                kept = own if allowed is None else own[np.isin(own, allowed)]
+                kept = own if allowed is None else own[are_among(own, allowed)]
                 chosen = values.take(pa.array(kept - start)) if len(kept) < count else values
                 part.add(self._documents(unnested(chosen, self.field)), kept)
                 start += count

@@ -19,6 +19,7 @@ from lanceref.errors import QueryRefused
 from lanceref.index.fulltext.bit_packer import Numbers
 from lanceref.index.fulltext.bm25 import Scores, counts, norms_at, weight
 from lanceref.index.fulltext.fuzzy import near
+from lanceref.integers import are_among, once
 from lanceref.query.full_text import MatchQuery, PhraseQuery
 from lanceref.query.text_column import TextColumn, corpus_of, count_of
 from lanceref.query.text_parts import IndexedPart, Places, TextPart
@@ -33,7 +34,7 @@ class Hits:
 
     def among(self, places: Places) -> Hits:
         """Return those at some places."""
-        kept = np.isin(self.places, places)
+        kept = are_among(self.places, places)
         return Hits(self.places[kept], self.scores[kept])
 
 
@@ -88,7 +89,7 @@ class _PartScores:
             for documents, scores in forms:
                 total[documents] += scores
             every = [documents for documents, _ in forms]
-            holding = every[0] if len(every) == 1 else np.unique(np.concatenate(every))
+            holding = every[0] if len(every) == 1 else once(np.concatenate(every))
             words[holding] = 1 if least < 2 else np.minimum(words[holding], least - 1) + 1
         chosen = np.flatnonzero(words >= least)
         return chosen, total[chosen]
@@ -232,7 +233,7 @@ def _positions(part: TextPart, number: int, chosen: Places) -> list[Numbers]:
 
 def _together(positions: Sequence[Numbers]) -> Numbers:
     """Return all positions, ascending."""
-    return positions[0] if len(positions) == 1 else np.unique(np.concatenate(positions))
+    return positions[0] if len(positions) == 1 else once(np.concatenate(positions))
 
 
 def follows(positions: Sequence[Numbers], gaps: Sequence[int], slop: int) -> bool:

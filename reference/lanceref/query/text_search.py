@@ -21,6 +21,7 @@ from lanceref.index.fulltext.bm25 import Scores, counts, norms, weight
 from lanceref.index.fulltext.granularity import DocumentGranularity
 from lanceref.index.fulltext.parameters import Analysis
 from lanceref.index.fulltext.posting_blocks import SMALL
+from lanceref.integers import shared, united, without
 from lanceref.query.full_text import (
     BooleanQuery,
     BoostQuery,
@@ -146,11 +147,11 @@ class TextSearch:
     def _boolean(self, query: BooleanQuery) -> Hits:
         musts = [self._hits(one) for one in query.of(Occur.MUST)]
         shoulds = [self._hits(one) for one in query.of(Occur.SHOULD)]
-        places = reduce(np.union1d, [one.places for one in shoulds], NONE.places)
+        places = reduce(united, [one.places for one in shoulds], NONE.places)
         if musts:
-            places = reduce(np.intersect1d, [one.places for one in musts])
+            places = reduce(shared, [one.places for one in musts])
         for one in query.of(Occur.MUST_NOT):
-            places = np.setdiff1d(places, self._hits(one).places)
+            places = without(places, self._hits(one).places)
         scores = np.zeros(len(places), np.float32)
         for found in (*musts, *shoulds):
             scores += _scores_at(places, found)
@@ -169,7 +170,7 @@ class TextSearch:
         words = list(dict.fromkeys(token for token, _ in columns[0].tokens(query.query)))
         held = [[_frequencies(column, token) for column in columns] for token in words]
         everything = [one.places for word in held for one in word]
-        places = reduce(np.union1d, everything, NONE.places)
+        places = reduce(united, everything, NONE.places)
         if self._fast:  # rows that a column's index does not cover have no score there
             for one in columns:
                 places = places[np.isin(places >> ELEMENT_BITS, one.covered)]
@@ -194,7 +195,7 @@ def _tokenizer(analyzer: Analyzer) -> Analysis:
 
 def _best(one: Hits, other: Hits) -> Hits:
     """Return the documents of either, with the better score."""
-    places = np.union1d(one.places, other.places)
+    places = united(one.places, other.places)
     least = np.float32(-np.inf)
     return Hits(
         places, np.maximum(_scores_at(places, one, least), _scores_at(places, other, least))

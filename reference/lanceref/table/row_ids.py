@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from lanceref.context import Context
 from lanceref.cursor import Cursor
 from lanceref.errors import FormatError, Place
+from lanceref.integers import once
 from lanceref.proto import rowids_pb2 as pb
 from lanceref.wire import parse_message
 
@@ -76,7 +77,7 @@ class RowIds:
         """Return the ids of the rows at `offsets`: uint64, same shape."""
         ids = np.empty(len(offsets), np.uint64)
         owners = np.searchsorted(self._ends, offsets, "right")
-        for number in np.unique(owners).tolist():
+        for number in once(owners).tolist():
             segment, chosen = self._segments[number], owners == number
             ids[chosen] = segment.at(offsets[chosen] - (int(self._ends[number]) - segment.count))
         return ids

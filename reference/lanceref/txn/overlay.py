@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lanceref.context import Context
 from lanceref.errors import OperationRefused
+from lanceref.integers import once
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.file_entries import TOMBSTONE
@@ -51,7 +52,7 @@ def _note_updated(making: Making, fragment: table_pb2.DataFragment) -> None:
     for one in fragment.overlays:
         if one.committed_version == making.message.version:
             covered += parse_coverage(one, ctx, ctx.at(0)).values()
-    rows = np.unique(np.concatenate(covered))
+    rows = once(np.concatenate(covered))
     set_updated(making, fragment, rows[rows < fragment.physical_rows])
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.errors import CommitConflict
+from lanceref.integers import united, without
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
@@ -64,7 +65,7 @@ def _check_overlay(
     before = past.manifest(ours.read_version) if moved else latest
     old = {one.id: one for one in before.fragments}
     gone = {
-        one.id: np.setdiff1d(past.deleted(latest, one), past.deleted(before, old[one.id]))
+        one.id: without(past.deleted(latest, one), past.deleted(before, old[one.id]))
         for one in latest.fragments
         if one.id in moved & old.keys()
     }
@@ -131,7 +132,7 @@ def _merged(
         raise CommitConflict(operation, "the same rows", latest.version, retryable=True)
     merged = table_pb2.DataFragment()
     merged.CopyFrom(ours)
-    every = np.union1d(gone, rows)
+    every = united(gone, rows)
     file = write_deletions(store, ours.id, latest.version, every, staged.draft, as_bitmap=True)
     merged.deletion_file.CopyFrom(file)
     return merged

@@ -35,6 +35,7 @@ from lanceref.index.fm.wavelet import (
 )
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
+from lanceref.integers import once
 
 SAMPLE_NODE = 0xFFFFFFFF
 SAMPLE_RATE = 32
@@ -58,7 +59,7 @@ class Samples:
         """Return samples by their numbers. Raises CorruptPage."""
         found = np.empty(len(numbers), np.int64)
         blocks = numbers // BLOCK_WORDS
-        wanted = np.unique(blocks).tolist()
+        wanted = once(blocks).tolist()
         self._read([block for block in wanted if block not in self.blocks])
         for block in wanted:
             own = blocks == block

@@ -16,6 +16,7 @@ from lanceref.index.fm.partition import Partition
 from lanceref.index.fm.wavelet import Positions
 from lanceref.index.fm.writer import fingerprint
 from lanceref.index.row_set import Keys
+from lanceref.integers import once
 
 RUN = 1 << 16
 """Endings that are looked at together."""
@@ -33,7 +34,7 @@ def rows_with(partition: Partition, text: bytes) -> Keys:
         return partition.row_ids[:0]
     places = beginnings(partition, first, end)
     texts = np.searchsorted(partition.starts, places, side="right") - 1
-    return partition.row_ids[np.unique(texts)]
+    return partition.row_ids[once(texts)]
 
 
 def endings_with(partition: Partition, text: bytes) -> tuple[int, int]:
@@ -108,7 +109,7 @@ def texts_of(partition: Partition) -> list[bytes]:
     texts = [text[start:end].tobytes() for start, end in ends]
     found = f"{fingerprint(texts, partition.row_ids.tolist()):016x}"
     wanted = partition.file.text("partition_fingerprint")
-    if found != wanted or len(np.unique(begins)) != size:
+    if found != wanted or len(once(begins)) != size:
         raise CorruptPage(
             "L.index.fm.fingerprint",
             partition.file.place,

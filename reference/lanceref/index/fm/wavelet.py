@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from lanceref.cursor import MERGE_GAP_BYTES
 from lanceref.errors import CorruptPage, Place
 from lanceref.index.fm.huffman_tree import BYTE, HuffmanTree, Path
+from lanceref.integers import once
 
 WORD_BITS = 64
 WORD_SHIFT = 6
@@ -67,7 +68,7 @@ class NodeBits:
             parts: list[tuple[int, slice | Positions]] = [(0, slice(None))]
         else:
             blocks = np.minimum(places // BLOCK_BITS, len(self.before) - 2)
-            parts = [(one, np.flatnonzero(blocks == one)) for one in np.unique(blocks).tolist()]
+            parts = [(one, np.flatnonzero(blocks == one)) for one in once(blocks).tolist()]
         for number, own in parts:
             inside = places[own] - number * BLOCK_BITS
             word, bit = inside >> WORD_SHIFT, (inside & (WORD_BITS - 1)).astype(np.uint64)

@@ -17,6 +17,7 @@ from lanceref.index.fulltext.bit_packer import Numbers
 from lanceref.index.fulltext.parameters import Analysis
 from lanceref.index.fulltext.partition import Partition
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
+from lanceref.integers import shared
 from lanceref.proto import index_details_pb2
 
 
@@ -53,5 +54,5 @@ def _keys_with(words: Sequence[str], part: Partition) -> Keys:
         if number is None:
             return NO_KEYS
         documents = part.postings(number).documents
-        found = documents if found is None else np.intersect1d(found, documents)
+        found = documents if found is None else shared(found, documents)
     return NO_KEYS if found is None else part.keys[found]

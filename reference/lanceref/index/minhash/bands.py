@@ -22,6 +22,7 @@ from lanceref.index.minhash.signature import Hashes, Signatures
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
+from lanceref.integers import are_among, once
 from lanceref.proto import index_pb2
 from lanceref.wire import parse_message
 
@@ -99,8 +100,8 @@ class MinHashLsh:
             if page and page - 1 not in pages and np.any(keys[first == page] < held[0]):
                 before = self._bands.read("band_key", pa.uint64(), start - 1, start)
                 self._check_last(page - 1, before[0].as_py())
-            found.append(documents[np.isin(held, keys)])
-        return np.unique(np.concatenate(found))
+            found.append(documents[are_among(held, keys)])
+        return once(np.concatenate(found))
 
     def _check_last(self, page: int, found: int | None) -> None:
         """Raise CorruptPage unless a page ends with the key that the page table has."""

@@ -28,6 +28,7 @@ from lanceref.index.row_set import Keys
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
+from lanceref.integers import once
 from lanceref.proto import index_pb2
 
 FILE = "bloomfilter.lance"
@@ -94,7 +95,7 @@ def _hashes(values: Sequence[pa.Scalar]) -> bloom.Hashes:
 def read_filters(file: IndexFile) -> NDArray[np.uint32]:
     """Return the words of all filters: [zones, blocks, 8]. Raises CorruptPage."""
     data = file.read("bloom_filter_data", pa.binary())
-    sizes = np.unique(np.diff(np.frombuffer(data.buffers()[1], np.int32)[: len(data) + 1]))
+    sizes = once(np.diff(np.frombuffer(data.buffers()[1], np.int32)[: len(data) + 1]))
     if len(data) and (len(sizes) > 1 or sizes[0] % bloom.BLOCK_BYTES or not sizes[0]):
         raise CorruptPage(
             "L.index.bloom.data",

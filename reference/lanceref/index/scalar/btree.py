@@ -37,6 +37,7 @@ from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.shown import shown
 from lanceref.index.training import Training, trained
+from lanceref.integers import once
 from lanceref.proto import index_details_pb2
 
 DATA = "page_data.lance"
@@ -203,7 +204,7 @@ def check(segment: Segment) -> None:
         data.ctx.lint(
             "L.index.btree.order", data.place, found="values that fall", wanted="rising values"
         )
-    if len(np.unique(keys)) < len(keys):
+    if len(once(keys)) < len(keys):
         data.ctx.lint("L.index.btree.ids", data.place, found="a row twice", wanted="a row once")
     rows = page_rows(lookup)
     pages = lookup.numbers("page_idx", np.uint32).astype(np.uint64)

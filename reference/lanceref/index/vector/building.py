@@ -39,6 +39,7 @@ from lanceref.index.vector.vector_file import (
 )
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vectors import vector_type
+from lanceref.integers import once
 from lanceref.kernels.assignment import assign
 from lanceref.kernels.distance import AnyVectors, distances
 from lanceref.kernels.hnsw_parameters import USUAL, GraphParameters
@@ -88,7 +89,7 @@ def assigned(vectors: AnyVectors, model: Model) -> tuple[Numbers, float]:
     """Return the partition of each vector [n, d], and the sum of their distances."""
     numbers = assign(vectors, model.centroids, model.of_vectors)
     loss = 0.0
-    for number in np.unique(numbers).tolist():
+    for number in once(numbers).tolist():
         own: AnyVectors = vectors[numbers == number]
         near = distances(model.centroids[number : number + 1], own, model.of_vectors)
         loss += float(near.sum(dtype=np.float64))

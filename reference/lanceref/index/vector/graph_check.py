@@ -11,6 +11,7 @@ import numpy as np
 from lanceref.index.vector.graph import GraphText, graph_text, parse_graph_text
 from lanceref.index.vector.vector_file import HEAD
 from lanceref.index.vector.vector_index import VectorIndex
+from lanceref.integers import once
 from lanceref.kernels.hnsw_graph import Graph, Level
 from lanceref.kernels.hnsw_space import Space, space_of
 
@@ -88,7 +89,7 @@ def _check_reached(index: VectorIndex, number: int, graph: Graph) -> None:
     border = np.array([graph.entry_point])
     while len(border):
         ahead = np.concatenate([level.around(node) for node in border.tolist()])
-        border = np.unique(ahead[~known[ahead]])
+        border = once(ahead[~known[ahead]])
         known[border] = True
     if not known.all():
         _report(

@@ -29,6 +29,7 @@ from lanceref.index.vector.storage import Columns
 from lanceref.index.vector.vector_check import check_assignment
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vectors import vector_type
+from lanceref.integers import are_among
 from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.product_codes import codes_in
 
@@ -48,7 +49,7 @@ def check_rows(segment: Segment, training: Training) -> None:
         kept, own = _keys(index, number, by_address=training.by_address)
         if training.by_address:
             _check_addresses(index, number, own, training)
-        missing &= ~np.isin(rows.keys, own)
+        missing &= ~are_among(rows.keys, own)
         if len(rows.keys) and not (np.diff(rows.keys) == 0).any():
             _check_partition(index, number, kept, own, rows)
     if missing.any():
