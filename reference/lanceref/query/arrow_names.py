@@ -27,6 +27,9 @@ PLAIN: dict[str, pa.DataType] = {
 UNITS = {"Second": "s", "Millisecond": "ms", "Microsecond": "us", "Nanosecond": "ns"}
 """Units of times."""
 
+SHORT = {"s": "s", "ms": "ms", "us": "µs", "ns": "ns"}
+"""How a unit is shown."""
+
 
 def arrow_type_named(text: str) -> pa.DataType:
     """Return the type of a name. Raises QueryRefused."""
@@ -55,6 +58,15 @@ def name_of_type(type_: pa.DataType) -> str:
         return f"Struct({', '.join(fields)})"
     if pa.types.is_decimal(type_):
         return f"Decimal{type_.bit_width}({type_.precision}, {type_.scale})"
+    if pa.types.is_timestamp(type_):
+        zone = "" if type_.tz is None else f', "{type_.tz}"'
+        return f"Timestamp({SHORT[type_.unit]}{zone})"
+    if pa.types.is_time(type_):
+        return f"Time{type_.bit_width}({SHORT[type_.unit]})"
+    if pa.types.is_duration(type_):
+        return f"Duration({SHORT[type_.unit]})"
+    if pa.types.is_fixed_size_binary(type_):
+        return f"FixedSizeBinary({type_.byte_width})"
     return f"{type_}"
 
 

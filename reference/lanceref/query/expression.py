@@ -276,7 +276,10 @@ class Binder:
         )
 
     def _array(self, tree: exp.Array) -> Bound:
-        return apply(FUNCTIONS["make_array"], *map(self._bind, tree.expressions))
+        values = [self._bind(one) for one in tree.expressions]
+        if any(one.literal is None for one in values):
+            raise QueryRefused("Expected a literal value in array")
+        return apply(FUNCTIONS["make_array"], *values)
 
     def _concat(self, tree: exp.DPipe) -> Bound:
         parts = [as_type(self._bind(one), pa.utf8()) for one in (tree.this, tree.expression)]

@@ -12,17 +12,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lanceref.errors import QueryRefused
+from lanceref.query.arrow_names import name_of_type
 from lanceref.query.casts import Datum, cast
 from lanceref.query.coercion import common_type, is_number, is_text
 from lanceref.query.comparison import equal, greater, less
+from lanceref.query.digests import BYTE_FUNCTIONS
 from lanceref.query.json_functions import JSON_FUNCTIONS
+from lanceref.query.list_changes import LIST_CHANGES
 from lanceref.query.list_functions import (
     array_has,
     array_has_all,
     array_has_any,
     array_length,
+    array_ndims,
     make_array,
 )
+from lanceref.query.moment_functions import MOMENT_FUNCTIONS
 from lanceref.query.number_functions import NUMBER_FUNCTIONS
 from lanceref.query.text_functions import JOINED, TEXT_FUNCTIONS, by_row
 from lanceref.query.word_functions import contains_tokens
@@ -120,6 +125,23 @@ def _nullif(value: Datum, other: Datum) -> Datum:
     return pc.if_else(same, pa.scalar(None, type_), value)
 
 
+def _nvl2(asked: Datum, value: Datum, other: Datum) -> Datum:
+    """Return a value where what is asked for is not null, else the other."""
+    type_ = common_type(value.type, other.type)
+    if type_ is None:
+        raise QueryRefused(f"nvl2 does not take {value.type} and {other.type}")
+    return pc.if_else(pc.is_valid(asked), cast(value, type_), cast(other, type_))
+
+
+def _struct(*values: Datum) -> Datum:
+    return pc.make_struct(*values, field_names=[f"c{at}" for at in range(len(values))])
+
+
+def _typeof(value: Datum) -> Datum:
+    name = pa.scalar(name_of_type(value.type))
+    return name if isinstance(value, pa.Scalar) else pa.repeat(name, len(value))
+
+
 def _date_part(part: Datum, moment: Datum) -> Datum:
     """Return a part of a moment; what is below a second counts the seconds too."""
     name = _text(part).lower()
@@ -209,6 +231,9 @@ FUNCTIONS: dict[str, Function] = {
     "array_has_all": array_has_all,
     "array_has_any": array_has_any,
     "array_length": array_length,
+    "array_ndims": array_ndims,
+    "arrays_overlap": array_has_any,
+    "arrow_typeof": _typeof,
     "ascii": _ascii,
     "cardinality": array_length,
     "char_length": pc.utf8_length,
@@ -221,13 +246,18 @@ FUNCTIONS: dict[str, Function] = {
     "contains_tokens": contains_tokens,
     "current_date": lambda: pa.scalar(datetime.now(UTC).date()),
     "date_part": _date_part,
+    "datepart": _date_part,
     "date_trunc": _date_trunc,
+    "datetrunc": _date_trunc,
     "empty": lambda lists: pc.equal(pc.list_value_length(lists), 0),
     "ends_with": _asked(pc.ends_with, str.endswith),
     "get_field": _get_field,
     "greatest": _extreme(greater),
     "isnan": _nan,
+    **BYTE_FUNCTIONS,
     **JSON_FUNCTIONS,
+    **LIST_CHANGES,
+    **MOMENT_FUNCTIONS,
     "least": _extreme(less),
     "length": pc.utf8_length,
     "list_contains": array_has,
@@ -240,11 +270,14 @@ FUNCTIONS: dict[str, Function] = {
     "named_struct": _named_struct,
     "now": lambda: pa.scalar(datetime.now(UTC).replace(tzinfo=None), pa.timestamp("ns")),
     "nullif": _nullif,
+    "nvl2": _nvl2,
     "octet_length": pc.binary_length,
     "regexp_like": _regexp,
     "regexp_match": _regexp_match,
     "reverse": pc.utf8_reverse,
+    "row": _struct,
     "starts_with": _asked(pc.starts_with, str.startswith),
+    "struct": _struct,
     "to_date": lambda value: cast(value, pa.date32()),
     "to_timestamp": _to_timestamp,
     **NUMBER_FUNCTIONS,

@@ -5,6 +5,8 @@ Numbers meet numbers in the type that holds both; other values meet those of the
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,9 +17,25 @@ from lanceref.query.coercion import common_type, is_bytes, is_number, is_text
 from lanceref.query.comparison import equal
 
 
-def array_length(lists: Datum) -> Datum:
-    """Return how many values lists hold: uint64."""
-    return pc.list_value_length(lists).cast(pa.uint64())
+def array_length(lists: Datum, dimension: Datum | None = None) -> Datum:
+    """Return how many values lists hold: uint64; null in a dimension that they do not have.
+
+    Raises QueryRefused for lists in lists in another dimension than the first.
+    """
+    length = pc.list_value_length(lists).cast(pa.uint64())
+    if dimension is None or dimension.as_py() == 1:
+        return length
+    if pa.types.is_nested(lists.type.value_type):
+        raise QueryRefused("array_length counts the values of the outer lists only")
+    return pc.if_else(pc.is_valid(length), pa.scalar(None, pa.uint64()), length)
+
+
+def array_ndims(lists: Datum) -> Datum:
+    """Return how deep lists are: uint64, null for a null list."""
+    depth, type_ = 1, lists.type.value_type
+    while pa.types.is_list(type_) or pa.types.is_large_list(type_):
+        depth, type_ = depth + 1, type_.value_type
+    return pc.if_else(pc.is_valid(lists), pa.scalar(depth, pa.uint64()), None)
 
 
 def array_has(lists: Datum, value: Datum) -> Datum:
@@ -36,6 +54,8 @@ def array_has_any(lists: Datum, wanted: Datum) -> Datum:
     """Return whether lists hold one of the values, which null is; null for no list of values."""
     if isinstance(wanted, pa.Scalar) and not wanted.is_valid:
         return pa.nulls(len(lists), pa.bool_())
+    if not isinstance(wanted, pa.Scalar):
+        return _beside(lists, wanted, any)
     values, owners = _members(lists, len(lists))
     values, some = _alike(values, wanted)
     return _having(lists, owners.filter(pc.is_in(values, some)))
@@ -43,6 +63,8 @@ def array_has_any(lists: Datum, wanted: Datum) -> Datum:
 
 def array_has_all(lists: Datum, wanted: Datum) -> Datum:
     """Return whether lists hold all of the values; of none, a null list does too."""
+    if not isinstance(wanted, pa.Scalar):
+        return _beside(lists, wanted, all)
     values, owners = _members(lists, len(lists))
     values, every = _alike(values, wanted)
     if not len(every):
@@ -56,16 +78,32 @@ def array_has_all(lists: Datum, wanted: Datum) -> Datum:
 
 def make_array(*values: Datum) -> Datum:
     """Return a list of values, in the type that holds all. Raises QueryRefused."""
-    held = [value for value in values if isinstance(value, pa.Scalar)]
-    if len(held) != len(values):
-        raise QueryRefused("an array of columns is not supported")
     type_: pa.DataType = pa.null()
-    for one in held:
+    for one in values:
         met = common_type(type_, one.type)
         if met is None:
             raise QueryRefused(f"no array has values of {type_} and of {one.type}")
         type_ = met
-    return pa.scalar([_as(one, type_).as_py() for one in held], pa.list_(type_))
+    held = [_as(one, type_) for one in values]
+    rows = {len(one) for one in held if not isinstance(one, pa.Scalar)}
+    if not rows:
+        return pa.scalar([one.as_py() for one in held], pa.list_(type_))
+    count = min(rows)
+    columns = [pa.repeat(one, count) if isinstance(one, pa.Scalar) else one for one in held]
+    order = np.arange(count * len(columns)).reshape(len(columns), count).T.ravel()
+    members = pa.concat_arrays(columns).take(pa.array(order))
+    return pa.ListArray.from_arrays(np.arange(count + 1, dtype=np.int32) * len(columns), members)
+
+
+def _beside(lists: Datum, wanted: pa.Array, enough: Callable[[Iterable[bool]], bool]) -> pa.Array:
+    """Return whether lists hold any, or all, of those in the same row; null beside null."""
+    held = lists if isinstance(lists, pa.Array) else pa.repeat(lists, len(wanted))
+    _meeting(held.type.value_type, wanted.type.value_type)
+    found = [
+        None if one is None or other is None else enough(value in one for value in other)
+        for one, other in zip(held.to_pylist(), wanted.to_pylist(), strict=True)
+    ]
+    return pa.array(found, pa.bool_())
 
 
 def _members(lists: Datum, rows: int) -> tuple[pa.Array, pa.Array]:

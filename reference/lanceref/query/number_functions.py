@@ -88,9 +88,49 @@ def _of_numpy(
     return of_floats(run)
 
 
+def _of_integers(
+    function: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]],
+) -> Callable[[Datum, Datum], Datum]:
+    """Return a function of two integers that only numpy has."""
+
+    def run(one: Datum, other: Datum) -> Datum:
+        if isinstance(one, pa.Scalar) and isinstance(other, pa.Scalar):
+            return run(pa.array([one.as_py()], one.type), other)[0]
+        rows = len(other) if isinstance(one, pa.Scalar) else len(one)
+        both = [
+            cast(pa.repeat(each, rows) if isinstance(each, pa.Scalar) else each, pa.int64())
+            for each in (one, other)
+        ]
+        null = np.logical_or(*(each.is_null().to_numpy(zero_copy_only=False) for each in both))
+        held = [pc.fill_null(each, 0).to_numpy(zero_copy_only=False) for each in both]
+        return pa.array(function(held[0], held[1]), pa.int64(), mask=null)
+
+    return run
+
+
+def _is_zero(value: Datum) -> Datum:
+    return pc.equal(as_floats(value), 0)
+
+
+def _nanvl(value: Datum, other: Datum) -> Datum:
+    """Return numbers, others where they are NaN: floats of 64 bits if one of both has these."""
+    value, other = as_floats(value), as_floats(other)
+    if value.type != other.type:
+        value, other = cast(value, pa.float64()), cast(other, pa.float64())
+    return pc.if_else(pc.is_nan(value), other, value)
+
+
 NUMBER_FUNCTIONS: dict[str, Callable[..., Datum]] = {
     "abs": pc.abs,
     "acos": of_floats(pc.acos),
+    "acosh": _of_numpy(np.arccosh),
+    "asinh": _of_numpy(np.arcsinh),
+    "atanh": _of_numpy(np.arctanh),
+    "cot": _of_numpy(lambda value: 1 / np.tan(value)),
+    "gcd": _of_integers(np.gcd),
+    "iszero": _is_zero,
+    "lcm": _of_integers(np.lcm),
+    "nanvl": _nanvl,
     "asin": of_floats(pc.asin),
     "atan": of_floats(pc.atan),
     "atan2": lambda one, other: pc.atan2(as_floats(one), as_floats(other)),

@@ -163,6 +163,8 @@ def computed(kind: type[exp.Expr], left: Bound, right: Bound) -> Bound:
     if types.is_date32(left.type) and types.is_date32(right.type) and kind is exp.Sub:
         return computed(kind, as_type(left, pa.int64()), as_type(right, pa.int64()))
     type_ = _numbers_met(left.type, right.type)
+    if type_ is not None and types.is_timestamp(type_) and kind is exp.Sub:
+        return apply(pc.subtract, as_type(left, type_), as_type(right, type_))
     if type_ is not None and types.is_decimal(type_):
         return _computed_decimal(kind, left, right, type_)
     if type_ is None or not (is_number(type_) or types.is_null(type_)):

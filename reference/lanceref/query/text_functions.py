@@ -128,6 +128,30 @@ def _regexp_replace(text: str, pattern: str, new: str, flags: str = "") -> str:
     return re.sub(pattern, template, text, count=0 if "g" in flags else 1, flags=options)
 
 
+def _regexp_count(text: str | None, pattern: str, start: int = 1, flags: str = "") -> int:
+    """Return how often a pattern is found from a letter on; in null never."""
+    if text is None or pattern is None:
+        return 0
+    return len(re.findall(pattern, text[start - 1 :], re.IGNORECASE if "i" in flags else 0))
+
+
+def _regexp_instr(text: str, pattern: str, start: int = 1, number: int = 1) -> int:
+    """Return where a pattern is found for the `number`-th time, from 1 on; 0 where it is not."""
+    places = [found.start() for found in re.finditer(pattern, text[start - 1 :])]
+    return places[number - 1] + start if 0 < number <= len(places) else 0
+
+
+def _substring_index(text: str, separator: str, count: int) -> str:
+    """Return what lies before some separators or, below 0, behind the last of them."""
+    parts = text.split(separator) if separator else [text]
+    return separator.join(parts[:count] if count > 0 else parts[count:] if count else [])
+
+
+def _find_in_set(text: str, texts: str) -> int:
+    parts = texts.split(",") if texts else []
+    return parts.index(text) + 1 if text in parts else 0
+
+
 def _hexadecimal(value: int) -> str:
     return f"{value & ((1 << 64) - 1):x}"
 
@@ -153,10 +177,6 @@ def _md5(value: str | bytes) -> str:
     return hashlib.md5(held, usedforsecurity=False).hexdigest()
 
 
-def _sha256(value: str | bytes) -> bytes:
-    return hashlib.sha256(value.encode() if isinstance(value, str) else value).digest()
-
-
 def _stripped(strip: Callable[[str, str], str]) -> Callable[..., str]:
     """Return a function that takes letters from the ends, blanks unless told."""
     return lambda text, letters=" ": strip(text, letters)
@@ -172,6 +192,7 @@ TEXT_FUNCTIONS: dict[str, Callable[..., Datum]] = {
     "btrim": _TRIM,
     "chr": by_row(_letter, pa.utf8(), "n"),
     "concat_ws": JOINED,
+    "find_in_set": by_row(_find_in_set, pa.int32(), "t"),
     "initcap": by_row(_initcap, pa.utf8(), "t"),
     "instr": by_row(lambda text, part: text.find(part) + 1, pa.int32(), "t"),
     "left": by_row(_left, pa.utf8(), "tn"),
@@ -180,16 +201,19 @@ TEXT_FUNCTIONS: dict[str, Callable[..., Datum]] = {
     "ltrim": by_row(_stripped(str.lstrip), pa.utf8(), "t"),
     "md5": by_row(_md5, pa.utf8(), "b"),
     "position": by_row(lambda text, part: text.find(part) + 1, pa.int32(), "t"),
+    "regexp_count": by_row(_regexp_count, pa.int64(), "ttnt", nulls=True),
+    "regexp_instr": by_row(_regexp_instr, pa.int64(), "ttn"),
     "regexp_replace": by_row(_regexp_replace, pa.utf8(), "t"),
     "repeat": by_row(lambda text, count: text * max(0, count), pa.utf8(), "tn"),
     "replace": by_row(lambda text, old, new: text.replace(old, new), pa.utf8(), "t"),
     "right": by_row(_right, pa.utf8(), "tn"),
     "rpad": by_row(_rpad, pa.utf8(), "tnt"),
     "rtrim": by_row(_stripped(str.rstrip), pa.utf8(), "t"),
-    "sha256": by_row(_sha256, pa.binary(), "b"),
     "split_part": by_row(_split_part, pa.utf8(), "ttn"),
     "strpos": by_row(lambda text, part: text.find(part) + 1, pa.int32(), "t"),
+    "substr_index": by_row(_substring_index, pa.utf8(), "ttn"),
     "substr": by_row(_substring, pa.utf8(), "tn"),
+    "substring_index": by_row(_substring_index, pa.utf8(), "ttn"),
     "substring": by_row(_substring, pa.utf8(), "tn"),
     "to_hex": by_row(_hexadecimal, pa.utf8(), "n"),
     "translate": by_row(_translate, pa.utf8(), "t"),

@@ -10,6 +10,7 @@ from lanceref.query.list_functions import (
     array_has_all,
     array_has_any,
     array_length,
+    array_ndims,
     make_array,
 )
 
@@ -96,9 +97,32 @@ def test_arrays_have_the_type_that_holds_all(values, type_):
     assert made.as_py() == [one.as_py() for one in values]
 
 
-def test_arrays_of_columns_or_of_kinds_that_do_not_meet():
-    """Both are refused."""
+def test_columns_make_a_list_for_each_row():
+    """A literal is in each of them; null is a value."""
+    made = make_array(pa.array([1, None, 3], pa.int32()), pa.scalar(1.5), pa.array([4, 5, 6]))
+    assert made.type == pa.list_(pa.float64())
+    assert made.to_pylist() == [[1, 1.5, 4], [None, 1.5, 5], [3, 1.5, 6]]
+
+
+def test_lists_of_columns_are_held_against_each_other():
+    """Row by row; null beside null."""
+    one = pa.array([[1, 2], [], None, [3, None]], pa.list_(pa.int64()))
+    other = pa.array([[2, 9], [], [1], [None]], pa.list_(pa.int32()))
+    assert array_has_any(one, other).to_pylist() == [True, False, None, True]
+    assert array_has_all(one, other).to_pylist() == [False, True, None, True]
+
+
+def test_other_dimensions():
+    """Flat lists have one."""
+    flat = lists([1, 2], pa.int8())
+    assert array_length(flat, pa.scalar(1)).to_pylist() == [2, None, 1, 0]
+    assert array_length(flat, pa.scalar(2)).to_pylist() == [None] * 4
+    assert array_ndims(flat).to_pylist() == [1, None, 1, 1]
     with pytest.raises(QueryRefused):
-        make_array(pa.array([1]))
+        array_length(pa.array([[[1]]]), pa.scalar(2))
+
+
+def test_kinds_that_do_not_meet_are_refused():
+    """There is no type for such an array."""
     with pytest.raises(QueryRefused):
         make_array(pa.scalar(True), pa.scalar(b"a"))
