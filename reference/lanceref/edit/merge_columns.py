@@ -88,13 +88,13 @@ def write_merged_columns(
     """Write the columns of matched rows, and list what became of the fragments."""
     update.update_mode = Transaction.Update.REWRITE_COLUMNS
     order = np.argsort(plan.updated)
-    names = [
-        field.name
+    fields = [
+        field
         for field in snapshot.manifest.schema.fields
         if field.name in source.schema.names and field.name not in keys
     ]
+    names = [field.name for field in fields]
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), names)
-    modified: set[int] = set()
     done = 0
     for rows, positions in by_fragment(snapshot, plan.updated[order]):
         sources = plan.update_sources[order][done : done + len(positions)]
@@ -109,5 +109,5 @@ def write_merged_columns(
         update.updated_fragments.append(made.fragment)
         if snapshot.stable_row_ids:
             update.updated_fragment_offset_bitmaps[rows.fragment.id] = made.offsets
-        modified.update(made.fields)
-    update.fields_modified.extend(sorted(modified))
+    if done:
+        update.fields_modified.extend(one.id for field in fields for one in field.flat())

@@ -6,6 +6,8 @@ rewrite put in place of covered ones is.
 
 Clauses: L.txn.op.create-index, L.txn.op.update-index, L.txn.op.index-fields, L.txn.op.index-dead,
 L.txn.op.rewrite-index, L.index.reuse.applied
+
+Divergences: D.txn.items-under-list-index
 """
 
 from __future__ import annotations
@@ -132,10 +134,18 @@ def drop_dead(making: Making) -> None:
 
 
 def take_from_bitmaps(making: Making, fields: Collection[int], fragments: Sequence[int]) -> None:
-    """Note that indices on the fields no longer cover the fragments: their values changed."""
+    """Note that indices on the fields no longer cover the fragments: their values changed.
+
+    So did those of what the fields are in: an index on a list is one on its items.
+    """
+    parents = {field.id: field.parent_id for field in making.message.fields}
+    changed = set(fields)
+    for field in fields:
+        while (field := parents.get(field, -1)) >= 0:
+            changed.add(field)
     for index in making.indices:
         bitmap = covered(index)
-        if bitmap is not None and not set(index.fields).isdisjoint(fields):
+        if bitmap is not None and not changed.isdisjoint(index.fields):
             set_covered(index, bitmap - BitMap(fragments))
 
 

@@ -77,6 +77,47 @@ def test_other_merges_cannot_be_written_so(tmp_path, build, columns, why):
         made.merge_insert("k").write_mode("foo")
 
 
+def _labels(root):
+    """Return a table with an index on its key and one on its lists, in two fragments."""
+    rows = pa.table({"k": range(6), "l": [[number] for number in range(6)], "x": range(6)})
+    made = lanceref.write_dataset(rows, root, max_rows_per_file=3, data_storage_version="2.1")
+    made.create_scalar_index("k", "BTREE")
+    made.create_scalar_index("l", "LABEL_LIST")
+    return made
+
+
+def _found(root, label):
+    return lanceref.dataset(root).to_table(["k"], filter=f"array_has(l, {label})")["k"].to_pylist()
+
+
+def test_lists_that_are_written_anew_leave_their_index(tmp_path):
+    """The index has the old items."""
+    made = _labels(tmp_path)
+
+    made.merge_insert("k").when_matched_update_all().execute(
+        pa.table({"k": [1, 2], "l": [[9], [4]]})
+    )
+
+    operation = lanceref.dataset(tmp_path).get_transactions(1)[0].operation
+    assert sorted(operation.fields_modified) == [1, 2]
+    assert [_found(tmp_path, label) for label in (1, 9, 4)] == [[], [1], [2, 4]]
+
+
+def test_items_that_are_written_anew_leave_the_index_of_their_list(tmp_path):
+    """An Update that names the column of the items alone, as columns of a fragment are told."""
+    made = _labels(tmp_path)
+    new = pa.table({"k": [1, 2], "l": [[9], [4]]})
+    fragment, fields = made.get_fragments()[0].update_columns(new, left_on="k", right_on="k")
+
+    operation = lanceref.LanceOperation.Update(
+        updated_fragments=[fragment], fields_modified=fields, update_mode="rewrite_columns"
+    )
+    lanceref.LanceDataset.commit(tmp_path, operation, read_version=made.version)
+
+    assert fields == [2]
+    assert [_found(tmp_path, label) for label in (1, 9, 4)] == [[], [1], [2, 4]]
+
+
 def _written(module, root, kind, build, mode, use_index):
     """Return what a merge did to a table, read by the reference."""
     made = _table(module, root, stable=True)
