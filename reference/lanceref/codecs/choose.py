@@ -21,6 +21,7 @@ from lanceref.codecs import (
     fixed_size_list_encode,
     fsst_encode,
     general_encode,
+    offsets_encode,
     packed_struct_encode,
     rle_encode,
     variable_encode,
@@ -37,7 +38,7 @@ from lanceref.codecs.statistics import (
     unsigned,
 )
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
-from lanceref.file.versions import V2_1, V2_2, FileVersion
+from lanceref.file.versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 __all__ = ["Kind", "encode_block", "encode_levels", "encode_mini", "encode_zip", "max_value_bytes"]
@@ -72,7 +73,7 @@ class Kind:
 def encode_mini(values: Values, params: Params, version: FileVersion, kind: Kind) -> MiniBlocks:
     """Encode values as chunks of a mini-block page. Raises ValueError for an unknown scheme."""
     if isinstance(values, Variable):
-        return _mini_variable(values, params, kind)
+        return _mini_variable(values, params, version, kind)
     if isinstance(values, FixedSizeList):
         size, per_word = fixed_size_list_encode.rows_per_chunk_bytes(values)
         per_chunk = flat_chunk(size, per_word)
@@ -130,7 +131,9 @@ def _plain_mini_fixed(values: Fixed, params: Params) -> MiniBlocks:
     return _flat(values)
 
 
-def _mini_variable(values: Variable, params: Params, kind: Kind) -> MiniBlocks:
+def _mini_variable(
+    values: Variable, params: Params, version: FileVersion, kind: Kind
+) -> MiniBlocks:
     scheme, bits = params.compression, kind.offset_bits
     if scheme not in (None, "none", "fsst"):
         general_encode.check_scheme(scheme)
@@ -140,13 +143,20 @@ def _mini_variable(values: Variable, params: Params, kind: Kind) -> MiniBlocks:
         table, coded = fsst_encode.encode(values)
         blocks = _plain_mini_variable(coded, bits, params)
         return MiniBlocks(fsst_encoding(table, blocks.encoding), blocks.counts, blocks.buffers)
-    return _plain_mini_variable(values, bits, params)
+    counts = _variable_counts(values, bits, params)
+    short = None
+    if version >= V2_3 and scheme is None and values.count:
+        short = offsets_encode.encode_mini(values, bits, counts)
+    return variable_encode.encode_mini(values, bits, counts) if short is None else short
 
 
 def _plain_mini_variable(values: Variable, bits: int, params: Params) -> MiniBlocks:
+    return variable_encode.encode_mini(values, bits, _variable_counts(values, bits, params))
+
+
+def _variable_counts(values: Variable, bits: int, params: Params) -> NDArray[np.int64]:
     chunk_bytes = params.minichunk_size or variable_encode.CHUNK_BYTES
-    counts = variable_encode.chunk_counts(values, bits, chunk_bytes, max_chunk_values())
-    return variable_encode.encode_mini(values, bits, counts)
+    return variable_encode.chunk_counts(values, bits, chunk_bytes, max_chunk_values())
 
 
 def _is_coded(values: Variable, kind: Kind) -> bool:

@@ -15,10 +15,10 @@ def parts_of(buffer):
     return [bytes(data[start:end]) for start, end in zip([0, *ends], ends)]
 
 
-def decoded(blocks):
-    """Decode what an encoder made, as a reader does."""
+def decoded(blocks, version=V2_2):
+    """Decode what an encoder made, as a reader of a version does."""
     buffers = [parts_of(buffer) for buffer in blocks.buffers]
-    return decode_mini(blocks.encoding, run_of(*buffers, counts=blocks.counts.tolist()), V2_2)
+    return decode_mini(blocks.encoding, run_of(*buffers, counts=blocks.counts.tolist()), version)
 
 
 def fixed(values, bits=32):
