@@ -28,6 +28,9 @@ from lanceref.proto.encodings_v2_1_pb2 import ConstantLayout
 SAMPLE = 64
 """Slots looked at before all of them are."""
 
+LONG = 256
+"""Bytes of a value above which values are compared one by one."""
+
 
 def all_null_page(
     levels: RavelledLevels, version: FileVersion
@@ -128,6 +131,9 @@ def _same_variable(values: Variable, slots: NDArray[np.int64]) -> Variable | Non
     if ((ends - starts) != size).any():
         return None
     first = values.data[int(starts[0]) : int(ends[0])]
-    if size and (values.data[starts[:, None] + np.arange(size)] != first).any():
+    if size > LONG:  # one by one: the places of all bytes would take eight times the memory
+        if not all(np.array_equal(values.data[at : at + size], first) for at in starts.tolist()):
+            return None
+    elif size and (values.data[starts[:, None] + np.arange(size)] != first).any():
         return None
     return Variable(np.array([0, size], np.int64), first)

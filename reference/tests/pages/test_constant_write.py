@@ -40,7 +40,14 @@ def test_fixed_values_are_compared_by_their_bytes(values, value):
 
 @pytest.mark.parametrize(
     ("values", "text"),
-    [(["abc", None], b"abc"), ([""], b""), (["ab", "ba"], None), (["a", ""], None)],
+    [
+        (["abc", None], b"abc"),
+        ([""], b""),
+        (["ab", "ba"], None),
+        (["a", ""], None),
+        (["ab" * 150] * 3, b"ab" * 150),
+        (["ab" * 150, "a" * 300], None),
+    ],
 )
 def test_strings_are_compared_by_their_bytes(values, text):
     """Length first, then bytes."""
