@@ -7,6 +7,7 @@ array of every column can be had together.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
@@ -45,29 +46,59 @@ def stretches(
         start += rows
 
 
+MOST_BYTES = 2**31 - 1
+"""Bytes of an array that is put together of others: its offsets may have 32 bits."""
+
+
 class Recutter:
     """The not yet delivered rest of one column's scan."""
 
     def __init__(self, arrays: Iterator[pa.Array]) -> None:
         self._arrays = arrays
-        self._rest: pa.Array | None = None
+        self._held: deque[pa.Array] = deque()
 
     def ahead(self) -> int:
         """Return how many of the next rows lie in one array."""
-        while not self._rest:
-            self._rest = next(self._arrays)
-        return len(self._rest)
+        self._hold(1)
+        return len(self._held[0])
+
+    def fitting(self, rows: int) -> int:
+        """Return how many of the next `rows` rows, which the scan must still hold, one array holds.
+
+        All of them, unless arrays that are put together would have too many bytes.
+        """
+        self._hold(rows)
+        taken = size = 0
+        if len(self._held) == 1:
+            return rows
+        for part in self._held:
+            size += part.slice(0, rows - taken).nbytes
+            if size > MOST_BYTES and taken:
+                return taken
+            taken += len(part)
+        return rows
+
+    def _hold(self, rows: int) -> None:
+        """Read arrays until `rows` rows are there."""
+        while self._held and not self._held[0]:
+            self._held.popleft()
+        known = sum(map(len, self._held))
+        while known < rows:
+            array = next(self._arrays)
+            known += len(array)
+            if len(array):
+                self._held.append(array)
 
     def next(self, rows: int) -> pa.Array:
         """Return the next `rows` rows, which the scan must still hold."""
+        self._hold(rows)
         parts, missing = [], rows
         while missing:
-            if self._rest is None:
-                self._rest = next(self._arrays)
-            part = self._rest.slice(0, missing)
-            self._rest = self._rest.slice(missing) if missing < len(self._rest) else None
-            missing -= len(part)
-            parts.append(part)
+            array = self._held.popleft()
+            parts.append(array.slice(0, missing))
+            if missing < len(array):
+                self._held.appendleft(array.slice(missing))
+            missing -= len(parts[-1])
         if len(parts) == 1:
             return whole(parts[0])
         try:

@@ -135,15 +135,21 @@ class FragmentRows:
         start: int,
         end: int,
     ) -> Iterator[tuple[int, list[pa.Array]]]:
-        """Yield the live rows at positions start..end: number of rows, fields, system columns."""
+        """Yield the live rows at positions start..end: number of rows, fields, system columns.
+
+        `batch_size` at a time, fewer where these have more bytes than an array can hold.
+        """
         recutters = [Recutter(self._live(field, start, end)) for field in fields]
-        for first in range(start, end, batch_size):
+        first = start
+        while first < end:
             rows = min(batch_size, end - first)
+            rows = min((recutter.fitting(rows) for recutter in recutters), default=rows)
             arrays = [recutter.next(rows) for recutter in recutters]
             if system:
                 offsets = self.offsets(np.arange(first, first + rows))
                 arrays += [self._system(name, offsets) for name in system]
             yield rows, arrays
+            first += rows
 
     def take(
         self, positions: Offsets, fields: Sequence[Field], system: Sequence[str]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.errors import LimitExceeded
+from lanceref.file import batches as module
 from lanceref.file.batches import Recutter, batches, stretches
 
 
@@ -92,3 +93,21 @@ def test_dictionaries_that_do_not_fit_one_array_are_a_limit():
 
     with pytest.raises(LimitExceeded):
         Recutter(iter(parts)).next(200)
+
+
+@pytest.mark.parametrize(("most", "fits"), [(40, 5), (39, 4), (32, 4), (31, 2), (1, 2)])
+def test_as_many_rows_fit_as_one_array_holds(monkeypatch, most, fits):
+    """Five of eight bytes in two, two and one array: whole arrays, one of them at least."""
+    monkeypatch.setattr(module, "MOST_BYTES", most)
+    column = Column(pa.array(range(6)), [2, 4])
+    recutter = Recutter(column.scan(0, 6))
+
+    assert fits == recutter.fitting(5)
+    assert list(range(fits)) == recutter.next(fits).to_pylist()
+
+
+def test_one_array_fits_however_large_it_is(monkeypatch):
+    """Nothing is put together."""
+    monkeypatch.setattr(module, "MOST_BYTES", 1)
+
+    assert 3 == Recutter(iter([pa.array(range(4))])).fitting(3)
