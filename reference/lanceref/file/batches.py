@@ -69,7 +69,7 @@ class Recutter:
         """
         self._hold(rows)
         taken = size = 0
-        if len(self._held) == 1:
+        if len(self._held[0]) >= rows:
             return rows
         for part in self._held:
             size += part.slice(0, rows - taken).nbytes
@@ -80,8 +80,8 @@ class Recutter:
 
     def _hold(self, rows: int) -> None:
         """Read arrays until `rows` rows are there."""
-        while self._held and not self._held[0]:
-            self._held.popleft()
+        if self._held and len(self._held[0]) >= rows:
+            return
         known = sum(map(len, self._held))
         while known < rows:
             array = next(self._arrays)
