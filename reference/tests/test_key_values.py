@@ -40,6 +40,8 @@ for version in ("legacy", "2.0", "2.1", "2.2"):
     made = lanceref.write_dataset(some, tempfile.mkdtemp(), data_storage_version=version)
     at = "arrow_cast({}, 'Timestamp(Nanosecond, None)')".format
     assert made.count_rows(f"t in ({at(1)}, {at(5)}, {at(7)}, {at(8)}, {at(9)})") == 2
+    if version != "legacy":
+        assert made.count_rows(f"array_has_any(s, [{at(1)}, {at(1001)}])") == 2
     assert made.count_rows(f"t between {at(2)} and {at(5000)}") == 2
     nulls = 0 if version == "legacy" else 1  # which has none of numbers
     assert made.count_rows("try_cast(t as string) is not null") == 5 - nulls

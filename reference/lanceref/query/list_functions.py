@@ -87,7 +87,7 @@ def make_array(*values: Datum) -> Datum:
     held = [_as(one, type_) for one in values]
     rows = {len(one) for one in held if not isinstance(one, pa.Scalar)}
     if not rows:
-        return pa.scalar([one.as_py() for one in held], pa.list_(type_))
+        return pa.ListArray.from_arrays([0, len(held)], pa.array(held, type_))[0]
     count = min(rows)
     columns = [pa.repeat(one, count) if isinstance(one, pa.Scalar) else one for one in held]
     order = np.arange(count * len(columns)).reshape(len(columns), count).T.ravel()
