@@ -15,12 +15,36 @@ from lanceref.bfloat16 import (
     bfloat16_array,
     cast,
 )
+from lanceref.images import (
+    EncodedImageArray,
+    EncodedImageScalar,
+    EncodedImageType,
+    FixedShapeImageTensorArray,
+    FixedShapeImageTensorScalar,
+    FixedShapeImageTensorType,
+    ImageArray,
+    ImageScalar,
+    ImageURIArray,
+    ImageURIScalar,
+    ImageURIType,
+)
 
 __all__ = [
     "BFloat16",
     "BFloat16Array",
     "BFloat16Scalar",
     "BFloat16Type",
+    "EncodedImageArray",
+    "EncodedImageScalar",
+    "EncodedImageType",
+    "FixedShapeImageTensorArray",
+    "FixedShapeImageTensorScalar",
+    "FixedShapeImageTensorType",
+    "ImageArray",
+    "ImageScalar",
+    "ImageURIArray",
+    "ImageURIScalar",
+    "ImageURIType",
     "bfloat16_array",
     "cast",
 ]
@@ -28,8 +52,14 @@ __all__ = [
 _FRAMES = frozenset({"PandasBFloat16Array", "PandasBFloat16Type"})
 """Names that stand here too, and need pandas."""
 
-with suppress(pa.ArrowKeyError):  # who has the name already reads the same bytes
-    pa.register_extension_type(BFloat16Type())
+for _known in (
+    BFloat16Type(),
+    ImageURIType(),
+    EncodedImageType(),
+    FixedShapeImageTensorType(pa.uint8(), (0,)),
+):
+    with suppress(pa.ArrowKeyError):  # who has the name already reads the same bytes
+        pa.register_extension_type(_known)
 
 
 def __getattr__(name: str) -> object:
