@@ -43,7 +43,8 @@ class Finding:
 class Context:
     """File name, stage, limits and collectors of one parse.
 
-    Rows may be `discarded` afterwards: what is wrong with the values of some is then no fault.
+    Rows may be `discarded` afterwards: what is wrong with the values of some is then no fault. The
+    files of a table stay open for the next call where it `keeps` their metadata.
     """
 
     file: str
@@ -52,6 +53,7 @@ class Context:
     spans: SpanRecorder | None = None
     findings: list[Finding] | None = None
     discarded: bool = False
+    keeps: bool = True
 
     @property
     def validating(self) -> bool:

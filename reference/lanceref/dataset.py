@@ -37,7 +37,7 @@ from lanceref.references import Branches, References, Tags
 from lanceref.scan_arguments import ScanArguments
 from lanceref.scanner import LanceScanner
 from lanceref.scanner_builder import ScannerBuilder
-from lanceref.session import Session, checked_session
+from lanceref.session import Session, session_of
 from lanceref.settings import Settings
 from lanceref.snapshot import open_snapshot
 from lanceref.stats import LanceStats
@@ -122,7 +122,8 @@ def dataset(
     """Open a table: its latest version, one by number or by tag, or the latest before a moment.
 
     `default_scan_options` are arguments of every scan that does not say otherwise; sizes of blocks
-    and caches, and `read_params`, are about how another implementation reads. `storage_options`
+    and caches, and `read_params`, are about how another implementation reads, but that no metadata
+    of files are kept between calls where there is room for 0 bytes. `storage_options`
     say how to reach an object store, `base_store_params` how to reach one by the URI of a base;
     `commit_lock` is held around every commit to what is opened; a `session` knows all tables that
     are opened with it.
@@ -138,10 +139,12 @@ def dataset(
     for size in (index_cache_size_bytes, metadata_cache_size_bytes, block_size):
         unsigned(size or 0)
     store = open_table(uri, store_options(storage_options, base_store_params, commit_lock))
-    ctx = Context(name_of_uri(store.root), limits=limits)
+    session = session_of(session, metadata_cache_size_bytes)
+    keeps = session is None or session.keeps_metadata
+    ctx = Context(name_of_uri(store.root), limits=limits, keeps=keeps)
     snapshot = open_snapshot(store, None if isinstance(version, str) else version, ctx)
     opened = LanceDataset(os.fspath(uri), snapshot, root_of(snapshot))
-    opened.within(checked_session(session))
+    opened.within(session)
     opened._scan_options = default_scan_options or {}
     if isinstance(version, str):
         return opened.checkout_version(version)

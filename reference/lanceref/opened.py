@@ -90,7 +90,8 @@ class OpenTable:
     @property
     def _ctx(self) -> Context:
         """Names the table in errors."""
-        return Context(name_of_uri(self._root.root), limits=self._snapshot.ctx.limits)
+        ctx = self._snapshot.ctx
+        return Context(name_of_uri(self._root.root), limits=ctx.limits, keeps=ctx.keeps)
 
     def _new_transaction(self) -> Transaction:
         return new_transaction(self.version)

@@ -2,8 +2,9 @@
 
 Has the names, arguments and errors of pylance's `lance.Session`. This implementation keeps nothing
 beyond a table that is open: a session knows which ones were opened with it, and the size of what
-they hold in memory besides rows, their manifests and the metadata of their files. Capacities and
-backends of caches are checked and change nothing.
+they hold in memory besides rows, their manifests and the metadata of their files. A table
+that is opened with a session without room for metadata lets the latter go after each call. Other
+capacities and backends of caches are checked and change nothing.
 """
 
 from __future__ import annotations
@@ -40,12 +41,18 @@ class Session:
     ) -> None:
         """Begin without any. Raises ValueError for a backend that is none."""
         _check("index_cache", index_cache_size_bytes, index_cache_backend)
-        _check("metadata_cache", metadata_cache_size_bytes, metadata_cache_backend)
+        metadata = _check("metadata_cache", metadata_cache_size_bytes, metadata_cache_backend)
+        self._keeps_metadata = metadata != 0
         self._open: WeakSet[Holder] = WeakSet()
 
     def take_in(self, table: Holder) -> None:
         """Count a table among those that are opened together."""
         self._open.add(table)
+
+    @property
+    def keeps_metadata(self) -> bool:
+        """Whether it has room for the metadata of files."""
+        return self._keeps_metadata
 
     def is_same_as(self, other: Session) -> bool:
         """Whether it is the same session, not one with the same capacities."""
@@ -71,18 +78,29 @@ def checked_session(session: object) -> Session | None:
     raise TypeError(f"argument 'session': {kind!r} object is not an instance of '_Session'")
 
 
-def _check(name: str, size: int | None, backend: str | Mapping[str, object] | None) -> None:
-    """Raise ValueError for a backend that is none, and for one beside a size."""
+def session_of(session: object, metadata_size_bytes: int | None) -> Session | None:
+    """Return the session to open a table with: the one given, or one without room for metadata.
+
+    None where there is neither. Raises TypeError for something else.
+    """
+    given = checked_session(session)
+    if given is None and metadata_size_bytes == 0:
+        return Session(metadata_cache_size_bytes=0)
+    return given
+
+
+def _check(name: str, size: int | None, backend: str | Mapping[str, object] | None) -> int | None:
+    """Return the capacity. Raises ValueError for a backend that is none, and beside a size."""
     if size is not None:
         unsigned(size)
     if backend is None:
-        return
+        return size
     if size is not None:
         raise ValueError(
             f"{name}_size_bytes and {name}_backend are mutually exclusive; set one or the other"
         )
     kind, options = _parsed(f"{name}_backend", backend)
-    _check_options(f"{name}_backend: Invalid user input:", kind, options)
+    return _capacity(f"{name}_backend: Invalid user input:", kind, options)
 
 
 def _parsed(name: str, backend: object) -> tuple[str, dict[str, str]]:
@@ -116,8 +134,8 @@ def _parsed(name: str, backend: object) -> tuple[str, dict[str, str]]:
     return str(backend["kind"]).lower(), dict(options)
 
 
-def _check_options(told: str, kind: str, options: Mapping[str, str]) -> None:
-    """Raise ValueError for an unknown kind, and for options other than a number of bytes."""
+def _capacity(told: str, kind: str, options: Mapping[str, str]) -> int:
+    """Return its bytes. Raises ValueError for an unknown kind and for options other than them."""
     if kind != "moka":
         raise ValueError(f'{told} unknown cache backend kind: "{kind}"')
     told = f"{told} moka cache backend:"
@@ -131,3 +149,4 @@ def _check_options(told: str, kind: str, options: Mapping[str, str]) -> None:
         raise ValueError(f"{told} capacity must not be empty")
     if not text.isdecimal():
         raise ValueError(f'{told} cannot parse capacity "{text}": invalid digit found in string')
+    return int(text)

@@ -41,6 +41,29 @@ def test_a_table_that_is_read_holds_more(tmp_path):
     assert 0 == session.index_cache_size_bytes()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"metadata_cache_size_bytes": 0},
+        {"session": Session(metadata_cache_size_bytes=0)},
+        {"session": Session(metadata_cache_backend="moka://?capacity=0")},
+    ],
+)
+def test_without_room_nothing_is_kept_between_calls(tmp_path, arguments):
+    """The manifest remains; what is read is the same, in every version."""
+    made = write(TABLE, tmp_path, max_rows_per_file=5)
+    made.insert(TABLE)
+    dataset = lanceref.dataset(made.uri, **arguments)
+    for table in (dataset, dataset.checkout_version(1)):
+        before = table.session().size_bytes()
+
+        assert 0 < before
+        assert TABLE == table.to_table().slice(0, 20)
+        assert TABLE.slice(3, 2) == table.take([3, 4])
+        assert before == table.session().size_bytes()
+    assert 2 == dataset.count_rows("a = 3")
+
+
 def test_tables_share_a_session(tmp_path):
     """Those opened with it, and what is opened from them; no others."""
     session = Session()

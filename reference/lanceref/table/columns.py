@@ -55,6 +55,12 @@ class FragmentReader:
         opened = [one for one in self._opened.values() if isinstance(one, DataFile)]
         return sum(extent.size for one in opened for extent in one.column_extents)
 
+    def end_call(self) -> None:
+        """Let go of the files that are open, where nothing is kept for the next call."""
+        if not self._ctx.keeps:
+            self._opened.clear()
+            self._kept.clear()
+
     @property
     def stated_rows(self) -> int:
         """Rows of the fragment, deleted ones included; old manifests leave it to the files."""

@@ -150,6 +150,7 @@ class FragmentRows:
                 arrays += [self._system(name, offsets) for name in system]
             yield rows, arrays
             first += rows
+        self.columns.end_call()
 
     def take(
         self, positions: Offsets, fields: Sequence[Field], system: Sequence[str]
@@ -159,7 +160,9 @@ class FragmentRows:
         arrays = [
             self._checked(field, self.columns.kept_column(field).take(offsets)) for field in fields
         ]
-        return [*arrays, *(self._system(name, offsets) for name in system)]
+        arrays += [self._system(name, offsets) for name in system]
+        self.columns.end_call()
+        return arrays
 
     def _live(self, field: Field, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the live rows start..end of one column, cut where the column likes."""
