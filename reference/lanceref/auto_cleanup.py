@@ -90,7 +90,7 @@ def clean_after_commit(made: OpenTable, read_version: int) -> None:
     config = made._snapshot.manifest.message.config
     if INTERVAL_KEY not in config:
         return
-    table = Cleanup(made.uri, made._snapshot, made._root)
+    table = Cleanup.of(made.uri, made._snapshot, made._root)
     try:
         _clean(table, config, read_version)
     except (CleanupRefused, OSError) as error:

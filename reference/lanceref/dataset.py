@@ -33,7 +33,7 @@ from lanceref.opened import root_of
 from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
 from lanceref.optimize import DatasetOptimizer
 from lanceref.query.ordering import ColumnOrdering
-from lanceref.references import Branches, References, Tags
+from lanceref.references import Branches, References, Tags, open_reference
 from lanceref.scan_arguments import ScanArguments
 from lanceref.scanner import LanceScanner
 from lanceref.scanner_builder import ScannerBuilder
@@ -103,7 +103,7 @@ def __getattr__(name: str) -> object:
 
 
 def dataset(
-    uri: str | os.PathLike[str],
+    uri: str | os.PathLike[str] | None = None,
     version: int | str | None = None,
     asof: datetime | str | None = None,
     block_size: int | None = None,
@@ -130,24 +130,23 @@ def dataset(
     Raises NotFound (a ValueError) when there is no table or no such version or tag, ValueError for
     a moment before the first version, and a `LanceError` when the manifest is broken.
     """
-    if index_cache_size is not None:
-        warnings.warn(
-            "The 'index_cache_size' parameter is deprecated. Use 'index_cache_size_bytes' instead.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-    for size in (index_cache_size_bytes, metadata_cache_size_bytes, block_size):
-        unsigned(size or 0)
-    store = open_table(uri, store_options(storage_options, base_store_params, commit_lock))
-    session = session_of(session, metadata_cache_size_bytes)
-    keeps = session is None or session.keeps_metadata
-    ctx = Context(name_of_uri(store.root), limits=limits, keeps=keeps)
-    snapshot = open_snapshot(store, None if isinstance(version, str) else version, ctx)
-    opened = LanceDataset(os.fspath(uri), snapshot, root_of(snapshot))
-    opened.within(session)
-    opened._scan_options = default_scan_options or {}
-    if isinstance(version, str):
-        return opened.checkout_version(version)
+    if uri is None:
+        raise ValueError("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
+    opened = LanceDataset(
+        uri,
+        version,
+        block_size,
+        index_cache_size,
+        commit_lock=commit_lock,
+        storage_options=storage_options,
+        default_scan_options=default_scan_options,
+        metadata_cache_size_bytes=metadata_cache_size_bytes,
+        index_cache_size_bytes=index_cache_size_bytes,
+        read_params=read_params,
+        session=session,
+        base_store_params=base_store_params,
+        limits=limits,
+    )
     if asof is not None and version is None:
         return opened.checkout_version(opened.version_before(moment(asof)))
     return opened
@@ -183,6 +182,46 @@ class LanceDataset(
     Settings,
 ):
     """One version of a table."""
+
+    def __init__(
+        self,
+        uri: str | os.PathLike[str],
+        version: int | str | None = None,
+        block_size: int | None = None,
+        index_cache_size: int | None = None,
+        metadata_cache_size: int | None = None,
+        commit_lock: CommitLock | None = None,
+        storage_options: dict[str, str] | None = None,
+        *,
+        default_scan_options: ScanArguments | None = None,
+        metadata_cache_size_bytes: int | None = None,
+        index_cache_size_bytes: int | None = None,
+        read_params: dict[str, object] | None = None,
+        session: Session | None = None,
+        base_store_params: dict[str, dict[str, str]] | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        """Open a table as `dataset` does, whose arguments these are."""
+        if index_cache_size is not None:
+            warnings.warn(
+                "The 'index_cache_size' parameter is deprecated. "
+                "Use 'index_cache_size_bytes' instead.",
+                DeprecationWarning,
+                stacklevel=3,
+            )
+        for size in (index_cache_size_bytes, metadata_cache_size_bytes, block_size):
+            unsigned(size or 0)
+        store = open_table(uri, store_options(storage_options, base_store_params, commit_lock))
+        session = session_of(session, metadata_cache_size_bytes)
+        keeps = session is None or session.keeps_metadata
+        ctx = Context(name_of_uri(store.root), limits=limits, keeps=keeps)
+        self._snapshot = open_snapshot(store, None if isinstance(version, str) else version, ctx)
+        self.uri = os.fspath(uri)
+        self._root = root_of(self._snapshot)
+        self.within(session)
+        self._scan_options = default_scan_options or {}
+        if isinstance(version, str):
+            self._snapshot = open_reference(self, version)
 
     @staticmethod
     def drop(

@@ -6,6 +6,8 @@ this one, and the dataset is all of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Self
 
 from lanceref.context import Context
@@ -27,12 +29,32 @@ def root_of(snapshot: Snapshot) -> Store:
 
 
 class OpenTable:
-    """One version of a table: `root` is the store of its main branch."""
+    """One version of a table."""
 
-    def __init__(self, uri: str, snapshot: Snapshot, root: Store) -> None:
-        self.uri = uri
-        self._snapshot = snapshot
-        self._root = root
+    uri: str
+    _snapshot: Snapshot
+    _root: Store
+
+    @classmethod
+    def of(cls, uri: str, snapshot: Snapshot, root: Store) -> Self:
+        """Return a version that is open: `root` is the store of its main branch."""
+        made = cls.__new__(cls)
+        made.uri, made._snapshot, made._root = uri, snapshot, root
+        return made
+
+    def __copy__(self) -> Self:
+        made = type(self).__new__(type(self))
+        vars(made).update(self._told())
+        return made
+
+    def __reduce__(self) -> tuple[Callable[..., OpenTable], tuple[object, ...]]:
+        told, own = self._told(), self._snapshot
+        del told["_snapshot"]
+        return _open_again, (type(self), told, own.store, own.manifest.version, own.ctx)
+
+    def _told(self) -> dict[str, object]:
+        """Return what a copy has too: all but the session."""
+        return {name: value for name, value in vars(self).items() if name != "_session"}
 
     _session: Session | None = None
     """The session it was opened with, once it is asked for or given."""
@@ -112,3 +134,13 @@ class OpenTable:
     def _move_to(self, version: int | None) -> None:
         """Open another version of the branch in place of this one; None for the latest."""
         self._snapshot = open_snapshot(self._snapshot.store, version, self._ctx)
+
+
+def _open_again(
+    kind: type[OpenTable], told: dict[str, object], store: Store, version: int, ctx: Context
+) -> OpenTable:
+    """Return a table that another process told of: its files are opened anew."""
+    made = kind.__new__(kind)
+    vars(made).update(told)
+    made._snapshot = open_snapshot(store, version, replace(ctx, file=name_of_uri(store.root)))
+    return made

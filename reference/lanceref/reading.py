@@ -95,7 +95,6 @@ class Reading(OpenTable):
                 return LanceFragment.of(self, one)
         return None
 
-    @property
     def fragment_ids(self) -> Bitmap:
         """Ids of the fragments."""
         return Bitmap(one.fragment.id for one in self._snapshot.fragments)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Self, TypeAlias, TypeVar
@@ -231,8 +232,9 @@ class References(OpenTable):
 
     def checkout_version(self, version: VersionRef) -> Self:
         """Return another version: of this branch, of a tag, of a branch. Raises VersionNotFound."""
-        found = open_reference(self, version)
-        return type(self)(self.uri, found, self._root).within(self.session())
+        found = copy(self)
+        found._snapshot = open_reference(self, version)
+        return found.within(self.session())
 
     def create_branch(
         self,
@@ -268,7 +270,8 @@ class References(OpenTable):
             metadata={},
         )
         put_branch(self._root, branch, entry, new=True)
-        made = type(self)(store.root, open_snapshot(store, None, self._ctx), self._root)
+        made = copy(self)
+        made.uri, made._snapshot = store.root, open_snapshot(store, None, self._ctx)
         return made.within(self.session())
 
     def shallow_clone(
@@ -309,5 +312,5 @@ class References(OpenTable):
     def _cloned(self, target_path: str | os.PathLike[str], store: Store) -> Self:
         ctx = replace(self._ctx, file=name_of_uri(store.root))
         snapshot = open_snapshot(store, None, ctx)
-        made = type(self)(os.fspath(target_path), snapshot, root_of(snapshot))
+        made = type(self).of(os.fspath(target_path), snapshot, root_of(snapshot))
         return made.within(self.session())

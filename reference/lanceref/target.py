@@ -104,7 +104,7 @@ def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None
 def committed(target: Target, version: int) -> LanceDataset:
     """Open a version that was just committed."""
     snapshot = open_snapshot(target.store, version, target.ctx)
-    made = LanceDataset(target.uri, snapshot, root_of(snapshot))
+    made = LanceDataset.of(target.uri, snapshot, root_of(snapshot))
     if target.base is not None and version < DETACHED:
         clean_after_commit(made, target.base.version)
     return made

@@ -114,7 +114,7 @@ def test_a_fragment_is_opened_by_its_id(tmp_path):
     fragment = lanceref.LanceFragment(made, 0)
     name = fragment.data_files()[0].path
     assert f"LanceFileFragment(id=0, data_files=['{name}'])" == repr(fragment)
-    assert [0] == list(made.fragment_ids)
+    assert [0] == list(made.fragment_ids())
     fragment.validate()
     with pytest.raises(ValueError, match="does not exist: 7"):
         lanceref.LanceFragment(made, 7)

@@ -1,5 +1,6 @@
 """Opened tables."""
 
+import copy
 import pickle
 
 import lanceref
@@ -56,3 +57,34 @@ def test_options_go_with_a_pickled_dataset(tmp_path):
 
     assert options == made._storage_options
     assert options == fragment._ds._storage_options
+
+
+def test_a_table_is_opened_by_its_class(tmp_path):
+    """As by the function: a version, a tag, arguments of every scan."""
+    dataset = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    dataset.tags.create("first", 1)
+    dataset.delete("true")
+    kind = type(dataset)
+
+    assert 2 == kind(dataset.uri).version
+    assert 1 == kind(dataset.uri, 1).version == kind(dataset.uri, "first").version
+    opened = kind(dataset.uri, default_scan_options={"with_row_id": True})
+    assert opened.session().is_same_as(opened.checkout_version("first").session())
+    for table in (opened, opened.checkout_version(1), opened.create_branch("side")):
+        assert "_rowid" == table.schema.names[-1] == table.to_table().schema.names[-1]
+    with pytest.raises(ValueError, match="Must specify either 'uri' or both"):
+        lanceref.dataset()
+
+
+def test_a_copy_and_a_table_in_another_process_have_no_session_of_it(tmp_path):
+    """What was opened there is not seen here; fragments go along."""
+    dataset = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    mine = dataset.session()
+    (fragment,) = dataset.get_fragments()
+    assert 1 == dataset.take([0])["a"][0].as_py()
+    for again in (pickle.loads(pickle.dumps(dataset)), copy.copy(dataset), copy.deepcopy(dataset)):
+        assert dataset.to_table() == again.to_table()
+        assert dataset.version == again.version
+        assert not mine.is_same_as(again.session())
+    assert dataset.to_table() == pickle.loads(pickle.dumps(fragment)).to_table()
+    assert [0] == list(dataset.fragment_ids())

@@ -38,7 +38,7 @@ def test_keys_are_ids_where_the_index_can_use_them(tmp_path):
     """An updated row keeps its id in a fragment of its own."""
     dataset = write(TABLE, tmp_path, enable_stable_row_ids=True)
     dataset.update({"a": "a"}, where="a.c = 2")
-    dataset = type(dataset)(dataset.uri, dataset._snapshot, dataset._root)
+    dataset = type(dataset).of(dataset.uri, dataset._snapshot, dataset._root)
     assert sorted(trained(training(dataset, by_address=False))[1].tolist()) == [0, 1, 2, 3]
     assert 1 << 32 in trained(training(dataset))[1].tolist()
 
