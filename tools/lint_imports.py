@@ -85,13 +85,15 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(("stats", "sql", "delta", "session", "sampler", "util", "bitmap"), 7),
     **dict.fromkeys(("_dataset", "dataset_files", "debug", "lance", "merge_explained"), 7),
     **dict.fromkeys(("clusters", "self_search", "hamming", "search_filter", "lsm_planner"), 7),
-    **dict.fromkeys(("arrow", "bfloat16", "bfloat16_frames", "images"), 7),
+    **dict.fromkeys(("arrow", "bfloat16", "bfloat16_frames", "images", "signatures"), 7),
     **dict.fromkeys(
         ("indexing", "index_listing", "index_request", "full_text_request", "full_text_scanner"), 7
     ),
     **dict.fromkeys(("row_id_sequence", "data_frame", "search_scanner", "nearest_scanner"), 7),
     **dict.fromkeys(("vector_request", "vector_models", "indices_builder"), 7),
-    **dict.fromkeys(("moments", "processor", "hnsw", "fragment_session", "index_use"), 7),
+    **dict.fromkeys(
+        ("moments", "processor", "hnsw", "fragment_session", "fragment_reading", "index_use"), 7
+    ),
     **dict.fromkeys(
         (
             "cleanup_plan",

@@ -208,13 +208,12 @@ class BlobFile(io.BufferedIOBase):
         """Read all that is left."""
         return self.read()
 
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+    def readinto(self, b: bytearray | memoryview) -> int:  # type: ignore[override]
         """Read into a buffer and return how many bytes."""
-        view = memoryview(buffer).cast("B")
+        view = memoryview(b).cast("B")
         if view.readonly:
             raise TypeError(
-                "readinto() argument must be read-write bytes-like object, "
-                f"not {type(buffer).__name__}"
+                f"readinto() argument must be read-write bytes-like object, not {type(b).__name__}"
             )
         data = self.read(len(view))
         view[: len(data)] = data

@@ -20,15 +20,12 @@ from lanceref.proto import table_pb2
 from lanceref.storage import CommitLock, store_options
 from lanceref.target import Destination, Target, committed, open_target
 from lanceref.transactions import lance_schema, to_message
-from lanceref.txn.commit import RETRIES, CommitPolicy, commit
+from lanceref.txn.commit import COMMIT_TIMEOUT, RETRIES, CommitPolicy, commit
 from lanceref.txn.making import Staged, storage_version_of
 from lanceref.txn.transaction import MESSAGE_KEY
 
 FREE = LanceOperation.Overwrite, LanceOperation.Restore
 """Operations that need no version they were made for."""
-
-COMMIT_TIMEOUT = timedelta(minutes=30)
-"""How long a commit is tried again, unless the caller says otherwise."""
 
 
 class BulkCommitResult(TypedDict):

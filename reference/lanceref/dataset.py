@@ -39,12 +39,14 @@ from lanceref.scanner import LanceScanner
 from lanceref.scanner_builder import ScannerBuilder
 from lanceref.session import Session, session_of
 from lanceref.settings import Settings
+from lanceref.signatures import parameters
 from lanceref.snapshot import open_snapshot
 from lanceref.stats import LanceStats
 from lanceref.storage import CommitLock, Entry, name_of_uri, store_options
 from lanceref.table.naming import FOLDER as VERSIONS
 from lanceref.table.naming import HINT, parse_name
 from lanceref.table.refs import TREE, list_branches
+from lanceref.txn.commit import COMMIT_TIMEOUT
 from lanceref.txn.transaction import MESSAGE_KEY
 
 if TYPE_CHECKING:
@@ -273,6 +275,14 @@ class LanceDataset(
         return LanceStats(self)
 
     @staticmethod
+    @parameters(
+        "base_uri operation read_version commit_lock storage_options enable_v2_manifest_paths "
+        "detached max_retries * commit_message enable_stable_row_ids base_store_params "
+        "commit_timeout",
+        detached=False,
+        max_retries=20,
+        commit_timeout=COMMIT_TIMEOUT,
+    )
     def commit(
         base_uri: str | os.PathLike[str] | LanceDataset,
         operation: LanceOperation.BaseOperation | Transaction,
@@ -285,6 +295,13 @@ class LanceDataset(
         return commit_operation(base_uri, operation, read_version, **kwargs)  # type: ignore[arg-type]
 
     @staticmethod
+    @parameters(
+        "dest transactions commit_lock storage_options enable_v2_manifest_paths detached "
+        "max_retries base_store_params commit_timeout",
+        detached=False,
+        max_retries=20,
+        commit_timeout=COMMIT_TIMEOUT,
+    )
     def commit_batch(
         dest: str | os.PathLike[str] | LanceDataset,
         transactions: Sequence[Transaction],

@@ -5,10 +5,11 @@ Has the names of pylance's `LanceFragment`, as far as they read.
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, Self, Unpack, overload
+from typing import TYPE_CHECKING, Literal, Self, overload
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from lanceref.edit.removal import remove
 from lanceref.edit.sources import ColumnSource, brought, computed, joined, mapped
 from lanceref.errors import DataRefused, NotFound
 from lanceref.file import schema as core
+from lanceref.fragment_reading import FragmentReading
 from lanceref.fragment_session import FragmentSession
 from lanceref.integers import once, without
 from lanceref.metadata import (
@@ -30,16 +32,11 @@ from lanceref.metadata import (
     RowIdMeta,
 )
 from lanceref.opened import OpenTable
-from lanceref.operation import Transaction
 from lanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress, OfFragment
 from lanceref.query.rows import condition
-from lanceref.query.taken import take_columns
 from lanceref.row_id_sequence import RowIdSequence
-from lanceref.scan_arguments import Columns, ScanArguments, describe, split_arguments
-from lanceref.scanner import LanceScanner
 from lanceref.schema import LanceSchema
-from lanceref.snapshot import positions_of
-from lanceref.table.deletions import deletion_path
+from lanceref.signatures import parameters
 from lanceref.table.draft import Draft
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
@@ -47,9 +44,7 @@ from lanceref.table.rows import FragmentRows
 from lanceref.udf import BatchUDF
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from lanceref.target import Destination
+    from lanceref.write import write_fragments
 
 __all__ = [
     "DataFile",
@@ -66,7 +61,13 @@ __all__ = [
 ]
 
 
-class LanceFragment:
+def __getattr__(name: str) -> object:
+    if name != "write_fragments":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("lanceref.write"), name)
+
+
+class LanceFragment(FragmentReading):
     """One fragment of a dataset."""
 
     def __init__(self, dataset: OpenTable, fragment_id: int) -> None:
@@ -98,18 +99,25 @@ class LanceFragment:
         return FragmentMetadata(fragment_id, [DataFile.from_message(found.entry)], found.num_rows)
 
     @staticmethod
+    @parameters(
+        "dataset_uri data fragment_id schema max_rows_per_group progress mode * "
+        "data_storage_version use_legacy_format storage_options session",
+        mode="append",
+    )
     def create(
         dataset_uri: str | os.PathLike[str],
         data: object,
         fragment_id: int | None = None,
         schema: pa.Schema | None = None,
-        max_rows_per_group: int | None = None,
+        max_rows_per_group: int | None = 1024,
         **kwargs: object,
     ) -> FragmentMetadata:
         """Write all rows as one fragment; `kwargs` as in `write_fragments`. Raises DataRefused."""
         progress = kwargs.get("progress")
         if isinstance(progress, FragmentWriteProgress):
             kwargs["progress"] = OfFragment(progress, fragment_id or 0)
+        from lanceref.write import write_fragments
+
         fragments: list[FragmentMetadata] = write_fragments(  # type: ignore[call-overload]
             data,
             dataset_uri,
@@ -123,95 +131,6 @@ class LanceFragment:
         return replace(fragments[0], id=fragment_id or 0)
 
     @property
-    def fragment_id(self) -> int:
-        """Id of the fragment."""
-        return self._rows.fragment.id
-
-    @property
-    def metadata(self) -> FragmentMetadata:
-        """The fragment as the manifest lists it."""
-        return FragmentMetadata.from_message(self._rows.fragment.message)
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Schema of the table."""
-        return self._snapshot.arrow_schema
-
-    @property
-    def physical_rows(self) -> int:
-        """Rows including the deleted ones."""
-        return self._rows.columns.physical_rows
-
-    @property
-    def num_deletions(self) -> int:
-        """Rows that are deleted."""
-        return self._rows.num_deleted
-
-    def count_rows(self, filter: object = None) -> int:
-        """Return the rows that are not deleted and pass a filter."""
-        return self.scanner(columns=[], filter=filter).count_rows()
-
-    def data_files(self) -> list[DataFile]:
-        """Return the data files as the manifest lists them."""
-        return [DataFile.from_message(entry) for entry in self._rows.fragment.message.files]
-
-    def deletion_file(self) -> str | None:
-        """Return the path of the deletion file below the root, None without one."""
-        entry = self._rows.fragment.deletion_file
-        if entry is None:
-            return None
-        return deletion_path(self.fragment_id, entry, self._rows.fragment.place)
-
-    def scanner(
-        self,
-        *,
-        columns: Columns = None,
-        filter: object = None,
-        limit: int | None = None,
-        offset: int | None = None,
-        **arguments: Unpack[ScanArguments],
-    ) -> LanceScanner:
-        """Describe a scan of this fragment; see `scan_arguments.describe`."""
-        return describe(self._snapshot, [self._rows], columns, filter, limit, offset, arguments)
-
-    def to_batches(
-        self,
-        *,
-        columns: Columns = None,
-        filter: object = None,
-        limit: int | None = None,
-        offset: int | None = None,
-        **arguments: Unpack[ScanArguments],
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the live rows in batches."""
-        scanner = describe(self._snapshot, [self._rows], columns, filter, limit, offset, arguments)
-        return scanner.to_batches()
-
-    def to_table(
-        self,
-        columns: Columns = None,
-        filter: object = None,
-        limit: int | None = None,
-        offset: int | None = None,
-        **arguments: Unpack[ScanArguments],
-    ) -> pa.Table:
-        """Return the live rows."""
-        scanner = describe(self._snapshot, [self._rows], columns, filter, limit, offset, arguments)
-        return scanner.to_table()
-
-    def head(self, num_rows: int) -> pa.Table:
-        """Return the first live rows."""
-        return self.to_table(limit=num_rows)
-
-    def to_pandas(
-        self, columns: Columns = None, blob_mode: str = "lazy", **arguments: object
-    ) -> pd.DataFrame:
-        """Return the live rows as a data frame; arguments that no scan has are those of pyarrow."""
-        scan, others = split_arguments(arguments)
-        scanner = self.scanner(columns=columns, **scan)  # type: ignore[arg-type]
-        return scanner.to_pandas(blob_mode, **others)
-
-    @property
     def physical_schema(self) -> pa.Schema:
         """Raise NotImplementedError: a fragment has no schema of its own."""
         raise NotImplementedError("Not implemented yet for LanceFragment")
@@ -221,12 +140,6 @@ class LanceFragment:
         """Raise NotImplementedError: fragments are no partitions."""
         raise NotImplementedError("Not implemented yet for LanceFragment")
 
-    def open_session(
-        self, columns: Columns = None, with_row_address: bool | None = None
-    ) -> FragmentSession:
-        """Return what takes rows of the same columns again and again."""
-        return FragmentSession(self, columns, bool(with_row_address))
-
     def validate(self) -> None:
         """Read what the manifest says of the files and deletions. Raises FormatError."""
         for file in self._rows.fragment.files:
@@ -234,11 +147,6 @@ class LanceFragment:
         for overlay in self._rows.fragment.overlays:
             self._rows.columns.open(overlay.file, whole=False)
         _ = self._rows.deleted
-
-    def take(self, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:
-        """Return live rows by their position in the fragment. Raises RowNotFound."""
-        alone = replace(self._snapshot, fragments=(self._rows,))
-        return take_columns(alone, positions_of(indices, self.count_rows()), columns)
 
     def delete(self, predicate: object) -> FragmentMetadata | None:
         """Take out the rows that pass a filter; None when none is left. Raises QueryRefused."""
@@ -356,34 +264,3 @@ class LanceFragment:
         if with_offsets:
             return metadata, made.fields, made.offsets
         return metadata, made.fields
-
-
-@overload
-def write_fragments(
-    data: object,
-    dataset_uri: Destination,
-    schema: pa.Schema | None = ...,
-    *,
-    return_transaction: Literal[True],
-    **kwargs: object,
-) -> Transaction: ...
-
-
-@overload
-def write_fragments(
-    data: object,
-    dataset_uri: Destination,
-    schema: pa.Schema | None = ...,
-    *,
-    return_transaction: Literal[False] = ...,
-    **kwargs: object,
-) -> list[FragmentMetadata]: ...
-
-
-def write_fragments(
-    data: object, dataset_uri: Destination, schema: pa.Schema | None = None, **kwargs: object
-) -> list[FragmentMetadata] | Transaction:
-    """Write rows for a later commit; `kwargs` as in `lanceref.write.write_fragments`."""
-    from lanceref import write
-
-    return write.write_fragments(data, dataset_uri, schema, **kwargs)  # type: ignore[arg-type]

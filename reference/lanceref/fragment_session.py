@@ -11,13 +11,13 @@ from lanceref.scan_arguments import Columns
 from lanceref.table.rows import ROW_ADDRESS
 
 if TYPE_CHECKING:
-    from lanceref.fragment import LanceFragment
+    from lanceref.fragment_reading import FragmentReading
 
 
 class FragmentSession:
     """Takes rows of the same columns of a fragment."""
 
-    def __init__(self, fragment: LanceFragment, columns: Columns, with_address: bool) -> None:
+    def __init__(self, fragment: FragmentReading, columns: Columns, with_address: bool) -> None:
         self._fragment = fragment
         self._columns: Columns = fragment.schema.names if columns is None else columns
         if with_address and isinstance(self._columns, Mapping):

@@ -21,6 +21,7 @@ from lanceref.errors import (
     OperationRefused,
     QueryRefused,
 )
+from lanceref.index.fulltext.granularity import DocumentGranularity
 from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name
 from lanceref.index.kind import Kind
@@ -29,6 +30,7 @@ from lanceref.index_request import BY_KEYWORD, index_request, segment_uuid
 from lanceref.opened import OpenTable
 from lanceref.progress import IndexProgress, stages_for
 from lanceref.proto import table_pb2
+from lanceref.signatures import parameters
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions import index_message, index_of
 from lanceref.txn.index_entries import covered
@@ -52,6 +54,16 @@ WITH_UUID = ("INVERTED", "BITMAP")
 """Types whose uncommitted segments may be given an id."""
 
 
+OF_VECTORS = (
+    "self column index_type name metric replace num_partitions ivf_centroids pq_codebook "
+    "num_sub_vectors accelerator index_cache_size shuffle_partition_batches "
+    "shuffle_partition_concurrency ivf_centroids_file precomputed_partition_dataset "
+    "storage_options filter_nan train fragment_ids index_uuid * target_partition_size "
+    "streaming_sample_rate streaming_coreset_rate streaming_refine_passes skip_transpose "
+)
+"""Arguments of an index of vectors."""
+
+
 class Indexing(OpenTable):
     """The indices of a dataset."""
 
@@ -60,6 +72,11 @@ class Indexing(OpenTable):
         """Whether the version has an index of any type."""
         return bool(self._snapshot.manifest.indices)
 
+    @parameters(
+        "self column index_type name * replace train fragment_ids index_uuid progress_callback "
+        "format_version document_granularity **kwargs",
+        document_granularity=DocumentGranularity.ROW,
+    )
     def create_scalar_index(
         self,
         column: str,
@@ -141,6 +158,11 @@ class Indexing(OpenTable):
         transaction.create_index.removed_indices.extend(removed)
         self._commit(Staged(transaction, read=self._snapshot.manifest))
 
+    @parameters(
+        OF_VECTORS + "progress_callback **kwargs",
+        filter_nan=True,
+        skip_transpose=False,
+    )
     def create_index(
         self,
         column: str | list[str],
@@ -191,6 +213,11 @@ class Indexing(OpenTable):
             self._snapshot, VECTOR, path, given, fragments, name, chosen, stages=stages
         )
 
+    @parameters(
+        OF_VECTORS + "rabitq_model **kwargs",
+        filter_nan=True,
+        skip_transpose=False,
+    )
     def create_index_uncommitted(
         self,
         column: str | list[str],

@@ -21,6 +21,7 @@ from lanceref.index.memwal.details import (
 from lanceref.opened import OpenTable
 from lanceref.proto import table_pb2
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
+from lanceref.signatures import parameters
 from lanceref.txn.index_entries import MEM_WAL_INDEX
 from lanceref.txn.making import Staged
 
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 class MemWalIndexing(OpenTable):
     """The log before a table."""
 
+    @parameters(
+        "self * maintained_indexes bucket_column num_buckets identity_column unsharded "
+        "durable_write max_wal_buffer_size max_wal_flush_interval_ms max_memtable_size "
+        "max_memtable_rows max_memtable_batches max_unflushed_memtable_bytes "
+        "manifest_scan_batch_size backpressure_log_interval_ms stats_log_interval_ms hnsw_params",
+    )
     def initialize_mem_wal(
         self,
         *,
@@ -70,6 +77,11 @@ class MemWalIndexing(OpenTable):
         details = self._snapshot.indices.mem_wal
         return None if details is None else as_dict(details)
 
+    @parameters(
+        "self shard_id * durable_write max_wal_buffer_size max_wal_flush_interval_ms "
+        "max_memtable_size max_memtable_rows max_memtable_batches max_unflushed_memtable_bytes "
+        "manifest_scan_batch_size backpressure_log_interval_ms stats_log_interval_ms hnsw_params",
+    )
     def mem_wal_writer(self, shard_id: str, **options: object) -> ShardWriter:
         """Take a shard over and return its writer; `options` are about buffers: it has none.
 

@@ -29,6 +29,7 @@ from lanceref.scan_arguments import (
 )
 from lanceref.scanner import LanceScanner
 from lanceref.schema import LanceSchema
+from lanceref.signatures import parameters
 from lanceref.snapshot import positions_of
 from lanceref.storage import IOStats
 from lanceref.table.check import check_dataset
@@ -104,10 +105,18 @@ class Reading(OpenTable):
         """Every fragment."""
         return self.get_fragments()
 
-    def count_rows(self, filter: object = None, **arguments: Unpack[ScanArguments]) -> int:
+    def count_rows(self, filter: object = None, **kwargs: Unpack[ScanArguments]) -> int:
         """Return the rows that are not deleted and pass a filter; without one none is read."""
-        return self.scanner([], filter, **arguments).count_rows()
+        return self.scanner([], filter, **kwargs).count_rows()
 
+    @parameters(
+        "self columns filter limit offset nearest batch_size batch_size_bytes batch_readahead "
+        "fragment_readahead scan_in_order fragments index_segments full_text_query * prefilter "
+        "with_row_id with_row_address use_stats fast_search io_buffer_size late_materialization "
+        "blob_handling use_scalar_index include_deleted_rows scan_stats_callback "
+        "strict_batch_size order_by disable_scoring_autoprojection row_addr_allowlist "
+        "row_addr_blocklist",
+    )
     def scanner(
         self,
         columns: Columns = None,
@@ -136,6 +145,12 @@ class Reading(OpenTable):
             rows = tuple(by_id[number] for number in chosen)
         return describe(self._snapshot, rows, columns, filter, limit, offset, arguments)
 
+    @parameters(
+        "self columns filter limit offset nearest batch_size batch_size_bytes batch_readahead "
+        "fragment_readahead scan_in_order * prefilter with_row_id with_row_address use_stats "
+        "fast_search full_text_query io_buffer_size late_materialization blob_handling "
+        "use_scalar_index include_deleted_rows order_by disable_scoring_autoprojection",
+    )
     def to_table(
         self,
         columns: Columns = None,
@@ -147,6 +162,12 @@ class Reading(OpenTable):
         """Return the rows as a table."""
         return self.scanner(columns, filter, limit, offset, **arguments).to_table()
 
+    @parameters(
+        "self columns filter limit offset nearest batch_size batch_size_bytes batch_readahead "
+        "fragment_readahead scan_in_order * prefilter with_row_id with_row_address use_stats "
+        "full_text_query io_buffer_size late_materialization blob_handling use_scalar_index "
+        "strict_batch_size order_by disable_scoring_autoprojection **kwargs",
+    )
     def to_batches(
         self,
         columns: Columns = None,
@@ -162,12 +183,18 @@ class Reading(OpenTable):
         """Return all rows as a stream of Arrow's C interface: libraries read a table so."""
         return self.scanner().to_reader().__arrow_c_stream__(requested_schema)
 
+    @parameters(
+        "self columns filter limit offset nearest batch_size batch_readahead fragment_readahead "
+        "scan_in_order * prefilter with_row_id with_row_address use_stats fast_search "
+        "full_text_query io_buffer_size late_materialization blob_mode use_scalar_index "
+        "include_deleted_rows order_by disable_scoring_autoprojection **kwargs",
+    )
     def to_pandas(
         self, columns: Columns = None, blob_mode: str = "lazy", **arguments: object
     ) -> pd.DataFrame:
         """Return the rows as a data frame; arguments that no scan has are those of pyarrow."""
         scan, others = split_arguments(arguments)
-        return self.scanner(columns, **scan).to_pandas(blob_mode, **others)  # type: ignore[arg-type]
+        return self.scanner(columns, **scan).to_pandas(blob_mode=blob_mode, **others)  # type: ignore[arg-type]
 
     def head(self, num_rows: int, **kwargs: object) -> pa.Table:
         """Return the first rows; `kwargs` as in `scanner`."""

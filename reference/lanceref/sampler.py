@@ -140,7 +140,7 @@ class FragmentSampler(Sampler):
 
     @abstractmethod
     def iter_fragments(
-        self, dataset: LanceDataset, *args: object, **kwargs: object
+        self, ds: LanceDataset, *args: object, **kwargs: object
     ) -> Iterator[LanceFragment]:
         """Yield the fragments in the order they are read in."""
 
@@ -149,10 +149,10 @@ class FullScanSampler(FragmentSampler):
     """Every fragment in its order."""
 
     def iter_fragments(
-        self, dataset: LanceDataset, *args: object, **kwargs: object
+        self, ds: LanceDataset, *args: object, **kwargs: object
     ) -> Iterator[LanceFragment]:
         """Yield every fragment."""
-        yield from dataset.get_fragments()
+        yield from ds.get_fragments()
 
 
 class _Rank:
@@ -180,10 +180,10 @@ class ShardedFragmentSampler(_Rank, FragmentSampler):
     """Every `world_size`-th fragment, from the `rank`-th on."""
 
     def iter_fragments(
-        self, dataset: LanceDataset, *args: object, **kwargs: object
+        self, ds: LanceDataset, *args: object, **kwargs: object
     ) -> Iterator[LanceFragment]:
         """Yield the fragments of this rank."""
-        yield from self._mixed(dataset.get_fragments())[self._rank :: self._world_size]
+        yield from self._mixed(ds.get_fragments())[self._rank :: self._world_size]
 
 
 class ShardedBatchSampler(_Rank, Sampler):

@@ -148,7 +148,7 @@ class LanceScanner:
         """Return all rows."""
         return pa.Table.from_batches(self.to_batches(), schema=self.projected_schema)
 
-    def to_pandas(self, blob_mode: str = "lazy", **kwargs: object) -> pd.DataFrame:
+    def to_pandas(self, *, blob_mode: str = "lazy", **kwargs: object) -> pd.DataFrame:
         """Return all rows as a data frame; `kwargs` are those of pyarrow.
 
         Blobs are files (`lazy`), `bytes` or `descriptions`. Raises ValueError.

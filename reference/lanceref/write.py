@@ -6,7 +6,7 @@ data files first; only the commit at the end makes them part of the table.
 
 from __future__ import annotations
 
-from typing import Literal, Unpack
+from typing import Literal, Unpack, overload
 
 import pyarrow as pa
 
@@ -16,17 +16,38 @@ from lanceref.fragment import FragmentMetadata
 from lanceref.operation import Transaction
 from lanceref.read_transaction import from_message
 from lanceref.session import Session, checked_session
+from lanceref.signatures import parameters
 from lanceref.storage import CommitLock, store_options
 from lanceref.table.draft import Draft
 from lanceref.target import Destination, committed, open_target
 from lanceref.txn.commit import CommitPolicy, commit
 from lanceref.txn.making import Staged
 from lanceref.txn.transaction import MESSAGE_KEY, new_append, new_overwrite
-from lanceref.write_rows import FileArguments, Written, write_rows
+from lanceref.write_rows import (
+    MAX_BYTES_PER_FILE,
+    MAX_ROWS_PER_FILE,
+    MAX_ROWS_PER_GROUP,
+    FileArguments,
+    Written,
+    write_rows,
+)
 
 Mode = Literal["create", "append", "overwrite"]
 
 
+@parameters(
+    "data_obj uri schema mode * max_rows_per_file max_rows_per_group max_bytes_per_file "
+    "data_cache_bytes max_page_bytes commit_lock progress storage_options data_storage_version "
+    "use_legacy_format enable_v2_manifest_paths enable_stable_row_ids auto_cleanup_options "
+    "commit_message transaction_properties initial_bases target_bases target_all_bases "
+    "base_store_params external_blob_mode allow_external_blob_outside_bases "
+    "blob_pack_file_size_threshold session",
+    max_rows_per_file=MAX_ROWS_PER_FILE,
+    max_rows_per_group=MAX_ROWS_PER_GROUP,
+    max_bytes_per_file=MAX_BYTES_PER_FILE,
+    external_blob_mode="reference",
+    allow_external_blob_outside_bases=False,
+)
 def write_dataset(
     data_obj: object,
     uri: Destination | None = None,
@@ -98,6 +119,45 @@ def stage(
     )
 
 
+@overload
+def write_fragments(
+    data: object,
+    dataset_uri: Destination,
+    schema: pa.Schema | None = ...,
+    *,
+    return_transaction: Literal[True],
+    mode: str = ...,
+    session: Session | None = ...,
+    **files: Unpack[FileArguments],
+) -> Transaction: ...
+
+
+@overload
+def write_fragments(
+    data: object,
+    dataset_uri: Destination,
+    schema: pa.Schema | None = ...,
+    *,
+    return_transaction: Literal[False] = ...,
+    mode: str = ...,
+    session: Session | None = ...,
+    **files: Unpack[FileArguments],
+) -> list[FragmentMetadata]: ...
+
+
+@parameters(
+    "data dataset_uri schema * return_transaction mode max_rows_per_file max_rows_per_group "
+    "max_bytes_per_file data_cache_bytes max_page_bytes progress data_storage_version "
+    "use_legacy_format storage_options enable_stable_row_ids target_bases target_all_bases "
+    "initial_bases base_store_params external_blob_mode allow_external_blob_outside_bases "
+    "session",
+    max_rows_per_file=MAX_ROWS_PER_FILE,
+    max_rows_per_group=MAX_ROWS_PER_GROUP,
+    max_bytes_per_file=MAX_BYTES_PER_FILE,
+    enable_stable_row_ids=False,
+    external_blob_mode="reference",
+    allow_external_blob_outside_bases=False,
+)
 def write_fragments(
     data: object,
     dataset_uri: Destination,

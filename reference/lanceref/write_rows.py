@@ -105,7 +105,7 @@ def _version(arguments: FileArguments) -> str | None:
     warnings.warn(
         "use_legacy_format is deprecated, use data_storage_version instead",
         DeprecationWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
     return "legacy" if legacy else "stable"
 

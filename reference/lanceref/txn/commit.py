@@ -17,6 +17,7 @@ import random
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from lanceref.context import Context
 from lanceref.errors import (
@@ -54,6 +55,9 @@ from lanceref.txn.transaction import FOLDER, open_transaction, transaction_name,
 
 RETRIES = 20
 """How often a lost race is run again."""
+
+COMMIT_TIMEOUT = timedelta(minutes=30)
+"""How long a commit by hand is tried again, unless the caller says otherwise."""
 
 PAUSE_SECONDS = 0.02
 """Longest pause before the first new try; it doubles with each, up to a hundredfold."""
