@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from lanceref.storage import Entry
 from lanceref.table.bases import DATA_FOLDER
@@ -34,6 +34,10 @@ class CleanupStats:
     index_files_removed: int
     deletion_files_removed: int
     failed_deletes: int = 0
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}: {value}" for name, value in asdict(self).items())
+        return f"CleanupStats {{ {shown} }}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,9 @@ class Evolution(OpenTable):
                 raise ValueError("At least one of name, nullable, or data_type must be specified")
             field = find_field(self._snapshot.manifest.schema, one["path"])
             if field is None:
-                raise EvolutionRefused(f'Column "{one["path"]}" does not exist in the dataset')
+                raise EvolutionRefused(
+                    f'Invalid user input: Column "{one["path"]}" does not exist in the dataset'
+                )
             if (name := one.get("name")) is not None:
                 schema = edited(schema, field.id, renamed(name))
             if (nullable := one.get("nullable")) is not None:

@@ -11,6 +11,8 @@ from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lanceref.bitmap import Bitmap
+
 if TYPE_CHECKING:
     from lanceref.bitmap import Bitmap
     from lanceref.indices_builder import IndicesBuilder
@@ -83,3 +85,12 @@ class IndexDescription:
     segments: list[IndexSegmentDescription]
     details: dict[str, object]
     total_size_bytes: int | None
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f'"{name}"' for name in self.field_names)
+        return (
+            f"IndexDescription(name={self.name!r}, type_url={self.type_url!r}, "
+            f"num_rows_indexed={self.num_rows_indexed}, fields={self.fields}, "
+            f"field_names=[{shown}], num_segments={len(self.segments)}, "
+            f"total_size_bytes={self.total_size_bytes})"
+        )

@@ -178,6 +178,7 @@ class Branches:
 
     def delete(self, branch: str) -> None:
         """Delete a branch and its table. Raises NotFound, RefRefused where others need it."""
+        check_branch_name(branch)
         every = self.list()
         self._existing(branch)
         children = [
@@ -193,9 +194,10 @@ class Branches:
         tags = list_tags(self._store, self._ctx).items()
         tagged_ones = [(name, tag["version"]) for name, tag in tags if tag["branch"] == branch]
         if tagged_ones:
+            shown = ", ".join(f'("{name}", {version})' for name, version in tagged_ones)
             raise RefRefused(
-                f"Ref conflict error: Branch {branch} is referenced by tags {tagged_ones}, can not "
-                "delete"
+                f"Ref conflict error: Branch {branch} is referenced by tags [{shown}], "
+                "can not delete"
             )
         self._store.delete(branch_path(branch))
         own = f"{TREE}/{branch}/"

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import pyarrow as pa
-from pyroaring import BitMap
 
+from lanceref.bitmap import Bitmap
 from lanceref.errors import FormatError
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import field_message, schema_message, schema_of
@@ -247,7 +247,7 @@ def index_of(entry: table_pb2.IndexMetadata) -> Index:
         name=entry.name,
         fields=list(entry.fields),
         dataset_version=entry.dataset_version,
-        fragment_ids=set(covered(entry) or BitMap()),
+        fragment_ids=Bitmap(covered(entry)),
         index_version=entry.index_version,
         created_at=created,
         base_id=entry.base_id if entry.HasField("base_id") else None,

@@ -122,7 +122,7 @@ def _column(schema: LanceSchema, column: str, num_sub_vectors: object) -> Column
     found = vector_type(type_)
     if found is None:
         raise TypeError(
-            f"Vector column {column} must be FixedSizeListArray or a 1-dimensional "
+            f"Vector column {column} must be FixedSizeListArray 1-dimensional "
             f"FixedShapeTensorArray, got {type_}"
         )
     if num_sub_vectors is not None and found.dimension % operator.index(num_sub_vectors):  # type: ignore[arg-type]

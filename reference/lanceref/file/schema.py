@@ -241,7 +241,9 @@ def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:
             continue
         first, rest = split_path(name)
         if first not in top or name == first:
-            raise NotFound(f"no column {name!r}; the schema has {', '.join(top)}")
+            raise NotFound(
+                f"Schema error: No field named {name}. Valid fields are {', '.join(top)}."
+            )
         if not rest:
             chosen[first] = []
         elif first not in chosen or chosen[first]:

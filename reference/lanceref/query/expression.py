@@ -125,7 +125,7 @@ class Binder:
         alike = [one for one in self._schema.names if one.lower() == name.lower()]
         if name not in self._schema.names and (quoted or not alike):
             valid = ", ".join(self._schema.names)
-            raise QueryRefused(f"No field named {name}. Valid fields are {valid}.")
+            raise QueryRefused(f"Schema error: No field named {name}. Valid fields are {valid}.")
         found = name if name in self._schema.names else alike[0]
         field = self._schema.field(found)
         type_ = field.type

@@ -108,7 +108,9 @@ def find_version(store: Store, ctx: Context, version: int | None) -> VersionName
     if version is not None and version >= DETACHED:
         detached = name_of(version, "detached")
         if not store.exists(detached.path):
-            raise VersionNotFound(f"Dataset at path {store.root}: no detached version {version}")
+            raise VersionNotFound(
+                f"Dataset at path {store.root}/{detached.path} was not found: no such version"
+            )
         return detached
     named = list_versions(store, ctx)  # L.table.hint.advisory: the folder is asked, not the hint
     if version is None:
@@ -117,5 +119,6 @@ def find_version(store: Store, ctx: Context, version: int | None) -> VersionName
         if entry.version == version:
             return entry
     raise VersionNotFound(
-        f"Dataset at path {store.root}: no version {version}, the latest is {named[-1].version}"
+        f"Dataset at path {store.root}/{FOLDER}/{version}.manifest was not found: "
+        f"the latest version is {named[-1].version}"
     )

@@ -31,8 +31,14 @@ def check_tag_name(name: str) -> None:
         raise RefRefused(
             "Ref is invalid: Ref characters must be either alphanumeric, '.', '-' or '_'"
         )
-    if name.startswith(".") or name.endswith((".", ".lock")) or ".." in name:
-        raise RefRefused("Ref is invalid: no dot at the ends, no '..', no '.lock' at the end")
+    for is_broken, rule in (
+        (name.startswith("."), "begin with a dot"),
+        (name.endswith("."), "end with a dot"),
+        (name.endswith(".lock"), "end with .lock"),
+        (".." in name, "have two consecutive dots"),
+    ):
+        if is_broken:
+            raise RefRefused(f"Ref is invalid: Ref cannot {rule}")
 
 
 def check_branch_name(name: str) -> None:
@@ -42,13 +48,21 @@ def check_branch_name(name: str) -> None:
             f'Ref is invalid: "{MAIN}" is reserved for the default branch; '
             "use a different branch name"
         )
-    if ".." in name or "\\" in name:
-        raise RefRefused("Ref is invalid: Branch name cannot contain '..' or '\\'")
-    if name.endswith(".lock") or not all(map(_SEGMENT.fullmatch, name.split("/"))):
-        raise RefRefused(
-            "Ref is invalid: Branch segments must be alphanumeric, '.', '-' or '_', "
-            "with one '/' between them, and not end in '.lock'"
-        )
+    for is_broken, rule in (
+        (not name, "be empty"),
+        (name.startswith("/") or name.endswith("/"), "start or end with a '/'"),
+        ("//" in name, "contain consecutive '/'"),
+        (".." in name or "\\" in name, "contain '..' or '\\'"),
+        (name.endswith(".lock"), "end with '.lock'"),
+    ):
+        if is_broken:
+            raise RefRefused(f"Ref is invalid: Branch name cannot {rule}")
+    for segment in name.split("/"):
+        if not _SEGMENT.fullmatch(segment):
+            raise RefRefused(
+                f"Ref is invalid: Branch segment '{segment}' contains invalid characters. "
+                "Only alphanumeric, '.', '-', '_' are allowed."
+            )
 
 
 def tag_path(name: str) -> str:

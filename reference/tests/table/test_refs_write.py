@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 
+import pyarrow as pa
 import pytest
 from lanceref.context import Context
 from lanceref.errors import RefRefused
@@ -94,3 +95,26 @@ def test_bad_branch_names(name):
     """The default branch, empty segments, ways out."""
     with pytest.raises(RefRefused, match="Ref is invalid"):
         check_branch_name(name)
+
+
+@pytest.mark.oracle
+def test_bad_names_are_refused_in_the_words_of_the_oracle(tmp_path):
+    """Of tags and of branches."""
+    import lance
+
+    made = lance.write_dataset(pa.table({"a": [1]}), tmp_path / "t")
+    checks = [
+        (
+            check_tag_name,
+            lambda name: made.tags.create(name, 1),
+            ["a b", "a.", ".a", "a..b", "a.lock"],
+        ),
+        (check_branch_name, made.create_branch, ["main", "/a", "a//b", "a..b", "a b/c", "a.lock"]),
+    ]
+    for ours, theirs, names in checks:
+        for name in ["", *names]:
+            with pytest.raises(RefRefused) as own:
+                ours(name)
+            with pytest.raises(OSError, match="Ref is invalid") as told:
+                theirs(name)
+            assert str(told.value).startswith(str(own.value))
