@@ -196,6 +196,10 @@ class Reading(OpenTable):
         scan, others = split_arguments(arguments)
         return self.scanner(columns, **scan).to_pandas(blob_mode=blob_mode, **others)  # type: ignore[arg-type]
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the rows to another library, by Arrow's protocol of streams."""
+        return self.scanner().__arrow_c_stream__(requested_schema)
+
     def head(self, num_rows: int, **kwargs: object) -> pa.Table:
         """Return the first rows; `kwargs` as in `scanner`."""
         return self.scanner(limit=num_rows, **kwargs).to_table()  # type: ignore[arg-type]
@@ -219,7 +223,10 @@ class Reading(OpenTable):
         return self.take(drawn if randomize_order else sorted(drawn), columns)
 
     def take(self, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:
-        """Return rows by position, in any order, repeated if asked. Raises RowNotFound."""
+        """Return rows by position, in any order, repeated if asked.
+
+        Raises RowNotFound, TypeError for a position that is no integer.
+        """
         positions = positions_of(indices, self.count_rows())
         return take_columns(self._snapshot, positions, columns)
 

@@ -144,6 +144,10 @@ class LanceScanner:
         """Return the batches as a reader."""
         return pa.RecordBatchReader.from_batches(self.projected_schema, self.to_batches())
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the rows to another library, by Arrow's protocol of streams."""
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
     def to_table(self) -> pa.Table:
         """Return all rows."""
         return pa.Table.from_batches(self.to_batches(), schema=self.projected_schema)

@@ -111,7 +111,12 @@ def open_snapshot(store: Store, version: int | None, ctx: Context) -> Snapshot:
 
 
 def positions_of(rows: Sequence[int] | pa.Array, num_rows: int) -> NDArray[np.int64]:
-    """Return row numbers as an array. Raises OverflowError below 0, RowNotFound from `num_rows`."""
+    """Return row numbers as an array.
+
+    Raises TypeError for what is no integer, OverflowError below 0, RowNotFound from `num_rows`.
+    """
+    if len(rows) and np.asarray(rows).dtype.kind == "f":
+        raise TypeError("'float' object cannot be interpreted as an integer")
     positions = np.asarray(rows, dtype=np.uint64)
     if len(positions) and int(positions.max()) >= num_rows:
         raise RowNotFound(f"row {int(positions.max())} of {num_rows} rows")
