@@ -38,6 +38,8 @@ BY_KEYWORD = (
 GRANULARITY = "document_granularity"
 """A parameter that is given by keyword, whatever says the others."""
 
+VECTOR_DETAILS = "lance.index.pb.VectorIndexDetails"
+
 INVERTED_DETAILS = "lance.table.InvertedIndexDetails"
 
 WITH_KEYWORDS = ("INVERTED", "FTS")

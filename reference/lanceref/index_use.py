@@ -1,4 +1,4 @@
-"""Index use: indices kept in memory, and how often that was of use (face).
+"""Index use: indices kept in memory, how often that was of use, what they learnt (face).
 
 Has the names of pylance's `LanceDataset`, and of the object below it.
 """
@@ -6,13 +6,19 @@ Has the names of pylance's `LanceDataset`, and of the object below it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from lanceref.errors import IndexNotFound, QueryRefused
+import pyarrow as pa
+
+from lanceref.errors import IndexNotFound, NotFound, QueryRefused
 from lanceref.index.kind import Warmable
-from lanceref.index_request import INVERTED_DETAILS
+from lanceref.index_request import INVERTED_DETAILS, VECTOR_DETAILS
 from lanceref.opened import OpenTable
 from lanceref.query.chosen_segments import parsed_ids
+
+if TYPE_CHECKING:
+    from lanceref.vector_models import IvfModel
 
 
 class IndexUse(OpenTable):
@@ -52,6 +58,45 @@ class IndexUse(OpenTable):
             opened = index.open(segment).index if segment.built else None
             if isinstance(opened, Warmable):
                 segment.uses.kept += opened.warm(positions=with_position)
+
+    def get_ivf_model(self, index_name: str) -> IvfModel:
+        """Return the centroids of an index over vectors. Raises NotFound where there is none."""
+        from lanceref.index.vector.vector_index import VectorIndex
+        from lanceref.vector_models import IvfModel
+
+        for index in self._snapshot.indices.known:
+            for segment in index.segments if index.name == index_name else ():
+                opened = index.open(segment).index if segment.built else None
+                if isinstance(opened, VectorIndex):
+                    model = opened.head.model
+                    flat = pa.array(model.centroids.reshape(-1))
+                    centroids = pa.FixedSizeListArray.from_arrays(flat, model.dimension)
+                    return IvfModel(centroids, model.metric)
+        raise NotFound(f'Index "{index_name}" not found among the trained ones over vectors')
+
+    def centroids(
+        self, *, index_name: str | None = None, column: str | None = None
+    ) -> pa.FixedSizeListArray:
+        """Return the centroids of an index, or of the first one over a column of vectors.
+
+        Raises ValueError without either, NotFound, KeyError for a column without such an index.
+        """
+        if index_name is None:
+            if column is None:
+                raise ValueError("Must provide 'index_name' or 'column'.")
+            index_name = self._trained_over(column)
+        return self.get_ivf_model(index_name).centroids
+
+    def _trained_over(self, column: str) -> str:
+        """Return the name of the first trained index over a column of vectors. Raises KeyError."""
+        fields = self._snapshot.manifest.schema.fields
+        ids = [one.id for one in fields if one.name.lower() == column.lower()]
+        for index in self._snapshot.indices.known:
+            of_vectors = index.kind.details == VECTOR_DETAILS
+            built = [one.entry.fields[0] for one in index.segments if of_vectors and one.built]
+            if set(built) & set(ids):
+                return index.name
+        raise KeyError(f"No IVF index for column '{column}'")
 
     def index_cache_entry_count(self) -> int:
         """Return how many parts of indices are in memory."""

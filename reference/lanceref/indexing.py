@@ -26,7 +26,7 @@ from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name
 from lanceref.index.kind import Kind
 from lanceref.index.stages import Stages
-from lanceref.index_request import BY_KEYWORD, index_request, segment_uuid
+from lanceref.index_request import BY_KEYWORD, VECTOR_DETAILS, index_request, segment_uuid
 from lanceref.opened import OpenTable
 from lanceref.progress import IndexProgress, stages_for
 from lanceref.proto import table_pb2
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from lanceref.operation import Index
 
 Entries = Sequence[table_pb2.IndexMetadata]
-
-VECTOR_DETAILS = "lance.index.pb.VectorIndexDetails"
 
 MERGED = ("BTREE", "INVERTED", "IVF_FLAT", "IVF_PQ", "IVF_SQ", "VECTOR")
 """Types whose metadata may be asked to be merged; only a full-text index has any."""

@@ -42,20 +42,6 @@ def test_rows_by_position(dataset):
             dataset.slice(start, end)
 
 
-def test_positions_are_integers(dataset):
-    """Of any sequence."""
-    for rows in ([1.5], pa.array([1.0])):
-        with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
-            dataset.take(rows)
-    assert 0 == dataset.take([]).num_rows
-
-
-def test_other_libraries_read_the_rows(dataset):
-    """Of a table and of a scan, by Arrow's protocol."""
-    assert dataset.to_table() == pa.table(dataset)
-    assert [7, 8, 9] == pa.table(dataset.scanner(["i"], "i > 6"))["i"].to_pylist()
-
-
 def test_rows_are_drawn(dataset):
     """Each at most once; in order if asked."""
     drawn = dataset.sample(5, ["i"], randomize_order=False)["i"].to_pylist()

@@ -201,3 +201,9 @@ def test_a_fast_search_looks_where_an_index_knows(tmp_path):
     assert [0, 1, 2, 0, 1, 2] == found(filter="j < 3") == found(filter="i < 3 or j < 3")
     assert 6 == len(found(filter="i < 3", use_scalar_index=False))
     assert 15 == len(found())
+
+
+def test_other_libraries_read_the_rows(dataset):
+    """Of a table and of a scan, by Arrow's protocol."""
+    assert dataset.to_table() == pa.table(dataset)
+    assert dataset.to_table(limit=3, offset=4) == pa.table(dataset.scanner(limit=3, offset=4))

@@ -118,3 +118,11 @@ def test_damage_never_escapes(mask, tmp_path):
                 assert error.clause.startswith("L.") and error.file
                 assert error.offset >= 0 and str(error.found) and str(error.wanted)
     assert read
+
+
+def test_positions_are_integers():
+    """Of any sequence."""
+    for rows in ([1.5], pa.array([1.0]), np.array([0.0])):
+        with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+            positions_of(rows, 4)
+    assert [] == positions_of([], 4).tolist()
