@@ -300,8 +300,11 @@ class BatchRefused(DataRefused, TypeError):
     """Something else than a batch among the rows that are to be written."""
 
 
-class CallerFailed(LanceError, OSError):
-    """What a caller's own function or iterator raised: pylance raises `OSError` with its words."""
+class CallerFailed(LanceError, OSError, ValueError):
+    """What a caller's own function or iterator raised, in its words.
+
+    Pylance raises `OSError` here, `ValueError` where it works on one fragment.
+    """
 
     kind = "other"
 

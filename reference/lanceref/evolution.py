@@ -30,8 +30,8 @@ from lanceref.edit.reshaped import (
     replaced,
     with_nullable,
 )
-from lanceref.edit.sources import ColumnSource, brought, computed, joined, mapped
-from lanceref.errors import CallerFailed, EvolutionRefused, SchemaRefused
+from lanceref.edit.sources import ColumnSource, brought, computed, joined
+from lanceref.errors import EvolutionRefused, SchemaRefused
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_write import field_message, schema_of
 from lanceref.file.versions import V0_1, V2_0
@@ -46,7 +46,7 @@ from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 from lanceref.txn.making import Staged, storage_version_of
 from lanceref.txn.overlay import drop_idle_overlays
-from lanceref.udf import BatchUDF
+from lanceref.udf import BatchUDF, mapped_by, values_of
 
 
 class AlterColumn(TypedDict, total=False):
@@ -85,35 +85,12 @@ class Evolution(OpenTable):
             else:
                 self._add(source)
         elif callable(transforms):
-            function = transforms if isinstance(transforms, BatchUDF) else BatchUDF(transforms)
-            self._add(self._mapped(function, transforms, read_columns, batch_size))
-            if function.cache is not None:
-                function.cache.cleanup()
+            self._add(mapped_by(self._snapshot, transforms, read_columns, batch_size))
+            if isinstance(transforms, BatchUDF) and transforms.cache is not None:
+                transforms.cache.cleanup()
         else:
-            values = reader_of(transforms, reader_schema).read_all()
+            values = values_of(transforms, reader_schema)
             self._add(brought(self._snapshot, values, self._snapshot.fragments))
-
-    def _mapped(
-        self,
-        function: BatchUDF,
-        given: object,
-        read_columns: Sequence[str] | None,
-        batch_size: int | None,
-    ) -> ColumnSource:
-        """Return the columns of a function. Raises TypeError for one that fails at the first row.
-
-        One that was wrapped before raises CallerFailed.
-        """
-        try:
-            return mapped(self._snapshot, function, read_columns, batch_size)
-        except CallerFailed as error:
-            if function is given:
-                raise
-            raise TypeError(
-                "transforms must be a BatchUDF, dict, map function, or ReaderLike value.  "
-                f"Received {type(given)}, which is callable, but gave an error when called with a "
-                f"batch of data: {error.__cause__}"
-            ) from error
 
     def drop_columns(self, columns: Sequence[str]) -> None:
         """Drop columns, nested ones by path. Raises EvolutionRefused."""
@@ -168,7 +145,7 @@ class Evolution(OpenTable):
         """Add the columns of other rows, matched by a key; null where none is. Raises as above."""
         right = reader_of(data_obj, schema).read_all()
         key = left_on if right_on is None else right_on
-        self._add(joined(self._snapshot, right, left_on, key))
+        self._add(joined(self._snapshot, right, left_on, key, "dataset"))
 
     def _add_nulls(self, fields: Sequence[pa.Field]) -> None:
         if storage_version_of(self._snapshot.manifest.message) == V0_1:

@@ -18,7 +18,7 @@ from lanceref.edit.adopted import adopt_whole
 from lanceref.edit.column_update import update_columns
 from lanceref.edit.columns import new_fields, write_columns
 from lanceref.edit.removal import remove
-from lanceref.edit.sources import ColumnSource, brought, computed, joined, mapped
+from lanceref.edit.sources import ColumnSource, brought, computed, joined
 from lanceref.errors import DataRefused, NotFound
 from lanceref.file import schema as core
 from lanceref.fragment_reading import FragmentReading
@@ -41,7 +41,7 @@ from lanceref.table.draft import Draft
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
-from lanceref.udf import BatchUDF
+from lanceref.udf import BatchUDF, mapped_by, values_of
 
 if TYPE_CHECKING:
     from lanceref.write import write_fragments
@@ -189,14 +189,11 @@ class LanceFragment(FragmentReading):
         """Add columns: in SQL, by a function of batches, or from a reader."""
         if isinstance(value_func, Mapping):
             return self._with(computed(self._snapshot, value_func))
+        if isinstance(value_func, BatchUDF) and value_func.cache is not None:
+            raise ValueError("A checkpoint file cannot be used for a single fragment")
         if callable(value_func):
-            function = value_func if isinstance(value_func, BatchUDF) else BatchUDF(value_func)
-            if function.cache is not None:
-                raise ValueError("A checkpoint file cannot be used for a single fragment")
-            return self._with(mapped(self._snapshot, function, columns, batch_size))
-        from lanceref.incoming import reader_of
-
-        values = reader_of(value_func, reader_schema).read_all()
+            return self._with(mapped_by(self._snapshot, value_func, columns, batch_size))
+        values = values_of(value_func, reader_schema)
         return self._with(brought(self._snapshot, values, [self._rows]))
 
     def merge(
@@ -210,7 +207,7 @@ class LanceFragment(FragmentReading):
         from lanceref.incoming import reader_of
 
         right = reader_of(data_obj, schema).read_all()
-        return self._with(joined(self._snapshot, right, left_on, right_on or left_on))
+        return self._with(joined(self._snapshot, right, left_on, right_on or left_on, "fragment"))
 
     def _with(self, source: ColumnSource) -> tuple[FragmentMetadata, LanceSchema]:
         fields = new_fields(self._snapshot, source.schema)

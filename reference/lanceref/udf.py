@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +18,9 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from lanceref.arguments import OfTheCaller
+from lanceref.edit.sources import ColumnSource, mapped
 from lanceref.errors import CallerFailed
+from lanceref.snapshot import Snapshot
 
 Function = Callable[[pa.RecordBatch], object]
 
@@ -86,13 +88,15 @@ class BatchUDF:
     def for_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the columns for a batch; a data frame or table is taken too.
 
-        The first batch decides on the schema if nobody else did. Raises CallerFailed for what the
-        function raises, and for another schema.
+        The first batch decides on the schema if nobody else did: what the function raises then
+        comes out as it is. Raises CallerFailed for what it raises later, and for another schema.
         """
+        if self.output_schema is None:
+            found = as_batch(self.func(batch))
+            self.output_schema = found.schema
+            return found
         with OfTheCaller():
             found = as_batch(self.func(batch))
-        if self.output_schema is None:
-            self.output_schema = found.schema
         if found.schema != self.output_schema:
             raise CallerFailed(
                 f"AssertionError: Output schema of function does not match the expected schema. "
@@ -128,3 +132,36 @@ def batch_udf(
 ) -> Callable[[Function], BatchUDF]:
     """Make a function of batches one that can add columns, as a decorator."""
     return lambda func: BatchUDF(func, output_schema, checkpoint_file)
+
+
+def mapped_by(
+    snapshot: Snapshot,
+    function: object,
+    columns: Sequence[str] | None,
+    batch_size: int | None,
+) -> ColumnSource:
+    """Columns by a function of batches. Raises TypeError for a plain one that fails at once."""
+    if isinstance(function, BatchUDF):
+        return mapped(snapshot, function, columns, batch_size)
+    try:
+        with OfTheCaller():
+            return mapped(snapshot, BatchUDF(function), columns, batch_size)  # type: ignore[arg-type]
+    except CallerFailed as error:
+        raise TypeError(
+            "transforms must be a BatchUDF, dict, map function, or ReaderLike value.  "
+            f"Received {type(function)}, which is callable, but gave an error when called with a "
+            f"batch of data: {error.__cause__}"
+        ) from error
+
+
+def values_of(values: object, schema: pa.Schema | None) -> pa.Table:
+    """Return the rows of whatever holds any. Raises TypeError for something else."""
+    from lanceref.incoming import reader_of
+
+    try:
+        return reader_of(values, schema).read_all()
+    except TypeError as error:
+        raise TypeError(
+            "transforms must be a BatchUDF, dict, map function, or ReaderLike  value.  "
+            f"Received {type(values)}.  Could not coerce to a reader: {error}"
+        ) from error

@@ -3,7 +3,7 @@
 import lanceref
 import pyarrow as pa
 import pytest
-from lanceref.errors import EvolutionRefused
+from lanceref.errors import CallerFailed, EvolutionRefused
 
 from tests.edit.tables import column, table
 
@@ -255,3 +255,33 @@ def test_an_alteration_names_a_column(tmp_path):
     made = lanceref.write_dataset(pa.table({"i": [1]}), tmp_path / "t")
     with pytest.raises(ValueError, match="path is required"):
         made.alter_columns({"name": "j"})
+
+
+def test_joined_keys_are_of_one_type(tmp_path):
+    """Of a column and of row ids: nothing is cast."""
+    made = lanceref.write_dataset(pa.table({"k": [1, 2]}), tmp_path / "t")
+    for name in ("k", "_rowid"):
+        right = pa.table({name: pa.array([0, 1], pa.int32()), "v": [1, 2]})
+        with pytest.raises(EvolutionRefused, match=r"type mismatch: expected int32, got u?int64"):
+            made.merge(right, name)
+        with pytest.raises(EvolutionRefused, match="Column zz does not exist in the left side"):
+            made.get_fragments()[0].merge(right, "zz")
+
+
+def test_a_function_that_fails_is_told_as_it_is_called(tmp_path):
+    """Where it decides on the schema its own error comes out; a plain one was no function then."""
+    made = lanceref.write_dataset(pa.table({"k": [1, 2]}), tmp_path / "t")
+    (fragment,) = made.get_fragments()
+
+    def failing(batch):
+        raise ZeroDivisionError("oh")
+
+    for add in (made.add_columns, fragment.merge_columns):
+        with pytest.raises(ZeroDivisionError, match="oh"):
+            add(lanceref.batch_udf()(failing))
+        with pytest.raises(CallerFailed, match="ZeroDivisionError: oh"):
+            add(lanceref.batch_udf(pa.schema([("v", pa.int64())]))(failing))
+        with pytest.raises(TypeError, match="gave an error when called with a batch of data: oh"):
+            add(failing)
+        with pytest.raises(TypeError, match="Could not coerce to a reader: Unknown data type"):
+            add(5)

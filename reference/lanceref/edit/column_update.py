@@ -16,7 +16,7 @@ from lanceref.compute import pc
 from lanceref.edit.blob_values import among, has_blobs, plain
 from lanceref.edit.changed import as_column
 from lanceref.edit.columns import all_rows, write_columns
-from lanceref.edit.sources import refuse_early_nulls
+from lanceref.edit.sources import check_keys, refuse_early_nulls
 from lanceref.errors import EvolutionRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.file.versions import V0_1
@@ -114,12 +114,12 @@ def _check(
     snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str, names: list[str]
 ) -> None:
     known = snapshot.manifest.schema.arrow.names
-    if right_on not in right.schema.names:
-        raise EvolutionRefused(f"Column {right_on} does not exist in the right side fragment")
-    if left_on not in known and left_on not in SYSTEM_COLUMNS:
-        raise EvolutionRefused(f"Column {left_on} does not exist in the left side fragment")
+    check_keys(snapshot, right.schema, left_on, right_on, "fragment")
     for name in names:
         if name in SYSTEM_COLUMNS:
             raise EvolutionRefused(f"Column {name} is a metadata column and cannot be updated")
         if name not in known:
-            raise EvolutionRefused(f"Column {name} does not exist in the dataset schema")
+            raise EvolutionRefused(
+                f"Invalid user input: Column {name} in right side fragment does not exist in left "
+                "side fragment"
+            )

@@ -72,6 +72,9 @@ def remove(
         number, offsets = rows.fragment.id, rows.offsets(positions)
         removal.num_rows += len(positions)
         removal.affected[number] = offsets
+        if not len(offsets):
+            removal.updated.append(rows.fragment.message)
+            continue
         every = united(rows.deleted, offsets)
         if len(every) == rows.columns.physical_rows:
             removal.removed.append(number)

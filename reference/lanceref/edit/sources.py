@@ -128,19 +128,18 @@ def brought(
     return ColumnSource(values.schema, rows_of)
 
 
-def joined(snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str) -> ColumnSource:
+def joined(
+    snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str, what: str
+) -> ColumnSource:
     """Columns of the rows of a table with the same key, null where none has it.
 
-    Raises EvolutionRefused for a key that is not there, no rows, and for a null that the file
-    version cannot hold.
+    Raises EvolutionRefused, which names `what` is joined, for a key that is not there, for keys of
+    another type, no rows, and for a null that the file version cannot hold.
     """
     if not len(right):
         raise EvolutionRefused("HashJoiner: No data")
-    if right_on not in right.schema.names:
-        raise EvolutionRefused(f"Column {right_on} does not exist in the right side fragment")
-    names = (*snapshot.manifest.schema.arrow.names, *SYSTEM_COLUMNS)
-    if left_on not in names:
-        raise EvolutionRefused(f"Column {left_on} does not exist in the left side fragment")
+    check_keys(snapshot, right.schema, left_on, right_on, what)
+    _check_key_types(snapshot, right.schema, left_on, right_on)
     legacy = storage_version_of(snapshot.manifest.message) == V0_1
     values = right.drop_columns([right_on]).combine_chunks()
     places = {value: row for row, value in enumerate(key_values(right[right_on]))}
@@ -153,6 +152,29 @@ def joined(snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str) -> 
         yield _spread(rows, values.take(pa.array(found, pa.int64())), legacy=legacy)
 
     return ColumnSource(values.schema, rows_of)
+
+
+def check_keys(
+    snapshot: Snapshot, right: pa.Schema, left_on: str, right_on: str, what: str
+) -> None:
+    """Raise EvolutionRefused for a key that either side does not have."""
+    known = (*snapshot.manifest.schema.arrow.names, *SYSTEM_COLUMNS)
+    for side, name, names in (("left", left_on, known), ("right", right_on, right.names)):
+        if name not in names:
+            raise EvolutionRefused(
+                f"Invalid user input: Column {name} does not exist in the {side} side {what}"
+            )
+
+
+def _check_key_types(snapshot: Snapshot, right: pa.Schema, left_on: str, right_on: str) -> None:
+    """Raise EvolutionRefused for keys of another type."""
+    is_system = left_on in SYSTEM_COLUMNS
+    held = pa.uint64() if is_system else snapshot.arrow_schema.field(left_on).type
+    given = right.field(right_on).type
+    if held != given:
+        raise EvolutionRefused(
+            f"Invalid user input: Index column type mismatch: expected {given}, got {held}"
+        )
 
 
 def _spread(rows: FragmentRows, values: pa.Table, *, legacy: bool) -> pa.RecordBatch:

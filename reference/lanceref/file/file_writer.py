@@ -176,7 +176,10 @@ def column_of(batch: pa.RecordBatch, field: Field, *, null_structs: bool = True)
     """
     index = batch.schema.get_field_index(field.name)
     if index < 0:
-        raise DataRefused(f"cannot write batch: it is missing the column `{field.name}`")
+        raise DataRefused(
+            f"Invalid user input: Cannot write batch.  The batch was missing the column "
+            f"`{field.name}`"
+        )
     given = batch.column(index)
     if not _same_storage(batch.schema.field(index), field):
         raise DataRefused(

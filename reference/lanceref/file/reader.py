@@ -145,7 +145,8 @@ class LanceFileReader:
             raise OverflowError("can't convert negative int to unsigned")
         if start + num_rows > self.num_rows():
             raise ValueError(
-                f"rows {start} to {start + num_rows} do not all exist: {self.num_rows()} rows"
+                f"Invalid user input: cannot read Range({start}..{start + num_rows}) from columns "
+                f"with {self.num_rows()} rows"
             )
         stream = self._stream(start, start + num_rows, batch_size)
         return ReaderResults(pa.RecordBatchReader.from_batches(self.schema, stream))
@@ -160,8 +161,13 @@ class LanceFileReader:
         rows = np.asarray(indices, dtype=np.int64)
         if np.any(rows < 0):
             raise OverflowError("can't convert negative int to unsigned")
-        if len(rows) and (np.any(np.diff(rows) < 0) or rows[-1] >= self.num_rows()):
-            raise ValueError(f"indices must ascend and lie in a file of {self.num_rows()} rows")
+        if np.any(np.diff(rows) < 0):
+            raise ValueError("Indices must be sorted in ascending order for file API")
+        if len(rows) and rows[-1] >= self.num_rows():
+            raise ValueError(
+                f"Invalid user input: cannot read Indices({rows[-1]}) from columns with "
+                f"{self.num_rows()} rows"
+            )
         arrays = [reader.take(rows) for reader in self._readers]
         batch = self._batch(arrays)
         parts = [batch.slice(at, batch_size) for at in range(0, len(rows), batch_size)]
@@ -223,7 +229,10 @@ class LanceFileReader:
     def read_global_buffer(self, index: int) -> bytes:
         """Return a global buffer; 0 is the file descriptor. Raises NotFound."""
         if not 0 <= index < len(self._file.global_buffers):
-            raise NotFound(f"no global buffer {index}")
+            raise NotFound(
+                f"Invalid user input: request for global buffer at index {index} but there were "
+                f"only {len(self._file.global_buffers)} global buffers in the file"
+            )
         extent = self._file.global_buffers[index]
         cursor = self._file.bytes.cursor(extent, f"global buffer {index}", "L.file.gbo.entry")
         return bytes(cursor.data)

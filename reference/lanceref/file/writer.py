@@ -131,7 +131,10 @@ class LanceFileWriter:
 
     def _opened(self) -> FileWriter:
         if self._writer is None:
-            raise DataRefused("Schema is unknown and file cannot be created")
+            raise DataRefused(
+                "Invalid user input: No schema provided on writer open and no data provided.  "
+                "Schema is unknown and file cannot be created"
+            )
         return self._writer
 
     def add_schema_metadata(self, key: str, value: str) -> None:

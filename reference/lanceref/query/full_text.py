@@ -89,7 +89,10 @@ def _granularity(given: DocumentGranularity | None) -> DocumentGranularity | Non
 def _weights(given: Sequence[float] | None, columns: Sequence[str]) -> list[float]:
     weights = [1.0] * len(columns) if given is None else [float(one) for one in given]
     if len(weights) != len(columns):
-        raise ValueError("Invalid boosts: The number of boosts must match the number of queries")
+        raise ValueError(
+            "Invalid boosts: Invalid user input: The number of boosts must match the number of "
+            "queries"
+        )
     return weights
 
 

@@ -27,6 +27,7 @@ from lanceref.errors import (
     OperationRefused,
     RetriesExhausted,
     Unconditional,
+    VersionNotFound,
 )
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import CommitLock, Store
@@ -198,7 +199,10 @@ def _fit(
     ours = staged.transaction
     if before is None:
         if not ours.HasField("overwrite"):
-            raise NotFound(f"Dataset at path {store.root} was not found: only Overwrite creates it")
+            raise VersionNotFound(
+                f"Dataset at path {store.root} was not found: The dataset must already exist "
+                "unless the operation is Overwrite"
+            )
         return staged
     if policy.create_only:
         raise AlreadyExists(f"Dataset already exists: {store.root}")

@@ -24,7 +24,7 @@ def test_a_file_holds_the_columns_of_all_rows(tmp_path):
 @pytest.mark.parametrize(
     ("right", "left_on", "text"),
     [
-        (pa.table({"k": [1], "zz": [1]}), "a", "does not exist in the dataset"),
+        (pa.table({"k": [1], "zz": [1]}), "a", "does not exist in left side"),
         (pa.table({"k": [1], "_rowid": [1]}), "a", "metadata column"),
         (pa.table({"k": [1], "b": [1]}), "zz", "left side"),
         (pa.table({"b": [1]}), "a", "right side"),

@@ -42,3 +42,13 @@ def test_a_bitmap_stays_one(tmp_path):
     (kept, *_) = lanceref.dataset(tmp_path)._snapshot.fragments
 
     assert table_pb2.DeletionFile.BITMAP == kept.fragment.message.deletion_file.file_type
+
+
+def test_a_fragment_of_which_no_row_goes_stays_as_it_is(tmp_path):
+    """No file is written."""
+    table(tmp_path)
+    (first, *_) = lanceref.dataset(tmp_path).get_fragments()
+    removal = remove(first._snapshot, [(first._rows, np.array([], np.int64))], Draft())
+
+    assert [first._rows.fragment.message] == removal.updated
+    assert first.metadata == first.delete("a > 1000")

@@ -50,13 +50,13 @@ def test_rows_are_joined_by_a_key(snapshot):
     right = pa.table({"k": [4, 5], "v": ["x", "y"]})
 
     assert [[None] * 4 + ["x"], ["y"] + [None] * 4] == _values(
-        joined(snapshot, right, "a", "k"), snapshot
+        joined(snapshot, right, "a", "k", "dataset"), snapshot
     )
     for left_on, right_on in (("zz", "k"), ("a", "zz")):
         with pytest.raises(EvolutionRefused, match="zz"):
-            joined(snapshot, right, left_on, right_on)
+            joined(snapshot, right, left_on, right_on, "dataset")
     with pytest.raises(EvolutionRefused, match="No data"):
-        joined(snapshot, right.slice(0, 0), "a", "k")
+        joined(snapshot, right.slice(0, 0), "a", "k", "dataset")
 
 
 @pytest.mark.parametrize("legacy", [False, True])
@@ -65,16 +65,18 @@ def test_nulls_that_a_file_cannot_hold_are_refused(tmp_path, legacy):
     version = "0.1" if legacy else "2.1"
     made = lanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path, data_storage_version=version)
     text = pa.table({"a": [1], "v": ["x"]})
-    assert [["x", None]] == _values(joined(made._snapshot, text, "a", "a"), made._snapshot)
+    assert [["x", None]] == _values(
+        joined(made._snapshot, text, "a", "a", "dataset"), made._snapshot
+    )
 
-    numbers = joined(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a")
+    numbers = joined(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a", "dataset")
     brought_ones = brought(made._snapshot, pa.table({"v": [7, None]}), made._snapshot.fragments)
     if legacy:
         for source in (numbers, brought_ones):
             with pytest.raises(EvolutionRefused, match="storing nulls"):
                 _values(source, made._snapshot)
         made.delete("a = 2")
-        again = joined(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a")
+        again = joined(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a", "dataset")
         assert [[7, 7]] == _values(again, made._snapshot)
     else:
         assert (

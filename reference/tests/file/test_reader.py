@@ -34,7 +34,7 @@ def test_batches_have_the_size_asked_for():
 @pytest.mark.parametrize("rows", [[2, 1], [3]])
 def test_rows_ascend_and_exist(rows):
     """Unsorted and missing rows are wrong arguments."""
-    with pytest.raises(ValueError, match="indices"):
+    with pytest.raises(ValueError, match="Indices"):
         _reader().take_rows(rows)
 
 

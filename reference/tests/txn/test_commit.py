@@ -176,7 +176,7 @@ def test_a_version_that_is_gone_is_a_conflict(tmp_path):
 def test_a_table_is_created_once(tmp_path):
     """And an Append creates none."""
     store = LocalStore(tmp_path)
-    with pytest.raises(NotFound, match="only Overwrite"):
+    with pytest.raises(NotFound, match="must already exist unless"):
         _commit(store, _append(0))
     _commit(store, _overwrite(), create_only=True)
 
