@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from lanceref.bitmap import Bitmap
 
 if TYPE_CHECKING:
-    from lanceref.bitmap import Bitmap
     from lanceref.indices_builder import IndicesBuilder
     from lanceref.vector_models import IvfModel, PqModel
 

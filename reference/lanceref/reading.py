@@ -179,10 +179,6 @@ class Reading(OpenTable):
         """Yield the rows in batches."""
         return self.scanner(columns, filter, limit, offset, **arguments).to_batches()
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return all rows as a stream of Arrow's C interface: libraries read a table so."""
-        return self.scanner().to_reader().__arrow_c_stream__(requested_schema)
-
     @parameters(
         "self columns filter limit offset nearest batch_size batch_readahead fragment_readahead "
         "scan_in_order * prefilter with_row_id with_row_address use_stats fast_search "
