@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.parameters import Analysis, requested
+from lanceref.signatures import parameters
 
 NOT_SHARED = {"with_position", "block_size", "lance_tokenizer", "max_token_length"}
 """Parameters of an index that are not about tokens, or whose absence means something else."""
@@ -28,6 +29,11 @@ class FtsToken:
         return f'FtsToken(text="{self.text}", position={self.position})'
 
 
+@parameters(
+    "query * analyzer base_tokenizer language max_token_length lower_case stem remove_stop_words "
+    "custom_stop_words ascii_folding min_ngram_length max_ngram_length prefix_only "
+    "split_identifiers split_on_numerics preserve_original index_operators",
+)
 def tokenize(
     query: str,
     *,

@@ -132,7 +132,12 @@ class ScannerBuilder:
         distance_range: tuple[float | None, float | None] | None = None,
         search_effort: float | None = None,
     ) -> Self:
-        """Ask for the nearest vectors; None for a number means the default."""
+        """Ask for the nearest vectors; None for a number means the default.
+
+        Raises TypeError and ValueError for a query that does not fit the column.
+        """
+        from lanceref.query.vector_query import vector_query
+
         asked = {
             "column": column,
             "q": q,
@@ -149,7 +154,8 @@ class ScannerBuilder:
             "distance_range": distance_range,
             "search_effort": search_effort,
         }
-        given = {name: value for name, value in asked.items() if value is not None}
+        given = {name: one for name, one in asked.items() if name == "q" or one is not None}
+        vector_query(given, self.ds._snapshot.manifest.schema, None)
         return self._set("nearest", given)
 
     def row_addr_prefilter(

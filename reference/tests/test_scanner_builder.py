@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.dataset import ColumnOrdering, ScannerBuilder
@@ -78,22 +79,43 @@ def test_wrong_values_are_refused_at_once(step, value, kind, dataset):
 
 
 def test_searches_are_refused_in_the_end(dataset):
-    """Numbers are no vectors; text without an index is looked for nowhere."""
-    with pytest.raises(TypeError):
-        ScannerBuilder(dataset).nearest("i", [1.0], k=1).to_scanner()
+    """Text without an index is looked for nowhere."""
     with pytest.raises(ValueError, match="INVERTED"):
         ScannerBuilder(dataset).full_text_search("a").to_scanner()
 
 
-def test_a_query_by_position(dataset):
+@pytest.fixture
+def vectors(tmp_path):
+    """One vector of two numbers."""
+    rows = pa.FixedSizeListArray.from_arrays(pa.array([0.0, 1.0], pa.float32()), 2)
+    return lanceref.write_dataset(pa.table({"v": rows, "i": [1]}), tmp_path / "v")
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "words"),
+    [
+        ({"column": "zz", "q": [0.0, 0.0]}, ValueError, "zz is not in the dataset"),
+        ({"column": "i", "q": [0.0, 0.0]}, TypeError, "must be a vector"),
+        ({"column": "v", "q": [0.0]}, ValueError, "does not match"),
+        ({"column": "v", "q": None}, TypeError, "Query vectors should be an array of floats"),
+        ({"column": "v", "q": [0.0, 0.0], "k": 0}, ValueError, "must be > 0 but got 0"),
+    ],
+)
+def test_a_query_that_fits_no_column_is_refused_at_once(vectors, asked, kind, words):
+    """Another column, size or number."""
+    with pytest.raises(kind, match=words):
+        ScannerBuilder(vectors).nearest(**asked)
+
+
+def test_a_query_by_position(vectors):
     """The number of rows and the metric come after the vector; other names are refused."""
-    builder = ScannerBuilder(dataset).nearest("v", [0.0], 3, "l2", use_index=False)
+    builder = ScannerBuilder(vectors).nearest("v", [0.0, 0.0], 3, "l2", use_index=False)
     asked = builder._arguments["nearest"]
 
     assert (3, "l2", False) == (asked["k"], asked["metric"], asked["use_index"])
     assert "nprobes" not in asked
     with pytest.raises(TypeError, match="nprobe"):
-        ScannerBuilder(dataset).nearest("v", [0.0], nprobe=1)
+        ScannerBuilder(vectors).nearest("v", [0.0, 0.0], nprobe=1)
 
 
 def test_steps_of_searches_are_arguments(dataset):
