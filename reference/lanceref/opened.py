@@ -7,6 +7,7 @@ this one, and the dataset is all of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from typing import Self
 
@@ -46,6 +47,9 @@ class OpenTable:
         made = type(self).__new__(type(self))
         vars(made).update(self._told())
         return made
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return copy(self)  # what is shared never changes
 
     def __reduce__(self) -> tuple[Callable[..., OpenTable], tuple[object, ...]]:
         told, own = self._told(), self._snapshot

@@ -88,3 +88,6 @@ def test_a_copy_and_a_table_in_another_process_have_no_session_of_it(tmp_path):
         assert not mine.is_same_as(again.session())
     assert dataset.to_table() == pickle.loads(pickle.dumps(fragment)).to_table()
     assert [0] == list(dataset.fragment_ids())
+    pytest.importorskip("obstore")
+    in_memory = lanceref.write_dataset(dataset.to_table(), "memory://x")
+    assert dataset.to_table() == copy.deepcopy(in_memory).to_table()
