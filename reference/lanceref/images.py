@@ -101,7 +101,15 @@ class FixedShapeImageTensorType(pa.ExtensionType):  # type: ignore[misc]
 
     @classmethod
     def __arrow_ext_deserialize__(cls, storage_type: pa.DataType, serialized: bytes) -> Self:
-        return cls(storage_type.value_type, json.loads(serialized)["shape"])
+        try:
+            kind = cls(
+                storage_type.value_type, [int(size) for size in json.loads(serialized)["shape"]]
+            )
+        except (AssertionError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+            raise pa.ArrowInvalid(f"not the shape of an image: {serialized!r}") from None
+        if kind.storage_type.list_size != storage_type.list_size or min(kind.shape) < 0:
+            raise pa.ArrowInvalid(f"no image of shape {kind.shape} lies in {storage_type}")
+        return kind
 
     def __arrow_ext_class__(self) -> type[FixedShapeImageTensorArray]:
         return FixedShapeImageTensorArray

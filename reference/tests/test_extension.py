@@ -57,6 +57,31 @@ def test_a_name_over_the_wrong_storage_stays_metadata() -> None:
     assert resolved(stored).equals(stored, check_metadata=True)
 
 
+class _Strange(pa.ExtensionType):
+    """A type whose class cannot read what is stored of it."""
+
+    def __init__(self) -> None:
+        super().__init__(pa.int8(), "test.strange")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage_type: pa.DataType, serialized: bytes) -> None:
+        raise KeyError(serialized)
+
+
+def test_a_class_that_fails_leaves_the_storage() -> None:
+    """Whatever it raises: the name stays metadata."""
+    pa.register_extension_type(_Strange())
+    try:
+        metadata = {"ARROW:extension:name": "test.strange", "ARROW:extension:metadata": "x"}
+        schema = pa.schema([pa.field("a", pa.int8(), metadata=metadata)])
+        assert resolved(schema) == schema
+    finally:
+        pa.unregister_extension_type("test.strange")
+
+
 def test_a_batch_is_resolved_without_a_copy() -> None:
     """The extension array of a resolved batch lies over the stored bytes."""
     field = pa.field("u", pa.binary(16), metadata={"ARROW:extension:name": "arrow.uuid"})

@@ -192,3 +192,12 @@ def test_an_image_lies_in_memory_as_pillow_wrote_it(uris):
     stream = io.BytesIO(ImageURIArray.from_uris(uris).read_uris()[1].as_py())
 
     assert PIXELS[1].tolist() == np.asarray(Image.open(stream)).tolist()
+
+
+@pytest.mark.parametrize(
+    "stored", [b"nope", b"{}", b"[]", b'{"shape": []}', b'{"shape": [3]}', b'{"shape": [-2, -2]}']
+)
+def test_a_shape_that_is_none_is_refused(stored):
+    """With the error for which a field stays what lies in it."""
+    with pytest.raises(pa.ArrowInvalid):
+        FixedShapeImageTensorType.__arrow_ext_deserialize__(pa.list_(pa.uint8(), 4), stored)
