@@ -20,6 +20,12 @@ EXTENSION_KEY = "ARROW:extension:name"
 
 _PAIRS = struct.Struct("@i")
 
+FAILURES = (
+    pa.ArrowException, ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError,
+    TypeError, ValueError,
+)  # fmt: skip
+"""What a class of a type may raise that cannot read what is stored of it."""
+
 
 class _ArrowSchema(ctypes.Structure):
     """The first members of the C form of a field."""
@@ -52,7 +58,7 @@ def resolved(schema: pa.Schema) -> pa.Schema:
     """
     try:
         return pa.schema(_InCForm(schema))
-    except Exception:  # noqa: BLE001 - classes that others made known raise what they like
+    except FAILURES:
         return schema
 
 
