@@ -7,7 +7,7 @@ says how many processors the session, its JVM and its workers kept busy: a secon
 more than what the first leaves free. `plain` is how much more two processes do than one without
 Spark; divided by what one slot keeps busy it is the `bound` of the ratio on this machine.
 
-    python -m lance_conformance.bench.spark --seconds 20 --rounds 3
+    python -m lance_conformance.bench.spark --seconds 24 --rounds 3
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def main() -> None:
     """Measure every pipeline, or those that are named, and print a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pipelines", nargs="*", default=list(PIPELINES))
-    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seconds", type=float, default=24.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--slots", type=int, help="measure only here, and print JSON")
     parser.add_argument("--tasks", type=json.loads, default={}, help="of each pipeline, as JSON")
