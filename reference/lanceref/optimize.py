@@ -266,8 +266,9 @@ class DatasetOptimizer:
         """Bring indices up to date: rows that no segment covers are taken in.
 
         The last `num_indices_to_merge` segments (1) of each index are written anew with them; 0
-        writes a segment of its own. `retrain` lets those that learn from the rows do so again.
-        Raises CommitConflict.
+        writes a segment of its own, as for vectors does no number, unless partitions have become
+        too large or too small: then all become one segment with others. `retrain` lets indices
+        that learn from the rows do so again. Raises CommitConflict.
         """
         table = self._table
         names = None if index_names is None else frozenset(index_names)

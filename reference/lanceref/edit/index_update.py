@@ -12,7 +12,12 @@ from dataclasses import dataclass
 
 from pyroaring import BitMap
 
-from lanceref.edit.index_build import build_segment, rewrite_segments
+from lanceref.edit.index_build import (
+    build_segment,
+    indexed_field,
+    rewrite_segments,
+    training_of,
+)
 from lanceref.index.indices import Index, paths_of
 from lanceref.index.kind import Parameters
 from lanceref.index.segment import Segment
@@ -117,19 +122,25 @@ def _learnt(
 ) -> tuple[Entry, list[Entry]] | None:
     """Return the new entry of an index that keeps rows by what it has learnt.
 
-    All segments become one unless a number is given; one alone stays as it is then when there is
-    nothing new.
+    Unless a number is given, new rows become a segment of their own, or all segments are built
+    anew where the table has outgrown them.
     """
     built = [segment for segment in index.segments if segment.built]
+    path = paths_of(snapshot.manifest.schema)[index.field_id]
+    again: Parameters | None = None
     if rules.retrain or not built:
-        path, given = paths_of(snapshot.manifest.schema)[index.field_id], index.segments[0]
+        again = parameters(index.segments[0])
+    elif rules.segments is None and index.kind.resize is not None:
+        field, _ = indexed_field(snapshot.manifest.schema, path)
+        rows = [
+            training_of(snapshot, index.kind, field, held) for held in (added, snapshot.fragments)
+        ]
+        again = index.kind.resize(built, *rows)
+    if again is not None:
         fragments, name = snapshot.fragments, index.name
-        entry = build_segment(snapshot, index.kind, path, parameters(given), fragments, name)
+        entry = build_segment(snapshot, index.kind, path, again, fragments, name)
         return entry, [segment.current for segment in index.segments]
-    if rules.segments is None and len(built) == 1 and not added:
-        return None
-    count = len(built) if rules.segments is None else min(rules.segments, len(built))
-    last = built[len(built) - count :]
+    last = built[len(built) - min(rules.segments or 0, len(built)) :]
     if last:
         entry = rewrite_segments(snapshot, index, last, _with_overlaid(snapshot, last, added))
         if not _inherits(snapshot, index, last):  # L.index.segment.dataset-version

@@ -119,7 +119,9 @@ class Kind:
     what no reader has to look at, `check_rows` rows that a segment has otherwise than the table;
     `entries` returns the value and the key of every row.
     `parameters` returns what a segment was built with, where it keeps rows by what it has learnt;
-    `describe` the name and the details of a segment as lists have them, where these differ.
+    `resize` what to build anew instead of segments, rows that none has, and all rows of a table,
+    where what was learnt does not fit these; `describe` the name and the details of a segment as
+    lists have them, where these differ.
 
     Of a type whose details name another, `of_details` returns what an entry is, and `check_entry`
     reports details that name none that it can be. `json_path` leads
@@ -150,6 +152,7 @@ class Kind:
     json_path: str | None = None
     rows_of: Callable[[Training, Segment], Training] | None = None
     parameters: Callable[[Segment], Parameters] | None = None
+    resize: Callable[[Sequence[Segment], Training, Training], Parameters | None] | None = None
     describe: Callable[[Segment], tuple[str, dict[str, object]]] | None = None
     staging: Staging | None = None
     check_rows: Callable[[Segment, Training], None] | None = None

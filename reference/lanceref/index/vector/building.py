@@ -111,7 +111,10 @@ def build(
         return vectors, assign(vectors, model.centroids, model.of_vectors)
 
     with stages.stage("train_quantizer"):
-        quantizer = parameters.type.storage.train(sample, model, parameters.storage)
+        if parameters.quantizer is not None:
+            quantizer = parameters.quantizer.around(model)
+        else:
+            quantizer = parameters.type.storage.train(sample, model, parameters.storage)
     shelf = Shelf(quantizer)
     with stages.stage("shuffle", training.num_rows, "rows") as stage:
         for keyed in indexed_vectors(training, model.metric):

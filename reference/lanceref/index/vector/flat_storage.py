@@ -9,7 +9,7 @@ Clauses: L.index.vector.flat.dimension
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -137,6 +137,10 @@ class Flat:
         """Return the vectors of a partition."""
         vectors: AnyVectors = rows[COLUMN]  # type: ignore[assignment]
         return FlatRows(vectors, self.model.metric)
+
+    def around(self, model: Model) -> Flat:
+        """Return the same with other centroids."""
+        return replace(self, model=model)
 
     def joined(self, others: Sequence[Quantizer]) -> Flat:
         """Return this one: vectors are vectors."""

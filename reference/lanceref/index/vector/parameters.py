@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lanceref.index.vector.storage import Quantizer
 from lanceref.index.vector.vector_file import VectorType
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.kernels.hnsw_parameters import USUAL, GraphParameters
@@ -42,7 +43,8 @@ class VectorParameters:
     """What an index is built with; `storage` is for the storage, `graph` for graphs.
 
     `centroids` [partitions, dimension] are used as they are. `hints` go into the details.
-    `single_file` is the form of early releases, which only IVF_PQ has.
+    `single_file` is the form of early releases, which only IVF_PQ has. A `quantizer` is used as it
+    is, with other centroids.
     """
 
     type: VectorType
@@ -56,6 +58,13 @@ class VectorParameters:
     graph: GraphParameters = USUAL
     hints: Mapping[str, str] = field(default_factory=dict)
     single_file: bool = False
+    quantizer: Quantizer | None = None
+
+    @property
+    def partition_rows(self) -> int:
+        """Rows that a partition is meant to have."""
+        usual = GRAPH_PARTITION_ROWS if self.type.graphs else PARTITION_ROWS[self.type.storage.name]
+        return self.target_partition_size or usual
 
     def partitions(self, num_rows: int) -> int:
         """Return how many partitions so many rows get."""
@@ -64,8 +73,7 @@ class VectorParameters:
         if self.num_partitions is not None:
             most = num_rows // PRODUCT_ROWS if self.type.storage.name == "PQ" else num_rows
             return max(1, min(self.num_partitions, most))
-        usual = GRAPH_PARTITION_ROWS if self.type.graphs else PARTITION_ROWS[self.type.storage.name]
-        return partition_count(num_rows, self.target_partition_size or usual)
+        return partition_count(num_rows, self.partition_rows)
 
     def details(self) -> index_pb2.VectorIndexDetails:
         """Return what the details say."""
@@ -95,7 +103,8 @@ class VectorParameters:
 
     def trainable(self, num_rows: int) -> bool:
         """Return whether so many rows are enough to build over them."""
-        if self.type.storage.name != "PQ" or self.storage.get("pq_codebook") is not None:
+        learnt = self.quantizer is not None or self.storage.get("pq_codebook") is not None
+        if self.type.storage.name != "PQ" or learnt:
             return num_rows > 0
         return num_rows >= 1 << _number(self.storage, "num_bits", 8)
 

@@ -15,7 +15,7 @@ L.index.vector.pq.codebook, L.index.vector.pq.codes, L.index.vector.pq.residual
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -168,6 +168,10 @@ class Product:
         codes: Bytes = rows[COLUMN].view(np.uint8)
         columns = np.ascontiguousarray(codes.T)
         return ProductRows(columns, prepared(columns), self.quantizer, center)
+
+    def around(self, model: Model) -> Product:
+        """Return the same with other centroids."""
+        return replace(self, model=model)
 
     def joined(self, others: Sequence[Quantizer]) -> Quantizer:
         """Return this one, if all have its codewords. Raises OperationRefused."""

@@ -141,6 +141,10 @@ class Rotated:
             self.turned_centroids[partition],
         )
 
+    def around(self, model: Model) -> Rotated:
+        """Return the same with other centroids."""
+        return rotated(model, self.rotation, self.layout, packed=self.packed_signs)
+
     def joined(self, others: Sequence[Quantizer]) -> Quantizer:
         """Return one for the rows of all, if all are rotated alike. Raises OperationRefused."""
         errors = self.layout.errors

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
 import numpy as np
@@ -155,6 +155,10 @@ class Sq:
         codes = rows[COLUMN].astype(np.uint8, copy=False)
         squares = squares_of(codes[:0] if self.model.metric == "dot" else codes)
         return SqRows(codes, squares, self.model, self.bounds)
+
+    def around(self, model: Model) -> Sq:
+        """Return the same with other centroids."""
+        return replace(self, model=model)
 
     def joined(self, others: Sequence[Quantizer]) -> Sq:
         """Return one whose bounds hold those of all."""

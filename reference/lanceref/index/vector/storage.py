@@ -108,6 +108,9 @@ class Quantizer(Protocol):
     def stored(self, rows: Columns, partition: int) -> Stored:
         """Return what computes distances from the columns of one whole partition."""
 
+    def around(self, model: Model) -> Quantizer:
+        """Return the same with other centroids."""
+
     def joined(self, others: Sequence[Quantizer]) -> Quantizer:
         """Return one that can keep the rows of this one and of others. Raises OperationRefused."""
 

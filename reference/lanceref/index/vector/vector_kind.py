@@ -16,6 +16,7 @@ from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.index.vector import building
 from lanceref.index.vector.parameters import METRICS, VectorParameters
+from lanceref.index.vector.resizing import resized
 from lanceref.index.vector.single_file_index import open_index
 from lanceref.index.vector.vector_check import check
 from lanceref.index.vector.vector_file import TYPES, type_name
@@ -69,10 +70,10 @@ def details_of(segment: Segment) -> index_pb2.VectorIndexDetails:
 def parameters_of(segment: Segment) -> Parameters:
     """Return what a segment was built with, for another to be trained. Raises FormatError."""
     details = details_of(segment)
-    count, storage, graph = None, _described(details), USUAL
+    storage, graph = _described(details), USUAL
     if segment.built:
         index = open_index(segment)
-        type_, metric, count = index.head.type, index.head.model.metric, len(index.head.texts)
+        type_, metric = index.head.type, index.head.model.metric
         storage = {**index.auxiliary.quantizer.metadata(), **storage}
         graph = USUAL if index.graph_text is None else index.graph_text.usable
     else:
@@ -87,10 +88,16 @@ def parameters_of(segment: Segment) -> Parameters:
             )
     target = details.target_partition_size or None
     hints = dict(details.runtime_hints)
-    given = VectorParameters(
-        type_, metric, count, target, storage=storage, graph=graph, hints=hints
-    )
+    given = VectorParameters(type_, metric, None, target, storage=storage, graph=graph, hints=hints)
     return {"vector": given}
+
+
+def resize(segments: Sequence[Segment], added: Training, table: Training) -> Parameters | None:
+    """Return what to build anew where partitions are to be split or given up, None: where not."""
+    given = parameters_of(segments[0])["vector"]
+    assert isinstance(given, VectorParameters)
+    found = resized([open_index(one) for one in segments], added, table, given)
+    return None if found is None else {"vector": found}
 
 
 def _described(details: index_pb2.VectorIndexDetails) -> dict[str, object]:
@@ -150,5 +157,6 @@ VECTOR = Kind(
     check=_check,
     check_rows=check_rows,
     parameters=parameters_of,
+    resize=resize,
     describe=describe,
 )
