@@ -144,7 +144,8 @@ class _Router:
         truth = self._ask(path, Among((pa.scalar(True),)), negated=False)
         if truth is None or pa.scalar(True) not in values:
             return truth
-        return Every((truth,), complete=False)
+        denied = self._ask(path, Among((pa.scalar(True),)), negated=True)
+        return Every((truth,) if denied is None else (denied, truth), denied is not None)
 
     def _is(self, tree: exp.Is, negated: bool) -> Plan | None:
         column = self._column(tree.this)

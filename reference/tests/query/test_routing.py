@@ -55,7 +55,7 @@ ROUTED = {
     "b": "[b = true]@b_idx(Bitmap)",
     "not b": "NOT([b = true]@b_idx(Bitmap))",
     "b != false": "[b = true]@b_idx(Bitmap)",
-    "b not in (true, false)": "[b = true]@b_idx(Bitmap)",
+    "b not in (true, false)": "AND(NOT([b = true]@b_idx(Bitmap)),[b = true]@b_idx(Bitmap))",
     "b is true": "[b = true]@b_idx(Bitmap)",
     "s like 'abc'": "[s = abc]@s_idx(BTree)",
     "s not like 'abc'": "NOT([s = abc]@s_idx(BTree))",
