@@ -177,7 +177,10 @@ class Branches:
         return [(name, every[name]) for name in _by_number(numbers, order)]
 
     def delete(self, branch: str) -> None:
-        """Delete a branch and its table. Raises NotFound, RefRefused where others need it."""
+        """Delete a branch and its table. Raises NotFound, RefRefused where others need it.
+
+        Its folder stays as long as others lie below it, and goes with the last of these.
+        """
         check_branch_name(branch)
         every = self.list()
         self._existing(branch)
@@ -200,12 +203,15 @@ class Branches:
                 "can not delete"
             )
         self._store.delete(branch_path(branch))
-        own = f"{TREE}/{branch}/"
-        others = [f"{TREE}/{name}/" for name in every if name.startswith(f"{branch}/")]
-        for entry in list(self._store.walk(own)):
-            if not entry.path.startswith(tuple(others)):
+        others = [f"{name}/" for name in every if name != branch]
+        parts = branch.split("/")
+        folders = ["/".join(parts[:count]) + "/" for count in range(1, len(parts) + 1)]
+        unused = (one for one in folders if not any(name.startswith(one) for name in others))
+        own = next(unused, None)
+        if own is not None:
+            for entry in list(self._store.walk(f"{TREE}/{own}")):
                 self._store.delete(entry.path)
-        self._store.prune(own)
+            self._store.prune(f"{TREE}/{own}")
 
     def replace_metadata(self, branch: str, metadata: Mapping[str, str]) -> None:
         """Put other metadata in place of a branch's. Raises NotFound."""

@@ -85,7 +85,7 @@ def test_a_branch_of_a_branch_remembers_both(table):
 
 
 def test_a_branch_is_deleted_with_its_table(table, tmp_path):
-    """Not before those that began in it, and not with those whose names only begin alike."""
+    """Not before those that began in it; files stay until no other branch lies below."""
     table.create_branch("dev", 1)
     table.create_branch("dev/x", 2)
     table.create_branch("child", ("dev", None))
@@ -96,9 +96,13 @@ def test_a_branch_is_deleted_with_its_table(table, tmp_path):
 
     assert ["dev/x"] == list(table.branches.list())
     assert [0, 1, 2, 3] == _rows(table.checkout_version(("dev/x", None)))
-    assert ["x"] == [one.name for one in (tmp_path / "t" / "tree" / "dev").iterdir()]
     with pytest.raises(NotFound):
         table.branches.delete("dev")
+    folder = tmp_path / "t" / "tree"
+    assert (folder / "dev" / "_versions").exists()
+    assert not (folder / "child").exists()
+    table.branches.delete("dev/x")
+    assert [] == list(folder.iterdir())
 
 
 def test_a_branch_that_cannot_be_is_refused(table):

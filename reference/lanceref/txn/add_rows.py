@@ -8,14 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from lanceref.errors import AppendRefused
+from lanceref.file.versions import V0_1
 from lanceref.proto import table_pb2
-from lanceref.txn.making import Making
+from lanceref.txn.making import Making, storage_version_of
 from lanceref.txn.row_lineage import identify, set_born
 
 
 def append(making: Making) -> None:
-    """Add the fragments of an Append."""
-    _add(making, making.transaction.append.fragments)
+    """Add the fragments of an Append. Raises AppendRefused for files of 0.1 without all fields."""
+    given = making.transaction.append.fragments
+    if storage_version_of(making.message) == V0_1:
+        for fragment in given:
+            missing = making.field_ids.difference(*(file.fields for file in fragment.files))
+            if missing:
+                raise AppendRefused(
+                    f"a 0.1 file holds every field, but {sorted(missing)} are missing"
+                )
+    _add(making, given)
 
 
 def overwrite(making: Making) -> None:

@@ -20,7 +20,7 @@ from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.txn.touched import (
     bitmaps_of,
-    config_keys,
+    config_names,
     field_columns,
     fragments_of,
     indexed_fields,
@@ -28,6 +28,7 @@ from lanceref.txn.touched import (
     moves_fields,
     names_of_bases,
     removed_fragments,
+    settings_meet,
 )
 
 
@@ -94,21 +95,21 @@ def _overwrite(ours: Transaction, theirs: Transaction) -> Verdict:
         return RETRY  # L.txn.conflict.overwrite
     if other == "update_mem_wal_state":
         return NEVER
-    keys = {("config", None, key) for key in ours.overwrite.config_upsert_values}
-    if other == "update_config" and keys & config_keys(theirs.update_config):
+    keys = set(ours.overwrite.config_upsert_values)
+    if other == "update_config" and keys & config_names(theirs.update_config):
         return RETRY
     return STANDS
 
 
 def _settings(ours: Transaction, theirs: Transaction) -> Verdict:
-    """Two updates of settings meet in a key or a base; one of schema metadata meets a Merge."""
+    """Two updates meet in a setting or a base; one of schema metadata meets a Merge."""
     own, other = operation_of(ours), operation_of(theirs)
     if own == other == "update_bases":
         both = names_of_bases(ours.update_bases) & names_of_bases(theirs.update_bases)
         return NEVER if both else STANDS
     if own == other == "update_config":
-        both_keys = config_keys(ours.update_config) & config_keys(theirs.update_config)
-        return NEVER if both_keys else STANDS  # L.txn.conflict.settings
+        meet = settings_meet(ours.update_config, theirs.update_config)
+        return NEVER if meet else STANDS  # L.txn.conflict.settings
     merges = "merge" in (own, other)
     return RETRY if merges and (_sets_schema(ours) or _sets_schema(theirs)) else STANDS
 
@@ -117,8 +118,8 @@ def _sets_schema(transaction: Transaction) -> bool:
     """Whether it edits metadata of the schema or of a field, be it that nothing is left of it."""
     edit = transaction.update_config
     updates = [edit.schema_metadata_updates, *edit.field_metadata_updates.values()]
-    parts = {part for part, _, _ in config_keys(edit)}
-    return not parts.isdisjoint(("schema", "field")) or any(one.replace for one in updates)
+    early = edit.schema_metadata or any(one.metadata for one in edit.field_metadata.values())
+    return bool(early) or any(one.replace or one.update_entries for one in updates)
 
 
 def _mem_wal(own: str, other: str) -> Verdict:

@@ -13,9 +13,6 @@ from lanceref.cursor import Cursor
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.roaring import parse_bitmap
 
-ConfigKey = tuple[str, int | None, str]
-"""Map, field id for field metadata, key."""
-
 
 def fragments_of(transaction: Transaction) -> BitMap:
     """Return the ids of fragments that are updated, removed or rewritten."""
@@ -112,22 +109,42 @@ def names_of_bases(update: Transaction.UpdateBases) -> set[str]:
     return names | {f"path {one.path}" for one in update.new_bases}
 
 
-def config_keys(update: Transaction.UpdateConfig) -> set[ConfigKey]:
-    """Return the keys that are edited; of a map that is replaced, those that are set."""
-    keys: set[ConfigKey] = set()
-    maps = (("config", "config_updates"), ("table", "table_metadata_updates"))
-    for part, name in (*maps, ("schema", "schema_metadata_updates")):
-        if update.HasField(name):
-            keys |= _edited(part, None, getattr(update, name))
-    for number, edit in update.field_metadata_updates.items():
-        keys |= _edited("field", number, edit)
-    for part, upserts in (("config", update.upsert_values), ("schema", update.schema_metadata)):
-        keys |= {(part, None, key) for key in upserts}
-    keys |= {("config", None, key) for key in update.delete_keys}
-    for number, held in update.field_metadata.items():
-        keys |= {("field", number, key) for key in held.metadata}
-    return keys
+def settings_meet(ours: Transaction.UpdateConfig, theirs: Transaction.UpdateConfig) -> bool:
+    """Return whether two updates edit what only one of them may.
+
+    Of the configuration that is a key that one sets and the other names; of the table's metadata a
+    key that both name, or all where one replaces it; of the metadata of the schema or of one field
+    whatever it is.
+    """
+    own, other = config_names(ours), config_names(theirs)
+    if own & other & (_config_set(ours) | _config_set(theirs)):
+        return True
+    if ours.HasField("table_metadata_updates") and theirs.HasField("table_metadata_updates"):
+        mine, others = ours.table_metadata_updates, theirs.table_metadata_updates
+        if mine.replace or others.replace or _named(mine) & _named(others):
+            return True
+    return (_edits_schema(ours) and _edits_schema(theirs)) or bool(
+        _edited_fields(ours) & _edited_fields(theirs)
+    )
 
 
-def _edited(part: str, number: int | None, edit: Transaction.UpdateMap) -> set[ConfigKey]:
-    return {(part, number, entry.key) for entry in edit.update_entries}
+def config_names(update: Transaction.UpdateConfig) -> set[str]:
+    """Return the keys of the configuration that are set or deleted."""
+    return _named(update.config_updates) | set(update.upsert_values) | set(update.delete_keys)
+
+
+def _config_set(update: Transaction.UpdateConfig) -> set[str]:
+    entries = update.config_updates.update_entries
+    return {one.key for one in entries if one.HasField("value")} | set(update.upsert_values)
+
+
+def _named(edit: Transaction.UpdateMap) -> set[str]:
+    return {entry.key for entry in edit.update_entries}
+
+
+def _edits_schema(update: Transaction.UpdateConfig) -> bool:
+    return update.HasField("schema_metadata_updates") or bool(update.schema_metadata)
+
+
+def _edited_fields(update: Transaction.UpdateConfig) -> set[int]:
+    return {*update.field_metadata_updates, *update.field_metadata}

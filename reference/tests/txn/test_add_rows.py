@@ -1,11 +1,16 @@
 """Append and Overwrite."""
 
+import lanceref
 import pyarrow as pa
+import pytest
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V2_1
 
 from tests.table import manifests
 from tests.txn import versions
+
+
+ROWS = pa.table({"k": [1, 2]})
 
 
 def test_an_append_gives_ids():
@@ -32,3 +37,23 @@ def test_an_overwrite_replaces_rows_schema_and_indices():
     assert [2] == versions.ids(made)
     assert ("2.1", schema, ()) == (made.storage_version, made.schema, made.indices)
     assert {"k": "1", "l": "2"} == dict(made.message.config)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", ["0.1", "2.0"])
+def test_an_append_over_a_new_column(tmp_path, version):
+    """Files of 0.1 lack it, which none may; those of 2.0 may."""
+    import lance
+
+    said = []
+    for library in (lance, lanceref):
+        path = str(tmp_path / library.__name__)
+        read = library.write_dataset(ROWS, path, data_storage_version=version)
+        library.dataset(path).add_columns({"n": "k + 1"})
+        try:
+            library.write_dataset(ROWS, read, mode="append")
+        except OSError:
+            said.append("refused")
+        else:
+            said.append(library.dataset(path).to_table()["n"].to_pylist())
+    assert [["refused"] * 2, [[2, 3, None, None]] * 2][version == "2.0"] == said

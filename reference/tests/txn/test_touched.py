@@ -5,10 +5,10 @@ from lanceref.errors import FormatError
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.txn.touched import (
     bitmaps_of,
-    config_keys,
     field_columns,
     fragments_of,
     removed_fragments,
+    settings_meet,
 )
 from pyroaring import BitMap
 
@@ -46,26 +46,56 @@ def test_columns_are_pairs_of_fragment_and_field():
     assert {(3, 1)} == field_columns(versions.transaction(update=updated))
 
 
-def test_keys_are_apart_by_map_and_field():
-    """Old forms of the message count too."""
-    edit = {"update_entries": [{"key": "k"}]}
-    given = pb.Transaction.UpdateConfig(
-        config_updates=edit,
-        schema_metadata_updates=edit,
-        field_metadata_updates={4: edit},
-        upsert_values={"u": "1"},
-        delete_keys=["d"],
-        field_metadata={2: {"metadata": {"m": "1"}}},
-    )
+BOTH = [
+    ({"config_updates": [("k", "1")]}, {"config_updates": [("k", "2")]}, True),
+    ({"config_updates": [("k", "1")]}, {"config_updates": [("k", None)]}, True),
+    ({"config_updates": [("k", None)]}, {"config_updates": [("k", None)]}, False),
+    ({"config_updates": [("k", "1")]}, {"config_updates": [("m", "1")]}, False),
+    ({"config_updates": [("k", "1")]}, {"upsert_values": {"k": "2"}}, True),
+    ({"delete_keys": ["k"]}, {"config_updates": [("k", "1")]}, True),
+    ({"table_metadata_updates": [("k", "1")]}, {"table_metadata_updates": [("k", None)]}, True),
+    ({"table_metadata_updates": [("k", None)]}, {"table_metadata_updates": [("k", None)]}, True),
+    ({"table_metadata_updates": [("k", "1")]}, {"table_metadata_updates": [("m", "1")]}, False),
+    ({"table_metadata_updates": "all"}, {"table_metadata_updates": [("m", "1")]}, True),
+    ({"table_metadata_updates": "all"}, {"config_updates": [("m", "1")]}, False),
+    ({"schema_metadata_updates": [("k", "1")]}, {"schema_metadata_updates": [("m", "1")]}, True),
+    ({"schema_metadata_updates": []}, {"schema_metadata": {"m": "1"}}, True),
+    ({"schema_metadata": {"m": "1"}}, {"config_updates": [("m", "1")]}, False),
+    ({"field_metadata": {1: "k"}}, {"field_metadata_updates": {1: "m"}}, True),
+    ({"field_metadata_updates": {1: "k"}}, {"field_metadata_updates": {2: "k"}}, False),
+    ({}, {}, False),
+]
+"""Two updates, and whether only one of them may stand."""
 
-    assert {
-        ("config", None, "k"),
-        ("config", None, "u"),
-        ("config", None, "d"),
-        ("schema", None, "k"),
-        ("field", 4, "k"),
-        ("field", 2, "m"),
-    } == config_keys(given)
+
+@pytest.mark.parametrize(("ours", "theirs", "meet"), BOTH)
+def test_settings_meet(ours, theirs, meet):
+    """By the key of the configuration and of the table; the schema and a field as a whole."""
+    first, second = _update(ours), _update(theirs)
+
+    assert meet is settings_meet(first, second)
+    assert meet is settings_meet(second, first)
+
+
+def _update(given):
+    """Return an update of settings: maps by their entries, "all" replaces one by nothing."""
+    made = pb.Transaction.UpdateConfig()
+    for name, value in given.items():
+        if name == "delete_keys":
+            made.delete_keys.extend(value)
+        elif name in ("upsert_values", "schema_metadata"):
+            getattr(made, name).update(value)
+        elif name == "field_metadata":
+            for number, key in value.items():
+                made.field_metadata[number].metadata[key] = "1"
+        elif name == "field_metadata_updates":
+            for number, key in value.items():
+                made.field_metadata_updates[number].update_entries.add(key=key, value="1")
+        else:
+            getattr(made, name).replace = value == "all"
+            for key, text in () if value == "all" else value:
+                getattr(made, name).update_entries.add(key=key, value=text)
+    return made
 
 
 def test_a_bitmap_of_an_index_is_checked():

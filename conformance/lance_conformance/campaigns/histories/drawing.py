@@ -114,7 +114,7 @@ def next_line(random: Random, root: Path, script: Script) -> Line:
     while found:
         view = random.choice(found)
         if random.random() < PAST:
-            view = view.at(random.choice(view.versions))
+            view = view.at(random.choice(view.versions_to_write))
         (rule,) = random.choices(list(script.rules), list(script.rules.values()))
         text = rule(random, view)
         if text is not None:

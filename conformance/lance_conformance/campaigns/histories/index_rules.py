@@ -63,9 +63,12 @@ MERGED = ("'BTREE'", "'BITMAP'", "'ZONEMAP'", "'INVERTED'")
 
 
 def create_index(random: Random, view: View) -> str | None:
-    """An index over all rows, or over none yet; one of the same name is replaced."""
+    """An index over all rows, or over none yet; one of the same name is replaced.
+
+    Of an old version, not of what the newest has no more (D.txn.index-of-no-field).
+    """
     found = _column_and_kind(random, view)
-    if found is None:
+    if found is None or not view.is_kept(found[0]):
         return None
     column, kind = found
     given = [repr(column), kind]

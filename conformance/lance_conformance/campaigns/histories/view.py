@@ -41,6 +41,15 @@ class View:
         return [one["version"] for one in self.found.version_refs()]
 
     @property
+    def versions_to_write(self) -> list[int]:
+        """Those behind which no version is gone: commits over others are lost on the oracle.
+
+        D.txn.gone-versions.
+        """
+        found = sorted(self.versions, reverse=True)
+        return [one for place, one in enumerate(found) if one == found[0] - place]
+
+    @property
     def has_detached(self) -> bool:
         """Whether it has a version that is on no line."""
         return any(Path(self.found.uri, "_versions").glob("d*"))
@@ -75,6 +84,12 @@ class View:
     def has_moved_rows(self) -> bool:
         """Whether a compaction left indices as they were and said where the rows went."""
         return any(one.name == REUSE_INDEX for one in self.found._snapshot.manifest.indices)
+
+    def is_kept(self, path: str) -> bool:
+        """Whether the newest version of the table has the same column."""
+        newest = lanceref.dataset(self.found.uri)
+        same = newest.lance_schema.field(path), self.found.lance_schema.field(path)
+        return same[0] is not None and same[0].id() == same[1].id()
 
     def type_of(self, path: str) -> pa.DataType:
         """Return the type of a column, `a.b` for a part of one."""
