@@ -9,7 +9,6 @@ from lanceref.file.versions import V2_1
 from tests.table import manifests
 from tests.txn import versions
 
-
 ROWS = pa.table({"k": [1, 2]})
 
 
