@@ -28,7 +28,8 @@ def assemble(field: Field, leaves: Sequence[Nested], place: Place) -> pa.Array:
 def _node(field: Field, leaves: Sequence[Nested], depth: int, place: Place) -> pa.Array:
     step = leaf_paths(field)[0][0]
     if step.step is Step.LEAF:
-        return leaves[0].leaf
+        leaf = leaves[0].leaf  # what is empty, but not at the start, Arrow cannot join
+        return leaf if len(leaf) else pa.nulls(0, leaf.type)
     layer = _shared([leaf.layers[depth] for leaf in leaves], field, place)
     children, at = [], 0
     for child in field.children:

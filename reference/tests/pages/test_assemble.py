@@ -41,6 +41,16 @@ def test_a_leaf_is_its_own_array():
     assert leaf is assemble(field_of(pa.int64()), [Nested((), leaf)], PLACE)
 
 
+def test_what_is_empty_begins_at_the_start():
+    """Arrow cannot join lists whose items begin behind the end of no buffer."""
+    layer = Layer(2, None, np.array([0, 0, 0]))
+    leaf = pa.array([1, 2, 3]).slice(3, 0)
+    found = assemble(field_of(pa.list_(pa.int64())), [Nested((layer,), leaf)], PLACE)
+
+    assert [[], []] == found.to_pylist()
+    assert 0 == found.values.offset
+
+
 @pytest.mark.parametrize("type_", [pa.list_(POINT), pa.large_list(POINT)])
 def test_lists_take_the_offsets_of_their_leaves(type_):
     """32 or 64 bits, as the type asks."""
