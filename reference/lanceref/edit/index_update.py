@@ -139,6 +139,8 @@ def _learnt(
     if again is not None:
         fragments, name = snapshot.fragments, index.name
         entry = build_segment(snapshot, index.kind, path, again, fragments, name)
+        if built and not rules.retrain and _inherits(snapshot, index, built):
+            entry.dataset_version = min(one.entry.dataset_version for one in built)
         return entry, [segment.current for segment in index.segments]
     last = built[len(built) - min(rules.segments or 0, len(built)) :]
     if last:

@@ -191,14 +191,17 @@ def _meets_overlay(ours: Transaction, theirs: Transaction) -> bool:
 
 
 def _over_project(ours: Transaction, theirs: Transaction) -> Verdict:
-    """New values may be nulls, which the Project may forbid; a replaced column may be gone."""
+    """New values may be nulls, which the Project may forbid; a column written may be gone."""
     own = operation_of(ours)
     if own in ("delete", "rewrite"):
         return STANDS
-    if not _keeps_nulls(theirs) or moves_fields(ours):
+    if not _keeps_nulls(theirs):
         return RETRY
+    kept = {one.id for one in theirs.project.schema}
+    if own == "update":
+        return STANDS if kept.issuperset(ours.update.fields_modified) else RETRY
     replaced = {field for _, field in field_columns(ours)} if own == "data_replacement" else set()
-    return STANDS if replaced.issubset(one.id for one in theirs.project.schema) else NEVER
+    return STANDS if kept.issuperset(replaced) else NEVER
 
 
 def _keeps_nulls(transaction: Transaction) -> bool:

@@ -121,8 +121,11 @@ def test_metadata_of_the_schema_that_is_taken_away_meets_a_merge(edit, letter, f
 NULLABLE = {
     "MeN": {"merge": {"preserves_nullability": True}},
     "PrN": {"project": {"preserves_nullability": True, "schema": versions.FIELDS[:2]}},
+    "C0a": {
+        "update": {"updated_fragments": _fragments(0), "fields_modified": [1], "update_mode": 1}
+    },
 }
-"""Operations after which every column may be null that might be before."""
+"""Operations after which every column may be null that might be before, and one on what stays."""
 
 
 @pytest.mark.parametrize(
@@ -132,6 +135,7 @@ NULLABLE = {
         *(("MeN", name, letter) for name, letter in (("Ap", "."), ("U0", "R"), ("R0c", "R"))),
         *(("PrN", name, ".") for name in ("Ap", "U0", "R0b", "D0", "Ix")),
         ("PrN", "C0c", "R"),
+        ("PrN", "C0a", "."),
         ("PrN", "R0c", "X"),
         *((name, "MeN", "R") for name in ("Ap", "U0", "D0", "R0c")),
         ("PrN", "PrN", "R"),

@@ -71,6 +71,7 @@ def test_the_last_of_the_largest_stays(tmp_path):
     assert PLACES[2:3].tolist() == opened(dataset).head.model.centroids.tolist()
     dataset.optimize.optimize_indices()
     assert [[34]] == sizes(dataset)
+    assert [1] == [one.dataset_version for one in dataset._snapshot.manifest.indices]
 
 
 def test_large_partitions_are_split(tmp_path):
