@@ -84,7 +84,9 @@ FLOORS: dict[str, int] = {
     **dict.fromkeys(("evolution", "reading", "udf", "scan_arguments", "scanner_builder"), 7),
     **dict.fromkeys(("stats", "sql", "delta", "session", "sampler", "util", "bitmap"), 7),
     **dict.fromkeys(("_dataset", "dataset_files", "debug", "lance", "merge_explained"), 7),
-    **dict.fromkeys(("clusters", "self_search", "hamming", "search_filter", "lsm_planner"), 7),
+    **dict.fromkeys(
+        ("clusters", "self_search", "hamming", "duplicate_pairs", "search_filter", "lsm_planner"), 7
+    ),
     **dict.fromkeys(("arrow", "bfloat16", "bfloat16_frames", "images", "signatures"), 7),
     **dict.fromkeys(
         ("indexing", "index_listing", "index_request", "full_text_request", "full_text_scanner"), 7

@@ -12,21 +12,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-_HAMMING = frozenset(
-    {
-        "get_ivf_partition_info",
-        "hamming_clustering_for_ivf_partition",
-        "hamming_clustering_for_range",
-        "hamming_clustering_for_sample",
-    }
-)
-"""Names that stand here too, and need what tables of vectors do not."""
+_HOMES = {
+    "find_duplicate_pairs": "lanceref.duplicate_pairs",
+    "find_duplicate_pairs_in_partition": "lanceref.duplicate_pairs",
+    "get_ivf_partition_info": "lanceref.hamming",
+    "hamming_clustering_for_ivf_partition": "lanceref.hamming",
+    "hamming_clustering_for_range": "lanceref.hamming",
+    "hamming_clustering_for_sample": "lanceref.hamming",
+}
+"""Modules of names that stand here too, and need what tables of vectors do not."""
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HAMMING:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("lanceref.hamming"), name)
+    return getattr(importlib.import_module(_HOMES[name]), name)
 
 
 def vec_to_table(

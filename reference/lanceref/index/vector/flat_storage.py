@@ -92,6 +92,15 @@ class FlatRows:
             return self.vectors
         return self.vectors.astype(np.float32) * np.float32(0.5**0.5)
 
+    @property
+    def code_bytes(self) -> int:
+        """Return the bytes of a vector."""
+        return int(self.vectors.shape[1]) * self.vectors.itemsize
+
+    def decoded(self, rows: Chosen) -> AnyVectors:
+        """Return vectors."""
+        return self.vectors[rows]
+
 
 @dataclass(frozen=True, slots=True)
 class Flat:

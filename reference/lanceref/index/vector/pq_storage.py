@@ -93,6 +93,17 @@ class ProductRows:
         """Return what the codes stand for: residuals, where codes are of these."""
         return self.quantizer.decode(codes_in(self.columns, self.quantizer.num_bits))
 
+    @property
+    def code_bytes(self) -> int:
+        """Return the bytes of the codes."""
+        return len(self.columns)
+
+    def decoded(self, rows: Chosen) -> AnyVectors:
+        """Return what codes stand for, with the centroid."""
+        codes = codes_in(self.columns[:, rows], self.quantizer.num_bits)
+        words = self.quantizer.decode(codes).astype(np.float64)
+        return words if self.center is None else words + self.center
+
 
 @dataclass(frozen=True, slots=True)
 class Product:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.index.vector.storage import Columns, Mode, Score
+from lanceref.index.vector.storage import Chosen, Columns, Mode, Score
 from lanceref.kernels.bounded import Errors, nearest
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances
 from lanceref.kernels.rabitq_blocks import block_bytes, codes_in, width_of
@@ -205,13 +205,32 @@ class RotatedRows:
 
     def points(self) -> AnyVectors:
         """Return what the codes stand for, rotated."""
-        bits, codes = self.layout.extra_bits, self.codes
-        up = signs_in(self.signs.columns)
-        w = halves(up, np.zeros(up.shape, np.uint8) if codes is None else codes, bits)
-        scale = self.more.scale if bits else self.plain.scale
-        share = -1 if self.metric == "dot" else -0.5
-        found: Floats = self.turned + w * (scale * np.float32(share))[:, None]
+        w, scale = self._directions(slice(None))
+        found: Floats = self.turned + w * scale[:, None]
         return found
+
+    @property
+    def code_bytes(self) -> int:
+        """Return the bytes of codes, each by itself, or of signs, and of two or three numbers."""
+        dim, bits = self.layout.dim, self.layout.num_bits
+        codes = dim // 8 if bits == 1 else dim * -(-bits // 8)
+        return codes + 8 * (2 if self.metric == "l2" else 3)
+
+    def decoded(self, rows: Chosen) -> AnyVectors:
+        """Return what codes stand for, rotated."""
+        w, scale = self._directions(rows)
+        return self.turned + w.astype(np.float64) * scale[:, None]
+
+    def _directions(self, rows: Chosen) -> tuple[Floats, Floats]:
+        """Return w [m, d] of rows, and how long it is in what they stand for [m]."""
+        bits, codes = self.layout.extra_bits, self.codes
+        up = signs_in(self.signs.columns[:, rows])
+        w = halves(up, np.zeros(up.shape, np.uint8) if codes is None else codes[rows], bits)
+        scale = (self.more.scale if bits else self.plain.scale)[rows]
+        share = -1 if self.metric == "dot" else -0.5
+        if self.layout.residual:  # whose scale goes with w of length 1
+            share *= 2 / self.layout.dim**0.5
+        return w, scale * np.float32(share)
 
 
 def rotated_rows(

@@ -108,6 +108,15 @@ class SqRows:
             points += np.float32(self.bounds.start)
         return points
 
+    @property
+    def code_bytes(self) -> int:
+        """Return the number of bytes, with those of their sum and squared length."""
+        return int(self.codes.shape[1]) + 8 * (1 if self.model.metric == "dot" else 2)
+
+    def decoded(self, rows: Chosen) -> AnyVectors:
+        """Return the numbers that bytes stand for."""
+        return self.bounds.start + self.codes[rows] * np.float64(self.bounds.step)
+
 
 @dataclass(frozen=True, slots=True)
 class Sq:

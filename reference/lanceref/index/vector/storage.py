@@ -63,6 +63,16 @@ class Stored(Protocol):
     def points(self) -> AnyVectors:
         """Return vectors [n, d] whose distances by `Model.of_vectors` are those between rows."""
 
+    def decoded(self, rows: Chosen) -> AnyVectors:
+        """Return what rows stand for: vectors [m, d], in float64 where they are computed.
+
+        They may all be turned alike, which changes no distance.
+        """
+
+    @property
+    def code_bytes(self) -> int:
+        """Bytes of what readers keep of a row to compare it with others: codes and numbers."""
+
 
 @runtime_checkable
 class Bounded(Protocol):

@@ -26,6 +26,8 @@ def test_vectors_are_kept():
     points = stored.points()
     assert MODEL.of_vectors == "l2"
     np.testing.assert_allclose(0.2, ((points[0] - points[1]) ** 2).sum(), atol=1e-6)
+    np.testing.assert_array_equal(vectors[[1]], stored.decoded(np.array([1])))
+    assert 8 == stored.code_bytes
 
 
 @pytest.mark.parametrize("given", [{}, {"dim": 3}, {"dim": "2"}, {"dim": None}])

@@ -70,6 +70,8 @@ def test_distances_are_from_what_codes_stand_for(metric):
     np.testing.assert_array_equal(score(np.array([2, 0])), score(slice(None))[[2, 0]])
     apart = distances(stored.points(), stored.points(), of_vectors)
     np.testing.assert_array_equal(apart, distances(vectors, vectors, of_vectors))
+    np.testing.assert_array_equal(stored.decoded(np.array([2, 0])), vectors[[2, 0]])
+    assert 1 == stored.code_bytes
 
 
 @pytest.mark.parametrize("transposed", [True, False])

@@ -60,6 +60,26 @@ def test_worked_distances():
         1 + 4 + 1 + 16 + 9 + 16 + 25 + 36
     ]
     np.testing.assert_array_equal(stored.points(), vectors)
+    assert 1 + 16 == stored.code_bytes
+
+
+@pytest.mark.parametrize("metric", ["l2", "dot"])
+@pytest.mark.parametrize(
+    "layout", [Layout(8, 1), Layout(8, 1, residual=True, errors=False), Layout(8, 5), Layout(8, 9)]
+)
+def test_what_codes_stand_for(layout, metric):
+    """Of a vector with components of one size, itself, by both estimators; some rows or all."""
+    center = np.arange(8, dtype=np.float32)
+    residuals = np.array([[2, -2, 2, -2, 2, 2, 2, 2], [0.5] * 8, [-1] * 8], np.float32)
+    squares = np.einsum("ij,ij->i", residuals, residuals)
+    rows = encode(layout, residuals, np.tile(center, (3, 1)), squares, metric)
+    stored = rotated_rows(layout, rows, metric, PLAIN, center, center)
+    found = stored.decoded(np.array([2, 0]))
+    assert np.float64 == found.dtype
+    np.testing.assert_allclose(found, center + residuals[[2, 0]], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(stored.decoded(slice(None)), stored.points(), rtol=1e-6, atol=1e-6)
+    numbers = {"l2": 16, "dot": 24}[metric]
+    assert {1: 1, 5: 8, 9: 16}[layout.num_bits] + numbers == stored.code_bytes
 
 
 def test_codes_that_follow_each_other():

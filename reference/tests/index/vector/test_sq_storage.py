@@ -65,6 +65,16 @@ def test_distances_between_rows(metric):
     np.testing.assert_array_equal(near(slice(None))[5:7], near(np.array([5, 6])))
 
 
+def test_what_bytes_stand_for():
+    """The first of 255 steps is the lower bound, the last the upper one."""
+    sq = quantizer(bounds=(-1, 50))
+    vectors = np.array([[-9, -1, -0.79, -0.7, 0, 49.9, 50, 99]], np.float32)
+    stored = sq.stored(sq.encode(vectors, np.zeros(1, np.int64)), 0)
+    expected = [[-1, -1, -0.8, -0.8, 0, 49.8, 50, 50]]
+    np.testing.assert_allclose(stored.decoded(slice(None)), expected, atol=1e-6)
+    assert 8 + 16 == stored.code_bytes
+
+
 @pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 def test_what_is_built_is_found(tmp_path, dtype, metric):
