@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from datetime import datetime
+from typing import TypedDict
 
 from lanceref.opened import OpenTable
 from lanceref.operation import Transaction
@@ -19,6 +20,14 @@ from lanceref.txn.commit import transaction_of
 from lanceref.txn.making import Staged
 
 
+class Version(TypedDict):
+    """A version: its number, when it was made in local time without zone, and numbers as text."""
+
+    version: int
+    timestamp: datetime
+    metadata: dict[str, str]
+
+
 class History(OpenTable):
     """The versions of a dataset."""
 
@@ -27,12 +36,12 @@ class History(OpenTable):
         """The latest version there is now."""
         return list_versions(self._snapshot.store, self._snapshot.ctx)[-1].version
 
-    def versions(self) -> list[dict[str, object]]:
-        """Return every version, oldest first: number, local time without zone, summary."""
+    def versions(self) -> list[Version]:
+        """Return every version, oldest first."""
         return [_described(manifest) for manifest in self._manifests()]
 
-    def get_version(self) -> dict[str, object]:
-        """Return the version that is open: number, local time without zone, summary."""
+    def get_version(self) -> Version:
+        """Return the version that is open."""
         return _described(self._snapshot.manifest)
 
     def version_refs(self) -> list[dict[str, int]]:
@@ -93,7 +102,7 @@ class History(OpenTable):
         return None if message is None else from_message(message)
 
 
-def _described(manifest: Manifest) -> dict[str, object]:
+def _described(manifest: Manifest) -> Version:
     return {
         "version": manifest.version,
         "timestamp": manifest.timestamp,

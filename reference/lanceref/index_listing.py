@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import TypedDict
 from uuid import UUID
 
 import numpy as np
@@ -37,10 +38,22 @@ EARLY_VECTORS = "index.idx"
 """File of an index over vectors, by which one without details is known."""
 
 
+class IndexInformation(TypedDict):
+    """One segment as `list_indices` has it; `version` is that of the table it was made for."""
+
+    name: str
+    type: str
+    uuid: str
+    fields: list[str]
+    version: int
+    fragment_ids: Bitmap
+    base_id: int | None
+
+
 class IndexListing(OpenTable):
     """What a dataset says of its indices."""
 
-    def list_indices(self) -> list[dict[str, object]]:
+    def list_indices(self) -> list[IndexInformation]:
         """Return every segment: name, type, uuid, fields, version, fragments."""
         warnings.warn(
             "list_indices is deprecated. Use describe_indices instead.",

@@ -27,6 +27,7 @@ from lanceref.index.indices import indexed_path, type_name
 from lanceref.index.kind import Kind
 from lanceref.index.stages import Stages
 from lanceref.index_request import BY_KEYWORD, VECTOR_DETAILS, index_request, segment_uuid
+from lanceref.indices import SupportedDistributedIndices
 from lanceref.opened import OpenTable
 from lanceref.progress import IndexProgress, stages_for
 from lanceref.proto import table_pb2
@@ -43,10 +44,6 @@ if TYPE_CHECKING:
     from lanceref.operation import Index
 
 Entries = Sequence[table_pb2.IndexMetadata]
-
-MERGED = ("BTREE", "INVERTED", "IVF_FLAT", "IVF_PQ", "IVF_SQ", "VECTOR")
-"""Types whose metadata may be asked to be merged; only a full-text index has any."""
-
 
 WITH_UUID = ("INVERTED", "BITMAP")
 """Types whose uncommitted segments may be given an id."""
@@ -280,9 +277,10 @@ class Indexing(OpenTable):
 
         Raises NotImplementedError, ValueError for another type, OperationRefused without parts.
         """
-        if index_type.upper() not in MERGED:
+        if index_type.upper() not in SupportedDistributedIndices.__members__:
             raise NotImplementedError(
-                f"Only {', '.join(MERGED)} are supported, received {index_type}"
+                f"Only {', '.join(SupportedDistributedIndices)} are supported, received "
+                f"{index_type}"
             )
         segment_uuid(index_uuid)
         from lanceref.index.kinds import BY_NAME  # who builds in one go needs no other types

@@ -57,6 +57,17 @@ class IndexFileVersion(StrEnum):
     V3 = "V3"
 
 
+class SupportedDistributedIndices(StrEnum):
+    """Types whose metadata may be asked to be merged; only a full-text index has any."""
+
+    BTREE = "BTREE"
+    INVERTED = "INVERTED"
+    IVF_FLAT = "IVF_FLAT"
+    IVF_PQ = "IVF_PQ"
+    IVF_SQ = "IVF_SQ"
+    VECTOR = "VECTOR"
+
+
 @dataclass(frozen=True)
 class IndexSegmentDescription:
     """One segment of an index."""

@@ -1,8 +1,10 @@
 """Versions and what they did."""
 
+import importlib
 from datetime import datetime, timedelta
 
 import lanceref
+import lanceref.history
 import pyarrow as pa
 import pytest
 from lanceref.errors import NotFound
@@ -22,6 +24,7 @@ def test_versions_are_listed_oldest_first(table):
     assert ["1", "2"] == [one["metadata"]["total_rows"] for one in table.versions()]
     assert [{"version": 1}, {"version": 2}] == table.version_refs()
     assert table.versions()[1] == table.get_version()
+    assert set(lanceref.history.Version.__annotations__) == set(table.get_version())
 
 
 def test_a_restore_is_a_new_version(table):
@@ -88,4 +91,6 @@ def test_the_oracle_sees_the_same_history(tmp_path):
         assert apart <= timedelta(microseconds=1)  # theirs goes through a float
         assert ours == other
     assert [1] == theirs.to_table()["a"].to_pylist()
+    described = importlib.import_module("lance.dataset").Version
+    assert set(lanceref.history.Version.__annotations__) == set(described.__annotations__)
     assert "Restore" == type(theirs.read_transaction(3).operation).__name__

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import uuid
 
 import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.errors import IndexMissing
+from lanceref.index_listing import IndexInformation
 from lanceref.proto import table_pb2
 from lanceref.txn.making import Staged
 
@@ -53,7 +55,11 @@ def test_the_oracle_says_the_same(dataset):
         return [{**one, "fragment_ids": sorted(one["fragment_ids"])} for one in listed]
 
     with pytest.warns(DeprecationWarning):
-        assert plain(dataset.list_indices()) == plain(theirs.list_indices())
+        listed = dataset.list_indices()
+        assert plain(listed) == plain(theirs.list_indices())
+    described = importlib.import_module("lance.dataset").IndexInformation
+    assert set(IndexInformation.__annotations__) == set(described.__annotations__)
+    assert set(IndexInformation.__annotations__) == set(listed[0])
     dataset.create_scalar_index("i", "ZONEMAP", name="z")
     dataset.create_scalar_index("i", "BLOOMFILTER", name="b")
     theirs = lance.dataset(str(dataset.uri))

@@ -21,6 +21,16 @@ def test_models_are_imported_when_they_are_asked_for():
         _ = lanceref.indices.Nobody
 
 
+@pytest.mark.oracle
+def test_the_same_types_may_be_asked_to_be_merged():
+    """By the names that the oracle has."""
+    import lance.indices
+
+    theirs = lance.indices.SupportedDistributedIndices
+    ours = lanceref.indices.SupportedDistributedIndices
+    assert {one.name: one.value for one in theirs} == {one.name: one.value for one in ours}
+
+
 def test_a_configuration_without_parameters_has_none():
     """Each has a dictionary of its own."""
     one, other = IndexConfig("btree"), IndexConfig("btree")

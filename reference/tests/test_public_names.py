@@ -68,7 +68,8 @@ NAMES += ["DeleteResult", "ExecuteResult", "FieldStatistics", "MergeInsertBuilde
 NAMES += ["UpdateResult", "VectorSearchQuery", "serialize_row_addrs", "write_dataset"]
 NAMES += ["BatchUDF", "Bitmap", "BlobFile", "CleanupStats", "Compaction", "CompactionMetrics"]
 NAMES += ["DataFile", "DocumentGranularity", "FragmentMetadata", "FullTextQuery", "IndexConfig"]
-NAMES += ["LanceFragment", "LanceSchema", "MinHashQuery", "batch_udf"]
+NAMES += ["LanceFragment", "LanceSchema", "MinHashQuery", "batch_udf", "IndexInformation"]
+NAMES += ["SupportedDistributedIndices", "Version"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import cast
 
 import lanceref
 import pyarrow as pa
@@ -69,9 +68,9 @@ class View:
     def indices(self) -> list[tuple[str, str, str]]:
         """Its indices: the name of each, the column it is over, and its type."""
         found = {
-            str(one["name"]): (paths[0], str(one["type"]).upper())
+            one["name"]: (one["fields"][0], one["type"].upper())
             for one in self.found.list_indices()
-            if (paths := cast("list[str]", one["fields"]))
+            if one["fields"]
         }
         return [(name, *found[name]) for name in sorted(found)]
 
