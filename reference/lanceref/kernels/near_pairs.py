@@ -33,15 +33,14 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows [n, d] to be compared with others, and their squares [n]; bytes have words [n, w]."""
+    """Rows [n, d + 2] to be compared: numbers, 1, what the square adds; bytes as words [n, w]."""
 
     rows: Floats
-    squares: Floats
     words: Words
 
     def part(self, start: int, end: int) -> Block:
         """Return some rows."""
-        return Block(self.rows[start:end], self.squares[start:end], self.words[start:end])
+        return Block(self.rows[start:end], self.words[start:end])
 
 
 def block(vectors: AnyVectors, metric: Metric) -> Block:
@@ -51,12 +50,15 @@ def block(vectors: AnyVectors, metric: Metric) -> Block:
         width = vectors.shape[1]
         filled = np.zeros((len(vectors), width + -width % WORD), np.uint8)
         filled[:, :width] = vectors
-        return Block(nothing, nothing, filled.view(np.uint64))
+        return Block(nothing, filled.view(np.uint64))
     with np.errstate(all="ignore"):
         rows = (_units(vectors) if metric == "cosine" else vectors).astype(np.float32, copy=False)
         squares: Floats = np.einsum("ij,ij->i", rows, rows)
         squares[~(squares < GREAT)] = np.nan
-    return Block(rows, squares, np.empty((0, 0), np.uint64))
+    off = np.float32((4 * rows.shape[1] + 16) * DIGITS)
+    last = (np.float32(metric != "dot") - off) * squares
+    columns = [rows, np.ones((len(rows), 1), np.float32), last[:, None]]
+    return Block(np.concatenate(columns, axis=1), np.empty((0, 0), np.uint64))
 
 
 def seem_near(left: Block, right: Block, metric: Metric, threshold: np.float32) -> Mask:
@@ -64,15 +66,12 @@ def seem_near(left: Block, right: Block, metric: Metric, threshold: np.float32) 
     if metric == "hamming":
         counts = [_bits(right.words ^ row) for row in left.words]
         return np.reshape(counts, (len(left.words), len(right.words))) <= threshold
-    off = np.float32((4 * left.rows.shape[1] + 16) * DIGITS)
-    share = np.float32(metric != "dot") - off
     with np.errstate(all="ignore"):
         limit = {"l2": threshold, "cosine": 2 * threshold, "dot": 2 * (threshold - 1)}[metric]
         limit += 4 * DIGITS * abs(limit) + TINY
-        near: Floats = left.rows @ right.rows.T
-        near *= -2
-        near += (share * left.squares)[:, None]
-        near += share * right.squares
+        numbers = -2 * left.rows[:, :-2]
+        asked = np.concatenate([numbers, left.rows[:, -1:], left.rows[:, -2:-1]], axis=1)
+        near: Floats = asked @ right.rows.T
         return np.logical_not(near > limit)
 
 
