@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from lanceref.fragment import DataFile, LanceFragment
     from lanceref.fts_tokens import FtsToken, tokenize
     from lanceref.lsm_planner import ExecutionPlan, LsmPointLookupPlanner
-    from lanceref.lsm_scanner import LsmScanner, ShardSnapshot
+    from lanceref.lsm_scanner import LsmScanner
+    from lanceref.lsm_vector_planner import LsmVectorSearchPlanner
     from lanceref.mem_wal import (
         CompactedSsTable,
         ShardingField,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from lanceref.scanner import LanceScanner
     from lanceref.schema import json_to_schema, schema_to_json
     from lanceref.session import Session
+    from lanceref.shard_snapshot import ShardSnapshot
     from lanceref.shard_writer import ShardWriter
     from lanceref.stats import DataStatistics, FieldStatistics
     from lanceref.storage import bytes_read_counter, iops_counter
@@ -103,6 +105,7 @@ __all__ = [
     "LanceScanner",
     "LsmPointLookupPlanner",
     "LsmScanner",
+    "LsmVectorSearchPlanner",
     "MergeInsertBuilder",
     "PackedBlobWriter",
     "ScanStatistics",
@@ -181,7 +184,8 @@ _HOMES = {
     "ExecutionPlan": "lanceref.lsm_planner",
     "LsmPointLookupPlanner": "lanceref.lsm_planner",
     "LsmScanner": "lanceref.lsm_scanner",
-    "ShardSnapshot": "lanceref.lsm_scanner",
+    "LsmVectorSearchPlanner": "lanceref.lsm_vector_planner",
+    "ShardSnapshot": "lanceref.shard_snapshot",
     "ShardWriter": "lanceref.shard_writer",
     "ShardingField": "lanceref.mem_wal",
     "ShardingSpec": "lanceref.mem_wal",

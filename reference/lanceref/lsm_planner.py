@@ -7,7 +7,7 @@ Clauses: L.index.mem-wal.newest
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -15,42 +15,40 @@ import pyarrow as pa
 from lanceref.compute import pc
 from lanceref.dataset import LanceDataset
 from lanceref.errors import EditFailed
-from lanceref.lsm_scanner import LsmScanner, ShardSnapshot, primary_key
+from lanceref.lsm_scanner import LsmScanner, chosen_keys
+from lanceref.shard_snapshot import ShardSnapshot
 
 
 class ExecutionPlan:
-    """A search for a key that has been described but not run."""
+    """A search that has been described but not run."""
 
-    def __init__(self, scan: LsmScanner, key: dict[str, pa.Scalar], dataset: LanceDataset) -> None:
-        self._scan, self._key, self._dataset = scan, key, dataset
+    def __init__(
+        self,
+        schema: pa.Schema,
+        dataset_schema: pa.Schema,
+        steps: Sequence[str],
+        run: Callable[[], pa.Table],
+    ) -> None:
+        self._schema, self._dataset_schema = schema, dataset_schema
+        self._steps, self._run = steps, run
 
     @property
     def schema(self) -> pa.Schema:
         """Schema of the result."""
-        return self._scan.projected_schema
+        return self._schema
 
     @property
     def dataset_schema(self) -> pa.Schema:
         """Schema of the table."""
-        return self._dataset.schema
+        return self._dataset_schema
 
     def explain(self) -> str:
         """Return what is done, one step a line, the last one first."""
-        keys = ", ".join(f"{name} = {value}" for name, value in self._key.items())
-        return (
-            f"Projection: [{', '.join(self.schema.names)}]\n"
-            f"  Filter: {keys}\n"
-            f"    LanceRead: num_generations={self._scan.num_generations}\n"
-        )
+        return "".join(f"{'  ' * depth}{step}\n" for depth, step in enumerate(self._steps))
 
     def to_table(self) -> pa.Table:
-        """Return the row of the key, none where there is none. Raises FormatError."""
-        rows = self._scan.to_table()
-        found = np.ones(rows.num_rows, np.bool_)
-        for name, value in self._key.items():
-            same = pc.fill_null(pc.equal(rows[name], value), False)
-            found &= np.asarray(same.to_numpy())
-        return rows.filter(pa.array(found))
+        """Return the rows that are found. Raises FormatError."""
+        return self._run()
 
     def to_reader(self) -> pa.RecordBatchReader:
         """Return the same as a reader."""
@@ -72,12 +70,7 @@ class LsmPointLookupPlanner:
         pk_columns: Sequence[str] | None = None,
     ) -> None:
         self._dataset, self._snapshots = dataset, list(shard_snapshots)
-        self._keys = primary_key(dataset.schema) if pk_columns is None else list(pk_columns)
-        for name in self._keys:
-            if name not in dataset.schema.names:
-                raise EditFailed(
-                    f"Field '{name}' not found. Available fields: {dataset.schema.names}"
-                )
+        self._keys = chosen_keys(dataset.schema, pk_columns)
 
     def plan_lookup(
         self, pk_value: pa.Array, columns: Sequence[str] | None = None
@@ -96,7 +89,22 @@ class LsmPointLookupPlanner:
         scan = LsmScanner(self._dataset, self._snapshots, keys=self._keys)
         if columns is not None:
             scan.project(columns)
-        return ExecutionPlan(scan, self._key(pk_value), self._dataset)
+        key = self._key(pk_value)
+
+        def run() -> pa.Table:
+            rows = scan.to_table()
+            found = np.ones(rows.num_rows, np.bool_)
+            for name, value in key.items():
+                same = pc.fill_null(pc.equal(rows[name], value), False)
+                found &= np.asarray(same.to_numpy())
+            return rows.filter(pa.array(found))
+
+        steps = [
+            f"Projection: [{', '.join(scan.projected_schema.names)}]",
+            f"Filter: {', '.join(f'{name} = {value}' for name, value in key.items())}",
+            f"LanceRead: num_generations={scan.num_generations}",
+        ]
+        return ExecutionPlan(scan.projected_schema, self._dataset.schema, steps, run)
 
     def _key(self, given: pa.Array) -> dict[str, pa.Scalar]:
         """Return the value of each column of the key. Raises EditFailed."""

@@ -9,61 +9,82 @@ Clauses: L.index.mem-wal.newest
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.arguments import unsigned
 from lanceref.errors import EditFailed, OperationRefused
 from lanceref.file.schema_write import PRIMARY_KEY
 from lanceref.index.memwal.log_entry import TOMBSTONE
-from lanceref.index.memwal.shard_manifest import shard_folder
 from lanceref.key_values import key_values
-from lanceref.query.filter import bind_filter
-from lanceref.table.rows import ROW_ADDRESS
+from lanceref.query.filter import Filter, bind_filter
+from lanceref.shard_snapshot import ShardSnapshot
+from lanceref.table.rows import ROW_ADDRESS, SYSTEM_COLUMNS
 
 if TYPE_CHECKING:
     from lanceref.dataset import LanceDataset
+
+SYSTEM_FIELDS = tuple(pa.field(name, pa.uint64()) for name in SYSTEM_COLUMNS)
+"""Columns besides those of the table: `_rowid` and `_rowaddr` of its own rows, else null."""
 
 ADDRESS = pa.field(ROW_ADDRESS, pa.uint64())
 GENERATION = pa.field("_memtable_gen", pa.uint64(), nullable=False)
 BASE_GENERATION = 0
 
 
-@dataclass
-class ShardSnapshot:
-    """What of a shard is to be scanned."""
-
-    shard_id: str
-    spec_id: int = 0
-    current_generation: int = 0
-    sstables: list[tuple[int, str]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        UUID(self.shard_id)
-
-    def with_spec_id(self, spec_id: int) -> ShardSnapshot:
-        """Say by which spec the table is sharded."""
-        self.spec_id = spec_id
-        return self
-
-    def with_current_generation(self, generation: int) -> ShardSnapshot:
-        """Say which generation is being written."""
-        self.current_generation = generation
-        return self
-
-    def with_sstable(self, generation: int, path: str) -> ShardSnapshot:
-        """Add a flushed generation, a folder of the shard."""
-        self.sstables.append((generation, path))
-        return self
-
-
 def primary_key(schema: pa.Schema) -> list[str]:
     """Return the columns of the primary key, none when there is none."""
     return [one.name for one in schema if PRIMARY_KEY.encode() in (one.metadata or {})]
+
+
+def chosen_keys(schema: pa.Schema, given: Sequence[str] | None) -> list[str]:
+    """Return columns that are given, or those of the primary key.
+
+    Raises EditFailed for a column that there is not, OperationRefused without a primary key.
+    """
+    found = primary_key(schema) if given is None else names_of(given)
+    if given is None and not found:
+        raise OperationRefused(
+            f"Dataset has no primary key. Set '{PRIMARY_KEY}' metadata on the primary key field(s)."
+        )
+    for name in found:
+        if name not in schema.names:
+            raise EditFailed(f"Field '{name}' not found. Available fields: {schema.names}")
+    return found
+
+
+def names_of(columns: Sequence[str]) -> list[str]:
+    """Return names of columns, each once. Raises TypeError."""
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        raise TypeError(f"argument 'columns': names are wanted, not {columns!r}")
+    return list(dict.fromkeys(columns))
+
+
+def projected(
+    schema: pa.Schema,
+    columns: Sequence[str] | None,
+    keys: Sequence[str],
+    extra: Sequence[pa.Field] = SYSTEM_FIELDS,
+) -> pa.Schema:
+    """Return the columns that are chosen of a schema and of `extra`, then what of the key is not.
+
+    Raises TypeError, and EditFailed for a column that there is not.
+    """
+    known = {one.name: one for one in [*extra, *schema]}
+    wanted = schema.names if columns is None else names_of(columns)
+    for name in wanted:
+        if name not in known:
+            raise EditFailed(f"Column '{name}' not found in schema")
+    return pa.schema([known[name] for name in dict.fromkeys([*wanted, *keys])])
+
+
+def row_keys(rows: pa.Table) -> list[tuple[object, ...]]:
+    """Return the key of each row, of all columns."""
+    return list(zip(*(key_values(column) for column in rows.columns), strict=True))
 
 
 class LsmScanner:
@@ -78,16 +99,11 @@ class LsmScanner:
     ) -> None:
         """Describe a scan; of rows that are alike in the `keys`, the primary ones, one is left."""
         self._dataset, self._snapshots, self._unflushed = dataset, snapshots, unflushed
-        self._columns: list[str] | None = None
-        self._filter: str | None = None
+        self._columns: Sequence[str] | None = None
+        self._filter: Filter | None = None
         self._limit: tuple[int | None, int] = None, 0
         self._added: tuple[str, ...] = ()
-        self._keys = primary_key(dataset.schema) if keys is None else list(keys)
-        if not self._keys:
-            raise OperationRefused(
-                f"Dataset has no primary key. Set '{PRIMARY_KEY}' metadata on the primary key "
-                "field(s)."
-            )
+        self._keys = chosen_keys(dataset.schema, keys)
 
     @staticmethod
     def from_snapshots(
@@ -97,21 +113,22 @@ class LsmScanner:
         return LsmScanner(dataset, list(shard_snapshots))
 
     def project(self, columns: Sequence[str]) -> LsmScanner:
-        """Choose columns; the primary key is returned in any case. Raises EditFailed."""
-        for name in columns:
-            if name not in self._dataset.schema.names:
-                raise EditFailed(f"Column '{name}' not found in schema")
+        """Choose columns; the primary key is returned in any case.
+
+        Raises TypeError, EditFailed.
+        """
+        projected(self._dataset.schema, columns, self._keys)
         self._columns = list(columns)
         return self
 
     def filter(self, expr: str) -> LsmScanner:
-        """Choose rows among the newest."""
-        self._filter = expr
+        """Choose rows among the newest. Raises QueryRefused."""
+        self._filter = bind_filter(expr, self._dataset.schema)
         return self
 
     def limit(self, n: int | None = None, offset: int | None = None) -> LsmScanner:
-        """Choose so many rows behind an offset."""
-        self._limit = n, offset or 0
+        """Choose so many rows behind an offset. Raises TypeError, OverflowError."""
+        self._limit = None if n is None else unsigned(n), unsigned(offset or 0)
         return self
 
     def with_row_address(self) -> LsmScanner:
@@ -132,8 +149,7 @@ class LsmScanner:
         kept = kept[~np.asarray(rows[TOMBSTONE].combine_chunks().take(pa.array(kept)))]
         rows = rows.take(pa.array(kept))
         if self._filter is not None:
-            bound = bind_filter(self._filter, rows.schema)
-            masks = [bound.mask(batch) for batch in rows.combine_chunks().to_batches()]
+            masks = [self._filter.mask(batch) for batch in rows.combine_chunks().to_batches()]
             chosen = np.flatnonzero(np.concatenate([np.empty(0, np.bool_), *masks]))
             rows = rows.take(pa.array(chosen))
         count, offset = self._limit
@@ -144,11 +160,9 @@ class LsmScanner:
     @property
     def projected_schema(self) -> pa.Schema:
         """Schema of the result: what is chosen, then what is missing of the key."""
-        wanted = self._dataset.schema.names if self._columns is None else self._columns
-        missing = [name for name in self._keys if name not in wanted]
-        own = [self._dataset.schema.field(name) for name in [*wanted, *missing]]
+        chosen = projected(self._dataset.schema, self._columns, self._keys)
         added = [one for one in (ADDRESS, GENERATION) if one.name in self._added]
-        return pa.schema([*own, *added])
+        return pa.schema([*chosen, *(one for one in added if one.name not in chosen.names)])
 
     def to_batches(self) -> list[pa.RecordBatch]:
         """Return the rows as batches."""
@@ -167,39 +181,33 @@ class LsmScanner:
     @property
     def num_generations(self) -> int:
         """How many parts are read: the table, and each generation of the log."""
-        flushed = sum(len(snapshot.sstables) for snapshot in self._snapshots)
+        flushed = sum(snapshot.num_sstables for snapshot in self._snapshots)
         return 1 + flushed + len(self._unflushed)
 
     def _parts(self) -> Iterator[pa.Table]:
         """Yield what is newer before what is older."""
-        from lanceref.dataset import dataset as opened
-
         for generation, rows in self._unflushed:
             yield self._part(rows, generation)
-        for snapshot in self._snapshots:
-            folder = f"{self._dataset.uri}/{shard_folder(UUID(snapshot.shard_id))}"
-            for generation, path in sorted(snapshot.sstables, reverse=True):
-                yield self._part(opened(f"{folder}/{path}").to_table(), generation)
-        base = self._dataset.to_table(with_row_address=True)
+        for snapshot in reversed(self._snapshots):
+            tables = snapshot.opened(self._dataset)
+            for generation, table in sorted(tables, key=itemgetter(0), reverse=True):
+                yield self._part(table.to_table(), generation)
+        base = self._dataset.to_table(with_row_address=True, with_row_id=True)
         yield self._part(base, BASE_GENERATION)
 
     def _part(self, rows: pa.Table, generation: int) -> pa.Table:
         """Return rows with the columns that every part has."""
         schema = self._dataset.schema
         nulls = pa.nulls(rows.num_rows, pa.uint64())
-        addresses = rows[ROW_ADDRESS] if ROW_ADDRESS in rows.schema.names else nulls
+        names = rows.schema.names
+        system = [rows[name] if name in names else nulls for name in SYSTEM_COLUMNS]
         generations = pa.array(np.full(rows.num_rows, generation, np.uint64))
         own = [rows[name].cast(schema.field(name).type) for name in schema.names]
         nullable = [one.with_nullable(True) for one in schema]
-        fields = [
-            *nullable,
-            pa.field(TOMBSTONE, pa.bool_()),
-            ADDRESS,
-            GENERATION,
-        ]
+        fields = [*nullable, *SYSTEM_FIELDS, pa.field(TOMBSTONE, pa.bool_()), GENERATION]
         gone = pa.array(np.zeros(rows.num_rows, np.bool_))  # who deletes nothing says nothing
-        marks = rows[TOMBSTONE] if TOMBSTONE in rows.schema.names else gone
-        return pa.table([*own, marks, addresses, generations], schema=pa.schema(fields))
+        marks = rows[TOMBSTONE] if TOMBSTONE in names else gone
+        return pa.table([*own, *system, marks, generations], schema=pa.schema(fields))
 
 
 def _newest_last(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
@@ -215,7 +223,6 @@ def _backwards(count: int) -> pa.Array:
 def _first_of_each(keys: pa.Table) -> NDArray[np.int64]:
     """Return the first row of each key, ascending."""
     seen: dict[tuple[object, ...], int] = {}
-    columns = [key_values(column) for column in keys.columns]
-    for number, key in enumerate(zip(*columns, strict=True)):
+    for number, key in enumerate(row_keys(keys)):
         seen.setdefault(key, number)
     return np.array(list(seen.values()), np.int64)

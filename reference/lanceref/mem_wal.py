@@ -12,8 +12,10 @@ import pyarrow as pa
 
 from lanceref.index.memwal.sharding import ShardingField, ShardingSpec, derived
 from lanceref.lsm_planner import ExecutionPlan, LsmPointLookupPlanner
-from lanceref.lsm_scanner import LsmScanner, ShardSnapshot
+from lanceref.lsm_scanner import LsmScanner
+from lanceref.lsm_vector_planner import LsmVectorSearchPlanner
 from lanceref.schema import LanceSchema
+from lanceref.shard_snapshot import ShardSnapshot
 from lanceref.shard_writer import ShardWriter
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "ExecutionPlan",
     "LsmPointLookupPlanner",
     "LsmScanner",
+    "LsmVectorSearchPlanner",
     "ShardSnapshot",
     "ShardWriter",
     "ShardingField",

@@ -27,8 +27,9 @@ from lanceref.index.memwal.log_entry import (
     write_entry,
 )
 from lanceref.index.memwal.shard_manifest import latest_manifest, write_manifest
-from lanceref.lsm_scanner import LsmScanner, ShardSnapshot, primary_key
+from lanceref.lsm_scanner import LsmScanner, primary_key
 from lanceref.proto.mem_wal_pb2 import ShardManifest
+from lanceref.shard_snapshot import ShardSnapshot
 
 if TYPE_CHECKING:
     from lanceref.dataset import LanceDataset

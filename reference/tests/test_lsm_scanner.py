@@ -8,7 +8,8 @@ import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.errors import EditFailed, NotFound, OperationRefused
-from lanceref.lsm_scanner import LsmScanner, ShardSnapshot, primary_key
+from lanceref.lsm_scanner import LsmScanner, primary_key
+from lanceref.shard_snapshot import ShardSnapshot
 
 SHARD = str(uuid.UUID(int=5))
 KEY = {"lance-schema:unenforced-primary-key": "true"}
