@@ -77,8 +77,8 @@ class LsmPointLookupPlanner:
     ) -> ExecutionPlan:
         """Describe the search for a key: an array of one value, of several columns one struct.
 
-        Raises TypeError, ValueError for other arrays, EditFailed for a value of another type and a
-        column that there is not.
+        A number between two integers is no key. Raises TypeError, ValueError for other arrays,
+        EditFailed for a value of another type and a column that there is not.
         """
         if not isinstance(pk_value, pa.Array):
             raise TypeError(
@@ -107,17 +107,26 @@ class LsmPointLookupPlanner:
         return ExecutionPlan(scan.projected_schema, self._dataset.schema, steps, run)
 
     def _key(self, given: pa.Array) -> dict[str, pa.Scalar]:
-        """Return the value of each column of the key. Raises EditFailed."""
+        """Return the value of each column of the key. Raises ValueError, EditFailed."""
         parts = [given]
-        if len(self._keys) > 1:
+        if len(self._keys) != 1:
             if not pa.types.is_struct(given.type) or given.type.num_fields != len(self._keys):
-                raise EditFailed(f"the key {self._keys} is a struct of as many, not {given.type}")
+                raise ValueError(
+                    "Composite primary key lookup requires a StructArray with exactly one row and "
+                    f"{len(self._keys)} fields"
+                )
+            for name in self._keys:
+                if given.type.get_field_index(name) < 0:
+                    raise ValueError(
+                        f"Composite primary key lookup requires field '{name}' in pk_value"
+                    )
             parts = [given.field(name) for name in self._keys]
         found = {}
         for name, part in zip(self._keys, parts, strict=True):
             wanted = self._dataset.schema.field(name).type
             try:
-                found[name] = part.cast(wanted)[0]
+                between = pa.types.is_floating(part.type) and pa.types.is_integer(wanted)
+                found[name] = part[0] if between else part.cast(wanted)[0]
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
                 raise EditFailed(f"Cast error: {error}") from error
         return found

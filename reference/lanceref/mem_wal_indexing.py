@@ -13,10 +13,10 @@ from lanceref.errors import EditFailed
 from lanceref.index.memwal.details import (
     as_dict,
     check_maintained,
-    check_options,
     details_of,
     spec_of,
     writer_defaults,
+    writer_options,
 )
 from lanceref.opened import OpenTable
 from lanceref.proto import table_pb2
@@ -51,7 +51,8 @@ class MemWalIndexing(OpenTable):
         """Begin a log; `writer` are options that its writers start from.
 
         Without `maintained_indexes` writers keep every index that they can.
-        Raises EditFailed, OperationRefused, CommitConflict.
+        Raises EditFailed, OperationRefused, CommitConflict; TypeError, OverflowError, ValueError
+        for a value that an option cannot have.
         """
         schema, entries = self._snapshot.manifest.schema, self._snapshot.manifest.indices
         spec = spec_of(schema, bucket_column, num_buckets, identity_column, unsharded=unsharded)
@@ -86,9 +87,9 @@ class MemWalIndexing(OpenTable):
         """Take a shard over and return its writer; `options` are about buffers: it has none.
 
         Raises EditFailed without a log, ValueError for an id that is none, TypeError for an option
-        that there is not.
+        that there is not; TypeError, OverflowError, ValueError for a value that it cannot have.
         """
-        check_options(options)
+        writer_options(options)
         from lanceref.shard_writer import ShardWriter
 
         if self._snapshot.indices.mem_wal is None:

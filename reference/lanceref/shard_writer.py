@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 import numpy as np
@@ -116,52 +116,85 @@ class ShardWriter:
 
     def _append(self, rows: pa.Table, *, deleted: bool) -> None:
         """Write an entry. Raises EditFailed, CommitConflict when another writer took over."""
-        if self._closed:
-            raise EditFailed("ShardWriter is already closed")
+        self._check_open()
         marks = pa.array(np.full(rows.num_rows, deleted))
         fields = [*_numbered(self._dataset), pa.field(TOMBSTONE, pa.bool_(), nullable=False)]
         schema = pa.schema(fields)
-        try:
-            own = [rows[one.name].cast(one.type) for one in fields[:-1]]
-            entry = pa.table([*own, marks], schema=schema)
-            entry.validate(full=True)
-        except pa.ArrowException as error:
-            raise EditFailed(f"rows do not fit the table: {error}") from error
+        for number, one in enumerate(fields[:-1]):
+            found, refused = rows[one.name], "batch 0 does not match the base table schema"
+            if found.type != one.type:
+                raise EditFailed(
+                    f"{refused}: expected {one.type} but found {found.type} at column index "
+                    f"{number}"
+                )
+            if found.null_count and not one.nullable:
+                raise EditFailed(
+                    f"{refused}: Column '{one.name}' is declared as non-nullable but contains "
+                    "null values"
+                )
+        if not rows.num_rows:
+            return
+        entry = pa.table([*(rows[one.name] for one in fields[:-1]), marks], schema=schema)
         manifest = self._manifest
         written = LogEntry(manifest.writer_epoch, manifest.current_generation, entry)
         write_entry(self._dataset._snapshot.store, self._shard, self._next, written)
         self._next += 1
         self._puts += 1
-        self._written += entry.num_rows
+        self._written += entry.nbytes
         self._unflushed.append(entry)
 
     def stats(self) -> dict[str, int]:
-        """Return how often and how many rows were written."""
-        return {"put_count": self._puts, "wal_flush_count": self._puts, "row_count": self._written}
+        """Return how often and how many bytes were written; times are not measured."""
+        return {
+            "put_count": self._puts,
+            "put_time_ms": 0,
+            "wal_flush_count": self._puts,
+            "wal_flush_bytes": self._written,
+            "wal_flush_time_ms": 0,
+            "memtable_flush_count": 0,
+            "memtable_flush_rows": 0,
+            "memtable_flush_failures": 0,
+            "memtable_flush_time_ms": 0,
+        }
 
-    def memtable_stats(self) -> dict[str, int]:
+    def memtable_stats(self) -> dict[str, int | None]:
         """Return what is held in memory; all of it is in the log too, none waits to be flushed."""
         held = () if self._closed else self._unflushed
+        size_bytes = sum(rows.nbytes for rows in held)
         return {
             "row_count": sum(rows.num_rows for rows in held),
             "batch_count": len(held),
-            "estimated_size_bytes": sum(rows.nbytes for rows in held),
+            "estimated_size_bytes": size_bytes,
+            "index_bytes": 0,
             "generation": self._manifest.current_generation,
+            "max_buffered_batch_position": len(held) - 1 if held else None,
             "durable_batch_count": self._puts,
+            "global_offset": self._puts if self._closed else 0,
+            "pending_wal_start_batch_position": None,
+            "pending_wal_end_batch_position": None,
             "pending_wal_batch_count": 0,
             "pending_wal_row_count": 0,
+            "pending_wal_estimated_bytes": 0,
             "frozen_count": 0,
             "frozen_bytes": 0,
+            "grace_bytes": 0,
+            "retained_bytes": size_bytes,
         }
 
     def lsm_scanner(self, shard_snapshots: Sequence[ShardSnapshot] | None = None) -> LsmScanner:
-        """Describe a scan that has everything written here. Raises OperationRefused."""
+        """Describe a scan that has everything written here. Raises EditFailed, OperationRefused."""
+        self._check_open()
         own = ShardSnapshot(self.shard_id)
         for one in self._manifest.sstables:
             own.with_sstable(one.generation, one.path)
-        plain = [rows.replace_schema_metadata(None) for rows in self._unflushed]
-        unflushed = [(self._manifest.current_generation, pa.concat_tables(plain))] if plain else []
+        generation = self._manifest.current_generation
+        plain = [rows.replace_schema_metadata(None) for rows in reversed(self._unflushed)]
+        unflushed = [(generation, rows) for rows in plain]
         return LsmScanner(self._dataset, [own, *(shard_snapshots or ())], unflushed)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise EditFailed("ShardWriter is already closed")
 
     def close(self) -> None:
         """End writing."""
@@ -175,8 +208,9 @@ class ShardWriter:
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:
+    ) -> Literal[False]:
         self.close()
+        return False
 
 
 def _numbered(dataset: LanceDataset) -> list[pa.Field]:

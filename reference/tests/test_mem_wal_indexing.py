@@ -17,6 +17,7 @@ WAYS: tuple[dict[str, object], ...] = (
     {"bucket_column": "i", "num_buckets": 4},
     {"identity_column": "s"},
     {"durable_write": False, "max_memtable_rows": 5},
+    {"hnsw_params": {"x": {"num_edges": 8}, "y": {}}},
 )
 
 
@@ -82,3 +83,24 @@ def test_options_that_no_writer_has_are_refused(tmp_path):
         dataset.initialize_mem_wal(durable_writ=True)
     with pytest.raises(TypeError, match="'max_rows'"):
         dataset.mem_wal_writer(f"{uuid.uuid4()}", max_rows=3)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "kind"),
+    [
+        ("max_memtable_rows", -1, OverflowError),
+        ("max_memtable_rows", 1.5, TypeError),
+        ("durable_write", 1, TypeError),
+        ("hnsw_params", 3, TypeError),
+        ("hnsw_params", {"x": 3}, TypeError),
+        ("hnsw_params", {"x": {"m": 8}}, ValueError),
+        ("hnsw_params", {"x": {"max_level": -1}}, OverflowError),
+    ],
+)
+def test_values_that_an_option_cannot_have_are_refused(tmp_path, option, value, kind):
+    """When the log begins, and when a shard is taken over."""
+    dataset = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    with pytest.raises(kind):
+        dataset.initialize_mem_wal(**{option: value})
+    with pytest.raises(kind):
+        dataset.mem_wal_writer(f"{uuid.uuid4()}", **{option: value})

@@ -8,9 +8,10 @@ Clauses: L.index.mem-wal.details
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
+from lanceref.arguments import unsigned
 from lanceref.arrowtypes import logical_type
 from lanceref.errors import EditFailed, OperationRefused
 from lanceref.file.schema import LanceSchema
@@ -48,27 +49,70 @@ WRITER = {
 OWN = frozenset({"enable_memtable", "max_wal_persist_retries", "wal_persist_retry_base_delay_ms"})
 """Those of them that no caller sets."""
 
-OPTIONS = (WRITER.keys() - OWN) | {"hnsw_params"}
+GRAPHS, DURABLE = "hnsw_params", "durable_write"
+"""The options that are no numbers."""
+
+GRAPH = {"max_level": 7, "num_edges": 20, "ef_construction": 150}
+"""Parameters of a graph that a writer builds, stored as `hnsw.{index}.{parameter}`."""
+
+OPTIONS = (WRITER.keys() - OWN) | {GRAPHS}
 """What a caller may say of a writer."""
 
 NEVER = "stats_log_interval_ms"
 """Nothing is said where this is 0."""
 
 
-def check_options(given: Iterable[str]) -> None:
-    """Raise TypeError for an option that no writer has."""
-    for name in given:
+def writer_options(given: Mapping[str, object]) -> dict[str, str]:
+    """Return what is said of a writer, as it is stored; None says nothing.
+
+    Raises TypeError, OverflowError for an option or a value that no writer has, ValueError for a
+    parameter that no graph has.
+    """
+    found = {}
+    for name, value in given.items():
         if name not in OPTIONS:
             raise TypeError(f"a memory WAL got an unexpected keyword argument {name!r}")
+        if value is None:
+            continue
+        if name == GRAPHS:
+            found |= _graphs(value)
+        elif name == DURABLE:
+            if not isinstance(value, bool):
+                raise TypeError(f"argument '{name}': {value!r} is not an instance of 'bool'")
+            found[name] = f"{value}".lower()
+        else:
+            found[name] = f"{unsigned(value)}"  # type: ignore[arg-type]
+    return found
+
+
+def _graphs(given: object) -> dict[str, str]:
+    """Return the parameters of graphs by index. Raises TypeError, ValueError, OverflowError."""
+    found = {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"argument '{GRAPHS}': {given!r} is not an instance of 'dict'")
+    for index, parameters in given.items():
+        if not isinstance(parameters, Mapping):
+            raise TypeError(f"argument '{GRAPHS}': {parameters!r} is not an instance of 'dict'")
+        for name in parameters:
+            if name not in GRAPH:
+                raise ValueError(
+                    f"unknown HNSW build param '{name}' for index '{index}'; expected one of "
+                    "'num_edges', 'ef_construction', 'max_level'"
+                )
+        for name, value in {**GRAPH, **parameters}.items():
+            found[f"hnsw.{index}.{name}"] = f"{unsigned(value)}"
+    return found
 
 
 def writer_defaults(given: Mapping[str, object]) -> dict[str, str]:
-    """Return what is stored of a writer's options: nothing, or each of them. Raises TypeError."""
-    check_options(given)
-    told = {name: value for name, value in given.items() if value is not None}
+    """Return what is stored of a writer's options: nothing, or each of them.
+
+    Raises TypeError, OverflowError, ValueError.
+    """
+    told = writer_options(given)
     if not told:
         return {}
-    found = WRITER | {name: f"{value}".lower() for name, value in told.items()}
+    found = WRITER | told
     if found[NEVER] == "0":
         del found[NEVER]
     return found
