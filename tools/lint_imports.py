@@ -107,7 +107,7 @@ FLOORS: dict[str, int] = {
         7,
     ),
     **dict.fromkeys(("mem_wal", "mem_wal_indexing", "lsm_scanner", "shard_writer"), 7),
-    **dict.fromkeys(("shard_snapshot", "lsm_vector_planner"), 7),
+    **dict.fromkeys(("shard_snapshot", "lsm_vector_planner", "sstable"), 7),
     # 8: many processes
     **dict.fromkeys(("jobs", "spark", "validation", "distributed_index", "distributed_table"), 8),
     "distributed_model": 8,

@@ -144,7 +144,7 @@ class LsmScanner:
     def to_table(self) -> pa.Table:
         """Return the rows. Raises FormatError."""
         parts = list(self._parts())
-        rows = pa.concat_tables([_newest_last(one, self._keys) for one in parts])
+        rows = pa.concat_tables([newest_last(one, self._keys) for one in parts])
         kept = _first_of_each(rows.select(self._keys))  # L.index.mem-wal.newest
         kept = kept[~np.asarray(rows[TOMBSTONE].combine_chunks().take(pa.array(kept)))]
         rows = rows.take(pa.array(kept))
@@ -210,7 +210,7 @@ class LsmScanner:
         return pa.table([*own, *system, marks, generations], schema=pa.schema(fields))
 
 
-def _newest_last(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
+def newest_last(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     """Return of rows in the order they were written the last of each key, in their order."""
     last = rows.num_rows - 1 - _first_of_each(rows.select(keys).take(_backwards(rows.num_rows)))
     return rows.take(pa.array(np.sort(last)))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lanceref.errors import EditFailed
 from lanceref.index.memwal.details import (
     as_dict,
+    check_key,
     check_maintained,
     details_of,
     spec_of,
@@ -58,6 +59,7 @@ class MemWalIndexing(OpenTable):
         spec = spec_of(schema, bucket_column, num_buckets, identity_column, unsharded=unsharded)
         if any(entry.name == MEM_WAL_INDEX for entry in entries):
             raise EditFailed("MemWAL is already initialized on this dataset.")
+        check_key(schema)
         check_maintained(maintained_indexes or (), entries)
         details = details_of(spec, maintained_indexes, writer_defaults(writer))
         entry = table_pb2.IndexMetadata(

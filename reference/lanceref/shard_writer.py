@@ -1,8 +1,8 @@
 """Shard writer: rows put into a shard of the log (face).
 
 Who opens a shard takes it over: a writer of an earlier epoch can write no more. What is put is
-durable when the call returns; it stays in the log, where the next writer finds it, and is flushed
-into a table by one that does so.
+durable when the call returns: it is in the log, where the next writer finds it, and is flushed into
+a table of its own when the writer is closed.
 
 Clauses: L.index.mem-wal.epoch, L.index.mem-wal.fence
 """
@@ -17,7 +17,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
-from lanceref.errors import EditFailed
+from lanceref.errors import CommitConflict, EditFailed
 from lanceref.incoming import reader_of
 from lanceref.index.memwal.log_entry import (
     TOMBSTONE,
@@ -30,6 +30,7 @@ from lanceref.index.memwal.shard_manifest import latest_manifest, write_manifest
 from lanceref.lsm_scanner import LsmScanner, primary_key
 from lanceref.proto.mem_wal_pb2 import ShardManifest
 from lanceref.shard_snapshot import ShardSnapshot
+from lanceref.sstable import write_sstable
 
 if TYPE_CHECKING:
     from lanceref.dataset import LanceDataset
@@ -159,7 +160,7 @@ class ShardWriter:
 
     def memtable_stats(self) -> dict[str, int | None]:
         """Return what is held in memory; all of it is in the log too, none waits to be flushed."""
-        held = () if self._closed else self._unflushed
+        held = self._unflushed
         size_bytes = sum(rows.nbytes for rows in held)
         return {
             "row_count": sum(rows.num_rows for rows in held),
@@ -197,8 +198,28 @@ class ShardWriter:
             raise EditFailed("ShardWriter is already closed")
 
     def close(self) -> None:
-        """End writing."""
+        """Flush what the log holds into a table of its own and end writing.
+
+        Raises CommitConflict when another writer took over.
+        """
+        if not self._closed and self._unflushed:
+            self._flush()
         self._closed = True
+
+    def _flush(self) -> None:
+        """Write a generation, and the manifest that names it."""
+        store, own = self._dataset._snapshot.store, self._manifest
+        latest = latest_manifest(store, self._shard, self._dataset._ctx)
+        if latest is None or latest.writer_epoch != own.writer_epoch:
+            raise CommitConflict("MemWal", "MemWal", own.version, retryable=False)
+        rows = pa.concat_tables([one.replace_schema_metadata(None) for one in self._unflushed])
+        made = write_sstable(self._dataset, self._shard, own.current_generation, rows)
+        own.version, own.current_generation = own.version + 1, own.current_generation + 1
+        own.replay_after_wal_entry_position = self._next - 1
+        own.wal_entry_position_last_seen = self._next - 1
+        own.sstables.append(made)
+        write_manifest(store, self._shard, own)
+        self._unflushed = []
 
     def __enter__(self) -> ShardWriter:
         return self

@@ -190,8 +190,9 @@ def test_what_cannot_be_searched_is_refused(dataset, tmp_path):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("seed", range(4))
-def test_the_oracle_finds_the_same(tmp_path, seed):
-    """In a table and a log that it wrote, of vectors that are not equally near."""
+@pytest.mark.parametrize("writer_of_log", ["lance", "lanceref"])
+def test_the_oracle_finds_the_same(tmp_path, seed, writer_of_log):
+    """In a table and a log that either wrote, of vectors that are not equally near."""
     import lance
     import lance.mem_wal
 
@@ -203,7 +204,9 @@ def test_the_oracle_finds_the_same(tmp_path, seed):
         return pa.table([keys, column, [f"{one}" for one in keys]], schema=SCHEMA)
 
     metric = source.choice(["l2", "cosine", "dot"])
-    made = lance.write_dataset(rows(range(300)), tmp_path / "t")
+    made = {"lance": lance, "lanceref": lanceref}[writer_of_log].write_dataset(
+        rows(range(300)), tmp_path / "t"
+    )
     kind = source.choice(["IVF_FLAT", "IVF_SQ"])
     made = made.create_index("vec", kind, metric=metric, num_partitions=2, name="near")
     made.initialize_mem_wal(maintained_indexes=["near"])

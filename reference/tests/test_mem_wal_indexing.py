@@ -104,3 +104,13 @@ def test_values_that_an_option_cannot_have_are_refused(tmp_path, option, value, 
         dataset.initialize_mem_wal(**{option: value})
     with pytest.raises(kind):
         dataset.mem_wal_writer(f"{uuid.uuid4()}", **{option: value})
+
+
+@pytest.mark.parametrize("type_", [pa.date32(), pa.float64(), pa.binary(3), pa.timestamp("us")])
+def test_a_key_of_a_type_that_is_not_hashed_is_refused(tmp_path, type_):
+    """Before a log is begun."""
+    key = {"lance-schema:unenforced-primary-key": "true"}
+    schema = pa.schema([pa.field("k", type_, False, key)])
+    dataset = lanceref.write_dataset(schema.empty_table(), tmp_path)
+    with pytest.raises(OSError, match="'k' has unsupported type"):
+        dataset.initialize_mem_wal()

@@ -11,6 +11,8 @@ import pytest
 from lanceref.errors import CommitConflictError, EditFailed
 from lanceref.index.memwal.log_entry import positions, read_entries
 from lanceref.index.memwal.shard_manifest import latest_manifest
+from lanceref.lsm_scanner import LsmScanner
+from lanceref.shard_snapshot import ShardSnapshot
 
 from .test_lsm_scanner import SCHEMA, rows
 
@@ -37,14 +39,14 @@ def manifest(dataset):
 
 def test_rows_are_in_the_log_at_once(dataset):
     """Not in the table; the writer that comes next finds them."""
-    with dataset.mem_wal_writer(str(SHARD)) as writer:
-        writer.put(table((2, "B"), (9, "n")))
-        writer.put(table((9, "N")))
-        writer.delete(pa.table({"id": [1]}))
-        expected = [(9, "N"), (2, "B"), (3, "c")]
-        assert rows(writer.lsm_scanner()) == expected
-        assert writer.stats()["put_count"] == 3
-        assert writer.shard_id == str(SHARD)
+    writer = dataset.mem_wal_writer(str(SHARD))
+    writer.put(table((2, "B"), (9, "n")))
+    writer.put(table((9, "N")))
+    writer.delete(pa.table({"id": [1]}))
+    expected = [(9, "N"), (2, "B"), (3, "c")]
+    assert rows(writer.lsm_scanner()) == expected
+    assert writer.stats()["put_count"] == 3
+    assert writer.shard_id == str(SHARD)
     assert (manifest(dataset).version, manifest(dataset).writer_epoch) == (1, 1)
     assert positions(dataset._snapshot.store, SHARD) == [1, 2, 3]
     assert dataset.to_table().num_rows == 3
@@ -55,6 +57,26 @@ def test_rows_are_in_the_log_at_once(dataset):
     assert [one.rows is None for one in entries.values()] == [False, False, False, True]
 
 
+def test_rows_are_flushed_when_the_writer_is_closed(dataset):
+    """Once; who comes next starts another generation and flushes nothing of nothing."""
+    with dataset.mem_wal_writer(str(SHARD)) as writer:
+        writer.put(table((2, "B"), (9, "n")))
+        writer.put(table((9, "N")))
+        writer.delete(pa.table({"id": [1]}))
+        before = sorted(rows(writer.lsm_scanner()))
+    writer.close()
+    dataset.mem_wal_writer(str(SHARD)).close()
+
+    found = manifest(dataset)
+    (flushed,) = found.sstables
+    assert (1, 3, 24) == (flushed.generation, flushed.physical_rows, flushed.primary_key_bytes)
+    assert (2, 3) == (found.current_generation, found.replay_after_wal_entry_position)
+    snapshot = ShardSnapshot(str(SHARD)).with_sstable(1, flushed.path)
+    assert before == sorted(rows(LsmScanner.from_snapshots(dataset, [snapshot])))
+    with dataset.mem_wal_writer(str(SHARD)) as writer:
+        assert before == sorted(rows(writer.lsm_scanner()))
+
+
 def test_who_was_taken_over_writes_no_more(dataset):
     """Its next entry stands where the fence is."""
     first = dataset.mem_wal_writer(str(SHARD))
@@ -62,6 +84,8 @@ def test_who_was_taken_over_writes_no_more(dataset):
     second = dataset.mem_wal_writer(str(SHARD))
     with pytest.raises(CommitConflictError):
         first.put(table((4, "late")))
+    with pytest.raises(CommitConflictError):
+        first.close()
     second.put(table((4, "y")))
     assert (4, "y") in rows(second.lsm_scanner())
 

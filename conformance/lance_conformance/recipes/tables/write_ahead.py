@@ -55,8 +55,7 @@ def _steps(module: Any, uri: str) -> None:
     dataset.initialize_mem_wal(bucket_column="id", num_buckets=1, maintained_indexes=["id_idx"],
                                max_memtable_rows=10)  # fmt: skip
     for ids in ((3,), (2, 4)):
-        with module.dataset(uri).mem_wal_writer(str(SHARD)) as writer:
-            writer.put(_rows(*ids))
+        module.dataset(uri).mem_wal_writer(str(SHARD)).put(_rows(*ids))
     folder = f"{uri}/_mem_wal/{SHARD}/{GENERATION}"
     module.write_dataset(_rows(3), folder, data_storage_version="2.1")
 

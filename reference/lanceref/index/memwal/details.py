@@ -15,6 +15,7 @@ from lanceref.arguments import unsigned
 from lanceref.arrowtypes import logical_type
 from lanceref.errors import EditFailed, OperationRefused
 from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_write import PRIMARY_KEY
 from lanceref.index.indices import type_name
 from lanceref.index.memwal.sharding import MOST_BUCKETS, NUM_BUCKETS, ShardingField, ShardingSpec
 from lanceref.proto import table_pb2
@@ -28,6 +29,9 @@ MAINTAINED = ("BTreeIndexDetails", "VectorIndexDetails", "InvertedIndexDetails")
 
 SHARD_KEYS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
 """Types whose values may be shards themselves; text besides."""
+
+KEYS = {*SHARD_KEYS, "string", "large_string", "binary", "large_binary"}
+"""Types that a primary key may have."""
 
 WRITER = {
     "durable_write": "true",
@@ -166,6 +170,17 @@ def _source(schema: LanceSchema, column: str, mode: str) -> tuple[int, str]:
             "shard key"
         )
     return field.id, name.get(stored, stored)
+
+
+def check_key(schema: LanceSchema) -> None:
+    """Raise EditFailed where a column of the primary key is of a type that writers do not hash."""
+    for field in schema.fields:
+        if PRIMARY_KEY in field.metadata and logical_type(field.arrow.type) not in KEYS:
+            raise EditFailed(
+                f"Primary key column '{field.name}' has unsupported type {field.arrow.type} for "
+                "hashing; supported types: Int8/16/32/64, UInt8/16/32/64, Boolean, "
+                "Utf8/LargeUtf8, Binary/LargeBinary"
+            )
 
 
 def check_maintained(names: Sequence[str], entries: Sequence[table_pb2.IndexMetadata]) -> None:
