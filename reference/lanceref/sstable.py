@@ -19,6 +19,7 @@ from lanceref.index.memwal.key_filter import FILE, key_filter
 from lanceref.index.memwal.key_index import KeyIndexWriter, write_key_index
 from lanceref.index.memwal.log_entry import TOMBSTONE
 from lanceref.index.memwal.shard_manifest import shard_folder
+from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vectors import vector_type
 from lanceref.lsm_scanner import newest_last, primary_key
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails, SsTable
@@ -86,12 +87,14 @@ def _graph(dataset: LanceDataset, made: LanceDataset, name: str, column: str) ->
     type_ = vector_type(made.schema.field(column).type)
     if type_ is None or type_.multivector or type_.dtype.kind != "f":
         return made
-    metric = dataset.stats.index_stats(name)["indices"][0]["metric_type"]
+    (index,) = (one for one in dataset._snapshot.indices.known if one.name == name)
+    opened = index.open(index.segments[0]).index
+    assert isinstance(opened, VectorIndex)
     return made.create_index(
         column,
         "IVF_HNSW_SQ",
         name=name,
-        metric=str(metric),
+        metric=opened.head.model.metric,
         num_partitions=1,
         ivf_centroids=np.zeros((1, type_.dimension), type_.dtype),
         m=EDGES,

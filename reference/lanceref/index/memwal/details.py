@@ -72,7 +72,7 @@ def writer_options(given: Mapping[str, object]) -> dict[str, str]:
     Raises TypeError, OverflowError for an option or a value that no writer has, ValueError for a
     parameter that no graph has.
     """
-    found = {}
+    found: dict[str, str] = {}
     for name, value in given.items():
         if name not in OPTIONS:
             raise TypeError(f"a memory WAL got an unexpected keyword argument {name!r}")

@@ -32,8 +32,8 @@ class KeyIndexWriter(SegmentWriter):
         return FOLDER
 
 
-def write_key_index(columns: Sequence[pa.ChunkedArray], writer: KeyIndexWriter) -> None:
-    """Write the index of the keys of rows in their order; none is null."""
+def write_key_index(columns: Sequence[pa.ChunkedArray], writer: SegmentWriter) -> None:
+    """Write the index of the keys of rows in their order, none of them null."""
     values = columns[0].combine_chunks() if len(columns) == 1 else ordered_keys(columns)
     write_btree(values, np.arange(len(values), dtype=np.uint64), PAGE_ROWS, writer)
 
