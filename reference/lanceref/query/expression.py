@@ -30,6 +30,7 @@ from lanceref.query.bound import (
     truth,
 )
 from lanceref.query.coercion import common_type
+from lanceref.query.date_bins import interval_of
 from lanceref.query.functions import FUNCTIONS
 from lanceref.query.geometry_functions import NAMES as GEOMETRY_FUNCTIONS
 from lanceref.query.geometry_functions import bind_geometry
@@ -275,6 +276,13 @@ class Binder:
             found if found.dictionary is None else replace(found, dictionary=None, is_column=False)
         )
 
+    def _interval(self, tree: exp.Interval) -> Bound:
+        """Bind a length of time; it stands inside of calls only."""
+        if tree.find_ancestor(exp.Anonymous) is None:
+            raise QueryRefused(NOT_SUPPORTED.format(tree.sql()))
+        unit = tree.args.get("unit")
+        return constant(interval_of(f"{tree.name} {'' if unit is None else unit.name}".strip()))
+
     def _array(self, tree: exp.Array) -> Bound:
         values = [self._bind(one) for one in tree.expressions]
         if any(one.literal is None for one in values):
@@ -365,6 +373,7 @@ _METHODS: dict[type[exp.Expr], Callable[..., Bound]] = {
     exp.Escape: Binder._like,
     exp.Cast: Binder._cast,
     exp.Array: Binder._array,
+    exp.Interval: Binder._interval,
     exp.DPipe: Binder._concat,
     exp.Case: Binder._case,
 }

@@ -219,6 +219,14 @@ def _concat(*lists: Items | None) -> Items | None:
     return [value for one in known for value in one] if known else None
 
 
+def _flatten(lists: Datum) -> Datum:
+    """Return the values of the lists in lists; null ones have none, and other values stay."""
+    inner = _item(lists.type)
+    if not (pa.types.is_list(inner) or pa.types.is_large_list(inner)):
+        return lists
+    return _INSIDE(lists)
+
+
 def _prepend_type(value: pa.DataType, lists: pa.DataType) -> pa.DataType:
     return _with(lists, value)
 
@@ -230,6 +238,7 @@ def _of_two(function: Callable[[Items, Items], object]) -> Callable[..., object]
 
 _APPEND = _each(lambda held, value: [*(held or []), value], _with, nulls=True)
 _PREPEND = _each(lambda value, held: [value, *(held or [])], _prepend_type, nulls=True)
+_INSIDE = _each(lambda held: [value for one in held for value in one or ()], _item)
 _SORT, _SLICE = _each(_sort, _same), _each(_slice, _same)
 _POSITION = _each(_position, _always(pa.uint64()))
 
@@ -279,6 +288,7 @@ _SPLIT = _each(_split, lambda *_: pa.list_(pa.utf8()))
 LIST_CHANGES: dict[str, Callable[..., Datum]] = {
     **{f"{kind}_{name}": run for kind in ("array", "list") for name, run in _NAMED.items()},
     "array_dims": _each(lambda held: [len(held)] if held else None, _always(Numbers)),
+    "flatten": _flatten,
     "generate_series": _each(_sequence(1), _numbered),
     "list_dims": _each(lambda held: [len(held)] if held else None, _always(Numbers)),
     "range": _each(_sequence(0), _numbered),

@@ -13,6 +13,7 @@ from lanceref.compute import pc
 from lanceref.errors import QueryRefused
 from lanceref.query.casts import Datum, cast
 from lanceref.query.coercion import is_number
+from lanceref.query.date_bins import date_bin
 from lanceref.query.text_functions import by_row
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -84,6 +85,7 @@ def _make_date(year: int, month: int, day: int) -> int:
 _DATES = by_row(_make_date, pa.int32(), "n")
 
 MOMENT_FUNCTIONS: dict[str, Callable[..., Datum]] = {
+    "date_bin": date_bin,
     "date_format": _to_char,
     "from_unixtime": _counted("s"),
     "make_date": lambda *parts: cast(_DATES(*parts), pa.date32()),

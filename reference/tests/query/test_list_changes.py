@@ -26,6 +26,8 @@ def call(text):
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
+        ("flatten(l)", [[1, 2, 3], [], None, [3, None, 1], [2, 2, 1]]),
+        ("flatten(make_array(l, l))", [[1, 2, 3] * 2, [], [], [3, None, 1] * 2, [2, 2, 1] * 2]),
         ("array_append(l, 5)", [[1, 2, 3, 5], [5], [5], [3, None, 1, 5], [2, 2, 1, 5]]),
         ("array_append(l, n)", [[1, 2, 3, 1], [0], [None], [3, None, 1, 2], [2, 2, 1, -1]]),
         ("array_prepend(n, l)", [[1, 1, 2, 3], [0], [None], [2, 3, None, 1], [-1, 2, 2, 1]]),
