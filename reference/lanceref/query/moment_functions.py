@@ -14,6 +14,7 @@ from lanceref.errors import QueryRefused
 from lanceref.query.casts import Datum, cast
 from lanceref.query.coercion import is_number
 from lanceref.query.date_bins import date_bin
+from lanceref.query.duration_text import duration_text
 from lanceref.query.text_functions import by_row
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -65,10 +66,12 @@ def _shown(count: int, zone: str | None, form: str) -> str:
 
 
 def _to_char(value: Datum, form: Datum) -> Datum:
-    """Return days, times and moments as text. Raises QueryRefused for other values."""
+    """Return days, times, moments and durations as text. Raises QueryRefused for other values."""
     type_ = value.type
+    if pa.types.is_duration(type_):
+        return duration_text(value, form)
     if not (pa.types.is_date(type_) or pa.types.is_time(type_) or pa.types.is_timestamp(type_)):
-        raise QueryRefused(f"to_char takes dates, times and timestamps, not {type_}")
+        raise QueryRefused(f"to_char takes dates, times, timestamps and durations, not {type_}")
     zone = getattr(type_, "tz", None)
     if pa.types.is_time(type_):
         count = cast(cast(value, pa.time64("ns")), pa.int64())
