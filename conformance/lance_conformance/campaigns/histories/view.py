@@ -86,9 +86,9 @@ class View:
 
     def is_kept(self, path: str) -> bool:
         """Whether the newest version of the table has the same column."""
-        newest = lanceref.dataset(self.found.uri)
-        same = newest.lance_schema.field(path), self.found.lance_schema.field(path)
-        return same[0] is not None and same[0].id() == same[1].id()
+        tables = self.found, lanceref.dataset(self.found.uri)
+        own, newest = (one.lance_schema.field(path) for one in tables)
+        return own is not None and newest is not None and own.id() == newest.id()
 
     def type_of(self, path: str) -> pa.DataType:
         """Return the type of a column, `a.b` for a part of one."""
