@@ -46,11 +46,12 @@ UNORDERED = frozenset(
         "base_paths",
         "new_indices",
         "removed_indices",
+        "rewritten_indices",
         "new_index_files",
         "fields_for_preserving_frag_bitmap",
     }
 )
-"""Lists that the oracle fills from a hash map."""
+"""Lists that the oracle fills from a hash map, or in the order of one that it has so filled."""
 
 SYSTEM = ("_rowid", "_rowaddr", "_row_created_at_version", "_row_last_updated_at_version")
 """Columns that every table has."""
