@@ -24,6 +24,9 @@ Ids = NDArray[np.int64]
 BLOCK_SCORES = 2**17
 """Scores that are looked at together, so that they stay in the cache."""
 
+BLOCK_NUMBERS = 2**22
+"""Numbers of the vectors of a block, at most."""
+
 
 def assign(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> Ids:
     """Return the nearest of centroids [k, d] for each vector [n, d].
@@ -44,7 +47,7 @@ def score_blocks(
 
     The smaller, the nearer; of l2 they lack the squared length of the vector.
     """
-    step = max(1, BLOCK_SCORES // len(centroids))
+    step = max(1, min(BLOCK_SCORES // len(centroids), BLOCK_NUMBERS // centroids.shape[1]))
     if metric == "hamming":
         for start in range(0, len(vectors), step):
             yield start, distances(vectors[start : start + step], centroids, metric)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from lanceref.kernels import assignment
-from lanceref.kernels.assignment import assign, distances_to
+from lanceref.kernels.assignment import assign, distances_to, score_blocks
 from lanceref.kernels.distance import distances
 
 DTYPES = (np.float16, np.float32, np.float64)
@@ -71,3 +71,10 @@ def test_distances_to_given_centroids(metric):
     ids = random.integers(0, 5, 50)
     wanted = distances(vectors, centroids, metric)[np.arange(50), ids]
     np.testing.assert_allclose(distances_to(vectors, centroids, ids, metric), wanted, rtol=1e-5)
+
+
+def test_blocks_of_wide_vectors_are_short():
+    """However few centroids there are: a block is a copy."""
+    wide = np.zeros((1025, 4096), np.float32)
+
+    assert [1024, 1] == [len(scores) for _, scores in score_blocks(wide, wide[:1], "l2")]
