@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 SEED = 20_261_121
 """Seed of every column."""
@@ -80,7 +81,7 @@ def texts(rows: int) -> pa.Array:
     words = pa.array([_word(number) for number in range(WORDS)])
     drawn = np.minimum(rng.zipf(1.3, 10 * rows) - 1, WORDS - 1)
     offsets = pa.array(np.arange(0, 10 * rows + 1, 10, dtype=np.int32))
-    return pa.compute.binary_join(pa.ListArray.from_arrays(offsets, words.take(drawn)), " ")
+    return pc.binary_join(pa.ListArray.from_arrays(offsets, words.take(drawn)), " ")
 
 
 def _word(number: int) -> str:
