@@ -226,6 +226,17 @@ class MergeInsertBuilder:
             )
         return reader_of(data, schema).read_all()
 
+    def _only_keys(self, source: pa.Table) -> pa.Table:
+        """Return the keys of rows in the types of the table; all as they are if that cannot be."""
+        schema = self._table.schema
+        if not set(self._keys) <= {*source.column_names} & {*schema.names}:
+            return source
+        fields = [pa.field(name, schema.field(name).type) for name in self._keys]
+        try:
+            return source.select(self._keys).cast(pa.schema(fields))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return source
+
     def _check(self, source: pa.Schema) -> None:
         """Raise AppendRefused for rows that do not fit the table as it is now."""
         manifest = self._table._snapshot.manifest
@@ -244,9 +255,11 @@ class MergeInsertBuilder:
         return staged, result
 
     def _stage_rows(self, source: pa.Table, draft: Draft) -> tuple[Staged, MergeResult]:
+        actions = self._actions
+        if actions.only_deletes:
+            source = self._only_keys(source)
         self._check(source.schema)
         snapshot = self._table._snapshot
-        actions = self._actions
         found = match(snapshot, source, self._keys)
         as_columns = self._as_columns(source.schema)
         plan = plan_merge(snapshot, source, self._keys, actions, found)

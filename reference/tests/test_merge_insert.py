@@ -180,3 +180,28 @@ def test_tables_of_the_log_are_noted_as_by_the_oracle(tmp_path):
         log.index_details.Unpack(details)
         told.append((log.dataset_version, f"{details.compacted_sstables}"))
     assert told[0] == told[1]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("act", ["when_matched_delete", "when_not_matched_by_source_delete"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"k": [1], "other": [1]},
+        {"k": [1], "s": [5]},
+        {"k": pa.array([1], pa.int32())},
+        {"k": ["1"]},
+        {"k": pa.array([None, 1], pa.int64()), "other": [1, 2]},
+    ],
+)
+def test_of_a_merge_that_only_deletes_the_keys_count(tmp_path, act, source):
+    """Whatever else rows have, and in any type that can be cast."""
+    import lance
+
+    left = []
+    for library in (lance, lanceref):
+        path = str(tmp_path / library.__name__)
+        dataset = library.write_dataset(pa.table({"k": [1, 2, 3], "s": ["a", "b", "c"]}), path)
+        getattr(dataset.merge_insert("k"), act)().execute(pa.table(source))
+        left.append(library.dataset(path).to_table()["k"].to_pylist())
+    assert [[2, 3] if act == "when_matched_delete" else [1]] * 2 == left

@@ -41,6 +41,13 @@ class Actions:
         """Whether matched rows go and nothing else happens."""
         return self.delete and not (self.update or self.insert or self.delete_unmatched)
 
+    @property
+    def only_deletes(self) -> bool:
+        """Whether rows go, matched or not, and of the source only the keys count."""
+        return (self.delete or self.delete_unmatched) and not (
+            self.update or self.insert or self.fail
+        )
+
     def __bool__(self) -> bool:
         return self.update or self.delete or self.fail or self.insert or self.delete_unmatched
 
