@@ -228,7 +228,7 @@ class MergeInsertBuilder:
 
     def _only_keys(self, source: pa.Table) -> pa.Table:
         """Return the keys of rows in the types of the table; all as they are if that cannot be."""
-        schema = self._table.schema
+        schema = self._table._snapshot.manifest.schema.arrow
         if not set(self._keys) <= {*source.column_names} & {*schema.names}:
             return source
         fields = [pa.field(name, schema.field(name).type) for name in self._keys]
