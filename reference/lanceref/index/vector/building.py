@@ -156,7 +156,7 @@ def rewrite(
         same = theirs.metric == model.metric and theirs.centroids.shape == model.centroids.shape
         if other.head.type != type_ or not same:
             raise OperationRefused("segments differ in type, metric or number of partitions")
-        if not np.allclose(theirs.centroids, model.centroids, 0, 1e-5):
+        if not model.shares_partitions(theirs):
             raise OperationRefused("segments have different centroids")
     held = [one.auxiliary.quantizer for one, _ in segments]
     shelf = Shelf(held[0].joined(held[1:]))

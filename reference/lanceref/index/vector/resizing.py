@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.errors import OperationRefused
 from lanceref.index.training import Training
 from lanceref.index.vector.indexed_vectors import indexed_vectors
 from lanceref.index.vector.parameters import SAMPLE_RATE, VectorParameters
@@ -41,11 +42,16 @@ def resized(
     """Return what to build over all rows of the table; None when all partitions may stay.
 
     `indices` are the segments, `added` the rows that none has, `given` what they were built with.
-    Segments that do not share their centroids are left alone. Raises FormatError.
+    Segments that do not share their centroids or what else they have learnt are left alone. Raises
+    FormatError.
     """
     first, *others = indices
-    model = first.head.model
-    if not table.num_rows or not all(_alike(model, other.head.model) for other in others):
+    model, held = first.head.model, [one.auxiliary.quantizer for one in indices]
+    if not table.num_rows or not all(model.shares_partitions(one.head.model) for one in others):
+        return None
+    try:
+        quantizer = held[0].joined(held[1:])
+    except OperationRefused:
         return None
     sizes = sum((one.auxiliary.partitions.lengths for one in indices), _added(added, model))
     target = given.partition_rows
@@ -56,14 +62,7 @@ def resized(
         centroids = _without(model, sizes, small)
     else:
         return None
-    held = [one.auxiliary.quantizer for one in indices]
-    return replace(given, centroids=centroids, quantizer=held[0].joined(held[1:]))
-
-
-def _alike(one: Model, other: Model) -> bool:
-    """Whether two segments have the same partitions."""
-    mine, theirs = one.centroids, other.centroids
-    return mine.shape == theirs.shape and np.allclose(mine, theirs, 0, 1e-5)
+    return replace(given, centroids=centroids, quantizer=quantizer)
 
 
 def _added(added: Training, model: Model) -> Counts:

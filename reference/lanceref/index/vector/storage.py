@@ -33,6 +33,10 @@ Mode = Literal["fast", "normal", "accurate"]
 """How much a type may save at the cost of the answer."""
 
 
+SAME_CENTROIDS = 1e-5
+"""How far numbers of centroids may be apart that count as the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """What all types know of an index: `centroids` [partitions, dimension] of the column's type."""
@@ -49,6 +53,13 @@ class Model:
     def of_vectors(self) -> Metric:
         """The metric between vectors as they are kept: normalized ones are as far as by l2."""
         return "l2" if self.metric == "cosine" else self.metric
+
+    def shares_partitions(self, other: Model) -> bool:
+        """Return whether vectors are assigned alike: by one metric to the same centroids."""
+        mine, theirs = self.centroids, other.centroids
+        if self.metric != other.metric or mine.shape != theirs.shape:
+            return False
+        return np.allclose(mine, theirs, rtol=0, atol=SAME_CENTROIDS)
 
 
 class Stored(Protocol):

@@ -142,3 +142,26 @@ def test_rows_that_are_several_vectors(tmp_path):
     dataset.optimize.optimize_indices()
     assert 11 == len(sizes(dataset)[0])
     assert 100 == sum(sizes(dataset)[0])
+
+
+def test_segments_that_have_learnt_otherwise_are_left_alone(tmp_path):
+    """By one model of partitions and other codebooks: new rows go on with the last of them."""
+    dataset = lanceref.write_dataset(
+        table(around([300, 300])), tmp_path / "t", max_rows_per_file=300
+    )
+    source = np.random.default_rng(3)
+    segments = [
+        dataset.create_index_uncommitted(
+            "v",
+            "IVF_PQ",
+            fragment_ids=[number],
+            num_partitions=2,
+            num_sub_vectors=4,
+            ivf_centroids=PLACES[:2],
+            pq_codebook=source.normal(size=(4, 256, 2)).astype("f4"),
+        )
+        for number in range(2)
+    ]
+    dataset.commit_existing_index_segments("v_idx", "v", segments)
+    before = sizes(dataset)
+    assert [*before, [5, 5]] == grown(dataset, [5, 5])
