@@ -8,7 +8,7 @@ Clauses: L.table.datafile.lookup, L.table.datafile.missing-field
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from lanceref.arrowtypes import arrow_type
@@ -26,13 +26,18 @@ def appended_schema(table: LanceSchema, rows: LanceSchema, version: FileVersion)
         raise AppendRefused(f"Append with different schema: {', '.join(problems)}")
     stored = LanceSchema(fields, table.metadata)
     if version == V0_1:
-        missing = {field.id for field in table.flat()} - {field.id for field in stored.flat()}
-        if missing:
-            raise AppendRefused(f"a 0.1 file holds every field, but {sorted(missing)} are missing")
+        check_whole({field.id for field in table.flat()}, {field.id for field in stored.flat()})
         order = [field.id for field in table.fields]  # that of the manifest counts
         in_order = sorted(fields, key=lambda field: order.index(field.id))
         return LanceSchema(tuple(in_order), table.metadata)
     return stored
+
+
+def check_whole(fields: Set[int], held: Set[int]) -> None:
+    """Raise AppendRefused where files of 0.1 hold not every field of a table."""
+    missing = fields - held
+    if missing:
+        raise AppendRefused(f"a 0.1 file holds every field, but {sorted(missing)} are missing")
 
 
 def _match(

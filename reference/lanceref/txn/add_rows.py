@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lanceref.errors import AppendRefused
 from lanceref.file.versions import V0_1
 from lanceref.proto import table_pb2
+from lanceref.table.appended import check_whole
 from lanceref.txn.making import Making, storage_version_of
 from lanceref.txn.row_lineage import identify, set_born
 
@@ -20,11 +20,7 @@ def append(making: Making) -> None:
     given = making.transaction.append.fragments
     if storage_version_of(making.message) == V0_1:
         for fragment in given:
-            missing = making.field_ids.difference(*(file.fields for file in fragment.files))
-            if missing:
-                raise AppendRefused(
-                    f"a 0.1 file holds every field, but {sorted(missing)} are missing"
-                )
+            check_whole(making.field_ids, {one for file in fragment.files for one in file.fields})
     _add(making, given)
 
 
