@@ -17,11 +17,11 @@ from lanceref.edit.moved_ids import moved_segments
 from lanceref.edit.new_rows import give_ids, write_new_rows
 from lanceref.edit.removal import choose, put_update, remove
 from lanceref.errors import CommitConflictError
-from lanceref.file.versions import version_named
+from lanceref.file.versions import FileVersion, version_named
 from lanceref.opened import OpenTable
 from lanceref.query.rows import condition
 from lanceref.table.draft import Draft
-from lanceref.txn.making import Staged
+from lanceref.txn.making import Staged, storage_version_of
 
 if TYPE_CHECKING:
     from lanceref.merge_insert import MergeInsertBuilder
@@ -91,7 +91,7 @@ class Edits(OpenTable):
         Raises QueryRefused for an expression that does not fit, EditFailed for a value that its
         column cannot hold, CommitConflict.
         """
-        version = None if data_storage_version is None else version_named(data_storage_version)
+        version = self._file_version(data_storage_version)
 
         def attempt() -> UpdateResult:
             snapshot = self._snapshot
@@ -130,6 +130,15 @@ class Edits(OpenTable):
         from lanceref.merge_insert import MergeInsertBuilder
 
         return MergeInsertBuilder(self, on)
+
+    def _file_version(self, named: str | None) -> FileVersion:
+        """Return the file version of an edit, also when it is made again. Raises ValueError.
+
+        It is the one that is named, else that of the table as the edit finds it first.
+        """
+        if named is None:
+            return storage_version_of(self._snapshot.manifest.message)
+        return version_named(named)
 
     def _field_ids(self, names: Iterable[str]) -> list[int]:
         """Return the ids of top-level fields and all below them, in the order of the schema."""

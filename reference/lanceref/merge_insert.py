@@ -24,7 +24,7 @@ from lanceref.edits import CONFLICT_RETRIES, RETRY_TIMEOUT, Edits
 from lanceref.errors import QueryRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
-from lanceref.file.versions import V0_1, V2_0, version_named
+from lanceref.file.versions import V0_1, V2_0
 from lanceref.incoming import reader_of
 from lanceref.merge_explained import merge_explained
 from lanceref.operation import Transaction
@@ -58,7 +58,7 @@ class MergeInsertBuilder:
         self._actions = Actions()
         self._retries = CONFLICT_RETRIES
         self._timeout = RETRY_TIMEOUT
-        self._version: str | None = None
+        self._version = table._file_version(None)
         self._mode, self._use_index = "auto", True
         self._compacted: Sequence[CompactedSsTable] = ()
         self._bases: Sequence[str] = ()
@@ -123,8 +123,8 @@ class MergeInsertBuilder:
         return self
 
     def data_storage_version(self, version: str) -> Self:
-        """Say in which file version new rows are written."""
-        self._version = version
+        """Say in which file version new rows are written. Raises TypeError and ValueError."""
+        self._version = self._table._file_version(version)
         return self
 
     def use_index(self, use_index: bool) -> Self:
@@ -266,8 +266,7 @@ class MergeInsertBuilder:
         if as_columns:
             return self._stage_columns(source, plan, draft)
         batches, ids = merged_rows(snapshot, source, plan)
-        version = None if self._version is None else version_named(self._version)
-        new = write_new_rows(snapshot, batches, draft, version, homes=self._homes())
+        new = write_new_rows(snapshot, batches, draft, self._version, homes=self._homes())
         if snapshot.stable_row_ids:
             give_ids(new.fragments, neighbours(ids))
         removal = remove(snapshot, by_fragment(snapshot, plan.removed), draft)
@@ -320,9 +319,8 @@ class MergeInsertBuilder:
         given = snapshot.manifest.schema
         fields = tuple(one for one in given.fields if one.name in source.schema.names)
         rows = source.select([one.name for one in fields]).take(pa.array(plan.inserted))
-        version = None if self._version is None else version_named(self._version)
         some = LanceSchema(fields, given.metadata)
         homes = self._homes()
-        new = write_rows_as(snapshot, some, rows.to_batches(), draft, version, homes=homes)
+        new = write_rows_as(snapshot, some, rows.to_batches(), draft, self._version, homes=homes)
         transaction.update.new_fragments.extend(new.fragments)
         return Staged(transaction, dictionaries=new.dictionaries, draft=draft), result

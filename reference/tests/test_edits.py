@@ -1,5 +1,6 @@
 """Edits of a dataset's rows."""
 
+import importlib
 from concurrent.futures import ThreadPoolExecutor
 
 import lanceref
@@ -105,6 +106,47 @@ def test_a_conflict_is_told_when_there_is_no_retry(tmp_path):
         other.update({"b": "2"}, where="a = 2", conflict_retries=0)
 
     assert caught.value.retryable
+
+
+def _replaced(maker, uri):
+    """A column of the only fragment in a file of its own: an edit of it has to be made again."""
+    made = maker.dataset(uri)
+    held = made.get_fragment(0).metadata.files[0]
+    version = held.file_major_version, held.file_minor_version
+    path = f"{uri}/data/new.lance"
+    with maker.file.LanceFileWriter(path, version=f"{version[0]}.{version[1]}") as writer:
+        writer.write_batch(pa.table({"b": [5] * 4}))
+    group = maker.LanceOperation.DataReplacementGroup(
+        0, maker.fragment.DataFile("new.lance", [1], [0], *version)
+    )
+    operation = maker.LanceOperation.DataReplacement([group])
+    maker.LanceDataset.commit(uri, operation, read_version=made.version)
+
+
+def _updated(made):
+    made.update({"b": "7"}, where="a > 1")
+
+
+def _merged(made):
+    merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
+    merge.execute(pa.table({"a": [1, 9], "b": [5, 6]}))
+
+
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+@pytest.mark.parametrize("edit", [_updated, _merged])
+@pytest.mark.parametrize("versions", [("2.0", "2.1"), ("2.1", "2.0"), ("2.2", "2.3")])
+def test_an_edit_that_is_made_again_keeps_its_file_version(tmp_path, maker, edit, versions):
+    """That of the table as the edit found it, though an overwrite has another since."""
+    maker, uri = importlib.import_module(maker), str(tmp_path)
+    rows = pa.table({"a": range(4), "b": range(4)})
+    maker.write_dataset(rows, uri, data_storage_version=versions[0])
+    _replaced(maker, uri)
+    maker.write_dataset(rows, uri, mode="overwrite", data_storage_version=versions[1])
+    edit(maker.dataset(uri, version=1))
+
+    files = [one.metadata.files[0] for one in lanceref.dataset(uri).get_fragments()]
+    found = [f"{file.file_major_version}.{file.file_minor_version}" for file in files]
+    assert [versions[1], versions[0]] == found
 
 
 @pytest.mark.oracle

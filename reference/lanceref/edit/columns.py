@@ -52,6 +52,8 @@ def all_rows(
 
 def spread(rows: FragmentRows, values: pa.Array) -> pa.Array:
     """Return values of the live rows, and the first of them, or null, for each deleted one."""
+    if len(values) == rows.columns.stated_rows:
+        return values  # none is deleted
     places = np.zeros(rows.columns.physical_rows, np.int64)
     places[rows.offsets(np.arange(len(values)))] = np.arange(len(values))
     if not len(values):

@@ -121,3 +121,24 @@ def test_both_readers_see_the_new_values(tmp_path):
     assert theirs.to_table(columns).equals(after.to_table(columns))
     assert [3, 1, 3, 1] == theirs.to_table(columns)["_row_last_updated_at_version"].to_pylist()[:4]
     theirs.validate()
+
+
+@pytest.mark.oracle
+def test_the_first_column_of_an_early_file_is_updated(tmp_path):
+    """D.legacy.first-given-up: both leave the same entries, and only ours reads the others."""
+    import lance
+
+    rows = pa.table({"k": range(5), "i": range(5)})
+    source = pa.table({"i": [1, 2], "k": [50, 60]})
+    for maker in (lance, lanceref):
+        uri = str(tmp_path / maker.__name__)
+        made = maker.write_dataset(rows, uri, data_storage_version="0.1")
+        fragment, fields = made.get_fragment(0).update_columns(source, "i", "i")
+        update = maker.LanceOperation.Update(updated_fragments=[fragment], fields_modified=fields)
+        maker.LanceDataset.commit(uri, update, read_version=1)
+        files = lanceref.dataset(uri).get_fragment(0).metadata.files
+
+        assert [[-2, 1], [0]] == [list(file.fields) for file in files]
+        assert [0, 50, 60, 3, 4] == lanceref.dataset(uri).to_table()["k"].to_pylist()
+        with pytest.raises(pa.ArrowInvalid, match="out of range"):
+            lance.dataset(uri).to_table()

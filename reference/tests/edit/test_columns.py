@@ -1,5 +1,9 @@
 """New columns of a table."""
 
+import importlib
+import shutil
+
+import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.edit.columns import (
@@ -9,6 +13,7 @@ from lanceref.edit.columns import (
     spread,
     write_columns,
 )
+from lanceref.file import LanceFileReader
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
 from lanceref.projection import scan_projection
@@ -29,6 +34,19 @@ def test_deleted_rows_are_read_too(tmp_path):
     ]
     assert [7, 7, 8, 9, 10] == spread(first, pa.array([7, 8, 9, 10])).to_pylist()
     assert [None] * 5 == spread(first, pa.array([], pa.int8())).to_pylist()
+
+
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+def test_columns_are_added_where_files_are_gone(tmp_path, maker):
+    """To a clone whose base has lost its files: where no row is deleted they are not needed."""
+    maker, base, clone = importlib.import_module(maker), tmp_path / "base", str(tmp_path / "clone")
+    maker.write_dataset(pa.table({"a": range(3)}), str(base)).shallow_clone(clone, 1)
+    shutil.rmtree(base / "data")
+    new = pa.table({"n": [4, 5, 6]})
+    maker.dataset(clone).add_columns(new.to_reader())
+
+    file = lanceref.dataset(clone).get_fragment(0).data_files()[-1].path
+    assert new.equals(LanceFileReader(f"{clone}/data/{file}").read_all().to_table())
 
 
 def test_ids_are_never_used_twice(tmp_path):

@@ -97,7 +97,8 @@ def update_columns(random: Random, view: View) -> str | None:
     """Columns of one fragment, in place, matched by the key.
 
     Not such as have parts and an index: the oracle leaves it covering what the parts were
-    (D.txn.items-under-list-index).
+    (D.txn.items-under-list-index). Nor the first of a 0.1 file: it does not read what is left
+    (D.legacy.first-given-up).
     """
     indexed = {path.partition(".")[0] for _, path, _ in view.indices}
     kept = {view.key, *(name for name in indexed if pa.types.is_nested(view.type_of(name)))}
@@ -105,6 +106,8 @@ def update_columns(random: Random, view: View) -> str | None:
     if view.key is None or not others or not view.fragment_ids:
         return None
     name, number = random.choice(others), random.choice(view.fragment_ids)
+    if view.leads_early_file(number, name):
+        return None
     seed = random.randrange(10_000)
     return f"columns_updated(lance, {view.place}, {view.key!r}, {name!r}, {number}, {seed})"
 

@@ -90,6 +90,17 @@ class View:
         own, newest = (one.lance_schema.field(path) for one in tables)
         return own is not None and newest is not None and own.id() == newest.id()
 
+    def leads_early_file(self, number: int, name: str) -> bool:
+        """Whether a 0.1 file of a fragment begins with that column, and others follow."""
+        (top,) = (one for one in self.found._snapshot.manifest.schema.fields if one.name == name)
+        own = [one.id for one in top.flat()]
+        found = self.found.get_fragment(number)
+        files = [] if found is None else found.metadata.files
+        return any(
+            file.file_major_version == 0 and file.fields[0] in own and not {*file.fields} <= {*own}
+            for file in files
+        )
+
     def type_of(self, path: str) -> pa.DataType:
         """Return the type of a column, `a.b` for a part of one."""
         first, *others = path.split(".")
