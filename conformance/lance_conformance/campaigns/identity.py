@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from google.protobuf.message import Message
 from lanceref.context import Context
 from lanceref.file.data_file import DataFile, open_file
 from lanceref.proto import file_pb2
@@ -49,11 +50,21 @@ def _first_page(left: DataFile, right: DataFile, mine: bytes, other: bytes) -> s
             if a.num_rows != b.num_rows:
                 return f"{where}: {a.num_rows} rows for {b.num_rows}"
             if a.encoding != b.encoding:
-                return f"{where}: encoding"
+                return f"{where}: encoding, {_field(a.encoding, b.encoding)}"
             for i, (x, y) in enumerate(zip(a.extents, b.extents, strict=True)):
                 if mine[x.offset : x.end] != other[y.offset : y.end]:
                     return f"{where}: buffer {i}"
     return None
+
+
+def _field(one: Message, other: Message) -> str:
+    """Return the first field, outermost first, that two messages of a type do not have alike."""
+    left, right = ({field.name: held for field, held in each.ListFields()} for each in (one, other))
+    if set(left) != set(right):
+        return " or ".join(sorted(set(left) ^ set(right)))
+    name = next((name for name in left if left[name] != right[name]), "")
+    inner = isinstance(left.get(name), Message)
+    return f"{name}.{_field(left[name], right[name])}" if inner else name
 
 
 def _without_map_order(file: DataFile, data: bytes) -> tuple[bytes, str, bytes]:

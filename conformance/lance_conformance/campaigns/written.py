@@ -20,8 +20,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
 
+from lanceref.context import Context
 from lanceref.errors import LanceError
 from lanceref.file import LanceFileWriter
+from lanceref.file.data_file import open_file
+from lanceref.storage import LocalSource
 from lanceref.testing import Sample, random_sample
 
 from lance_conformance.campaigns import differential
@@ -41,12 +44,16 @@ ORACLE_DEFECTS = (
 
 @dataclass(slots=True)
 class Written:
-    """What became of one table; `bytes` is a verdict of `identity`, None where a side refused."""
+    """What became of one table; `bytes` is a verdict of `identity`, None where a side refused.
+
+    `pages` are those of the column that has most.
+    """
 
     seed: int
     version: str
     columns: list[str]
     bytes: str | None = None
+    pages: int = 0
     refused: list[str] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
 
@@ -65,6 +72,8 @@ def run_table(seed: int, version: str, directory: Path, child: OracleChild) -> W
         return written
     if refusals[1] is None:
         written.bytes = verdict(ours, theirs)
+        opened = open_file(LocalSource(str(ours)), Context(ours.name))
+        written.pages = max((len(column.pages) for column in opened.columns), default=0)
     try:
         written.differences = list(file_differences(ours, sample.table, Random(seed)))
     except LanceError as error:
@@ -129,6 +138,9 @@ def report(outcomes: list[Written], versions: list[str]) -> int:
             f"{version}: {len(here)} tables, {refused} refused, {trained} with FSST, "
             f"{same} of {compared} others identical ({share})"
         )
+        single = [one for one in here if one.bytes not in (None, TRAINED) and one.pages <= 1]
+        alike = sum(one.bytes == IDENTICAL for one in single)
+        print(f"  of one page per column: {alike} of {len(single)} identical")
         for told, count in Counter(_kind(one) for one in verdicts.elements() if one).most_common():
             print(f"  {count} x {told}")
     failed = [one for one in outcomes if one.differences]

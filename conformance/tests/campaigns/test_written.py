@@ -29,13 +29,18 @@ def test_a_campaign_goes_on_where_it_stopped(tmp_path):
 
 def test_the_share_of_identical_files_is_printed(capsys):
     """Refused tables and those with FSST do not count; what differs is named."""
-    found = ["identical", "fsst", None, "column 0 page 1: encoding"]
-    outcomes = [Written(seed, "2.1", [], bytes=one) for seed, one in enumerate(found)]
+    found = ["identical", "fsst", None, "column 0 page 1: encoding, flat"]
+    pages = [1, 1, 0, 2]
+    outcomes = [
+        Written(seed, "2.1", [], one, many)
+        for seed, (one, many) in enumerate(zip(found, pages, strict=True))
+    ]
 
     assert report(outcomes, ["2.1"]) == 0
     told = capsys.readouterr().out
     assert "1 of 2 others identical (50.0%)" in told
-    assert "1 x encoding" in told
+    assert "1 x encoding, flat" in told
+    assert "of one page per column: 1 of 1 identical" in told
 
 
 def test_a_difference_fails_the_run(capsys):
