@@ -17,6 +17,7 @@ from lanceref.dataset import LanceDataset
 from lanceref.errors import EditFailed
 from lanceref.lsm_scanner import LsmScanner, chosen_keys
 from lanceref.shard_snapshot import ShardSnapshot
+from lanceref.slices import whole_rows
 
 
 class ExecutionPlan:
@@ -97,7 +98,7 @@ class LsmPointLookupPlanner:
             for name, value in key.items():
                 same = pc.fill_null(pc.equal(rows[name], value), False)
                 found &= np.asarray(same.to_numpy())
-            return rows.filter(pa.array(found))
+            return whole_rows(rows).filter(pa.array(found))
 
         steps = [
             f"Projection: [{', '.join(scan.projected_schema.names)}]",

@@ -23,6 +23,7 @@ from lanceref.index.memwal.log_entry import TOMBSTONE
 from lanceref.key_values import key_values
 from lanceref.query.filter import Filter, bind_filter
 from lanceref.shard_snapshot import ShardSnapshot
+from lanceref.slices import whole_rows
 from lanceref.table.rows import ROW_ADDRESS, SYSTEM_COLUMNS
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class LsmScanner:
     def to_table(self) -> pa.Table:
         """Return the rows. Raises FormatError."""
         parts = list(self._parts())
-        rows = pa.concat_tables([newest_last(one, self._keys) for one in parts])
+        rows = whole_rows(pa.concat_tables([newest_last(one, self._keys) for one in parts]))
         kept = _first_of_each(rows.select(self._keys))  # L.index.mem-wal.newest
         kept = kept[~np.asarray(rows[TOMBSTONE].combine_chunks().take(pa.array(kept)))]
         rows = rows.take(pa.array(kept))
@@ -213,7 +214,7 @@ class LsmScanner:
 def newest_last(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     """Return of rows in the order they were written the last of each key, in their order."""
     last = rows.num_rows - 1 - _first_of_each(rows.select(keys).take(_backwards(rows.num_rows)))
-    return rows.take(pa.array(np.sort(last)))
+    return whole_rows(rows).take(pa.array(np.sort(last)))
 
 
 def _backwards(count: int) -> pa.Array:

@@ -29,6 +29,7 @@ from lanceref.nearest_scanner import DISTANCE
 from lanceref.query.filter import bind_filter
 from lanceref.query.vector_query import METRIC_NAMES
 from lanceref.shard_snapshot import ShardSnapshot
+from lanceref.slices import whole_rows
 from lanceref.table.rows import SYSTEM_COLUMNS
 
 
@@ -112,7 +113,7 @@ class LsmVectorSearchPlanner:
                 count = math.ceil(k * overfetch_factor) if level.newer else k
                 rows = self._found(level, {**nearest, "k": count}, schema)
                 parts.append(rows.select(schema.names).cast(schema))
-            rows = pa.concat_tables(parts)
+            rows = whole_rows(pa.concat_tables(parts))
             order = np.argsort(rows[DISTANCE.name].to_numpy(), kind="stable")
             return rows.take(pa.array(order[:k]))
 
@@ -182,7 +183,7 @@ class LsmVectorSearchPlanner:
         if not hidden:
             return rows
         seen = [key not in hidden for key in row_keys(rows.select(self._keys))]
-        return rows.filter(pa.array(seen, pa.bool_()))
+        return whole_rows(rows).filter(pa.array(seen, pa.bool_()))
 
 
 def _check(k: int, nprobes: int, overfetch_factor: float) -> None:

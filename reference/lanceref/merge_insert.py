@@ -29,6 +29,7 @@ from lanceref.incoming import reader_of
 from lanceref.merge_explained import merge_explained
 from lanceref.operation import Transaction
 from lanceref.read_transaction import from_message
+from lanceref.slices import whole_rows
 from lanceref.table.appended import appended_schema
 from lanceref.table.data_files import Home
 from lanceref.table.draft import Draft
@@ -224,7 +225,7 @@ class MergeInsertBuilder:
             raise QueryRefused(
                 "The merge insert job is not configured to change the data in any way"
             )
-        return reader_of(data, schema).read_all()
+        return whole_rows(reader_of(data, schema).read_all())
 
     def _only_keys(self, source: pa.Table) -> pa.Table:
         """Return the keys of rows in the types of the table; all as they are if that cannot be."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from lanceref.dataset import LanceDataset
 from lanceref.dataset import dataset as open_dataset
 from lanceref.fragment import LanceFragment
+from lanceref.slices import whole_rows
 from lanceref.table.lineage import ROW_ID
 
 T = TypeVar("T")
@@ -288,7 +289,7 @@ def _every(batches: Iterable[pa.RecordBatch], first: int, step: int) -> Iterator
         taken = np.arange(first, batch.num_rows, step)
         first += len(taken) * step - batch.num_rows
         if len(taken):
-            yield batch.take(pa.array(taken))
+            yield whole_rows(batch).take(pa.array(taken))
 
 
 def _regular(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:

@@ -23,6 +23,7 @@ from lanceref.query.columns import Computed, bind_columns
 from lanceref.query.filter import Filter, bind_filter
 from lanceref.query.ordering import ordered
 from lanceref.scanner import LIMITED_COUNT, LanceScanner, ScanOptions
+from lanceref.slices import whole
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
@@ -84,7 +85,7 @@ class FoundRows:
     def chosen(self, places: NDArray[np.int64]) -> FoundRows:
         """Return some of them, by their places."""
         chosen = pa.array(places)
-        columns = {name: column.take(chosen) for name, column in self.columns.items()}
+        columns = {name: whole(column).take(chosen) for name, column in self.columns.items()}
         return FoundRows(self.positions[places], columns)
 
     def part(self, start: int, end: int | None) -> FoundRows:

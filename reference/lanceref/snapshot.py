@@ -21,6 +21,7 @@ from lanceref.file.schema import LanceSchema
 from lanceref.index.indices import Indices
 from lanceref.integers import distinct
 from lanceref.projection import Projection
+from lanceref.slices import whole_rows
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.flags import STABLE_ROW_IDS
@@ -93,7 +94,7 @@ class Snapshot:
                 batches.append(projection.batch(len(chosen), arrays))
             start = end
         table = pa.Table.from_batches(batches, schema=projection.schema)
-        return table if unique is positions else table.take(back)
+        return table if unique is positions else whole_rows(table).take(back)
 
 
 def open_snapshot(store: Store, version: int | None, ctx: Context) -> Snapshot:

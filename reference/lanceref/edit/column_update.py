@@ -24,6 +24,7 @@ from lanceref.integers import without
 from lanceref.key_values import key_values
 from lanceref.projection import scan_projection
 from lanceref.proto import table_pb2
+from lanceref.slices import whole
 from lanceref.snapshot import Snapshot
 from lanceref.table.deletions_write import encode_bitmap
 from lanceref.table.draft import Draft
@@ -79,7 +80,7 @@ def put_in(held: pa.Table, right: pa.Table, chosen: pa.Array) -> pa.RecordBatch:
         old, given = plain(held[name].combine_chunks()), plain(right[name].combine_chunks())
         if has_blobs(old.type, given.type):
             old = among(old, given.type)
-        new = as_column(given.take(chosen), old.type)
+        new = as_column(whole(given).take(chosen), old.type)
         values = pc.if_else(hits, new, old)
         extended = isinstance(type_, pa.BaseExtensionType)
         columns.append(type_.wrap_array(values) if extended else values)

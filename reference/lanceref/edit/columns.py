@@ -20,6 +20,7 @@ from lanceref.file.schema_write import numbered, schema_of
 from lanceref.projection import Projection
 from lanceref.proto import table_pb2
 from lanceref.query.arrow_names import name_of_type
+from lanceref.slices import whole
 from lanceref.snapshot import Snapshot
 from lanceref.table.bases import Bases
 from lanceref.table.draft import Draft
@@ -58,7 +59,7 @@ def spread(rows: FragmentRows, values: pa.Array) -> pa.Array:
     places[rows.offsets(np.arange(len(values)))] = np.arange(len(values))
     if not len(values):
         return pa.nulls(len(places), values.type)
-    return values.take(pa.array(places))
+    return whole(values).take(pa.array(places))
 
 
 def next_field_id(snapshot: Snapshot) -> int:

@@ -16,6 +16,7 @@ from lanceref.file.schema import LanceSchema
 from lanceref.file.versions import FileVersion
 from lanceref.file.writer import page_policy
 from lanceref.proto import table_pb2
+from lanceref.slices import whole_rows
 from lanceref.snapshot import Snapshot
 from lanceref.table.blob_rows import ExternalBlobs
 from lanceref.table.blobs_write import BlobPolicy
@@ -78,7 +79,7 @@ def _alone(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return rows that share no memory with others: pages are cut by memory."""
     if batch.get_total_buffer_size() <= batch.nbytes:
         return batch
-    return batch.take(pa.array(np.arange(batch.num_rows)))
+    return whole_rows(batch).take(pa.array(np.arange(batch.num_rows)))
 
 
 def give_ids(fragments: Iterable[table_pb2.DataFragment], parts: Iterable[Ids]) -> None:

@@ -19,6 +19,7 @@ from lanceref.file.versions import V0_1
 from lanceref.key_values import key_values
 from lanceref.projection import Projection, scan_projection
 from lanceref.query.columns import bind_columns
+from lanceref.slices import whole_rows
 from lanceref.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
@@ -141,7 +142,7 @@ def joined(
     check_keys(snapshot, right.schema, left_on, right_on, what)
     _check_key_types(snapshot, right.schema, left_on, right_on)
     legacy = storage_version_of(snapshot.manifest.message) == V0_1
-    values = right.drop_columns([right_on]).combine_chunks()
+    values = whole_rows(right.drop_columns([right_on]).combine_chunks())
     places = {value: row for row, value in enumerate(key_values(right[right_on]))}
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), [left_on])
 

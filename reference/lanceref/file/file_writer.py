@@ -33,6 +33,7 @@ from lanceref.file.versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
 from lanceref.memory import keep_freed_blocks
 from lanceref.pages import writer as pages
 from lanceref.proto import file2_pb2, file_pb2
+from lanceref.slices import whole
 from lanceref.storage import Sink
 
 PADDING = b"H" * ALIGNMENT
@@ -209,7 +210,7 @@ def _check_nulls(field: Field, array: pa.Array, *, null_structs: bool) -> None:
             "non-null in the schema"
         )
     if field.logical_type == "struct":
-        held = array.filter(array.is_valid()) if null_structs and array.null_count else array
+        held = whole(array).filter(array.is_valid()) if null_structs and array.null_count else array
         for i, child in enumerate(field.children):
             _check_nulls(child, held.field(i), null_structs=null_structs)
     elif field.children:

@@ -26,6 +26,7 @@ from lanceref.legacy.page_table import Pages, PageTable
 from lanceref.legacy.pieces import Node, Numbers, Pieces, cut
 from lanceref.legacy.plain import PlainNode, fixed_width
 from lanceref.legacy.struct import NullNode, StructNode
+from lanceref.slices import whole
 
 STEP_GROWTH = 16
 """How much longer a run may become than the guess: rows grow wide without notice."""
@@ -74,7 +75,7 @@ class LegacyColumn:
         ranges = RowRanges.covering(unique, gap_rows)
         read = self._node.read(cut(self._offsets, ranges))
         if len(unique) != ranges.count:
-            read = read.take(arrow(ranges.positions(unique)))
+            read = whole(read).take(arrow(ranges.positions(unique)))
         return repeat(read, inverse)
 
     def check(self) -> None:

@@ -39,6 +39,7 @@ from lanceref.pages.shred import Shred
 from lanceref.pages.sparse_write import encode_structure
 from lanceref.proto.encodings_v2_1_pb2 import ConstantLayout, PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import ValuePlane
+from lanceref.slices import whole
 
 NARROW_BYTES = 256
 """Values below this many bytes go into mini-blocks."""
@@ -173,7 +174,7 @@ def _sparse(rows: Shred, values: Values, items: Values | None, policy: LeafPolic
     else:
         valid = rows.leaf
         if rows.validity is not None:
-            valid = rows.leaf.take(arrow(np.flatnonzero(rows.validity)))
+            valid = whole(rows.leaf).take(arrow(np.flatnonzero(rows.validity)))
         buffers, layout = _zipped(flat_levels(len(valid)), stored_values(valid), free, kind)
         plane = zipped_plane(layout.full_zip_layout, dense=False)
     return [*buffers, *structure.buffers], sparse_layout(structure.layers, plane)

@@ -25,6 +25,7 @@ from lanceref.query.decimals import (
     decimal_remainder,
     decimal_sum,
 )
+from lanceref.slices import whole
 
 types = pa.types
 
@@ -247,4 +248,4 @@ def _element(lists: Datum, at: int) -> pa.Array:
     place = starts + (at - 1 if at > 0 else sizes + at)
     there = (at != 0) & (sizes >= abs(at))
     chosen = pa.array(np.where(there, place, 0).astype(np.int64), mask=~there)
-    return wide.values.take(chosen)
+    return whole(wide.values).take(chosen)
