@@ -40,7 +40,7 @@ def _by_address(rows: FragmentRows, wanted: NDArray[np.uint64]) -> NDArray[np.in
     """Return the position in a fragment for each address: -1 when deleted, -2 when not there."""
     owners, offsets = np.divmod(wanted, np.uint64(ADDRESS_LIMIT))
     places = offsets.astype(np.int64)
-    mine = (owners == rows.fragment.id) & (places < rows.columns.physical_rows)
+    mine = (owners == rows.fragment.id) & (places < rows.columns.stated_rows)
     before = np.searchsorted(rows.deleted, places)
     gone = np.isin(places, rows.deleted)
     return np.where(mine, np.where(gone, -1, places - before), -2)

@@ -73,15 +73,25 @@ class FragmentReader:
         """The same, held against a file: what may size anything. Raises LimitExceeded."""
         if self.fragment.files:
             return self.open(self.fragment.files[0]).num_rows
-        most = self._ctx.limits.expansion_bytes // 8
-        if self.fragment.physical_rows > most:
+        if self.fragment.physical_rows > self._unfiled_rows:
             raise LimitExceeded(
                 "L.table.limits.no-file",
                 self.fragment.place,
                 found=f"{self.fragment.physical_rows} rows in no file",
-                wanted=f"at most {most}",
+                wanted=f"at most {self._unfiled_rows}",
             )
         return self.fragment.physical_rows
+
+    @property
+    def sized_rows(self) -> int:
+        """The same, but that so few as may be in no file are not held against one."""
+        stated = self.stated_rows
+        return stated if stated <= self._unfiled_rows else self.physical_rows
+
+    @property
+    def _unfiled_rows(self) -> int:
+        """How many rows no file has to show."""
+        return self._ctx.limits.expansion_bytes // 8
 
     def open(self, file: FileOfFragment, *, whole: bool = True) -> OpenFile:
         """Open one data file and hold it against what the manifest says of it.

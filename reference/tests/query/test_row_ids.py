@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.errors import RowNotFound
@@ -36,3 +39,14 @@ def test_addresses_of_no_row_are_refused(tmp_path):
     (tmp_path / "s").mkdir()
     stable = write(TABLE, tmp_path / "s", enable_stable_row_ids=True)
     assert [0] == positions_of_ids(stable._snapshot, [0, 99]).tolist()
+
+
+@pytest.mark.parametrize("stable", [False, True])
+def test_rows_are_found_without_a_data_file(stable, tmp_path):
+    """The manifest says how many rows fragments have: an index alone answers."""
+    dataset = write(TABLE, tmp_path, max_rows_per_file=4, enable_stable_row_ids=stable)
+    ids = dataset.to_table(with_row_id=True)["_rowid"].to_pylist()
+    for path in Path(dataset.uri, "data").iterdir():
+        path.unlink()
+    snapshot = lanceref.dataset(dataset.uri)._snapshot
+    assert [9, 4] == positions_of_ids(snapshot, [ids[9], ids[4]]).tolist()

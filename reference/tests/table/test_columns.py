@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref import write_dataset
 from lanceref.context import Context
-from lanceref.errors import BytesError, FormatError, LimitExceeded
+from lanceref.errors import BytesError, FormatError, LanceError, LimitExceeded
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
@@ -132,6 +132,14 @@ def test_rows_in_no_file_have_a_limit(tmp_path):
     assert "L.table.limits.no-file" == caught.value.clause
     few = {"id": 0, "physical_rows": 5}
     assert [None] * 5 == _values(*_reader(tmp_path, few))
+
+
+def test_many_rows_are_held_against_a_file(tmp_path):
+    """What few rows may size is not."""
+    gone = {**FILE, "path": "none.lance"}
+    assert 3 == _reader(tmp_path, fragment(0, gone, physical_rows=3))[1].sized_rows
+    with pytest.raises(LanceError):
+        _ = _reader(tmp_path, fragment(0, gone, physical_rows=2**31))[1].sized_rows
 
 
 def test_hidden_columns_are_found_by_their_id(tmp_path):
