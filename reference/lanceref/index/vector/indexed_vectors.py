@@ -59,6 +59,17 @@ def sampled_vectors(
     return found
 
 
+def has_vectors(training: Training, least: int) -> bool:
+    """Return whether so many vectors are not null, whatever their numbers; few more are read."""
+    seen = 0
+    for rows in training.fragments:
+        for _, (values,) in rows.scan((training.field,), (), least, 0, rows.num_rows):
+            seen += len(vectors_of(unnested(values, training.field)).rows)
+            if seen >= least:
+                return True
+    return False
+
+
 def _usable(held: Vectors, metric: Metric) -> Vectors:
     if held.values.dtype == np.uint8:
         return held

@@ -101,12 +101,13 @@ class VectorParameters:
         if name == "RQ":
             details.rq.num_bits = _number(given, "num_bits", 5)
 
-    def trainable(self, num_rows: int) -> bool:
-        """Return whether so many rows are enough to build over them."""
+    @property
+    def least_vectors(self) -> int:
+        """How many vectors that are not null there must be; without them the index is defined."""
         learnt = self.quantizer is not None or self.storage.get("pq_codebook") is not None
         if self.type.storage.name != "PQ" or learnt:
-            return num_rows > 0
-        return num_rows >= 1 << _number(self.storage, "num_bits", 8)
+            return 0
+        return 1 << _number(self.storage, "num_bits", 8)
 
 
 def partition_count(num_rows: int, target_rows: int) -> int:

@@ -15,6 +15,7 @@ from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.index.vector import building
+from lanceref.index.vector.indexed_vectors import has_vectors
 from lanceref.index.vector.parameters import METRICS, VectorParameters
 from lanceref.index.vector.resizing import resized
 from lanceref.index.vector.single_file_index import open_index
@@ -44,7 +45,8 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
     given = parameters["vector"]
     assert isinstance(given, VectorParameters)
     details = given.details()
-    if len(training.fragments) and given.trainable(training.num_rows):
+    least = given.least_vectors
+    if training.num_rows and (not least or has_vectors(training, least)):
         _, quantizer = building.build(training, given, writer)
         quantizer.describe(details)
     return Built(details, given.type.storage.version)

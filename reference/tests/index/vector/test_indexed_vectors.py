@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.edit.index_build import indexed_field, training_of
-from lanceref.index.vector.indexed_vectors import indexed_vectors, sampled_vectors
+from lanceref.index.vector.indexed_vectors import has_vectors, indexed_vectors, sampled_vectors
 from lanceref.index.vector.vector_kind import VECTOR
 
 from .indexed import points, write
@@ -49,3 +49,16 @@ def test_stable_row_ids_are_keys(tmp_path):
     dataset = write(points(), tmp_path, enable_stable_row_ids=True)
     keys = np.concatenate([one.keys for one in indexed_vectors(training(dataset), "l2")])
     assert list(range(600)) == keys.tolist()
+
+
+def test_vectors_that_are_not_null_are_counted(tmp_path):
+    """Whatever numbers they have; of a row each."""
+    values = [[3, 4], None, [float("nan"), 0], [0, 0]]
+    table = pa.table({"v": pa.array(values, pa.list_(pa.float32(), 2))})
+    rows = training(lanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=2))
+    assert has_vectors(rows, 3)
+    assert not has_vectors(rows, 4)
+    several = pa.array([values[:1] * 3, None, [], values], pa.list_(pa.list_(pa.float32(), 2)))
+    rows = training(lanceref.write_dataset(pa.table({"v": several}), tmp_path / "s"))
+    assert has_vectors(rows, 6)
+    assert not has_vectors(rows, 7)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import lanceref
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from .indexed import near, opened, points, table, write
@@ -130,3 +133,47 @@ def test_which_segments_become_one(dataset, count, segments):
     assert [900] == [sum(dataset.index_statistics("v_idx")["num_indexed_rows_per_delta"])]
     assert segments == len(after)
     assert (before == [one["uuid"] for one in after]) == (count == 0)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("rows", "nulls", "odd", "built"),
+    [(256, 0, 0, True), (263, 4, 3, True), (260, 5, 0, False), (260, 4, 3, None), (9, 9, 0, False)],
+)
+def test_an_index_without_enough_vectors_is_defined(rows, nulls, odd, built, tmp_path):
+    """Nulls are none; those with odd numbers are counted and cannot be learnt from."""
+    import lance
+
+    values = np.random.default_rng(1).normal(size=(rows, 8)).astype("f4")
+    values[rows - odd :] = np.nan
+    mask = pa.array(np.arange(rows) < nulls)
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), 8, mask=mask)
+    for module in (lance, lanceref):
+        path = tmp_path / module.__name__
+        dataset = module.write_dataset(pa.table({"v": vectors}), path)
+        if built is None:
+            with pytest.raises((RuntimeError, ValueError), match="Not enough rows to train"):
+                dataset.create_index("v", "IVF_PQ", num_partitions=1, num_sub_vectors=2)
+            continue
+        dataset.create_index("v", "IVF_PQ", num_partitions=1, num_sub_vectors=2)
+        assert 1 == len(dataset.describe_indices())
+        assert built == (path / "_indices").exists()
+
+
+@pytest.mark.oracle
+def test_the_oracle_does_not_update_graphs_of_hamming(tmp_path):
+    """It builds and asks them, and panics when there are new rows; here these are taken in."""
+    import lance
+
+    values = points(300, "u1")
+    dataset = lance.dataset(write(values[:200], tmp_path).uri)
+    dataset.create_index("v", "IVF_HNSW_FLAT", metric="hamming", num_partitions=1)
+    dataset.insert(table(values[200:]))
+    with pytest.raises(BaseException, match="HNSW, FLATBIN"):
+        lance.dataset(dataset.uri).optimize.optimize_indices()
+    ours = lanceref.dataset(dataset.uri)
+    ours.optimize.optimize_indices(num_indices_to_merge=1)
+    assert 0 == ours.index_statistics("v_idx")["num_unindexed_rows"]
+    found = [near(one, values[250], k=9) for one in (ours, lance.dataset(dataset.uri))]
+    assert 0 == found[0][1][0]
+    assert found[0][1] == found[1][1]
