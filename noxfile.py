@@ -195,6 +195,13 @@ def full_text(session: nox.Session) -> None:
 
 
 @nox.session
+def nearest(session: nox.Session) -> None:
+    """Ask the oracle and the reference for the same nearest rows, in each other's files."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.nearest", *session.posargs)
+
+
+@nox.session
 def indices(session: nox.Session) -> None:
     """Run the tests of indices with 200 random conditions of each type."""
     session.install("-e", ".[oracle,test]")

@@ -226,6 +226,34 @@ def test_the_oracle_passes_over_rows_with_a_vector_of_0(tmp_path):
         assert found[0] == found[1]
 
 
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("index", "given", "odd"),
+    [
+        ("IVF_FLAT", {}, False),
+        ("IVF_PQ", {"num_sub_vectors": 2}, False),
+        ("IVF_RQ", {"num_bits": 1}, False),
+        ("IVF_RQ", {"num_bits": 5}, True),
+        ("IVF_SQ", {}, True),
+        ("IVF_HNSW_FLAT", {}, True),
+    ],
+)
+def test_the_oracle_finds_rows_by_a_query_that_is_none(tmp_path, index, given, odd):
+    """Without a direction, or with a number that is none; no distance is one, and none is here."""
+    import lance
+
+    values = np.random.default_rng(3).normal(size=(300, 8)).astype("f4")
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), 8)
+    table = pa.table({"i": range(300), "v": vectors})
+    path = lanceref.write_dataset(table, tmp_path / "t").uri
+    lanceref.dataset(path).create_index("v", index, metric="cosine", num_partitions=1, **given)
+    for query in (np.zeros(8), np.where(np.arange(8) == 3, np.nan, 1)):
+        theirs, ours = (near(one.dataset(path), query, k=3) for one in (lance, lanceref))
+        assert [] == ours
+        assert odd == (len(theirs) == 3)
+        assert index == "IVF_SQ" or all(np.isnan(far) for _, far in theirs)
+
+
 def compacted(root) -> str:
     """Write rows with stable ids and an index over them, delete every fourth, and compact."""
     values = np.random.default_rng(3).normal(size=(1400, 8)).astype("f4")
@@ -262,3 +290,7 @@ def test_the_oracle_counts_rows_that_a_compaction_dropped(tmp_path):
     )
     assert len(theirs) < 45
     assert {row for row, _ in theirs} < {row for row, _ in ours}
+    asked = {"column": "v", "q": np.zeros(8), "k": 50, "nprobes": 1}
+    found = lance.dataset(path).to_table(nearest=asked, columns=["_distance"], with_row_id=True)
+    left = lance.dataset(path).to_table(columns=[], with_row_id=True)["_rowid"].to_pylist()
+    assert 50 == len(found) > len(set(found["_rowid"].to_pylist()) & set(left))

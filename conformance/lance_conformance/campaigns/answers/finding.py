@@ -79,7 +79,7 @@ def metered(
     """Return the addresses that a filter finds, and the bytes read of indices and of data."""
     counted = {"_indices": IOStats(), "data": IOStats()}
     store: Any = dataset._snapshot.store
-    store.open = _counting(store.open, counted)
+    store.open = counting(store.open, counted)
     found = dataset.to_table(
         filter=condition, columns=[], with_row_address=True, use_scalar_index=use_index
     )
@@ -87,7 +87,7 @@ def metered(
     return rows, counted["_indices"].read_bytes, counted["data"].read_bytes
 
 
-def _counting(
+def counting(
     opens: Callable[[str], Source], counted: dict[str, IOStats]
 ) -> Callable[[str], Source]:
     """Return what opens files and counts what is read of each folder."""

@@ -17,7 +17,7 @@ from lanceref.kernels.rabitq_blocks import codes_in
 from lanceref.kernels.rabitq_rotation import MatrixRotation, draw_rotation
 
 from .agreement import agree, built, clustered
-from .indexed import opened
+from .indexed import near, opened, write
 
 PLACE = Place("auxiliary.idx", 0)
 DIM = 16
@@ -335,3 +335,24 @@ def test_columns_are_those_of_the_oracle(tmp_path, num_bits, metric):
             else:
                 scale = float(np.abs(column).max())
                 np.testing.assert_allclose(made[name], column, rtol=1e-4, atol=1e-6 * scale)
+
+
+@pytest.mark.oracle
+def test_the_oracle_leaves_out_rows_by_a_bound(tmp_path):
+    """Rows that it finds when it is asked for more, with distances that are near enough."""
+    import lance
+
+    random = np.random.default_rng(0)
+    places = random.normal(size=(6, DIM)) * 2
+    values = places[random.integers(0, 6, 600)] + random.normal(size=(600, DIM)) * 0.4
+    values = values.astype("f4")
+    dataset = write(values, tmp_path)
+    dataset.create_index("v", "IVF_RQ", metric="dot", num_partitions=7, num_bits=5)
+    oracle, lost = lance.dataset(dataset.uri), 0
+    for query in values[:150] + random.normal(size=(150, DIM)).astype("f4") * 0.2:
+        wanted = near(dataset, query, k=40)[1]
+        theirs, more = (near(oracle, query, k=k)[1] for k in (40, 400))
+        np.testing.assert_allclose(wanted, more[:40], rtol=1e-4, atol=1e-4)
+        assert all(np.array(theirs) >= np.array(wanted) - 1e-3)
+        lost += not np.allclose(theirs, wanted, rtol=1e-4, atol=1e-4)
+    assert 0 < lost < 50

@@ -1,0 +1,104 @@
+"""Published: which divergence of the oracle makes an answer or a step another one.
+
+Divergences: D.index.vector-query-no-number, D.index.vector-compacted-ids,
+D.index.vector-hamming-graphs, D.index.vector-rq-pruned
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from lance_conformance.campaigns.nearest.asking import Pair
+from lance_conformance.campaigns.nearest.cases import Case
+from lance_conformance.campaigns.nearest.questions import Question
+from lance_conformance.campaigns.nearest.tables import Shape
+
+NO_NUMBER = "D.index.vector-query-no-number"
+
+COMPACTED_IDS = "D.index.vector-compacted-ids"
+
+PRUNED = "D.index.vector-rq-pruned"
+
+HAMMING_GRAPHS = "D.index.vector-hamming-graphs"
+
+EVERY_ROW = "i >= 0"
+
+ALL = 2000
+"""More rows than a table has."""
+
+Fine = Callable[[Question, Pair], bool]
+"""Whether two answers are the same, but for what may differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What is known of one table; `ask` asks both, `passing` says which rows a condition keeps."""
+
+    case: Case
+    drawn: Shape
+    ask: Callable[[Question], Pair]
+    passing: Callable[[str], Collection[int]]
+
+    def of_answer(self, question: Question, pair: Pair, fine: Fine) -> str:
+        """Return the id of the divergence that makes two answers differ, else nothing."""
+        if self._no_number(question, pair):
+            return NO_NUMBER
+        compacted = self.drawn.stable_ids and "compact" in self.drawn.steps
+        pruned = "RQ" in self.case.type and self.drawn.index["num_bits"] != 1
+        if (compacted or pruned) and self._found_by_more(question, pair, fine):
+            return COMPACTED_IDS if compacted and not pruned else PRUNED
+        return ""
+
+    def of_step(self, side: str, step: str, error: str) -> str:
+        """Return the id of the divergence that makes a step fail, else nothing."""
+        graphs = self.case.type == "IVF_HNSW_FLAT" and self.case.metric == "hamming"
+        panics = side == "oracle" and step in ("optimize", "delta") and "HNSW, FLATBIN" in error
+        return HAMMING_GRAPHS if graphs and panics else ""
+
+    def _no_number(self, question: Question, pair: Pair) -> bool:
+        """Whether only queries without a direction differ; of these ours finds nothing alone."""
+        metric = question.nearest.get("metric", self.case.metric)
+        queries = np.atleast_2d(question.nearest["q"])
+        nowhere = [not any(one) for one in queries.tolist()]
+        if metric != "cosine" or not any(nowhere) or self.case.type in ("IVF_FLAT", "IVF_PQ"):
+            return False
+        theirs, ours = pair
+        if isinstance(theirs, str) or isinstance(ours, str):
+            return False
+        if len(ours) < len(queries):  # all of them are one query
+            return False
+        empty = [not part for part, lost in zip(ours, nowhere, strict=True) if lost]
+        same = [
+            {row for row, _ in one} == {row for row, _ in other}
+            for one, other, lost in zip(theirs, ours, nowhere, strict=True)
+            if not lost
+        ]
+        return all(empty) and all(same)
+
+    def _found_by_more(self, question: Question, pair: Pair, fine: Fine) -> bool:
+        """Whether the oracle finds the same rows when it is asked for more, dropped ones left out.
+
+        The end of a range cuts off what it has not looked at: it is asked without.
+        """
+        low, high = question.nearest.get("distance_range", (None, None))
+        live = self.passing(EVERY_ROW)
+        for k in (question.k * 8, ALL):
+            theirs = self.ask(question.but("ef", "distance_range", k=k))[0]
+            if isinstance(theirs, str):
+                return False
+            inside = [
+                [
+                    (row, near)
+                    for row, near in part
+                    if row in live
+                    and (low is None or near >= low)
+                    and (high is None or near < high)
+                ][: question.k]
+                for part in theirs
+            ]
+            if fine(question, (inside, pair[1])):
+                return True
+        return False

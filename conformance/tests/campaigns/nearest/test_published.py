@@ -1,0 +1,92 @@
+"""What is published, told from answers that are made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from lance_conformance.campaigns.nearest.cases import Case
+from lance_conformance.campaigns.nearest.judging import FINE, compared
+from lance_conformance.campaigns.nearest.published import (
+    COMPACTED_IDS,
+    HAMMING_GRAPHS,
+    NO_NUMBER,
+    PRUNED,
+    Published,
+)
+from lance_conformance.campaigns.nearest.questions import Question
+from lance_conformance.campaigns.nearest.tables import Shape
+
+CASE = Case("IVF_SQ", "cosine", "f32", "2.1", "plain", "oracle")
+
+SHAPE = Shape(60, 2, 1, 25, False, {"num_bits": 5}, ())
+
+ASKED = Question({"q": np.array([1.0, 0.0]), "k": 2}, {})
+
+NOWHERE = Question({"q": np.array([[1.0, 0.0], [0.0, 0.0]]), "k": 2}, {})
+
+LIVE = {1, 3, 4, 5, 7}
+
+NEAR = [(7, 0.5), (1, 1.0)]
+
+
+def _told(question, pair, case=CASE, shape=SHAPE, more=None):
+    """What is told of a pair, where the oracle finds `more` when it is asked for more."""
+
+    def ask(wider):
+        assert wider.k > question.k
+        assert "distance_range" not in wider.nearest
+        return (more if isinstance(more, str) else [more]), "not asked"
+
+    def fine(question, pair):
+        return compared(question, pair) in FINE
+
+    return Published(case, shape, ask, lambda _: LIVE).of_answer(question, pair, fine)
+
+
+def test_a_query_without_a_direction_finds_nothing():
+    """Of the others the rows are the same."""
+    assert NO_NUMBER == _told(NOWHERE, ([NEAR, NEAR], [NEAR, []]))
+    assert "" == _told(NOWHERE, ([NEAR, NEAR], [NEAR, NEAR[:1]]))
+    assert "" == _told(NOWHERE, ([NEAR, NEAR], [NEAR[:1], []]))
+    assert "" == _told(ASKED, ([NEAR], [[]]))
+    assert "" == _told(NOWHERE, ("refused", [NEAR, []]))
+    for other in (replace(CASE, metric="l2"), replace(CASE, type="IVF_FLAT")):
+        assert "" == _told(NOWHERE, ([NEAR, NEAR], [NEAR, []]), other)
+    several = replace(CASE, life="several")
+    assert "" == _told(NOWHERE, ([[(3, 0.1)]], [[]]), several)
+
+
+@pytest.mark.parametrize(
+    ("case", "shape", "told"),
+    [
+        (replace(CASE, type="IVF_RQ"), SHAPE, PRUNED),
+        (CASE, replace(SHAPE, stable_ids=True, steps=("compact",)), COMPACTED_IDS),
+        (CASE, replace(SHAPE, steps=("compact",)), ""),
+        (CASE, replace(SHAPE, stable_ids=True), ""),
+        (replace(CASE, type="IVF_RQ"), replace(SHAPE, index={"num_bits": 1}), ""),
+    ],
+)
+def test_rows_that_are_found_when_more_are_asked_for(case, shape, told):
+    """Of codes of several bits, and where a compaction dropped rows."""
+    pair = [[NEAR[0], (4, 3.0)]], [NEAR]
+    assert told == _told(ASKED, pair, case, shape, [*NEAR, (4, 3.0)])
+    assert "" == _told(ASKED, pair, case, shape, [NEAR[0], (4, 3.0), (5, 4.0)])
+    assert "" == _told(ASKED, pair, case, shape, "refused")
+    dropped = [(9, 0.1), *NEAR, (4, 3.0)]
+    assert told == _told(ASKED, pair, case, shape, dropped)
+    ranged = ASKED.but(distance_range=(0.5, 2.0))
+    assert told == _told(ranged, pair, case, shape, [(3, 0.3), *NEAR])
+    assert "" == _told(ranged, pair, case, shape, [NEAR[0], (3, 0.6), NEAR[1]])
+
+
+def test_graphs_of_hamming_are_not_brought_up_to_date():
+    """By the oracle, which panics."""
+    graphs = Published(replace(CASE, type="IVF_HNSW_FLAT", metric="hamming"), SHAPE, None, None)
+    panic = "panic: not implemented: unsupported index type: HNSW, FLATBIN"
+    assert HAMMING_GRAPHS == graphs.of_step("oracle", "delta", panic)
+    assert "" == graphs.of_step("reference", "optimize", panic)
+    assert "" == graphs.of_step("oracle", "insert", panic)
+    assert "" == graphs.of_step("oracle", "optimize", "panic: another")
+    assert "" == Published(CASE, SHAPE, None, None).of_step("oracle", "optimize", panic)
