@@ -15,11 +15,11 @@ from lanceref.errors import NotFound, QueryRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.index.indices import indexed_path
 from lanceref.index.training import leaf
-from lanceref.index.vector.parameters import VectorParameters
+from lanceref.index.vector.parameters import VectorParameters, check_column
 from lanceref.index.vector.vector_file import TYPES, VectorType
 from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of
 from lanceref.index.vector.vectors import VectorType as ColumnType
-from lanceref.kernels.distance import AnyVectors, Metric
+from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.hnsw_parameters import FEWEST_EDGES, USUAL, GraphParameters
 from lanceref.query.vector_query import METRIC_NAMES
 
@@ -72,7 +72,7 @@ def vector_request(
     rounds = _at_least(arguments, "max_iters", 1, 50)
     if "PQ" in type_.storage.name:
         _check_pq(arguments, centroids)
-    _check_metric(chosen, kind, type_)
+    check_column(kind, chosen, type_)
     target = arguments.get("target_partition_size")
     storage = _storage(arguments, type_, kind)
     return indexed_path(schema, columns[0])[0], VectorParameters(
@@ -133,16 +133,6 @@ def _column(schema: LanceSchema, column: str, num_sub_vectors: object) -> Column
     if found.element not in ELEMENTS:
         raise TypeError(f"Vector column {column} must have floating value type, got {type_}")
     return found
-
-
-def _check_metric(metric: Metric, kind: ColumnType, type_: VectorType) -> None:
-    is_bytes = kind.element == pa.uint8()
-    if is_bytes != (metric == "hamming"):
-        raise QueryRefused(f"Unsupported training sample type {kind.element} with metric {metric}")
-    if is_bytes and type_.storage.name != "FLAT":
-        raise QueryRefused(f"{type_.name} cannot store {kind.element} vectors")
-    if kind.multivector and metric != "cosine":
-        raise QueryRefused("multivector type supports only cosine distance")
 
 
 def _partitions(arguments: Mapping[str, object], centroids: AnyVectors | None) -> int | None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
+from lanceref.errors import QueryRefused
 from lanceref.index.vector.storage import Quantizer
 from lanceref.index.vector.vector_file import VectorType
+from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.kernels.hnsw_parameters import USUAL, GraphParameters
 from lanceref.proto import index_pb2
@@ -108,6 +112,19 @@ class VectorParameters:
         if self.type.storage.name != "PQ" or learnt:
             return 0
         return 1 << _number(self.storage, "num_bits", 8)
+
+
+def check_column(column: ColumnType, metric: Metric, type_: VectorType) -> None:
+    """Check that there are such indices over a column. Raises QueryRefused."""
+    is_bytes = column.element == pa.uint8()
+    if is_bytes != (metric == "hamming"):
+        raise QueryRefused(
+            f"Unsupported training sample type {column.element} with metric {metric}"
+        )
+    if is_bytes and type_.storage.name != "FLAT":
+        raise QueryRefused(f"{type_.name} cannot store {column.element} vectors")
+    if column.multivector and metric != "cosine":
+        raise QueryRefused("multivector type supports only cosine distance")
 
 
 def partition_count(num_rows: int, target_rows: int) -> int:

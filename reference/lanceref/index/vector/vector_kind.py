@@ -16,7 +16,7 @@ from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.index.vector import building
 from lanceref.index.vector.indexed_vectors import has_vectors
-from lanceref.index.vector.parameters import METRICS, VectorParameters
+from lanceref.index.vector.parameters import METRICS, VectorParameters, check_column
 from lanceref.index.vector.resizing import resized
 from lanceref.index.vector.single_file_index import open_index
 from lanceref.index.vector.vector_check import check
@@ -47,6 +47,9 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
     details = given.details()
     least = given.least_vectors
     if training.num_rows and (not least or has_vectors(training, least)):
+        column = vector_type(training.type)
+        assert column is not None
+        check_column(column, given.metric, given.type)
         _, quantizer = building.build(training, given, writer)
         quantizer.describe(details)
     return Built(details, given.type.storage.version)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
+import pyarrow as pa
 import pytest
-from lanceref.index.vector.parameters import VectorParameters, partition_count
+from lanceref.errors import QueryRefused
+from lanceref.index.vector.parameters import VectorParameters, check_column, partition_count
 from lanceref.index.vector.vector_file import TYPES
+from lanceref.index.vector.vectors import VectorType
 from lanceref.proto import index_pb2
 
 FLAT = TYPES["IVF_FLAT"]
@@ -47,3 +52,21 @@ def test_details():
 def test_partitions_follow_from_the_rows_that_one_is_to_have(rows, target, wanted):
     """At least one and at most 4096."""
     assert partition_count(rows, target) == wanted
+
+
+@pytest.mark.parametrize(
+    ("element", "multivector", "metric", "type_", "told"),
+    [
+        (pa.uint8(), False, "hamming", "IVF_HNSW_FLAT", None),
+        (pa.uint8(), False, "l2", "IVF_FLAT", "Unsupported training sample type uint8"),
+        (pa.float32(), False, "hamming", "IVF_FLAT", "type float with metric hamming"),
+        (pa.uint8(), False, "hamming", "IVF_PQ", "IVF_PQ cannot store uint8 vectors"),
+        (pa.float16(), True, "cosine", "IVF_RQ", None),
+        (pa.float16(), True, "dot", "IVF_RQ", "only cosine distance"),
+    ],
+)
+def test_which_columns_there_are_indices_over(element, multivector, metric, type_, told):
+    """Bytes have their own metric, several vectors a direction."""
+    column = VectorType(element, 8, multivector)
+    with nullcontext() if told is None else pytest.raises(QueryRefused, match=told):
+        check_column(column, metric, TYPES[type_])

@@ -177,3 +177,20 @@ def test_the_oracle_does_not_update_graphs_of_hamming(tmp_path):
     found = [near(one, values[250], k=9) for one in (ours, lance.dataset(dataset.uri))]
     assert 0 == found[0][1][0]
     assert found[0][1] == found[1][1]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("element", "metric"), [("f4", "hamming"), ("u1", "hamming"), ("u1", "l2")]
+)
+def test_an_index_that_cannot_be_is_not_built_later(element, metric, tmp_path):
+    """The oracle defines one when there are few rows; neither builds it when there are more."""
+    import lance
+
+    values = points(300, element)
+    dataset = lance.dataset(write(values[:9], tmp_path).uri)
+    dataset.create_index("v", "IVF_PQ", metric=metric, num_partitions=1, num_sub_vectors=2)
+    dataset.insert(table(values[9:]))
+    for module in (lance, lanceref):
+        with pytest.raises((OSError, ValueError), match=r"nsupported|cannot store"):
+            module.dataset(dataset.uri).optimize.optimize_indices()
