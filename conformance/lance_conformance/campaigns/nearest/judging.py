@@ -12,7 +12,7 @@ walk that keeps every row.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,7 +58,8 @@ class Judge:
         first = compared(question, pair)
         if first in FINE:
             return first
-        known = self.published(question, pair, _alike)
+        plain = replace(self, published=lambda *_: "")
+        known = self.published(question, pair, lambda *one: is_fine(plain.verdict(*one)))
         if known:
             return known
         if isinstance(pair[0], str) or isinstance(pair[1], str):
@@ -106,10 +107,6 @@ class Judge:
 def is_fine(word: str) -> bool:
     """Return whether a verdict says that nothing differs that is not known."""
     return word in FINE or word.startswith(PUBLISHED)
-
-
-def _alike(question: Question, pair: Pair) -> bool:
-    return compared(question, pair) in FINE
 
 
 def compared(question: Question, pair: Pair, allowed: Collection[int] = ()) -> str:

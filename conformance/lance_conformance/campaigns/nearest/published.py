@@ -44,7 +44,7 @@ class Published:
 
     def of_answer(self, question: Question, pair: Pair, fine: Fine) -> str:
         """Return the id of the divergence that makes two answers differ, else nothing."""
-        if self._no_number(question, pair):
+        if self._no_number(question, pair, fine):
             return NO_NUMBER
         compacted = self.drawn.stable_ids and "compact" in self.drawn.steps
         pruned = "RQ" in self.case.type and self.drawn.index["num_bits"] != 1
@@ -58,25 +58,25 @@ class Published:
         panics = side == "oracle" and step in ("optimize", "delta") and "HNSW, FLATBIN" in error
         return HAMMING_GRAPHS if graphs and panics else ""
 
-    def _no_number(self, question: Question, pair: Pair) -> bool:
-        """Whether only queries without a direction differ; of these ours finds nothing alone."""
-        metric = question.nearest.get("metric", self.case.metric)
+    def _no_number(self, question: Question, pair: Pair, fine: Fine) -> bool:
+        """Whether only queries without a direction differ; for these ours finds nothing."""
         queries = np.atleast_2d(question.nearest["q"])
-        nowhere = [not any(one) for one in queries.tolist()]
-        if metric != "cosine" or not any(nowhere) or self.case.type in ("IVF_FLAT", "IVF_PQ"):
+        aims = [any(one) for one in queries.tolist()]
+        metric = question.nearest.get("metric", self.case.metric)
+        if metric != "cosine" or all(aims) or self.case.type in ("IVF_FLAT", "IVF_PQ"):
             return False
         theirs, ours = pair
-        if isinstance(theirs, str) or isinstance(ours, str):
+        if isinstance(theirs, str) or isinstance(ours, str) or len(ours) != len(queries):
             return False
-        if len(ours) < len(queries):  # all of them are one query
+        if any(part for part, aim in zip(ours, aims, strict=True) if not aim):
             return False
-        empty = [not part for part, lost in zip(ours, nowhere, strict=True) if lost]
-        same = [
-            {row for row, _ in one} == {row for row, _ in other}
-            for one, other, lost in zip(theirs, ours, nowhere, strict=True)
-            if not lost
-        ]
-        return all(empty) and all(same)
+        if not any(aims):
+            return True
+        others = (
+            [part for part, aim in zip(theirs, aims, strict=True) if aim],
+            [part for part, aim in zip(ours, aims, strict=True) if aim],
+        )
+        return fine(question.but(q=queries[aims]), others)
 
     def _found_by_more(self, question: Question, pair: Pair, fine: Fine) -> bool:
         """Whether the oracle finds the same rows when it is asked for more, dropped ones left out.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from lance_conformance.campaigns.nearest.judging import (
     REFUSED,
@@ -147,6 +149,19 @@ def test_what_is_published_is_told():
     assert "D.x" == judge.verdict(ASKED, ([NEAR], [[]]))
     assert SAME == judge.verdict(ASKED, ([NEAR], [NEAR]))
     assert is_fine("D.x")
+
+
+def test_what_is_published_is_judged_as_all_else():
+    """But for what is published."""
+    asked = ASKED.scanned(fast_search=True)
+
+    def published(question, pair, fine):
+        assert not fine(question, ([NEAR], [[]]))
+        assert fine(question, ([NEAR], [NEAR]))
+        return "D.x"
+
+    judge = replace(_judge(), published=published)
+    assert "D.x" == judge.verdict(asked, ([NEAR], [[]]))
 
 
 def test_agreement_is_over_ten_rows():

@@ -48,6 +48,9 @@ def _told(question, pair, case=CASE, shape=SHAPE, more=None):
 def test_a_query_without_a_direction_finds_nothing():
     """Of the others the rows are the same."""
     assert NO_NUMBER == _told(NOWHERE, ([NEAR, NEAR], [NEAR, []]))
+    tied = [NEAR[0], (4, 1.0)]
+    assert NO_NUMBER == _told(NOWHERE, ([NEAR, NEAR], [tied, []]))
+    assert NO_NUMBER == _told(ASKED.but(q=np.zeros(2)), ([NEAR], [[]]))
     assert "" == _told(NOWHERE, ([NEAR, NEAR], [NEAR, NEAR[:1]]))
     assert "" == _told(NOWHERE, ([NEAR, NEAR], [NEAR[:1], []]))
     assert "" == _told(ASKED, ([NEAR], [[]]))
