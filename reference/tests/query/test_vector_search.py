@@ -8,6 +8,8 @@ import pyarrow as pa
 import pytest
 from lanceref.errors import QueryRefused
 
+FILTERED = {"filter": "i % 3 = 0", "prefilter": True}
+
 POINTS = [[0, 0], [3, 4], None, [1, 0], [0, 2], [float("nan"), 0], [3, 4]]
 
 
@@ -252,6 +254,28 @@ def test_the_oracle_finds_rows_by_a_query_that_is_none(tmp_path, index, given, o
         assert [] == ours
         assert odd == (len(theirs) == 3)
         assert index == "IVF_SQ" or all(np.isnan(far) for _, far in theirs)
+
+
+@pytest.mark.oracle
+def test_the_oracle_walks_otherwise_when_it_is_to_be_fast(tmp_path):
+    """Over graphs, with a filter; else both find the same."""
+    import lance
+
+    random = np.random.default_rng(2)
+    values = random.normal(size=(500, 16)).astype("f4")
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), 16)
+    path = lanceref.write_dataset(pa.table({"i": range(500), "v": vectors}), tmp_path / "t").uri
+    lanceref.dataset(path).create_index("v", "IVF_HNSW_FLAT", num_partitions=1, m=4)
+    others = {"fast": 0, "normal": 0}
+    for query in random.normal(size=(30, 16)):
+        for mode in others:
+            asked = {"k": 10, "approx_mode": mode, "ef": 10}
+            found = [
+                [row for row, _ in near(one.dataset(path), query, **asked, scan=FILTERED)]
+                for one in (lance, lanceref)
+            ]
+            others[mode] += found[0] != found[1]
+    assert 0 == others["normal"] < others["fast"]
 
 
 def compacted(root) -> str:

@@ -1,7 +1,7 @@
 """Published: which divergence of the oracle makes an answer or a step another one.
 
 Divergences: D.index.vector-query-no-number, D.index.vector-compacted-ids,
-D.index.vector-hamming-graphs, D.index.vector-rq-pruned
+D.index.vector-hamming-graphs, D.index.vector-rq-pruned, D.index.vector-fast-walk
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ NO_NUMBER = "D.index.vector-query-no-number"
 COMPACTED_IDS = "D.index.vector-compacted-ids"
 
 PRUNED = "D.index.vector-rq-pruned"
+
+FAST_WALK = "D.index.vector-fast-walk"
 
 HAMMING_GRAPHS = "D.index.vector-hamming-graphs"
 
@@ -46,6 +48,10 @@ class Published:
         """Return the id of the divergence that makes two answers differ, else nothing."""
         if self._no_number(question, pair, fine):
             return NO_NUMBER
+        if self.case.graphs and question.nearest.get("approx_mode") == "fast":
+            usual = question.but("approx_mode")
+            if fine(usual, self.ask(usual)):
+                return FAST_WALK
         compacted = self.drawn.stable_ids and "compact" in self.drawn.steps
         pruned = "RQ" in self.case.type and self.drawn.index["num_bits"] != 1
         if (compacted or pruned) and self._found_by_more(question, pair, fine):

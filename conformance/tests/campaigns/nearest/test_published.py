@@ -10,6 +10,7 @@ from lance_conformance.campaigns.nearest.cases import Case
 from lance_conformance.campaigns.nearest.judging import FINE, compared
 from lance_conformance.campaigns.nearest.published import (
     COMPACTED_IDS,
+    FAST_WALK,
     HAMMING_GRAPHS,
     NO_NUMBER,
     PRUNED,
@@ -93,3 +94,22 @@ def test_graphs_of_hamming_are_not_brought_up_to_date():
     assert "" == graphs.of_step("oracle", "insert", panic)
     assert "" == graphs.of_step("oracle", "optimize", "panic: another")
     assert "" == Published(CASE, SHAPE, None, None).of_step("oracle", "optimize", panic)
+
+
+def test_a_fast_walk_is_judged_by_the_usual_one():
+    """Over graphs, where that gives the same."""
+    fast = ASKED.but(approx_mode="fast")
+    pair = [[NEAR[0], (4, 3.0)]], [NEAR]
+
+    def told(case, usual):
+        def ask(question):
+            assert "approx_mode" not in question.nearest
+            return usual
+
+        published = Published(case, SHAPE, ask, None)
+        return published.of_answer(fast, pair, lambda *one: compared(*one) in FINE)
+
+    graphs = replace(CASE, type="IVF_HNSW_SQ")
+    assert FAST_WALK == told(graphs, ([NEAR], [NEAR]))
+    assert "" == told(graphs, pair)
+    assert "" == told(CASE, ([NEAR], [NEAR]))
