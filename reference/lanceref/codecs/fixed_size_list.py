@@ -142,18 +142,21 @@ def _zip_items(
             )
         return Fixed(0, len(rows) * per_value, np.empty(0, np.uint8))
     bits = items.flat.bits_per_value
-    if rows.shape[1] * 8 != -(-per_value * bits // 8) * 8:
+    if per_value * bits % 8:
+        raise CorruptPage(
+            "L.codec.fixed-size-list.whole-bytes",
+            place,
+            found=f"{per_value} items of {bits} bits",
+            wanted="items that fill whole bytes",
+        )
+    if rows.shape[1] * 8 != per_value * bits:
         raise CorruptPage(
             "L.codec.fixed-size-list.size",
             place,
             found=f"{rows.shape[1]} bytes of items in a value",
             wanted=f"{per_value} items of {bits} bits",
         )
-    count = len(rows) * per_value
-    if bits == 1 and per_value % 8:
-        unpacked = np.unpackbits(rows, axis=1, count=per_value, bitorder="little")
-        return Fixed(1, count, np.packbits(unpacked.reshape(-1), bitorder="little"))
-    return Fixed(bits, count, np.ascontiguousarray(rows).reshape(-1))
+    return Fixed(bits, len(rows) * per_value, np.ascontiguousarray(rows).reshape(-1))
 
 
 def _nest(

@@ -64,14 +64,21 @@ def test_items_that_are_all_null_have_no_bytes():
     check(decoded)
 
 
-@pytest.mark.parametrize("dimension", [3, 8])
-def test_lists_of_bits_stay_packed(dimension):
-    """Eight bits are a byte; of three, five bits of the byte mean nothing."""
-    encoding = lists(dimension, flat(1)).fixed_size_list
+def test_lists_of_bits_stay_packed():
+    """Eight bits are a byte."""
+    encoding = lists(8, flat(1)).fixed_size_list
     rows = rows_of([b"\xfd", b"\x02"])
 
-    wanted = [[1, 0, 1, 1, 1, 1, 1, 1][:dimension], [0, 1, 0, 0, 0, 0, 0, 0][:dimension]]
+    wanted = [[1, 0, 1, 1, 1, 1, 1, 1], [0, 1, 0, 0, 0, 0, 0, 0]]
     assert wanted == plain(fixed_size_list.decode_zip(encoding, rows, CTX, PLACE))
+
+
+def test_zipped_bits_that_do_not_fill_bytes_are_refused():
+    """Three booleans in a byte of their own are no zipped value."""
+    encoding = lists(3, flat(1)).fixed_size_list
+
+    with pytest.raises(CorruptPage, match="whole-bytes"):
+        fixed_size_list.decode_zip(encoding, rows_of([b"\x05"]), CTX, PLACE)
 
 
 @given(

@@ -50,6 +50,7 @@ from lance_conformance.recipes.tables import (
     files_arms_zipped,
     files_dictionaries,
     files_edges,
+    files_edges_2_0,
     files_far,
     files_layouts,
     files_odd,
@@ -63,6 +64,7 @@ from lance_conformance.recipes.tables import (
     indices_arms,
     indices_documents,
     indices_early,
+    indices_edges,
     indices_fm,
     indices_json,
     indices_plain,
@@ -96,6 +98,7 @@ ALL: tuple[Recipe, ...] = (
     *files_odd.POSITIVES,
     *files_sequences.POSITIVES,
     *files_edges.POSITIVES,
+    *files_edges_2_0.POSITIVES,
     *files_dictionaries.POSITIVES,
     *files_arms.POSITIVES,
     *files_arms_zipped.POSITIVES,
@@ -127,6 +130,7 @@ ALL: tuple[Recipe, ...] = (
     *successions.POSITIVES,
     *histories.POSITIVES,
     *tables_edges.POSITIVES,
+    *indices_edges.POSITIVES,
     *commits_rows.CASES,
     *commits_columns.CASES,
     *commits_races.CASES,
@@ -169,7 +173,9 @@ ALL: tuple[Recipe, ...] = (
     *successions.NEGATIVES,
     *write_ahead.NEGATIVES,
     *files_edges.NEGATIVES,
+    *files_edges_2_0.NEGATIVES,
     *tables_edges.NEGATIVES,
+    *indices_edges.NEGATIVES,
 )
 """Every recipe."""
 

@@ -69,7 +69,8 @@ def _stable(uri: str) -> pa.Table:
     return rows(0, 13)
 
 
-def _two_indices(uri: str) -> pa.Table:
+def two_indices(uri: str) -> pa.Table:
+    """Write a table of two columns with an index each, and return it."""
     table = pa.table({"a": [0, 1, 2], "b": ["x", "y", "z"]})
     ds = write(table, uri, data_storage_version="2.1")
     ds.create_scalar_index("a", "BTREE")
@@ -135,7 +136,7 @@ POSITIVES: tuple[Positive, ...] = (
           ("L.table.row-versions.order", "L.table.row-ids.column"), dataset(_stable), "versions"),
     _case("manifest/two-indices", "two indices, each with its fragments and field",
           ("L.table.index.unique", "L.table.index.fragment-bitmap", "L.table.index.fields",
-           "L.table.index.covering"), dataset(_two_indices), "two-indices"),
+           "L.table.index.covering"), dataset(two_indices), "two-indices"),
     _case("manifest/refs", "a tag and a branch of version 1",
           ("L.table.refs.tag", "L.table.refs.branch", "L.table.refs.exists"),
           dataset(_referred), "refs"),

@@ -94,6 +94,8 @@ def _unknown_field(message: Manifest) -> None:
 _CONTAINER = (
     _case(UNSIZED, "size", "a file of ten bytes", "footer.size",
           Resize(keep=10, target=DATA_FILE)),
+    _case(UNSIZED, "only-footer", "a file that is nothing but a footer", "footer.position",
+          Resize(keep=0, append=bytes(8) + b"\0\0\2\0LANC", target=DATA_FILE)),
     _case(WORKED, "magic", "a file that ends with LANX", "footer.magic",
           _span("footer", "magic", new=b"LANX")),
     _case(WORKED, "version", "version words 0, 3", "footer.version",
@@ -148,6 +150,8 @@ _PAGE_TABLE = (
           _pages(0, length=4)),
     _case("list/lists", "offsets-short", "a page of lists with as many offsets as rows",
           "page-table.length", _pages(0, length=5)),
+    _case("list/of-lists", "no-end", "a page of inner lists without the offset that ends it",
+          "page-table.length", _pages(1, length=0)),
     _case("list/lists", "items-negative", "a page of -1 items", "page-table.length",
           _pages(1, length=-1)),
     _lint("container/hole", "hole", "a page for an id that no field has", "page-table.holes",
@@ -214,6 +218,8 @@ _STATISTICS = (
           _byte("metadata", "fields", at=0, new=0x22)),
     _lint(WORKED, "name", "statistics of a field a", "statistics.schema",
           _byte("metadata", "schema: Field", "name", at=2, new=0x61)),
+    _lint(WORKED, "types", "a greatest value of another type than the least", "statistics.schema",
+          _span("metadata", "schema: Field", "logical_type", new=b"64", nth=3, at=5)),
     _lint("statistics/structs", "covered", "statistics of a field that has none",
           "statistics.covered", _byte("metadata", "schema: Field", "name", at=2, new=0x30)),
 )  # fmt: skip

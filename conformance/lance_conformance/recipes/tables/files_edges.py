@@ -5,11 +5,14 @@ A reader that is off by one in its checks refuses them, or finds a row where the
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes.hand import words
+from lance_conformance.recipes.messages import page
 from lance_conformance.recipes.model import Made, Negative, Positive
 from lance_conformance.recipes.oracle_made import column, file
 from lance_conformance.recipes.pages import NULLABLE, Chunk, chunked, zipped
@@ -104,6 +107,25 @@ def _pairs(values: list[int]) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(structs, 2)
 
 
+def _two_pages() -> Positive:
+    encoding = blocks.flat([0], 16)[0]
+    first, second = (
+        chunked("2.1", encoding, [Chunk(3, (words(*part, width=2),))])
+        for part in ((1, 2, 3), (4, 5, 6))
+    )
+    pages = [first, replace(second, first_row=3)]
+    return files_arms.case("two-pages", "two pages of chunks, one behind the other", "2.1",
+                           pa.array([1, 2, 3, 4, 5, 6], pa.int16()), pages,
+                           "L.file.pages.length")  # fmt: skip
+
+
+_SIXTEENS = [[at * row % 5 < 2 for at in range(16)] for row in range(1, 5)]
+
+
+def _nine_flags(message: PageLayout) -> None:
+    message.full_zip_layout.value_compression.fixed_size_list.items_per_value = 9
+
+
 POSITIVES: tuple[Positive, ...] = (
     *(_no_rows(version) for version in ("2.0", "2.1", "2.3")),
     _wide_keys(16),
@@ -118,8 +140,16 @@ POSITIVES: tuple[Positive, ...] = (
           _pairs([1, 2, 3, 4, 5, 6]), "L.page.layout.scale", "fullzip",
           structural_encoding="fullzip"),
     _control(),
+    _two_pages(),
+    _case("2.1", "fullzip/flags-sixteen", "zipped values of sixteen booleans",
+          pa.array(_SIXTEENS, pa.list_(pa.bool_(), 16)), "L.codec.fixed-size-list.whole-bytes",
+          "fullzip", structural_encoding="fullzip"),
 )  # fmt: skip
 """Every positive case at an edge."""
+
+
+def _of_bytes(message: PageLayout) -> None:
+    message.full_zip_layout.value_compression.flat.bits_per_value = 8
 
 
 NEGATIVES: tuple[Negative, ...] = (
@@ -129,5 +159,11 @@ NEGATIVES: tuple[Negative, ...] = (
           "L.page.constant.form", spare_buffer()),
     fault("file/2.1/constant/null-lists", "value", "a third buffer in a 2.1 page: a value",
           "L.page.constant.only-null", spare_buffer()),
+    fault("file/2.1/arms/control-two", "level", "a definition level above those of its layers",
+          "L.page.levels.def-range", byte("control word", at=0, new=5)),
+    fault("file/2.1/fullzip/flags-sixteen", "nine", "zipped values of nine booleans",
+          "L.codec.fixed-size-list.whole-bytes", page(_nine_flags)),
+    fault("file/2.1/fullzip/list-strings", "flat", "strings whose bytes are called numbers",
+          "L.page.leaf.kind", page(_of_bytes)),
 )  # fmt: skip
 """Every negative case of files at an edge."""

@@ -8,20 +8,21 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 from lanceref.index.memwal.log_entry import EPOCH, GENERATION, TOMBSTONE, entry_path
 from lanceref.proto import rowids_pb2 as pb
-from lanceref.proto.table_pb2 import IndexMetadata, Manifest
+from lanceref.proto.table_pb2 import DataFile, IndexMetadata, Manifest
 
 from lance_conformance.recipes.hand import reworked
 from lance_conformance.recipes.indexed import Indexed
-from lance_conformance.recipes.messages import index, manifest
-from lance_conformance.recipes.model import Made, Negative, Positive, Resize, SpanPatch
+from lance_conformance.recipes.messages import data_file, index, manifest, setting
+from lance_conformance.recipes.model import Made, Negative, Positive, Rename, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import dataset, write
 from lance_conformance.recipes.tables import write_ahead
 from lance_conformance.recipes.tables.datasets import table_case
-from lance_conformance.recipes.tables.datasets_marks import rows
+from lance_conformance.recipes.tables.datasets_marks import rows, two_indices
 from lance_conformance.recipes.tables.edits import table_fault
 from lance_conformance.recipes.tables.faults_indices import lint
 from lance_conformance.recipes.tables.indices import LABEL_LIST, TEXTS, search
@@ -48,7 +49,75 @@ def _empty_segments(message: Manifest) -> None:
     message.next_row_id = 10
 
 
+_SECOND = "_versions/18446744073709551613.manifest"
+"""The manifest of the second version."""
+
+_INDEXED = "_versions/18446744073709551612.manifest"
+"""The manifest of the third version."""
+
+
+def _all_deleted(uri: str) -> pa.Table:
+    """Delete two rows of three, and let the file say that it was all of them."""
+    write(rows(0, 6), uri, data_storage_version="2.1", max_rows_per_file=3).delete("a < 2")
+    (path,) = Path(uri, "_deletions").iterdir()
+    schema = pa.schema([pa.field("row_id", pa.uint32(), False)])
+    table = pa.table([pa.array([0, 1, 2], pa.uint32())], schema=schema)
+    with pa.ipc.new_file(path, schema) as writer:
+        writer.write_table(table)
+    return rows(3, 6)
+
+
+def _forgotten(message: Manifest) -> None:
+    """Let nothing say which transaction made a version."""
+    message.ClearField("transaction_file")
+    message.ClearField("transaction_section")
+
+
+def _three_deleted(message: Manifest) -> None:
+    message.fragments[0].deletion_file.num_deleted_rows = 3
+    _forgotten(message)
+
+
+_POINTS = pa.array([{"x": 1}, {"x": 2}], pa.struct([("x", pa.int32())]))
+
+
+def _points(uri: str) -> pa.Table:
+    write(pa.table({"s": _POINTS}), uri, data_storage_version="2.1")
+    wider = pa.struct([("x", pa.int32()), ("z", pa.int32())])
+    return pa.table({"s": pa.array([{"x": 1}, {"x": 2}], wider)})
+
+
+def _new_child(message: Manifest) -> None:
+    """Give the struct a child that no file has."""
+    child = message.fields.add()
+    child.CopyFrom(message.fields[1])
+    child.name, child.id = "z", 2
+
+
+def _covered(message: IndexMetadata) -> None:
+    message.fields.append(1)
+    message.covering_fields.append(1)
+
+
+def _says_covered(message: Manifest) -> None:
+    message.reader_feature_flags |= 128
+    message.writer_feature_flags |= 128
+    _forgotten(message)
+
+
 _TABLES = (
+    table_case("deletions/every-row", "a fragment whose rows are all deleted",
+               ("L.table.deletions.count", "L.table.deletions.applied"),
+               reworked(dataset(_all_deleted), manifest(_three_deleted, _SECOND)),
+               ("every-row-deleted",), reachable=False),
+    table_case("fragments/null-child", "a field of a struct that is in no file is null",
+               ("L.table.datafile.missing-field",),
+               reworked(dataset(_points), manifest(_new_child)), ("null-child",),
+               types=("struct",), reachable=False),
+    table_case("manifest/covering", "an index that covers a second field",
+               ("L.table.index.covering",),
+               reworked(dataset(two_indices), index(_covered, _INDEXED),
+                        manifest(_says_covered, _INDEXED)), ("covering",), reachable=False),
     replace(
         table_case("row-ids/empty-segments", "segments without a value before one of three",
                    ("L.table.row-ids.range", "L.table.row-ids.array"),
@@ -135,7 +204,43 @@ def _low_field_id(message: Manifest) -> None:
     message.writer_feature_flags |= 32768
 
 
+def _other_end(message: IndexMetadata) -> None:
+    """Let the first field be the one that is covered."""
+    message.covering_fields[0] = message.fields[0]
+
+
+def _of_0_1(message: Manifest) -> None:
+    message.data_format.version = "0.1"
+
+
+def _unknown_parent(message: DataFile) -> None:
+    """Name a field that the table does not have, in no column."""
+    message.fields.append(9)
+    message.column_indices.append(-1)
+
+
 NEGATIVES: tuple[Negative, ...] = (
+    table_fault("table/any/manifest/v1-names", "scheme-zero",
+                "version 0 in the other scheme, of the greatest number that a name can have",
+                "L.table.naming.one-scheme",
+                Rename("_versions/1.manifest", "_versions/18446744073709551615.manifest")),
+    table_fault("table/any/manifest/plain", "version-0-1", "a table of 0.1, with files of 2.1",
+                "L.table.datafile.version", manifest(_of_0_1)),
+    table_fault("table/any/manifest/covering", "covering-first",
+                "an index that covers the first of its fields", "L.table.index.covering",
+                index(_other_end, _INDEXED), kind="lint"),
+    table_fault("table/any/manifest/covering", "covering-flag",
+                "an index that covers a field, with its flag for writers alone",
+                "L.table.flags.content",
+                manifest(setting(reader_feature_flags=0, writer_feature_flags=128), _INDEXED),
+                kind="lint"),
+    table_fault("table/any/deletions/arrow", "deletion-flag-reader",
+                "a deletion file, with its flag for readers alone", "L.table.flags.content",
+                manifest(setting(reader_feature_flags=1, writer_feature_flags=0), _SECOND),
+                kind="lint"),
+    table_fault("table/any/fragments/version-2-0", "index-unknown",
+                "a field that the table does not have, in column -1 of a 2.0 file",
+                "L.table.datafile.indices", data_file(_unknown_parent)),
     table_fault("table/any/row-ids/empty-segments", "array-untyped", "an array of no kind",
                 "L.table.row-ids.array", manifest(_untyped)),
     table_fault("table/any/mem-wal/shard", "entry-number", "an entry whose generation is no number",

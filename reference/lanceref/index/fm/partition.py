@@ -97,8 +97,8 @@ class Partition:
 
     @property
     def ends(self) -> Positions:
-        """Where each text ends, its FF not included."""
-        return np.append(self.starts[1:], self.num_bytes - 1) - 1
+        """Where each text ends, its FF not included; there may be no text."""
+        return np.append(self.starts[1:], self.num_bytes - 1)[: len(self.starts)] - 1
 
 
 def read_words(file: IndexFile, rows: Sequence[int]) -> Iterator[Words]:

@@ -1,0 +1,69 @@
+"""Cases of 2.0 files at the edge: pages without items, first rows, single bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from lance_conformance.recipes.messages import field
+from lance_conformance.recipes.model import Made, Negative, Positive
+from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.recipes.tables.edits import byte, fault, spare_buffer
+
+_FLAGS = pa.array([None if number % 5 == 0 else number % 3 == 0 for number in range(64)])
+
+_THREES = pa.FixedSizeListArray.from_arrays(
+    pa.array([True, False, False, True, True, False, False, True, True, True, False, True]), 3
+)
+
+_NUMBERS = pa.list_(pa.int32())
+
+
+def _case(
+    slug: str,
+    title: str,
+    array: pa.Array,
+    clause: str,
+    *encodings: str,
+    rows: Sequence[int] = (),
+    **knobs: str,
+) -> Positive:
+    table = column(array, **knobs)
+    expected = table.take(pa.array(rows, pa.int64())) if rows else table
+    return Positive(
+        id=f"file/2.0/{slug}",
+        title=title,
+        clauses=(clause,),
+        make=lambda: Made(file(table, "2.0")().files, expected),
+        version="2.0",
+        types=(str(array.type),),
+        encodings=(*encodings, slug.rpartition("/")[2]),
+        args={"rows": list(rows)} if rows else {},
+    )
+
+
+POSITIVES: tuple[Positive, ...] = (
+    _case("flat/flags-far", "two booleans of bytes far apart", _FLAGS, "L.array.flat.width",
+          "flat", rows=(8, 60)),
+    _case("fixed-size-list/flags-three", "three booleans a row: rows begin inside of bytes",
+          _THREES, "L.array.fixed-size-list.dimension", "fixed_size_list"),
+    _case("list/null-first", "a null list before others",
+          pa.array([None, [1, 2], [3]], _NUMBERS), "L.array.list.null-adjustment-value", "list"),
+    _case("binary/zstd-null-last", "compressed bytes behind ends of which the last is null",
+          pa.array([*["", None] * 60], pa.string()), "L.array.binary.null-adjustment-value",
+          "binary", "zstd", compression="zstd"),
+)  # fmt: skip
+"""Every positive case of a 2.0 file at an edge."""
+
+_TEXTS = "file/2.0/binary/early"
+
+NEGATIVES: tuple[Negative, ...] = (
+    fault("file/2.0/list/null-first", "null", "a null list, the first, where none may be null",
+          "L.array.nullable.field", field(0, nullable=False)),
+    fault("file/2.0/blob/bytes", "first", "a first payload behind the file",
+          "L.array.blob.payload", byte("rows", at=14, new=1)),
+    fault(_TEXTS, "spare-buffer", "a buffer that lists of bytes do not have",
+          "L.array.buffer.named", spare_buffer(1), kind="lint"),
+)  # fmt: skip
+"""Every fault of a 2.0 file at an edge."""
