@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from lance_conformance.recipes.messages import index
 from lance_conformance.recipes.model import Made, Negative, Positive, SpanPatch
 from lance_conformance.recipes.tables import indices_vectors_plain
 from lance_conformance.recipes.tables.faults_indices import fault, lint, metadata
-from lance_conformance.recipes.tables.faults_vectors import GRAPH, graph
+from lance_conformance.recipes.tables.faults_vectors import GRAPH, graph, texts
 from lance_conformance.recipes.tables.faults_vectors_codes import PQ, SQ, stored
 from lance_conformance.recipes.tables.indices import search
 from lance_conformance.recipes.tables.indices_plain import without_sizes
@@ -102,12 +103,18 @@ def _without_last(old: bytes) -> bytes:
     return ids.tobytes()
 
 
+def _without_levels(graphs: list[str]) -> list[str]:
+    """Say that no graph may have a level."""
+    parameters = {"m": 4, "ef_construction": 40, "max_level": 0}
+    return [json.dumps({**json.loads(one), "params": parameters}) for one in graphs]
+
+
 NEGATIVES: tuple[Negative, ...] = (
     lint("btree/plain", "last", "the last row that the index covers is not in it",
          "L.index.segment.complete",
          SpanPatch(("field ids", "values"), _without_last, target="_indices/*/page_data.lance")),
-    lint(GRAPH, "no-levels", "a graph of no levels", "L.index.vector.graph.sequence",
-         graph(params={"m": 4, "ef_construction": 40, "max_level": 0})),
+    lint(GRAPH, "no-levels", "graphs of no levels", "L.index.vector.graph.sequence",
+         texts(_without_levels, "lance:hnsw")),
     lint(GRAPH, "widest", "as many levels as a number can say", "L.index.vector.graph.sequence",
          graph(params={"m": 4, "ef_construction": 40, "max_level": 2**16 - 1})),
     lint("ivf-hnsw-flat/few", "degree-next", "nodes of some neighbours more than m allows",
