@@ -52,8 +52,7 @@ _SCALAR = (
 )  # fmt: skip
 
 _RANGED = replace(TYPES["rq-5"], seed=4)
-_FEW = {"nearest": {**_RANGED.asked(k=5, nprobes=2, range=["30.5", "400"])["nearest"]},
-        "columns": ["id", "_distance"]}  # fmt: skip
+_FEW = _RANGED.asked(k=5, nprobes=2, range=["30.5", "400"])
 
 _VECTORS = (
     case("one-sub-vector", "codes of whole vectors",
