@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from lanceref.slices import whole_rows
 
 from lance_conformance.accepted import Widened, mismatch
 from lance_conformance.equality import differing, plain
@@ -93,7 +94,8 @@ def sorted_rows(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Return the rows of a table sorted by some of its columns."""
     columns = [table[name].to_pylist() for name in names]
     keys = [tuple(_key(column[row]) for column in columns) for row in range(table.num_rows)]
-    return table.take(pa.array(sorted(range(table.num_rows), key=keys.__getitem__), pa.int64()))
+    order = sorted(range(table.num_rows), key=keys.__getitem__)
+    return whole_rows(table).take(pa.array(order, pa.int64()))
 
 
 def _key(value: Any) -> tuple[Any, ...]:

@@ -232,7 +232,10 @@ def differences(expected: Read, found: Read) -> dict[str, str]:
 def _tables_apart(expected: Path, found: Path, order: str) -> str | None:
     """Return how one table is not the other; an old release may give an impossible array."""
     try:
-        return first_difference(load(str(expected)), load(str(found)), order=order)
+        tables = load(str(expected)), load(str(found))
+        for table in tables:
+            table.validate(full=True)
+        return first_difference(*tables, order=order)
     except pa.ArrowException as error:
         return f"{type(error).__name__}: {error}"
 

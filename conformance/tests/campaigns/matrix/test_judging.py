@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from lance_conformance.campaigns.matrix import judging
@@ -94,6 +95,22 @@ def test_readings_are_compared_by_name(tmp_path):
     assert {"1 ids": "expected rows, found no such version"} == differences(ours, short)
     closed = replace(ours, answers={"open": "closed"})
     assert ["1 ids", "1 rows"] == list(differences(ours, closed))
+
+
+def test_an_impossible_array_is_told(tmp_path):
+    """Lists that end behind their items, as old releases give them: told, and never taken from."""
+    column = pa.array([[1], [2]], pa.large_list(pa.int8()))
+    ours, theirs = (Read({"1 rows": None}, tmp_path / name) for name in ("ours", "theirs"))
+    for read in (ours, theirs):
+        read.folder.mkdir()
+        save(pa.table({"c": column}), str(read.folder / "1 rows.arrow"))
+    path = theirs.folder / "1 rows.arrow"
+    offsets, broken = (np.array([0, 1, end], "<i8").tobytes() for end in (2, 1 << 40))
+    assert 1 == path.read_bytes().count(offsets)
+    path.write_bytes(path.read_bytes().replace(offsets, broken))
+
+    (told,) = differences(ours, theirs).values()
+    assert told.startswith("ArrowInvalid")
 
 
 @pytest.mark.oracle
