@@ -23,7 +23,7 @@ from lanceref.cleanup_plan import (
     CleanupReferencedBranch,
     CleanupStats,
 )
-from lanceref.errors import CleanupRefused, NotFound
+from lanceref.errors import CleanupRefused, NotFound, VersionNotFound
 from lanceref.opened import OpenTable
 from lanceref.references import branch_store
 from lanceref.table.bases import DATA_FOLDER, Bases
@@ -160,6 +160,8 @@ class Cleanup(OpenTable):
         delete_unverified: bool = False,
         error_if_tagged_old_versions: bool = True,
     ) -> CleanupPlan:
+        if self._branch and self._branch not in list_branches(self._root, self._ctx):
+            raise VersionNotFound(f"Ref not found error: branch {self._branch} does not exist")
         tagged = candidates & self._tagged()
         if tagged and error_if_tagged_old_versions:
             raise CleanupRefused(

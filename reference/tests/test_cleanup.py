@@ -1,5 +1,6 @@
 """Cleanup of old versions."""
 
+import importlib
 import os
 import time
 from datetime import timedelta
@@ -72,6 +73,20 @@ def test_tags_and_branches_keep_what_they_name(table, tmp_path):
     table.tags.delete("first")
     assert 1 == table.cleanup_old_versions(NOW).old_versions
     assert [1] == branch.to_table()["a"].to_pylist()
+
+
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+def test_a_branch_that_was_deleted_is_not_cleaned_up(tmp_path, maker):
+    """Another below it keeps its folder, so that it can be opened."""
+    maker, uri = importlib.import_module(maker), str(tmp_path)
+    maker.write_dataset(pa.table({"a": [1]}), uri).create_branch("dev/two")
+    maker.dataset(uri).create_branch("dev")
+    maker.dataset(uri).branches.delete("dev")
+    opened = maker.dataset(uri).checkout_version(("dev", None))
+
+    assert 1 == opened.count_rows()
+    with pytest.raises((OSError, ValueError), match="branch dev does not exist"):
+        opened.cleanup_old_versions()
 
 
 def test_a_branch_of_its_own_files_keeps_no_version(table):

@@ -149,6 +149,53 @@ def test_an_edit_that_is_made_again_keeps_its_file_version(tmp_path, maker, edit
     assert [versions[1], versions[0]] == found
 
 
+def _delete_first(made):
+    made.delete("a < 8")
+
+
+def _update_first(made):
+    made.update({"b": "7"}, where="a < 8")
+
+
+def _merge_first(made):
+    merge = made.merge_insert("a").when_not_matched_insert_all()
+    merge.when_not_matched_by_source_delete("a < 8").execute(pa.table({"a": [90], "b": [1]}))
+
+
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+@pytest.mark.parametrize("edit", [_delete_first, _update_first, _merge_first])
+def test_what_never_stands_comes_before_the_same_rows(tmp_path, maker, edit):
+    """A delete of one row, and a restore: the edit takes the row with all of its fragment."""
+    maker, uri = importlib.import_module(maker), str(tmp_path)
+    maker.write_dataset(pa.table({"a": range(20), "b": range(20)}), uri, max_rows_per_file=5)
+    maker.dataset(uri).delete("a = 1")
+    with pytest.raises(OSError, match="Restore"):
+        maker.dataset(uri, version=1).restore()
+        edit(maker.dataset(uri, version=1))
+
+    assert 3 == lanceref.dataset(uri).version
+
+
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+def test_a_fragment_without_rows_is_told_of_as_it_was(tmp_path, maker):
+    """Two deletes of different rows that leave none: the second tells of it twice."""
+    maker, uri = importlib.import_module(maker), str(tmp_path)
+    rows = pa.table({"a": range(10)})
+    maker.write_dataset(rows, uri, max_rows_per_file=5, enable_v2_manifest_paths=True)
+    other = maker.dataset(uri)
+    maker.dataset(uri).delete("a < 3")
+    other.delete("a in (3, 4)")
+
+    made = lanceref.dataset(uri)
+    told = made.read_transaction(3).operation
+    assert [0] == list(told.deleted_fragment_ids)
+    assert [(0, 2)] == [
+        (one.id, one.deletion_file.num_deleted_rows) for one in told.updated_fragments
+    ]
+    assert [5, 6, 7, 8, 9] == made.to_table()["a"].to_pylist()
+    assert not lanceref.validate(uri)
+
+
 @pytest.mark.oracle
 @pytest.mark.parametrize("stable", [False, True])
 @pytest.mark.parametrize("version", ["legacy", "2.0", "2.1", "2.2"])

@@ -210,11 +210,10 @@ def _keeps_nulls(transaction: Transaction) -> bool:
 
 
 def can_merge_deletions(ours: Transaction, theirs: Transaction) -> bool:
-    """Whether both take single rows out of fragments: other rows of the same one may go too."""
+    """Whether it is left to the rows: ours may be others of fragments that theirs left some of."""
     if not (_takes_rows(ours) and _takes_rows(theirs)) or may_insert_same(ours, theirs):
         return False
-    whole = removed_fragments(ours) & fragments_of(theirs)
-    return not (whole or fragments_of(ours) & removed_fragments(theirs))
+    return not fragments_of(ours) & removed_fragments(theirs)
 
 
 def _takes_rows(transaction: Transaction) -> bool:

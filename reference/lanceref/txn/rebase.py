@@ -19,6 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from lanceref.errors import CommitConflict
 from lanceref.integers import united, without
@@ -31,7 +32,7 @@ from lanceref.txn.conflict import operation_of
 from lanceref.txn.index_entries import covered, set_covered
 from lanceref.txn.making import Past, Staged
 from lanceref.txn.overlay import covers_any
-from lanceref.txn.touched import fragments_of, moves_fields
+from lanceref.txn.touched import fragments_of, moves_fields, removed_fragments
 
 Changed = Transaction.Delete | Transaction.Update
 
@@ -86,20 +87,21 @@ def _rebase_fragments(
     columns = moves_fields(staged.transaction)
     if not columns:
         _check_files(staged, changed, theirs, latest.version)
+        if removed_fragments(staged.transaction) & _left_parts_of(theirs):
+            raise _of_the_same_rows(staged, latest)
     updated = []
     for ours in changed.updated_fragments:
         now = current.get(ours.id)
         if now is None or columns or ours.id not in touched or staged.affected is None:
             updated.append(ours)
-        else:
-            rows = staged.affected[ours.id]
-            updated.append(_merged(store, staged, ours, past.deleted(latest, now), rows, latest))
+            continue
+        rows = staged.affected[ours.id]
+        merged = _merged(store, staged, ours, past.deleted(latest, now), rows, latest)
+        if _is_empty(merged):
+            _remove(changed, ours.id)  # it is told of as it was, too
+        updated.append(ours if _is_empty(merged) else merged)
     del changed.updated_fragments[:]
-    for fragment in updated:
-        if fragment.HasField("deletion_file") and _is_empty(fragment):
-            _remove(changed, fragment.id)
-        else:
-            changed.updated_fragments.append(fragment)
+    changed.updated_fragments.extend(updated)
 
 
 def _check_files(
@@ -128,14 +130,27 @@ def _merged(
 ) -> table_pb2.DataFragment:
     """Return the fragment with our rows taken out beside those that are out already."""
     if np.isin(rows, gone).any():
-        operation = operation_of(staged.transaction)
-        raise CommitConflict(operation, "the same rows", latest.version, retryable=True)
+        raise _of_the_same_rows(staged, latest)
     merged = table_pb2.DataFragment()
     merged.CopyFrom(ours)
     every = united(gone, rows)
     file = write_deletions(store, ours.id, latest.version, every, staged.draft, as_bitmap=True)
     merged.deletion_file.CopyFrom(file)
     return merged
+
+
+def _left_parts_of(theirs: Sequence[Transaction]) -> BitMap:
+    """Return the fragments that others took single rows out of."""
+    found = BitMap()
+    for one in theirs:
+        if operation_of(one) in ("delete", "update") and not moves_fields(one):
+            found |= fragments_of(one) - removed_fragments(one)
+    return found
+
+
+def _of_the_same_rows(staged: Staged, latest: Manifest) -> CommitConflict:
+    operation = operation_of(staged.transaction)
+    return CommitConflict(operation, "the same rows", latest.version, retryable=True)
 
 
 def _is_empty(fragment: table_pb2.DataFragment) -> bool:

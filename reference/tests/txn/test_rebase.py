@@ -55,13 +55,23 @@ def test_a_row_that_is_gone_cannot_be_deleted_again(tmp_path):
     assert caught.value.retryable
 
 
+def test_a_fragment_with_a_row_that_is_gone_is_not_removed(tmp_path):
+    """The committer looks at its rows anew."""
+    ours = Staged(versions.transaction(delete={"deleted_fragment_ids": [0]}), affected={})
+    with pytest.raises(CommitConflict) as caught:
+        rebase(LocalStore(tmp_path), ours, THEIRS, versions.table(version=4), _Gone(7))
+
+    assert caught.value.retryable
+
+
 def test_a_fragment_whose_rows_are_all_out_goes(tmp_path):
     """Both deletions together leave none of its ten rows."""
     latest = versions.table(version=4)
     staged = _delete([0, 1, 2, 3, 4])
     made = rebase(LocalStore(tmp_path), staged, THEIRS, latest, _Gone(5, 6, 7, 8, 9)).transaction
 
-    assert ([0], 0) == (list(made.delete.deleted_fragment_ids), len(made.delete.updated_fragments))
+    assert [0] == list(made.delete.deleted_fragment_ids)
+    assert list(staged.transaction.delete.updated_fragments) == list(made.delete.updated_fragments)
 
 
 @pytest.mark.parametrize("theirs", [[], THEIRS])

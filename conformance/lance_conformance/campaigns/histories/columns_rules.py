@@ -86,8 +86,8 @@ def alter(random: Random, view: View) -> str:
 
 
 def replace_data(random: Random, view: View) -> str | None:
-    """Values of one column of one fragment, in a file of its own."""
-    if not view.fragment_ids:
+    """Values of one column of one fragment, in a file of its own; 0.1 has none."""
+    if not view.fragment_ids or view.is_early:
         return None
     name, number = random.choice(view.schema.names), random.choice(view.fragment_ids)
     return f"replaced(lance, {view.place}, {name!r}, {number}, {random.randrange(10_000)})"

@@ -59,6 +59,11 @@ class View:
         return [one.fragment_id for one in self.found.get_fragments()]
 
     @property
+    def is_early(self) -> bool:
+        """Whether its files are of 0.1."""
+        return self.found.data_storage_version == "0.1"
+
+    @property
     def key(self) -> str | None:
         """Name of the column that has the keys."""
         kept = (field.name for field in self.schema if pa.types.is_int64(field.type))
