@@ -45,7 +45,9 @@ def test_columns_are_added_where_files_are_gone(tmp_path, maker):
     new = pa.table({"n": [4, 5, 6]})
     maker.dataset(clone).add_columns(new.to_reader())
 
-    file = lanceref.dataset(clone).get_fragment(0).data_files()[-1].path
+    fragment = lanceref.dataset(clone).get_fragment(0)
+    file = fragment.data_files()[-1].path
+    assert 3 == fragment.physical_rows
     assert new.equals(LanceFileReader(f"{clone}/data/{file}").read_all().to_table())
 
 
