@@ -49,7 +49,7 @@ class FragmentReading:
     @property
     def physical_rows(self) -> int:
         """Rows including the deleted ones."""
-        return self._rows.columns.sized_rows
+        return self._rows.columns.bounded_rows
 
     @property
     def num_deletions(self) -> int:

@@ -169,8 +169,8 @@ def test_what_never_stands_comes_before_the_same_rows(tmp_path, maker, edit):
     maker, uri = importlib.import_module(maker), str(tmp_path)
     maker.write_dataset(pa.table({"a": range(20), "b": range(20)}), uri, max_rows_per_file=5)
     maker.dataset(uri).delete("a = 1")
+    maker.dataset(uri, version=1).restore()
     with pytest.raises(OSError, match="Restore"):
-        maker.dataset(uri, version=1).restore()
         edit(maker.dataset(uri, version=1))
 
     assert 3 == lanceref.dataset(uri).version

@@ -83,8 +83,11 @@ class FragmentReader:
         return self.fragment.physical_rows
 
     @property
-    def sized_rows(self) -> int:
-        """The same, but that so few as may be in no file are not held against one."""
+    def bounded_rows(self) -> int:
+        """Rows as the manifest states them; held against a file only where they are very many.
+
+        May size things, and opens no file for most fragments. Raises LimitExceeded.
+        """
         stated = self.stated_rows
         return stated if stated <= self._unfiled_rows else self.physical_rows
 

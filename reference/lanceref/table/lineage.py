@@ -104,7 +104,7 @@ def version_runs(values: Values | None, offsets: Offsets) -> list[Run]:
 def open_lineage(name: str, columns: FragmentReader, ctx: Context) -> Values | None:
     """Return the row ids or versions of a fragment, None when it has none."""
     stored, message = STORED[name], columns.fragment.message
-    place, rows = columns.fragment.place, columns.sized_rows
+    place, rows = columns.fragment.place, columns.bounded_rows
     if message.HasField(stored.column):
         reader = columns.hidden(stored.hidden_id)
         if reader is None:

@@ -137,9 +137,9 @@ def test_rows_in_no_file_have_a_limit(tmp_path):
 def test_many_rows_are_held_against_a_file(tmp_path):
     """What few rows may size is not."""
     gone = {**FILE, "path": "none.lance"}
-    assert 3 == _reader(tmp_path, fragment(0, gone, physical_rows=3))[1].sized_rows
+    assert 3 == _reader(tmp_path, fragment(0, gone, physical_rows=3))[1].bounded_rows
     with pytest.raises(LanceError):
-        _ = _reader(tmp_path, fragment(0, gone, physical_rows=2**31))[1].sized_rows
+        _ = _reader(tmp_path, fragment(0, gone, physical_rows=2**31))[1].bounded_rows
 
 
 def test_hidden_columns_are_found_by_their_id(tmp_path):

@@ -92,8 +92,7 @@ class Table:
 def found(dataset: Any, question: Question) -> Found:
     """Return what a question finds in a table."""
     told = guarded(lambda: parts(scanner(dataset, question).to_table(), question))
-    assert told.error or isinstance(told.value, list)
-    return told.error or told.value  # type: ignore[return-value]
+    return told.value if isinstance(told.value, list) else told.error
 
 
 def scanner(dataset: Any, question: Question) -> Any:

@@ -152,12 +152,8 @@ def rewrite(
     (first, _), *others = segments
     model, type_ = first.head.model, first.head.type
     for other, _ in others:
-        theirs = other.head.model
-        same = theirs.metric == model.metric and theirs.centroids.shape == model.centroids.shape
-        if other.head.type != type_ or not same:
-            raise OperationRefused("segments differ in type, metric or number of partitions")
-        if not model.shares_partitions(theirs):
-            raise OperationRefused("segments have different centroids")
+        if other.head.type != type_ or not model.shares_partitions(other.head.model):
+            raise OperationRefused("segments differ in type, metric or centroids")
     held = [one.auxiliary.quantizer for one, _ in segments]
     shelf = Shelf(held[0].joined(held[1:]))
     for (index, moved), own in zip(segments, held, strict=True):
