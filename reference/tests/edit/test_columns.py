@@ -87,3 +87,18 @@ def test_a_failure_leaves_no_file(tmp_path):
     with pytest.raises(OSError, match="broken"), Draft() as draft:
         write_columns(snapshot, _schema(), rows_of, draft)
     assert before == sorted(one.name for one in (tmp_path / "data").iterdir())
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("maker", ["lance", "lanceref"])
+def test_a_fragment_without_files_has_rows_of_nulls(tmp_path, maker):
+    """D.fragment.no-files: either drops the only column with a file; the oracle reads no more."""
+    import lance
+
+    made = importlib.import_module(maker).write_dataset(pa.table({"k": range(3)}), tmp_path)
+    made.add_columns(pa.schema({"n": pa.int32()}))
+    made.drop_columns(["k"])
+
+    assert pa.table({"n": pa.nulls(3, pa.int32())}) == lanceref.dataset(tmp_path).to_table()
+    with pytest.raises(pa.ArrowInvalid, match="does not contain any data"):
+        lance.dataset(tmp_path).to_table()

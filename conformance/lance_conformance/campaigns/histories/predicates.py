@@ -14,13 +14,13 @@ def predicate(random: Random, view: View) -> str:
     """Return a condition; most are true of some rows."""
     if random.random() < 0.06:
         return random.choice(("true", "false"))
-    one = _simple(random, view)
+    one = comparison(random, view)
     if random.random() < 0.25:
-        return f"{one} {random.choice(('and', 'or'))} {_simple(random, view)}"
+        return f"{one} {random.choice(('and', 'or'))} {comparison(random, view)}"
     return one
 
 
-def _simple(random: Random, view: View) -> str:
+def comparison(random: Random, view: View) -> str:
     """Return one comparison; of 0.1 not with nulls (D.table.filter-single-value-batch-0-1)."""
     nulls = view.found.data_storage_version != "0.1"
     fields = [

@@ -9,6 +9,7 @@ from random import Random
 import lanceref
 import pyarrow as pa
 from lanceref.dataset import LanceDataset
+from lanceref.file.schema import project
 from lanceref.txn.making import REUSE_INDEX
 
 
@@ -104,6 +105,16 @@ class View:
         return any(
             file.file_major_version == 0 and file.fields[0] in own and not {*file.fields} <= {*own}
             for file in files
+        )
+
+    def leaves_no_files(self, path: str) -> bool:
+        """Whether a fragment has no file of a column other than the one at a path."""
+        schema = self.found._snapshot.manifest.schema
+        (left_out,) = project(schema, [path])
+        kept = {one.id for one in schema.flat()} - {one.id for one in left_out.flat()}
+        return any(
+            not any(kept & {*file.fields} for file in fragment.metadata.files)
+            for fragment in self.found.get_fragments()
         )
 
     def type_of(self, path: str) -> pa.DataType:
