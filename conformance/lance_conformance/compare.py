@@ -86,16 +86,37 @@ def _shown(scalar: pa.Scalar) -> str:
     try:
         text = repr(scalar.as_py())
     except (ValueError, OverflowError, pa.ArrowException):
-        text = f"{scalar.type} {scalar.cast(pa.int64()).as_py()}"
+        text = f"{scalar.type} {scalar.cast(_numbered(scalar.type)).as_py()}"
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}… ({len(text)} characters)"
 
 
 def sorted_rows(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Return the rows of a table sorted by some of its columns."""
-    columns = [table[name].to_pylist() for name in names]
+    columns = [_listed(table[name]) for name in names]
     keys = [tuple(_key(column[row]) for column in columns) for row in range(table.num_rows)]
     order = sorted(range(table.num_rows), key=keys.__getitem__)
     return whole_rows(table).take(pa.array(order, pa.int64()))
+
+
+def _listed(column: pa.ChunkedArray) -> list[Any]:
+    """Return the values of a column; numbers for moments where Python has no such date or time."""
+    try:
+        return column.to_pylist()
+    except (OverflowError, ValueError):
+        return column.cast(_numbered(column.type)).to_pylist()
+
+
+def _numbered(type_: pa.DataType) -> pa.DataType:
+    """Return a type with the integers that are stored in place of moments."""
+    if pa.types.is_temporal(type_):
+        return pa.int32() if type_.bit_width == 32 else pa.int64()
+    if pa.types.is_struct(type_):
+        return pa.struct([one.with_type(_numbered(one.type)) for one in type_])
+    if isinstance(type_, pa.FixedSizeListType):
+        return pa.list_(type_.value_field.with_type(_numbered(type_.value_type)), type_.list_size)
+    if pa.types.is_list(type_):
+        return pa.list_(type_.value_field.with_type(_numbered(type_.value_type)))
+    return type_
 
 
 def _key(value: Any) -> tuple[Any, ...]:

@@ -176,3 +176,14 @@ def test_value_out_of_python_range_is_shown() -> None:
 
     assert told is not None
     assert str(2**60 + 1) in told
+
+
+def test_moments_without_a_date_are_sorted():
+    """Python knows no day 10**9, nor one in a list; rows are held against each other in any order."""
+    days = pa.array([10**9, 3, None], pa.int32()).cast(pa.date32())
+    lists = pa.ListArray.from_arrays([0, 1, 2, 3], days)
+    both = pa.table({"day": days, "days": lists})
+
+    assert first_difference(both, both.take([2, 0, 1]), order="any") is None
+    other = pa.table({"day": days, "days": lists.take(pa.array([0, 0, 2]))})
+    assert "days" in str(first_difference(both, other, order="any"))

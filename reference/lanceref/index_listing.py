@@ -92,7 +92,9 @@ class IndexListing(OpenTable):
         covered_fragments = BitMap().union(*bitmaps)
         built = [segment.built for segment in index.segments]
         segments = [
-            index.open(segment).index.statistics() if segment.built else {}
+            index.open(segment).index.statistics()
+            if segment.built and not index.is_early(segment)
+            else {}
             for segment in index.segments
         ]
         return {

@@ -55,7 +55,8 @@ class IndexUse(OpenTable):
             )
         for own in wanted:
             segment = segments[own]
-            opened = index.open(segment).index if segment.built else None
+            asked = segment.built and not index.is_early(segment)
+            opened = index.open(segment).index if asked else None
             if isinstance(opened, Warmable):
                 segment.uses.kept += opened.warm(positions=with_position)
 

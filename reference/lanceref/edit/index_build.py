@@ -121,7 +121,8 @@ def rewrite_segments(
     """Write segments of an index, with rows of fragments that none covers, as one segment.
 
     Entries of fragments that are gone, or no longer covered, are left out; `anew` leaves all of
-    them out, and only what is added counts. Raises OperationRefused.
+    them out, and only what is added counts. Where a segment is early, all are built anew from the
+    rows. Raises OperationRefused.
     """
     path = paths_of(snapshot.manifest.schema)[index.field_id]
     (field,) = project(snapshot.manifest.schema, [path])
@@ -131,6 +132,11 @@ def rewrite_segments(
     alive = BitMap() if anew else BitMap(live)
     covered = [BitMap(one.covers) & alive for one in segments]
     union = BitMap().union(*covered) | BitMap([rows.fragment.id for rows in added])
+    if any(index.is_early(one) for one in segments):
+        over = [live[number] for number in union]
+        entry = build_segment(snapshot, index.kind, path, {}, over, index.name)
+        entry.dataset_version = min(one.entry.dataset_version for one in segments)
+        return entry
     kept = [_unmoved(index, one, bitmap) for one, bitmap in zip(segments, covered, strict=True)]
     keys = [
         _current(index, one, [live[number] for number in bitmap])

@@ -1,8 +1,8 @@
 """Indices of moved rows: what a compaction makes of the segments over its fragments.
 
 Rows keep their order: the live rows of the old fragments of a group, one after the other, are the
-rows of its new ones. A segment by row address that can be written anew is; others are left as they
-are and cover nothing any more.
+rows of its new ones. A segment by row address that can be written anew is; others, and early ones,
+are left as they are and cover nothing any more.
 
 Clauses: L.txn.op.rewrite-index
 """
@@ -66,8 +66,9 @@ def rewrite_moved(
     moved = moved_rows(groups)
     for index in snapshot.indices.known:
         for segment in index.segments:
-            opened = index.open(segment) if segment.covers & gone else None
-            if opened is not None and opened.by_address and index.kind.rewrite_on_move:
+            if not segment.covers & gone or index.is_early(segment):
+                continue
+            if index.open(segment).by_address and index.kind.rewrite_on_move:
                 yield _rewritten(snapshot, index, segment, moved, draft)
 
 

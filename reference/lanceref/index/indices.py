@@ -130,18 +130,24 @@ class Index:
             self._opened[uuid] = Opened(segment, self.kind.open(segment), by_address)
         return self._opened[uuid]
 
+    def is_early(self, segment: Segment) -> bool:
+        """Whether the files of a segment are of 0.1, as first releases wrote them: nobody asks."""
+        try:
+            self.open(segment)
+        except UnknownVersion:
+            return True
+        return False
+
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
         """Return the live rows of a fragment for which the predicate may be true, ascending.
 
-        None when no segment covers the fragment.
+        None when no segment covers the fragment, or one whose files are early.
         """
         for segment in self.segments:  # L.index.segment.coverage
             if rows.fragment.id in segment.covers:
-                try:
-                    opened = self.open(segment)
-                except UnknownVersion:  # early releases wrote 0.1 files: their rows are scanned
+                if self.is_early(segment):
                     return None
-                return opened.positions(predicate, rows)
+                return self.open(segment).positions(predicate, rows)
         return None
 
 

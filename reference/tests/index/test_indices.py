@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import lanceref
@@ -124,3 +125,28 @@ def test_files_of_early_releases_are_scanned():
     found = opened.to_table(filter=f"{column} is not null")
     assert found == opened.to_table(filter=f"{column} is not null", use_scalar_index=False)
     assert [one for one in lanceref.validate(path, deep=True) if one.severity == "must"] == []
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_an_index_of_an_early_release_is_brought_up_to_date(tmp_path, anew):
+    """Where it is not compacted first: then it covers nothing, and is built over all rows too."""
+    shutil.copytree(FIXTURES / "table/any/backward/0-20-0-indexed/dataset", tmp_path / "t")
+    dataset = lanceref.dataset(tmp_path / "t")
+    (index,) = dataset._snapshot.indices.known
+    (path,) = [name for name, held in dataset._snapshot.indices.by_path.items() if index in held]
+    (stated,) = dataset.stats.index_stats(index.name)["segments"]
+    dataset.prewarm_index(index.name)
+    lanceref.write_dataset(dataset.to_table(), tmp_path / "t", mode="append")
+    dataset = lanceref.dataset(tmp_path / "t")
+    if anew:
+        dataset.optimize.compact_files()
+    dataset.optimize.optimize_indices()
+    wanted = dataset.to_table(filter=f"{path} is not null", use_scalar_index=False)
+    after = lanceref.dataset(tmp_path / "t")
+    (index,) = after._snapshot.indices.known
+
+    assert stated == {}
+    assert [one.id for one in after._snapshot.manifest.fragments] == list(index.segments[0].covers)
+    assert not index.is_early(index.segments[0])
+    assert wanted.equals(after.to_table(filter=f"{path} is not null"))
+    assert [one for one in lanceref.validate(tmp_path / "t", deep=True) if "must" in one.severity] == []
