@@ -6,7 +6,7 @@ statistics, the table's manifest file another one at its head. `Field.dictionary
 either file says where.
 
 Layout of the values: strings and byte strings as a var-binary page, numbers as a plain page, at
-`dictionary.offset` with `dictionary.length` values. A value without bytes is null.
+`dictionary.offset` with `dictionary.length` values. One without bytes is null where the field may be.
 
 Clauses: L.legacy.dictionary.location, L.legacy.dictionary.values, L.legacy.dictionary.key-range,
 L.legacy.dictionary.value-type
@@ -97,7 +97,7 @@ def _values(
     type_ = field.arrow.type.value_type
     node: BinaryNode | PlainNode
     if type_ in VAR_BINARY:
-        node = BinaryNode(file, pages, type_, None, nullable=True)
+        node = BinaryNode(file, pages, type_, None, nullable=field.arrow.nullable)
     elif is_number(type_):
         node = PlainNode(file, pages, type_, None)
     else:

@@ -196,11 +196,11 @@ class Judge:
         if second is None:
             ours, judge = (self._read(one, uri, history) for one in (self.reference, self.oracle))
             release = self._read(self.release, uri, history)
-            still = differences(judge, ours).keys() - (_refused(judge) & _refused(release))
-            return _parted(apart, apart.keys() - still)
+            neither = {key for key in apart if _answer(judge, key) and _answer(release, key)}
+            return _parted(apart, neither | (apart.keys() - differences(judge, ours).keys()))
         theirs = self._read(self.release, second, history)
         alike = differences(self._read(self.oracle, second, history), theirs).keys()
-        return _parted(apart, alike | _refused(theirs))
+        return _parted(apart, alike | {key for key in apart if _answer(theirs, key)})
 
 
 def forgiven(verdict: Verdict) -> Verdict:
@@ -218,7 +218,7 @@ def differences(expected: Read, found: Read) -> dict[str, str]:
     """Return by reading how one is not the other; where neither has one they are alike."""
     apart = {}
     for key in sorted(expected.answers.keys() | found.answers.keys()):
-        wanted, got = (_answer(read.answers, key) for read in (expected, found))
+        wanted, got = (_answer(read, key) for read in (expected, found))
         if wanted is None and got is None:
             ours, theirs = (one.folder / f"{key}.arrow" for one in (expected, found))
             told = _tables_apart(ours, theirs, "any" if "filter" in key else "storage")
@@ -240,15 +240,11 @@ def _tables_apart(expected: Path, found: Path, order: str) -> str | None:
         return f"{type(error).__name__}: {error}"
 
 
-def _refused(read: Read) -> set[str]:
-    """Return the readings that there are not."""
-    return {name for name, told in read.answers.items() if told is not None}
-
-
-def _answer(answers: Answers, key: str) -> str | None:
-    if key in answers:
-        return answers[key]
-    return answers.get("open") or "no such version"
+def _answer(read: Read, key: str) -> str | None:
+    """Return why there is no such reading, None where there is one."""
+    if key in read.answers:
+        return read.answers[key]
+    return read.answers.get("open") or "no such version"
 
 
 def _answered(steps: list[str | None] | None) -> list[str | None]:

@@ -22,20 +22,6 @@ class Known:
 
 KNOWN = (
     Known(
-        "no-index-builder",
-        "the reference builds no index yet, so that its table has none",
-        "* indices",
-        "release *",
-        "*",
-    ),
-    Known(
-        "no-vector-builder",
-        "the reference builds no index yet, so that its table has none",
-        "* vectors",
-        "release *",
-        "*",
-    ),
-    Known(
         "update-by-legacy-index",
         "the oracle fails to update rows of 0.1 that it finds by an index: it is a version behind",
         "* [dl]e[fg]a* indices",
@@ -74,12 +60,29 @@ KNOWN = (
         for where in ("* legacy", "0.[145]* default")
         for kind in ("zstd", "lz4", "full-zip")
     ),
+    *(
+        Known(
+            "empty-in-required-dictionary",
+            "D.legacy.empty-is-null: the oracle reads a null among values that cannot be null",
+            "* type:dictionary-required",
+            "*",
+            told,
+        )
+        for told in ("step append: expected OSError: *", "step compact: expected OSError: *")
+    ),
     Known(
-        "empty-in-dictionary",
-        "D.legacy.empty-is-null: the column is required, so that nothing is null by its type",
-        "* type:dictionary-required",
+        "early-lists-of-booleans",
+        "a filter of other columns loses all rows, and ends the oracle in a panic",
+        "0.[45].* type:fsl-bool",
         "*",
-        "*filter 1: rows: *",
+        "* filter 0: rows: expected 0, *",
+    ),
+    Known(
+        "version-of-another-library",
+        "it takes any library's version for its own, and reads an index of 2.0 as one of 0.1 for it",
+        "0.10.18 legacy index:*",
+        "release continues reference",
+        "step delete: expected taken, *",
     ),
 )
 """Every known difference."""
