@@ -35,7 +35,6 @@ BROAD = frozenset({"Exception", "BaseException"})
 
 WITHOUT_TEST: dict[str, str] = {
     "lanceref.file.column_reader": "a protocol: nothing of it runs",
-    "lanceref.file.column_writer": "a protocol: nothing of it runs",
 }
 """Modules of the reference without a test module of their own, and why."""
 

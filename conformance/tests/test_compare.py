@@ -179,7 +179,7 @@ def test_value_out_of_python_range_is_shown() -> None:
 
 
 def test_moments_without_a_date_are_sorted():
-    """Python knows no day 10**9, nor one in a list; rows are held against each other in any order."""
+    """Python knows no day 10**9, nor one in a list."""
     days = pa.array([10**9, 3, None], pa.int32()).cast(pa.date32())
     lists = pa.ListArray.from_arrays([0, 1, 2, 3], days)
     both = pa.table({"day": days, "days": lists})

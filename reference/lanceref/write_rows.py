@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from lanceref.arguments import unsigned
 from lanceref.errors import DataRefused
+from lanceref.file.column_writer import page_policy
 from lanceref.file.versions import V0_1
-from lanceref.file.writer import page_policy
 from lanceref.homes import Bases, bases_of, homes_of
 from lanceref.incoming import reader_of
 from lanceref.operation import DatasetBasePath

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,10 @@ from pyroaring import BitMap
 
 from lanceref.errors import OperationRefused
 from lanceref.file.schema import Field, LanceSchema, project
-from lanceref.index.index_file import version_for
 from lanceref.index.indices import Index, indexed_path, paths_of
 from lanceref.index.kind import Built, Kind, Parameters
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
-from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.stages import Stages
 from lanceref.index.training import Training
 from lanceref.integers import are_among
@@ -32,6 +31,9 @@ from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
 from lanceref.txn.index_entries import set_covered
 from lanceref.txn.making import storage_version_of
+
+if TYPE_CHECKING:
+    from lanceref.index.segment_writer import SegmentWriter
 
 Mask = NDArray[np.bool_]
 
@@ -82,6 +84,9 @@ def segment_writer(
     snapshot: Snapshot, segment_uuid: uuid.UUID | None = None, stages: Stages | None = None
 ) -> SegmentWriter:
     """Return a writer of a new segment, in the version of the table's files."""
+    from lanceref.index.index_file_writer import version_for  # who only asks writes nothing
+    from lanceref.index.segment_writer import SegmentWriter
+
     version = version_for(storage_version_of(snapshot.manifest.message))
     return SegmentWriter(snapshot.store, version, segment_uuid, stages)
 

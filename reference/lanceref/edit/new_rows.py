@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.file.column_writer import page_policy
 from lanceref.file.schema import LanceSchema
 from lanceref.file.versions import FileVersion
-from lanceref.file.writer import page_policy
 from lanceref.proto import table_pb2
 from lanceref.slices import whole_rows
 from lanceref.snapshot import Snapshot

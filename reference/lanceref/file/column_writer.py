@@ -8,6 +8,7 @@ Clauses: L.file.pages.priority
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -22,6 +23,12 @@ from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 
 Buffer: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8] | pa.Buffer
 """Bytes on their way into a file."""
+
+CACHE_BYTES = 8 << 20
+"""Arrow bytes that each top-level field queues before a page is written."""
+
+MAX_PAGE_BYTES = 32 << 20
+"""Arrow bytes of one page cut from a single array (2.0)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,17 @@ class PagePolicy:
 
     cache_bytes: int
     max_page_bytes: int
+
+
+def page_policy(
+    num_fields: int, data_cache_bytes: int | None = None, max_page_bytes: int | None = None
+) -> PagePolicy:
+    """Return the policy of a file; the cache is divided evenly among the top-level fields."""
+    environment = os.environ.get("LANCE_FILE_WRITER_MAX_PAGE_BYTES", MAX_PAGE_BYTES)
+    cache_bytes = CACHE_BYTES
+    if data_cache_bytes is not None and num_fields:
+        cache_bytes = data_cache_bytes // num_fields
+    return PagePolicy(cache_bytes, int(environment) if max_page_bytes is None else max_page_bytes)
 
 
 class DataArea(Protocol):

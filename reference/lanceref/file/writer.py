@@ -12,30 +12,13 @@ from types import TracebackType
 import pyarrow as pa
 
 from lanceref.errors import DataRefused, NotStorable
-from lanceref.file.column_writer import PagePolicy
+from lanceref.file.column_writer import page_policy
 from lanceref.file.descriptors import described, described_schema, holds_blobs, prepared
 from lanceref.file.file_writer import FileWriter
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V0_1, V2_0, V2_2, version_named
 from lanceref.storage import Sink, create_sink, store_options
-
-CACHE_BYTES = 8 << 20
-"""Arrow bytes that each top-level field queues before a page is written."""
-
-MAX_PAGE_BYTES = 32 << 20
-"""Arrow bytes of one page cut from a single array (2.0)."""
-
-
-def page_policy(
-    num_fields: int, data_cache_bytes: int | None = None, max_page_bytes: int | None = None
-) -> PagePolicy:
-    """Return the policy of a file; the cache is divided evenly among the top-level fields."""
-    environment = os.environ.get("LANCE_FILE_WRITER_MAX_PAGE_BYTES", MAX_PAGE_BYTES)
-    cache_bytes = CACHE_BYTES
-    if data_cache_bytes is not None and num_fields:
-        cache_bytes = data_cache_bytes // num_fields
-    return PagePolicy(cache_bytes, int(environment) if max_page_bytes is None else max_page_bytes)
 
 
 def _check_blobs(schema: LanceSchema) -> None:

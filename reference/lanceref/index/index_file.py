@@ -4,14 +4,13 @@ Every file of an index is a data file of 2.0 or later. Its schema's metadata hol
 text; what is no column lies in global buffers from 1 on. A file is read in parts: what is opened is
 only its end.
 
-Clauses: L.index.files.version, L.index.files.column, L.index.files.metadata, L.index.files.buffer,
+Clauses: L.index.files.column, L.index.files.metadata, L.index.files.buffer,
 L.index.files.size
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -25,11 +24,7 @@ from lanceref.cursor import MERGE_GAP_BYTES, Cursor, Extent
 from lanceref.errors import FormatError
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.data_file import open_file
-from lanceref.file.file_writer import FileWriter
-from lanceref.file.schema_write import schema_of
-from lanceref.file.versions import V2_0, FileVersion
-from lanceref.file.writer import page_policy
-from lanceref.storage import Source, Store
+from lanceref.storage import Source
 from lanceref.wire import parse_message
 
 M = TypeVar("M", bound=Message)
@@ -197,38 +192,3 @@ def _near(extents: Mapping[str, Sequence[Extent]]) -> list[tuple[Extent, list[st
         else:
             runs.append((extent, {name}))
     return [(run, sorted(names)) for run, names in runs]
-
-
-def version_for(storage_version: FileVersion) -> FileVersion:
-    """Return the version of index files by that of the table's data files."""
-    return max(storage_version, V2_0)  # L.index.files.version
-
-
-def write_index_file(
-    store: Store,
-    path: str,
-    schema: pa.Schema,
-    version: FileVersion,
-    batches: Iterable[pa.RecordBatch],
-    metadata: Mapping[str, str],
-    buffers: Sequence[bytes] = (),
-) -> int:
-    """Write a file and return its size in bytes; `buffers` are the global ones from 1 on.
-
-    On any error nothing is left.
-    """
-    stored = schema_of(schema)
-    sink = store.create(path)
-    with ExitStack() as undo:
-        undo.callback(sink.abort)
-        writer = FileWriter(sink, stored, version, page_policy(len(stored.fields)))
-        for batch in batches:
-            writer.write_batch(batch)
-        for buffer in buffers:
-            writer.add_global_buffer(buffer)
-        for key, text in metadata.items():
-            writer.add_schema_metadata(key, text)
-        writer.finish()
-        undo.pop_all()
-    sink.close()
-    return sink.position

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +18,10 @@ from lanceref.file.schema import Field
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
 from lanceref.index.segment import Moved, Segment
-from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training
+
+if TYPE_CHECKING:
+    from lanceref.index.segment_writer import SegmentWriter  # who only asks writes nothing
 
 Parameters: TypeAlias = Mapping[str, object]
 """What the caller says of an index to be built, by name."""
@@ -87,8 +89,8 @@ class Built:
 
 
 Open: TypeAlias = Callable[[Segment], ScalarIndex]
-Build: TypeAlias = Callable[[Training, SegmentWriter, Parameters], Built]
-Rewrite: TypeAlias = Callable[[Sequence[tuple[Segment, Moved]], Training, SegmentWriter], Built]
+Build: TypeAlias = "Callable[[Training, SegmentWriter, Parameters], Built]"
+Rewrite: TypeAlias = "Callable[[Sequence[tuple[Segment, Moved]], Training, SegmentWriter], Built]"
 
 
 @dataclass(frozen=True, slots=True)

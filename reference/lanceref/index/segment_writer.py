@@ -15,7 +15,7 @@ from types import TracebackType
 import pyarrow as pa
 
 from lanceref.file.versions import FileVersion
-from lanceref.index.index_file import write_index_file
+from lanceref.index.index_file_writer import write_index_file
 from lanceref.index.segment import FOLDER
 from lanceref.index.stages import Stages
 from lanceref.proto import table_pb2

@@ -6,7 +6,8 @@ statistics, the table's manifest file another one at its head. `Field.dictionary
 either file says where.
 
 Layout of the values: strings and byte strings as a var-binary page, numbers as a plain page, at
-`dictionary.offset` with `dictionary.length` values. One without bytes is null where the field may be.
+`dictionary.offset` with `dictionary.length` values. In a nullable field one without bytes
+is null.
 
 Clauses: L.legacy.dictionary.location, L.legacy.dictionary.values, L.legacy.dictionary.key-range,
 L.legacy.dictionary.value-type

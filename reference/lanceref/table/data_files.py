@@ -27,13 +27,11 @@ import pyarrow as pa
 from lanceref.errors import AppendRefused, DataRefused
 from lanceref.file.column_writer import PagePolicy
 from lanceref.file.descriptors import described_schema, holds_blobs
-from lanceref.file.file_writer import FileWriter
 from lanceref.file.layout import column_owners
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
-from lanceref.legacy.writer import LegacyWriter
 from lanceref.proto import table_pb2
-from lanceref.storage import Sink, Store
+from lanceref.storage import Store
 from lanceref.table.blobs_write import IN_PLACE, BlobPolicy, BlobWriter
 
 FOLDER = "data"
@@ -167,6 +165,9 @@ def _write_file(
     new: NewFiles,
 ) -> None:
     """Write one file of `first` and what follows until it is full, and add its fragment."""
+    from lanceref.file.file_writer import FileWriter  # who only reads needs no writer
+    from lanceref.legacy.writer import LegacyWriter
+
     path = home.path(name)
     blobs = None
     if any(map(holds_blobs, schema.fields)):
@@ -176,7 +177,11 @@ def _write_file(
             undo.callback(blobs.abort)
         sink = home.store.create(path)
         undo.callback(sink.abort)
-        writer = _open(sink, schema, version, limits)
+        writer: FileWriter | LegacyWriter
+        if version == V0_1:
+            writer = LegacyWriter(sink, schema, limits.group_rows)
+        else:
+            writer = FileWriter(sink, described_schema(schema), version, limits.policy)
         part: pa.RecordBatch | None = first
         while part is not None:
             if blobs is not None and isinstance(writer, FileWriter):
@@ -197,14 +202,6 @@ def _write_file(
     if home.base_id is not None:
         entry.base_id = home.base_id
     new.fragments.append(table_pb2.DataFragment(files=[entry], physical_rows=num_rows))
-
-
-def _open(
-    sink: Sink, schema: LanceSchema, version: FileVersion, limits: FileLimits
-) -> FileWriter | LegacyWriter:
-    if version == V0_1:
-        return LegacyWriter(sink, schema, limits.group_rows)
-    return FileWriter(sink, described_schema(schema), version, limits.policy)
 
 
 def _merge(known: dict[int, pa.Array], more: Mapping[int, pa.Array]) -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.context import Context
-from lanceref.errors import DataRefused, FormatError
-from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2
-from lanceref.index.index_file import IndexFile, version_for, write_index_file
+from lanceref.errors import FormatError
+from lanceref.file.versions import V2_1
+from lanceref.index.index_file import IndexFile
+from lanceref.index.index_file_writer import write_index_file
 from lanceref.storage import LocalStore
 
 SCHEMA = pa.schema([pa.field("n", pa.uint32(), nullable=False)])
@@ -96,16 +97,3 @@ def test_another_size_than_stated_is_an_error(written):
     with pytest.raises(FormatError) as caught:
         opened(written, written[1] + 1)
     assert caught.value.clause == "L.index.files.size"
-
-
-def test_nothing_is_left_of_a_file_that_failed(written):
-    """A batch of another type stops it."""
-    store = written[0]
-    with pytest.raises(DataRefused):
-        write_index_file(store, "g.lance", SCHEMA, V2_1, [pa.record_batch({"n": ["x"]})], {})
-    assert not store.exists("g.lance")
-
-
-def test_versions_follow_the_data():
-    """2.0 is the first there is."""
-    assert [version_for(one) for one in (V0_1, V2_0, V2_2)] == [V2_0, V2_0, V2_2]

@@ -149,4 +149,6 @@ def test_an_index_of_an_early_release_is_brought_up_to_date(tmp_path, anew):
     assert [one.id for one in after._snapshot.manifest.fragments] == list(index.segments[0].covers)
     assert not index.is_early(index.segments[0])
     assert wanted.equals(after.to_table(filter=f"{path} is not null"))
-    assert [one for one in lanceref.validate(tmp_path / "t", deep=True) if "must" in one.severity] == []
+    assert [
+        one for one in lanceref.validate(tmp_path / "t", deep=True) if "must" in one.severity
+    ] == []

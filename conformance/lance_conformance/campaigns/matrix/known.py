@@ -79,7 +79,7 @@ KNOWN = (
     ),
     Known(
         "version-of-another-library",
-        "it takes any library's version for its own, and reads an index of 2.0 as one of 0.1 for it",
+        "any version is taken for its own, and a file of an index of 2.0 read as one of 0.1",
         "0.10.18 legacy index:*",
         "release continues reference",
         "step delete: expected taken, *",

@@ -8,7 +8,7 @@ from lanceref.errors import FormatError
 from lanceref.file.versions import FileVersion
 from lanceref.index.fulltext.early_partition import EarlyPartition
 from lanceref.index.fulltext.inverted import Inverted, check
-from lanceref.index.index_file import write_index_file
+from lanceref.index.index_file_writer import write_index_file
 
 from .test_partition import opened
 

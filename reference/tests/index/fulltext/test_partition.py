@@ -9,7 +9,7 @@ from lanceref.file.versions import FileVersion
 from lanceref.index.fulltext.fst import Fst
 from lanceref.index.fulltext.partition import Partition
 from lanceref.index.fulltext.posting_blocks import BlockLayout
-from lanceref.index.index_file import write_index_file
+from lanceref.index.index_file_writer import write_index_file
 
 from ..tables import write
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from lanceref.context import Context
 from lanceref.errors import FormatError, LanceError
 from lanceref.file.versions import V2_1
-from lanceref.index.index_file import IndexFile, write_index_file
+from lanceref.index.index_file import IndexFile
+from lanceref.index.index_file_writer import write_index_file
 from lanceref.index.vector.graph import (
     DISTANCES,
     GRAPH_SCHEMA,

@@ -8,7 +8,8 @@ import pytest
 from lanceref.context import Context
 from lanceref.errors import FormatError
 from lanceref.file.versions import FileVersion
-from lanceref.index.index_file import IndexFile, write_index_file
+from lanceref.index.index_file import IndexFile
+from lanceref.index.index_file_writer import write_index_file
 from lanceref.index.vector.stored_columns import arrow_column, read_column
 from lanceref.storage import open_store
 
