@@ -101,9 +101,9 @@ def sorted_rows(table: pa.Table, names: Sequence[str]) -> pa.Table:
 def _listed(column: pa.ChunkedArray) -> list[Any]:
     """Return the values of a column; numbers for moments where Python has no such date or time."""
     try:
-        return column.to_pylist()
+        return list(column.to_pylist())
     except (OverflowError, ValueError):
-        return column.cast(_numbered(column.type)).to_pylist()
+        return list(column.cast(_numbered(column.type)).to_pylist())
 
 
 def _numbered(type_: pa.DataType) -> pa.DataType:
