@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.arrays.bitmaps import joined
+from lanceref.arrays.bitmaps import cut, joined
 from lanceref.arrays.slots import fixed_array, has_slots, take_slots
 from lanceref.cursor import FileBytes
 from lanceref.legacy.page_table import Pages
@@ -125,5 +125,4 @@ def _encode_bits(array: pa.Array) -> bytes:
     """Return booleans as a bitmap from bit 0; null is false."""
     values = array.fill_null(False) if array.null_count else array
     data = np.frombuffer(values.buffers()[1] or b"", np.uint8)
-    bits = np.unpackbits(data, bitorder="little")[values.offset : values.offset + len(values)]
-    return np.packbits(bits, bitorder="little").tobytes()
+    return cut(data, values.offset, len(values)).tobytes()

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.arrays.bitmaps import cut
 from lanceref.codecs.choose import Kind
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
 from lanceref.errors import DataRefused
@@ -61,19 +62,9 @@ def _fixed(array: pa.Array) -> Fixed:
     count, start = len(array), array.offset
     data = bytes_of(array.buffers()[1])
     if pa.types.is_boolean(array.type):
-        if start % 8:
-            bits = np.unpackbits(data[start // 8 :], bitorder="little")[start % 8 :][:count]
-            return Fixed(1, count, np.packbits(bits, bitorder="little"))
-        return Fixed(1, count, clear_tail(data[start // 8 :][: -(-count // 8)], count))
+        return Fixed(1, count, cut(data, start, count))
     width = array.type.bit_width // 8
     return Fixed(8 * width, count, data[start * width : (start + count) * width])
-
-
-def clear_tail(bits: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
-    """Return a bitmap of `count` bits with zeros behind the last."""
-    if count % 8 == 0 or not len(bits) or not bits[-1] >> (count % 8):
-        return bits
-    return np.append(bits[:-1], np.uint8(bits[-1] & ((1 << count % 8) - 1)))
 
 
 def _variable(array: pa.Array) -> Variable:

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.arrays.bitmaps import joined
+from lanceref.arrays.bitmaps import cut, joined
 
 
 def test_two_pieces_by_hand():
@@ -26,3 +26,18 @@ def test_bits_are_those_of_the_pieces(bits, draw):
 
     wanted = [bit for a, b in some.tolist() for bit in bits[a:b]]
     assert wanted == np.unpackbits(found, count=len(wanted), bitorder="little").tolist()
+
+
+@given(st.lists(st.booleans(), max_size=99), st.data())
+def test_a_piece_ends_with_zeros(bits, draw):
+    """Whatever stands behind it."""
+    bitmap = np.packbits(np.array(bits, bool), bitorder="little")
+    first, last = sorted(
+        (draw.draw(st.integers(0, len(bits))), draw.draw(st.integers(0, len(bits))))
+    )
+
+    found = cut(bitmap, first, last - first)
+
+    assert (
+        np.packbits(np.array(bits[first:last], bool), bitorder="little").tolist() == found.tolist()
+    )
