@@ -42,8 +42,8 @@ from lanceref.table.manifest import STORAGE_VERSIONS, Manifest
 from lanceref.table.manifest_write import encode_manifest, stamp
 from lanceref.txn.transaction import transaction_name
 
-WRITER = table_pb2.Manifest.WriterVersion(library="lanceref", version="0.1.0")
-"""What a manifest says has written it."""
+WRITER = table_pb2.Manifest.WriterVersion(library="lanceref", version="14.0.2")
+"""What a manifest says has written it, as the release it is like: D.table.writer-library."""
 
 REUSE_INDEX = "__lance_frag_reuse"
 """Name of the index that says where rows went that a compaction moved."""

@@ -78,11 +78,25 @@ KNOWN = (
         "* filter 0: rows: expected 0, *",
     ),
     Known(
-        "version-of-another-library",
-        "any version is taken for its own, and a file of an index of 2.0 read as one of 0.1",
-        "0.10.18 legacy index:*",
+        "unfinished-2.0",
+        "2.0 was not finished: the release takes other bytes for values, and cannot always read",
+        "0.10.18 2.0 *",
+        "reference reads release",
+        "*",
+    ),
+    Known(
+        "nulls-in-early-indices",
+        "D.legacy.nulls-lost: an index in files of 0.1 takes nulls for values, and loses them",
+        "0.20.0 * index:btree:*",
+        "reference *",
+        "* filter ?: *",
+    ),
+    Known(
+        "unfinished-stable-ids",
+        "stable row ids were not finished: after an update the release mistakes one for another",
+        "0.20.0 * stable",
         "release continues reference",
-        "step delete: expected taken, *",
+        "* filter ?: *",
     ),
 )
 """Every known difference."""
