@@ -33,7 +33,7 @@ from lanceref.table.manifest import Manifest
 from lanceref.table.naming import FOLDER as VERSIONS
 from lanceref.table.naming import VersionName, list_versions, parse_name
 from lanceref.table.refs import TREE, list_branches, list_tags
-from lanceref.table.strays import strays
+from lanceref.table.strays import branch_of, strays
 from lanceref.table.versions import open_named
 
 DEFAULT_AGE = timedelta(days=14)
@@ -276,11 +276,16 @@ class Cleanup(OpenTable):
         """Remove manifests first: a version that is there always has its files."""
         store = self._snapshot.store
         pause = 0.0 if rate_limit is None else 1 / rate_limit
+        below_tree = [entry.path for entry in plan.files if entry.path.startswith(f"{TREE}/")]
+        branches = {f"{TREE}/{branch_of(path)}" for path in below_tree}
+        for branch in branches:
+            if all(entry.path in below_tree for entry in store.walk(f"{branch}/{VERSIONS}")):
+                store.prune(branch)  # its records first: alone they would keep the name
         for number, path in enumerate([*plan.manifests, *(entry.path for entry in plan.files)]):
             if number and pause:
                 time.sleep(pause)
             store.delete(path)
-        if any(entry.path.startswith(f"{TREE}/") for entry in plan.files):
+        if below_tree:
             store.prune(TREE)
         return plan.stats
 

@@ -45,7 +45,8 @@ from lanceref.stats import LanceStats
 from lanceref.storage import CommitLock, Entry, name_of_uri, store_options
 from lanceref.table.naming import FOLDER as VERSIONS
 from lanceref.table.naming import HINT, parse_name
-from lanceref.table.refs import TREE, list_branches
+from lanceref.table.refs import TREE
+from lanceref.table.strays import branch_of
 from lanceref.txn.commit import COMMIT_TIMEOUT
 from lanceref.txn.transaction import MESSAGE_KEY
 
@@ -268,11 +269,12 @@ class LanceDataset(
             raise TableNotFound(f"Dataset at path {store.root} was not found")
         if not store.exists(MARK):
             store.put(MARK, b'{"version":0}')  # the last to go
-        branches = list_branches(store, Context(name_of_uri(store.root)))
-        for entry in sorted(store.walk(""), key=_when_dropped):
-            store.delete(entry.path)
-        for branch in branches:
+        entries = sorted(store.walk(""), key=_when_dropped)
+        below_tree = [entry.path for entry in entries if entry.path.startswith(f"{TREE}/")]
+        for branch in {branch_of(path) for path in below_tree}:
             store.prune(f"{TREE}/{branch}")
+        for entry in entries:
+            store.delete(entry.path)
         store.prune("")
 
     def new_file_session(self) -> LanceFileSession:

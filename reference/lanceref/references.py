@@ -34,6 +34,7 @@ from lanceref.table.refs_write import (
     put_tag,
     tag_path,
 )
+from lanceref.table.strays import branch_of
 from lanceref.txn.clone import Source, write_deep, write_shallow
 
 VersionRef = int | str | tuple[str | None, int | None] | None
@@ -209,8 +210,11 @@ class Branches:
         unused = (one for one in folders if not any(name.startswith(one) for name in others))
         own = next(unused, None)
         if own is not None:
-            for entry in list(self._store.walk(f"{TREE}/{own}")):
-                self._store.delete(entry.path)
+            paths = [entry.path for entry in self._store.walk(f"{TREE}/{own}")]
+            for gone in {branch_of(path) for path in paths}:
+                self._store.prune(f"{TREE}/{gone}")  # records first: alone they would keep a name
+            for path in paths:
+                self._store.delete(path)
             self._store.prune(f"{TREE}/{own}")
 
     def replace_metadata(self, branch: str, metadata: Mapping[str, str]) -> None:

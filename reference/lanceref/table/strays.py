@@ -37,11 +37,11 @@ def strays(store: Store, branches: Container[str]) -> Iterator[Entry]:
             if not entry.path.endswith(".json"):
                 yield entry
     for entry in store.walk(TREE):
-        if _branch_of(entry.path) not in branches:
+        if branch_of(entry.path) not in branches:
             yield entry
 
 
-def _branch_of(path: str) -> str:
+def branch_of(path: str) -> str:
     """Return the branch that a file below the tree belongs to."""
     parts = PurePosixPath(path).parts
     end = next((n for n, part in enumerate(parts) if part in OF_A_TABLE), len(parts) - 1)

@@ -15,6 +15,7 @@ from lanceref.manifests.sqlite import SqliteManifests
 from lanceref.manifests.store import ManifestedStore
 from lanceref.storage import LocalStore, store_options
 from lanceref.table.naming import name_of
+from lanceref.table.refs_write import branch_path
 from lanceref.testing.faults import Crash, Fault, FaultyManifests, faulty
 
 ROWS = pa.table({"a": pa.array([1, 2, 3], pa.int64())})
@@ -278,6 +279,20 @@ def test_branches_have_keys_of_their_own(place):
     assert store._manifests.latest(store._key) is None
     assert store._manifests.latest(store._key + "/tree/deep/b") is None
     assert 1 == place.write()
+
+
+@pytest.mark.parametrize("name", ["b", "deep/b"])
+def test_a_branch_that_is_gone_leaves_its_name_free(place, name):
+    """Its records go with it: when it is deleted, and when what a half made one left is cleaned."""
+    place.write()
+    table = dataset(place.uri, storage_options=place.options)
+    table.create_branch(name)
+    table.branches.delete(name)
+    table.create_branch(name)
+    open_table(place.uri, store_options(place.options)).delete(branch_path(name))
+    table.cleanup_old_versions(delete_unverified=True)
+
+    assert 3 == table.create_branch(name).count_rows()
 
 
 def test_names_are_migrated_with_their_records(place):
