@@ -95,7 +95,10 @@ def sorted_rows(table: pa.Table, names: Sequence[str]) -> pa.Table:
     columns = [_listed(table[name]) for name in names]
     keys = [tuple(_key(column[row]) for column in columns) for row in range(table.num_rows)]
     order = sorted(range(table.num_rows), key=keys.__getitem__)
-    return whole_rows(table).take(pa.array(order, pa.int64()))
+    if not table.num_columns:
+        return table
+    joined = pa.Table.from_arrays([*map(_whole, table.columns)], table.column_names)
+    return whole_rows(joined).take(pa.array(order, pa.int64()))
 
 
 def _listed(column: pa.ChunkedArray) -> list[Any]:

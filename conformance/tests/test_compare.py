@@ -187,3 +187,12 @@ def test_moments_without_a_date_are_sorted():
     assert first_difference(both, both.take([2, 0, 1]), order="any") is None
     other = pa.table({"day": days, "days": lists.take(pa.array([0, 0, 2]))})
     assert "days" in str(first_difference(both, other, order="any"))
+
+
+def test_dictionaries_with_nulls_among_their_values_are_sorted():
+    """Chunks with other values, which Arrow does not unify."""
+    chunks = [pa.array(one).dictionary_encode("encode") for one in ([None, "b"], ["a", None])]
+    table = pa.table({"d": pa.chunked_array(chunks)})
+
+    found = pa.table({"d": pa.array(["a", None, "b", None]).dictionary_encode()})
+    assert first_difference(table, found, order="any") is None

@@ -32,7 +32,7 @@ KNOWN = (
         "unfinished-blobs",
         "2.1 was not finished: today's readers refuse such blobs, the reference the whole file",
         "0.33.0 2.1 type:blob",
-        "reference *",
+        "re*",
         "*",
     ),
     Known(
