@@ -2,6 +2,7 @@
 
 import pytest
 from lanceref.errors import AppendRefused
+from lanceref.txn.making import WRITER
 
 from tests.table import manifests
 from tests.txn import versions
@@ -53,3 +54,12 @@ def test_a_table_that_mixes_files_already_is_left_alone():
 
     with pytest.raises(AppendRefused, match=r"a mixture .*Detected both 0\.1 and 2"):
         versions.after(mixed, reserve_fragments={"num_fragments": 1})
+
+
+def test_the_stated_version_is_not_mistrusted():
+    """D.table.writer-library: before 0.8.15, early readers open all indices on every commit."""
+    made = versions.after(versions.table(1), delete={"deleted_fragment_ids": [0]})
+    stated = made.message.writer_version
+
+    assert "lanceref" == stated.library == WRITER.library
+    assert (0, 8, 15) <= tuple(map(int, stated.version.split(".")))
