@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from itertools import groupby
-from operator import itemgetter
 
 import numpy as np
 
@@ -165,7 +164,7 @@ def _near(column: TextColumn, words: Sequence[Wanted], query: MatchQuery) -> Ite
     for place, word in words:
         prefix = column.beginning(word, query.prefix_length)
         found = [near(part.tokens, word, query.fuzziness, prefix) for part in column.indexed]
-        for token, _ in groupby(merge(*found), key=itemgetter(0)):
+        for token, _ in groupby(merge(*found)):
             if not left:
                 return
             left -= 1

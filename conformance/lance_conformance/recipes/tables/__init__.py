@@ -48,6 +48,7 @@ from lance_conformance.recipes.tables import (
     files_2_3,
     files_arms,
     files_arms_zipped,
+    files_corners,
     files_dictionaries,
     files_edges,
     files_edges_2_0,
@@ -62,6 +63,7 @@ from lance_conformance.recipes.tables import (
     histories,
     indices,
     indices_arms,
+    indices_corners,
     indices_documents,
     indices_early,
     indices_edges,
@@ -98,6 +100,7 @@ ALL: tuple[Recipe, ...] = (
     *files_odd.POSITIVES,
     *files_sequences.POSITIVES,
     *files_edges.POSITIVES,
+    *files_corners.POSITIVES,
     *files_edges_2_0.POSITIVES,
     *files_dictionaries.POSITIVES,
     *files_arms.POSITIVES,
@@ -131,6 +134,7 @@ ALL: tuple[Recipe, ...] = (
     *histories.POSITIVES,
     *tables_edges.POSITIVES,
     *indices_edges.POSITIVES,
+    *indices_corners.POSITIVES,
     *commits_rows.CASES,
     *commits_columns.CASES,
     *commits_races.CASES,
@@ -173,9 +177,11 @@ ALL: tuple[Recipe, ...] = (
     *successions.NEGATIVES,
     *write_ahead.NEGATIVES,
     *files_edges.NEGATIVES,
+    *files_corners.NEGATIVES,
     *files_edges_2_0.NEGATIVES,
     *tables_edges.NEGATIVES,
     *indices_edges.NEGATIVES,
+    *indices_corners.NEGATIVES,
 )
 """Every recipe."""
 

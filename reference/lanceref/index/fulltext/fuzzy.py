@@ -15,22 +15,18 @@ Row = tuple[int, ...]
 """Edits from each beginning of the wanted token to what has been read."""
 
 
-def near(
-    tokens: Mapping[str, int] | Fst, wanted: str, edits: int, prefix: str
-) -> Iterator[tuple[str, int]]:
-    """Yield the tokens that begin with `prefix` within so many edits, and their numbers."""
+def near(tokens: Mapping[str, int] | Fst, wanted: str, edits: int, prefix: str) -> Iterator[str]:
+    """Yield the tokens that begin with `prefix` within so many edits."""
     first = tuple(range(len(wanted) + 1))
     if isinstance(tokens, Fst):
-        for token, number in _walk(tokens, wanted, edits, first):
-            if token.startswith(prefix):
-                yield token, number
+        yield from (one for one in _walk(tokens, wanted, edits, first) if one.startswith(prefix))
         return
-    for token, number in sorted(tokens.items()):
+    for token in sorted(tokens):
         row = first
         for character in token:
             row = advanced(row, character, wanted)
         if row[-1] <= edits and token.startswith(prefix):
-            yield token, number
+            yield token
 
 
 def advanced(row: Row, character: str, wanted: str) -> Row:
@@ -41,24 +37,24 @@ def advanced(row: Row, character: str, wanted: str) -> Row:
     return tuple(found)
 
 
-def _walk(fst: Fst, wanted: str, edits: int, first: Row) -> Iterator[tuple[str, int]]:
+def _walk(fst: Fst, wanted: str, edits: int, first: Row) -> Iterator[str]:
     """Walk the dictionary where it may still come near; `rest` is a character half read."""
-    stack = [(fst.root, "", b"", 0, first)]
+    stack = [(fst.root, "", b"", first)]
     while stack:
-        address, token, rest, value, row = stack.pop()
+        address, token, rest, row = stack.pop()
         node = fst.node(address)
         if node.final and not rest and row[-1] <= edits:
-            yield token, value + node.final_output
-        for octet, output, target in reversed(node.ways):
+            yield token
+        for octet, _, target in reversed(node.ways):
             data = rest + bytes([octet])
             character = _character(data)
             if character is None:
                 if len(data) < 4:
-                    stack.append((target, token, data, value + output, row))
+                    stack.append((target, token, data, row))
                 continue
             after = advanced(row, character, wanted)
             if min(after) <= edits:
-                stack.append((target, token + character, b"", value + output, after))
+                stack.append((target, token + character, b"", after))
 
 
 def _character(data: bytes) -> str | None:

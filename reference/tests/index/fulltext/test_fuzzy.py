@@ -19,7 +19,7 @@ def found(tokens, wanted, edits, prefix="") -> list[str]:
     fst = parse_fst(cursor(build_fst((token.encode(), n) for token, n in numbered.items())))
     own = list(near(fst, wanted, edits, prefix))
     assert sorted(own) == sorted(near(numbered, wanted, edits, prefix))
-    return [token for token, _ in own]
+    return own
 
 
 def distance(one: str, other: str) -> int:

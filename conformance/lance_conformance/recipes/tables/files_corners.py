@@ -1,0 +1,87 @@
+"""Cases of data files in corners: the least of a kind, tails behind whole blocks, old headers."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+
+from lance_conformance.recipes import blocks
+from lance_conformance.recipes.blocks import Block
+from lance_conformance.recipes.hand import fast_lanes, words
+from lance_conformance.recipes.messages import field
+from lance_conformance.recipes.model import Negative, Positive, Resize, SpanPatch
+from lance_conformance.recipes.oracle_made import file
+from lance_conformance.recipes.pages import Chunk, chunked
+from lance_conformance.recipes.tables.edits import byte, fault
+from lance_conformance.recipes.tables.files_arms import WORDS, case
+
+_PICKS = (3, 0, 2, 2, 1)
+
+_COUNT = 1030
+"""Values of a chunk: a whole block, and six behind it."""
+
+
+def _old_header() -> Positive:
+    """A dictionary of strings behind a header of nine bytes."""
+    encoding = CompressiveEncoding()
+    encoding.variable.offsets.flat.bits_per_value = 32
+    ends = [sum(map(len, WORDS[:number])) for number in range(len(WORDS) + 1)]
+    head = b"\x20" + words(len(WORDS), 9 + 4 * len(ends), width=4)
+    items: Block = encoding, head + words(*ends, width=4) + b"".join(WORDS)
+    indices = blocks.flat(_PICKS, 8)
+    made = chunked("2.1", indices[0], [Chunk(len(_PICKS), (indices[1],))], dictionary=(items, 4))
+    values = [WORDS[pick].decode() for pick in _PICKS]
+    return case("old-header", "a dictionary of strings with the header of early writers", "2.1",
+                pa.array(values), [made], "L.codec.variable.header")  # fmt: skip
+
+
+def _tail() -> Positive:
+    """A block of packed levels, and six behind it as they are."""
+    levels = [int(at % 13 == 1) for at in range(_COUNT)]
+    encoding, _ = blocks.out_of_line(levels[:1024], 16)
+    data = fast_lanes(levels[:1024], 16, 1) + words(*levels[1024:], width=2)
+    values = [at % 200 for at in range(_COUNT)]
+    chunk = Chunk(_COUNT, (words(*values, width=1),), data)
+    made = chunked("2.1", blocks.flat([0], 8)[0], [chunk], definition=encoding)
+    rows = [None if is_null else at for at, is_null in zip(values, levels, strict=True)]
+    return case("tail", "a whole block of packed levels, and six levels behind it", "2.1",
+                pa.array(rows, pa.uint8()), [made], "L.codec.bitpack.out-of-line")  # fmt: skip
+
+
+_LEAST = words(0, 0, 0, 0, 0) + words(1, 0, width=4) + words(2, 1, width=2) + b"LANC"
+"""A table of one entry, for a descriptor of no bytes, and the footer."""
+
+_BLOB = pa.field("c", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+
+
+def _one_blob() -> Positive:
+    table = pa.table([pa.array([b"HHH"], pa.large_binary())], schema=pa.schema([_BLOB]))
+    return Positive(
+        id="file/2.0/blob/one",
+        title="a single blob, of bytes that padding has",
+        clauses=("L.array.blob.column",),
+        make=file(table, "2.0"),
+        version="2.0",
+        types=("large_binary",),
+        encodings=("blob", "one"),
+    )
+
+
+POSITIVES: tuple[Positive, ...] = (
+    _old_header(),
+    _tail(),
+    _one_blob(),
+)
+"""Every positive case of a data file in a corner."""
+
+NEGATIVES: tuple[Negative, ...] = (
+    fault("file/2.0/blob/one", "payload", "the first blob, of 2**40 bytes", "L.array.blob.payload",
+          byte("field c", "rows", at=13, new=1)),
+    fault("file/2.0/dictionary/arrow", "null", "a null item where no row may be null",
+          "L.array.nullable.field", field(0, nullable=False)),
+    fault("file/2.1/arms/old-header", "least", "nothing but a table, for a descriptor of no bytes",
+          "L.file.globals.descriptor", Resize(0, _LEAST)),
+    fault("file/2.1/arms/words", "bits", "offsets of 33 bits", "L.codec.variable.header",
+          SpanPatch(("header",), lambda old: b"\x21" + old[1:])),
+)  # fmt: skip
+"""Every fault of a data file in a corner."""
