@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import cast
+
 import pyarrow as pa
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, RepDefLayer
 
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes.blocks import Block
-from lance_conformance.recipes.hand import fast_lanes, words
+from lance_conformance.recipes.hand import Page, by_hand, fast_lanes, words
 from lance_conformance.recipes.messages import field
-from lance_conformance.recipes.model import Negative, Positive, Resize, SpanPatch
-from lance_conformance.recipes.oracle_made import file
-from lance_conformance.recipes.pages import Chunk, chunked
+from lance_conformance.recipes.model import Made, Negative, Positive, Resize, SpanPatch
+from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.recipes.pages import VALID, Chunk, chunked
 from lance_conformance.recipes.tables.edits import byte, fault
 from lance_conformance.recipes.tables.files_arms import WORDS, case
 
@@ -67,7 +70,80 @@ def _one_blob() -> Positive:
     )
 
 
+def _unequal() -> Positive:
+    """Structs of whose two children one has a page, and the other two."""
+
+    def page(first: int, *values: int) -> Page:
+        chunk = Chunk(len(values), (words(*values, width=2),))
+        made = chunked("2.1", blocks.flat([0], 16)[0], [chunk])
+        assert isinstance(made.encoding, PageLayout)
+        made.encoding.mini_block_layout.layers.append(cast(RepDefLayer, VALID))
+        return replace(made, first_row=first)
+
+    structs = pa.array([{"a": at, "b": 9 - at} for at in range(5)],
+                       pa.struct([("a", pa.int16()), ("b", pa.int16())]))  # fmt: skip
+    pages = {0: [page(0, 0, 1, 2, 3, 4)], 1: [page(0, 9, 8), page(2, 7, 6, 5)]}
+    made = case("unequal", "structs of whose children one has a page, the other two", "2.1",
+                structs, [], "L.file.pages.length")  # fmt: skip
+    return replace(made, make=by_hand(column(structs), "2.1", pages))
+
+
+def _fixed_constant() -> Positive:
+    array = pa.array([b"forty bytes, which no description holds "] * 3, pa.binary(40))
+    return Positive(
+        id="file/2.2/constant/buffer-fixed",
+        title="one value of forty bytes for every row, in a buffer of its own",
+        clauses=("L.page.constant.value-buffer",),
+        make=file(column(array), "2.2"),
+        version="2.2",
+        types=(str(array.type),),
+        encodings=("constant", "buffer", "fixed"),
+    )
+
+
+_EMPTY = pa.array(["", "", None])
+
+
+_PAIRS = pa.list_(pa.struct([_BLOB.with_name("b")]), 2)
+
+
+def _blob_pairs() -> Positive:
+    rows = [[{"b": bytes([65 + at]) * at}, {"b": b"z" * (5 - at)}] for at in range(4)]
+    table = pa.table([pa.array(rows, _PAIRS)], schema=pa.schema([pa.field("c", _PAIRS)]))
+    return Positive(
+        id="file/2.2/blob/pairs",
+        title="one row of two blobs each",
+        clauses=("L.page.layout.scale", "L.page.blob.payload"),
+        make=lambda: Made(file(table, "2.2")().files, table.take([2])),
+        version="2.2",
+        types=("fixed_size_list<struct<large_binary>>",),
+        encodings=("blob", "pairs"),
+        args={"rows": [2]},
+    )
+
+
+def _no_bytes() -> Positive:
+    return Positive(
+        id="file/2.0/binary/zstd-empty",
+        title="a null behind compressed strings of no bytes",
+        clauses=("L.array.ends.null-adjustment",),
+        make=file(column(_EMPTY, compression="zstd"), "2.0"),
+        version="2.0",
+        types=("string",),
+        encodings=("binary", "zstd-empty"),
+    )
+
+
+def _entries_for_rows(old: bytes) -> bytes:
+    """Let no chunk finish a row, and the first leave as many entries as there are rows."""
+    return words(0, 3) + bytes(len(old) - 16)
+
+
 POSITIVES: tuple[Positive, ...] = (
+    _unequal(),
+    _fixed_constant(),
+    _no_bytes(),
+    _blob_pairs(),
     _old_header(),
     _tail(),
     _one_blob(),
@@ -75,6 +151,12 @@ POSITIVES: tuple[Positive, ...] = (
 """Every positive case of a data file in a corner."""
 
 NEGATIVES: tuple[Negative, ...] = (
+    fault("file/2.3/sparse/chunked", "padding", "a chunk of a sparse page, padded with zeros",
+          "L.page.miniblock.padding",
+          SpanPatch(("chunk 0", "padding"), lambda old: bytes(len(old))), kind="lint"),
+    replace(fault("file/2.1/repindex/long-row", "entries", "entries in place of rows",
+                  "L.page.repindex.rows", SpanPatch(("repetition index",), _entries_for_rows)),
+            encodings=("repindex", "entries")),
     fault("file/2.0/blob/one", "payload", "the first blob, of 2**40 bytes", "L.array.blob.payload",
           byte("field c", "rows", at=13, new=1)),
     fault("file/2.0/dictionary/arrow", "null", "a null item where no row may be null",

@@ -21,15 +21,18 @@ from lance_conformance.recipes.messages import descriptor, index
 from lance_conformance.recipes.model import Negative, Positive, SpanPatch
 from lance_conformance.recipes.scores import scores
 from lance_conformance.recipes.tables import indices_vectors_life
-from lance_conformance.recipes.tables.faults_indices import fault, lint, values
+from lance_conformance.recipes.tables.faults_indices import fault, lint, nulls, values
 from lance_conformance.recipes.tables.faults_vectors import graph
 from lance_conformance.recipes.tables.indices import BITMAP, BTREE, search
 from lance_conformance.recipes.tables.indices_json import DOCUMENTS
 from lance_conformance.recipes.tables.indices_plain import without_sizes
-from lance_conformance.recipes.tables.indices_segments import and_then, compacted
+from lance_conformance.recipes.tables.indices_rtree import RTREE
+from lance_conformance.recipes.tables.indices_segments import LAST, and_then, compacted
 from lance_conformance.recipes.tables.indices_text import match, text_case
 from lance_conformance.recipes.tables.indices_vectors import ALL, TYPES, case
 from lance_conformance.recipes.tables.indices_vectors_plain import LAST as LAST_OF_VECTORS
+from lance_conformance.recipes.vectors import DIMENSION, Vectors
+from lance_conformance.recipes.vectors import made as vectors_made
 
 _LOW = pa.array([52, None, 1, 132, 3, 2, None, 5, 9, 1, 3, 8], pa.int32())
 """The hash of 52 ends with five bits 0."""
@@ -131,7 +134,30 @@ _ONE_LEVEL = replace(TYPES["hnsw-flat"], version="2.0", seed=13, rows=24,
 _LEVEL = case("one-level", "graphs of one level", _ONE_LEVEL, ("L.index.vector.graph.sequence",),
               true=ALL, nprobes=2, ef=ALL)  # fmt: skip
 
+_MAYBE = search("nullable", "a set of rows that might be null by its field", "c IS NULL", [2, 11],
+                RTREE)  # fmt: skip
+
+
+def _may_be_null(message: FileDescriptor) -> None:
+    message.schema.fields[0].nullable = True
+
+
+_NULLS = reworked(_MAYBE.make, index(without_sizes, LAST),
+                  descriptor(_may_be_null, "_indices/*/nulls.lance"))  # fmt: skip
+
+
+def _append_a_hole(dataset: Any) -> None:
+    """Append a vector of bytes of which one is null."""
+    numbers = pa.array([[None, *range(40, 47)]], pa.list_(pa.uint8(), DIMENSION))
+    dataset.insert(pa.table({"id": pa.array([24], pa.int64()), "v": numbers}))
+
+
+_HOLED = Vectors("IVF_FLAT", "hamming", "u1", seed=15, rows=24, afterwards=_append_a_hole)
+_EVERY = _HOLED.asked(k=ALL, nprobes=2)
+
 _VECTORS = (
+    replace(case("hole", "bytes of which one is null, in no index", _HOLED, nprobes=2),
+            make=vectors_made(_HOLED, _EVERY, None, by="oracle"), args=_EVERY),
     case("one-partition", "one partition; how many to look at is not told",
          replace(TYPES["flat"], parameters={"num_partitions": 1}, seed=14), true=5),
     replace(_LEVEL, make=reworked(_LEVEL.make, index(without_sizes, LAST_OF_VECTORS)),
@@ -141,7 +167,9 @@ _VECTORS = (
 POSITIVES = (
     *POSITIVES,
     *_VECTORS,
-    replace(_OF_NONE, facts={}, make=made(_no_rows, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
+    replace(_MAYBE, make=_NULLS, reachable=False),
+    replace(_OF_NONE, facts={},
+            make=made(_no_rows, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
     _one_fragment(),
     replace(_EARLY, id=f"{_EARLY.id}-untold", features=("ivf-pq-early-untold",), reachable=False,
             title="a single file of early releases, in an entry that does not tell its type",
@@ -149,7 +177,31 @@ POSITIVES = (
 )  # fmt: skip
 """Every positive case of an index in a corner."""
 
+_POSTINGS = "part_0_invert.lance"
+
+_FREQUENCIES = 37
+"""Where the frequencies of the first block begin: their width, exceptions, packed numbers."""
+
+
+def _exceptions(*, long: int, short: int, first: bytes = b"") -> bytes:
+    """Return exceptions of six bytes and of two; the first one may be told."""
+    numbers = [first or b"\x80\x80\x80\x80\x01", *[b"\x80\x80\x80\x80\x01"] * (long - 1)]
+    numbers += [b"\1"] * short
+    return b"".join(bytes([200 - place]) + one for place, one in enumerate(numbers))
+
+
+def _patched(width: int, exceptions: bytes, count: int) -> SpanPatch:
+    new = bytes([width, count]) + b"\xff" * (32 * width) + exceptions
+    return values(_POSTINGS, "_posting", new, _FREQUENCIES, "bytes")
+
+
 NEGATIVES: tuple[Negative, ...] = (
+    fault("inverted/plain-256", "varint-next", "2**32 above a frequency", "L.index.fts.varint",
+          _patched(2, _exceptions(long=5, short=2, first=b"\x80\x80\x80\x80\x10"), 7)),
+    fault("inverted/plain-256", "width-none", "frequencies of no bits, but for some",
+          "L.index.fts.posting.frequency", _patched(0, _exceptions(long=12, short=13), 25)),
+    lint("rtree/nullable", "no-nulls", "null in place of the set of rows that are",
+         "L.index.rtree.nulls", nulls("nulls.lance", 0)),
     fault("fm/plain", "text-less", "one text less than the bytes have ends", "L.index.fm.texts",
           descriptor(_less, "_indices/*/part_0_fm.lance")),
     lint("inverted/longer-first", "dead-end", "letters that lead to no token",

@@ -26,8 +26,6 @@ class Blobs(Sequence[Cursor]):
     def of(values: pa.Array, ctx: Context) -> Blobs:
         """Return the strings of an array (large_binary) without nulls."""
         _, offsets, data = values.buffers()
-        if offsets is None:
-            return Blobs(np.empty(0, np.uint8), np.zeros(1, np.int64), ctx)
         ends = np.frombuffer(offsets, np.int64, len(values) + 1, 8 * values.offset)
         return Blobs(np.frombuffer(data or b"", np.uint8), ends, ctx)
 

@@ -1,0 +1,41 @@
+"""Cases of tables in corners: files of which not every field counts."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from lanceref.proto.table_pb2 import Manifest
+
+from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.messages import manifest
+from lance_conformance.recipes.model import Positive
+from lance_conformance.recipes.oracle_made import dataset, write
+from lance_conformance.recipes.tables.files_0_1 import LEGACY
+
+_PAIRS = pa.table({"a": pa.array([3, 1, 2], pa.int32()), "b": pa.array([7, 9, 8], pa.int32())})
+
+
+def _pairs(uri: str) -> pa.Table:
+    write(_PAIRS, uri, **LEGACY)
+    return _PAIRS.select(["b"])
+
+
+def _first_gone(message: Manifest) -> None:
+    """Take the first field out of the table, and say that its column counts no longer."""
+    del message.fields[0]
+    message.fragments[0].files[0].fields[0] = -2
+
+
+POSITIVES: tuple[Positive, ...] = (
+    Positive(
+        id="file/0.1/container/first-gone",
+        title="a file whose first column counts no longer",
+        clauses=("L.legacy.page-table.first-id",),
+        make=reworked(dataset(_pairs), manifest(_first_gone)),
+        version="0.1",
+        types=("int32",),
+        features=("container-first-gone",),
+        kind="read-dataset",
+        reachable=False,
+    ),
+)
+"""Every positive case of a table in a corner."""
