@@ -70,6 +70,7 @@ from lance_conformance.recipes.tables import (
     indices_fm,
     indices_json,
     indices_plain,
+    indices_rotated,
     indices_rtree,
     indices_segments,
     indices_text,
@@ -137,6 +138,7 @@ ALL: tuple[Recipe, ...] = (
     *tables_corners.POSITIVES,
     *indices_edges.POSITIVES,
     *indices_corners.POSITIVES,
+    *indices_rotated.POSITIVES,
     *commits_rows.CASES,
     *commits_columns.CASES,
     *commits_races.CASES,
@@ -182,6 +184,7 @@ ALL: tuple[Recipe, ...] = (
     *files_corners.NEGATIVES,
     *files_edges_2_0.NEGATIVES,
     *tables_edges.NEGATIVES,
+    *tables_corners.NEGATIVES,
     *indices_edges.NEGATIVES,
     *indices_corners.NEGATIVES,
 )

@@ -103,6 +103,12 @@ class MinHashLsh:
             found.append(documents[are_among(held, keys)])
         return once(np.concatenate(found))
 
+    def check_pages(self, keys: Hashes) -> None:
+        """Raise CorruptPage unless pages of all bands end with the keys that the page table has."""
+        for page in range(self.num_pages):
+            end = min((page + 1) * self._page_rows, len(keys))
+            self._check_last(page, int(keys[end - 1]))
+
     def _check_last(self, page: int, found: int | None) -> None:
         """Raise CorruptPage unless a page ends with the key that the page table has."""
         if found != self._last[page]:

@@ -142,7 +142,7 @@ def check(segment: Segment) -> None:
             found="other bands",
             wanted="those of the signatures, by key and document",
         )
-    index.documents_with(keys)
+    index.check_pages(keys)
 
 
 def entries(segment: Segment) -> tuple[pa.Array, Keys]:
