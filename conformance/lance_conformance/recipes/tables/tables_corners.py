@@ -50,6 +50,8 @@ POSITIVES: tuple[Positive, ...] = (
         ("L.file.schema.num-columns",),
         dataset(_structs),
         ("struct-2-0",),
+        version="2.0",
+        types=("struct", "int64"),
     ),
     Positive(
         id="file/0.1/container/first-gone",
