@@ -77,6 +77,7 @@ from lance_conformance.recipes.tables import (
     indices_vectors,
     indices_vectors_life,
     indices_vectors_plain,
+    indices_words,
     json,
     overlays,
     successions,
@@ -138,6 +139,7 @@ ALL: tuple[Recipe, ...] = (
     *tables_corners.POSITIVES,
     *indices_edges.POSITIVES,
     *indices_corners.POSITIVES,
+    *indices_words.POSITIVES,
     *indices_rotated.POSITIVES,
     *commits_rows.CASES,
     *commits_columns.CASES,
@@ -187,6 +189,7 @@ ALL: tuple[Recipe, ...] = (
     *tables_corners.NEGATIVES,
     *indices_edges.NEGATIVES,
     *indices_corners.NEGATIVES,
+    *indices_words.NEGATIVES,
 )
 """Every recipe."""
 

@@ -38,6 +38,24 @@ def _old_header() -> Positive:
                 pa.array(values), [made], "L.codec.variable.header")  # fmt: skip
 
 
+def _two_dictionaries() -> Positive:
+    """Two pages of chunks, each with items of its own; rows are taken of both."""
+    pages, rows = [], []
+    for first, items in ((0, [5, 9, 6, 7]), (5, [8, 4, 3, 2])):
+        indices = blocks.flat(_PICKS, 8)
+        made = chunked("2.1", indices[0], [Chunk(len(_PICKS), (indices[1],))],
+                       dictionary=(blocks.flat(items, 64), len(items)))  # fmt: skip
+        pages.append(replace(made, first_row=first))
+        rows += [items[pick] for pick in _PICKS]
+    values = pa.array(rows, pa.uint64())
+    made_case = case("two-dictionaries", "rows of two pages that have items of their own", "2.1",
+                     values, pages, "L.page.dictionary.num-items")  # fmt: skip
+    taken = [1, 4, 5, 8]
+    make = made_case.make
+    return replace(made_case, args={"rows": taken},
+                   make=lambda: replace(make(), table=column(values.take(taken))))  # fmt: skip
+
+
 def _tail() -> Positive:
     """A block of packed levels, and six behind it as they are."""
     levels = [int(at % 13 == 1) for at in range(_COUNT)]
@@ -146,11 +164,19 @@ POSITIVES: tuple[Positive, ...] = (
     _blob_pairs(),
     _old_header(),
     _tail(),
+    _two_dictionaries(),
     _one_blob(),
 )
 """Every positive case of a data file in a corner."""
 
+
+def _further(old: bytes) -> bytes:
+    return (int.from_bytes(old, "little") + 8).to_bytes(8, "little")
+
+
 NEGATIVES: tuple[Negative, ...] = (
+    fault("file/2.1/arms/old-header", "gbo-next", "a table that goes on in the footer",
+          "L.file.footer.gbo-start", SpanPatch(("footer", "gbo_start"), _further)),
     fault("file/2.3/sparse/chunked", "padding", "a chunk of a sparse page, padded with zeros",
           "L.page.miniblock.padding",
           SpanPatch(("chunk 0", "padding"), lambda old: bytes(len(old))), kind="lint"),
