@@ -92,12 +92,13 @@ class Edits(OpenTable):
         column cannot hold, CommitConflict.
         """
         version = self._file_version(data_storage_version)
+        bind_assignments(self._snapshot, updates)
 
         def attempt() -> UpdateResult:
             snapshot = self._snapshot
-            assignments = bind_assignments(snapshot, updates)
             wanted = None if where is None else condition(snapshot, where)
             chosen = choose(snapshot, wanted)
+            assignments = bind_assignments(snapshot, updates) if chosen else {}
             batches, ids = read_changed(snapshot, chosen, assignments)
             with Draft() as draft:
                 new = write_new_rows(snapshot, batches, draft, version)

@@ -80,7 +80,8 @@ class Evolution(OpenTable):
             self._add_nulls(list(transforms))
         elif isinstance(transforms, Mapping):
             source = computed(self._snapshot, transforms)
-            if only_nulls(transforms.values()):
+            is_early = storage_version_of(self._snapshot.manifest.message) == V0_1
+            if only_nulls(transforms.values()) and not is_early:
                 self._add_nulls(list(source.schema))
             else:
                 self._add(source)

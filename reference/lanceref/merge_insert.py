@@ -5,6 +5,7 @@ Has the names of pylance's `MergeInsertBuilder`.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from lanceref.edit.merge_columns import check_columns, is_patched, write_merged_
 from lanceref.edit.new_rows import give_ids, neighbours, write_new_rows, write_rows_as
 from lanceref.edit.removal import put_update, remove
 from lanceref.edits import CONFLICT_RETRIES, RETRY_TIMEOUT, Edits
-from lanceref.errors import QueryRefused
+from lanceref.errors import EditFailed, QueryRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V0_1, V2_0
@@ -239,12 +240,19 @@ class MergeInsertBuilder:
             return source
 
     def _check(self, source: pa.Schema) -> None:
-        """Raise AppendRefused for rows that do not fit the table as it is now."""
+        """Refuse rows that do not fit the table as it is now. Raises AppendRefused, EditFailed."""
         manifest = self._table._snapshot.manifest
         own = storage_version_of(manifest.message)
         version = V2_0 if own == V0_1 else own  # rows of a merge are written whole
         optional = tuple(replace(field, nullable=True) for field in manifest.schema.fields)
         appended_schema(LanceSchema(optional), schema_of(source), version)
+        fields = manifest.schema.fields if self._actions.insert else ()
+        lacking = [f.name for f in fields if not f.arrow.nullable and f.name not in source.names]
+        if lacking:
+            raise EditFailed(
+                "Invalid user input: Cannot insert rows with a partial-schema source: target "
+                f"column(s) {json.dumps(lacking)} are non-nullable and not provided by the source"
+            )
 
     def _stage(self, source: pa.Table, draft: Draft) -> tuple[Staged, MergeResult]:
         """Write what the merge needs; the tables of the log it takes in are noted with it."""

@@ -220,3 +220,46 @@ def test_the_oracle_goes_on_where_we_stopped(tmp_path, stable, version):
         for one in found:
             assert number + 2 == one.version
     found[0].validate()
+
+
+@pytest.mark.oracle
+def test_an_update_made_again_without_its_column(tmp_path):
+    """D.txn.update-again-by-place: both take no row where none is found; only ours refuses then."""
+    rows = pa.table({"k": [1, 2, 3], "f": [1, 2, 3], "s": ["a", "b", "a"]})
+    for name in ("lance", "lanceref"):
+        maker, path = importlib.import_module(name), tmp_path / name
+        made = maker.write_dataset(rows, path)
+        made.update({"s": "'x'"}, where="s = 'b'")
+        made.drop_columns(["k"])
+        made.update({"f": "9"}, where="f = 1")
+        first = [maker.dataset(path, version=1) for _ in range(2)]
+
+        assert {"num_rows_updated": 0} == first[0].update({"f": "k"}, where="s = 'b'")
+        if name == "lanceref":
+            with pytest.raises(QueryRefused, match="k"):
+                first[1].update({"f": "k"}, where="s = 'a'")
+        else:
+            first[1].update({"f": "k"}, where="s = 'a'")
+            assert {9, 2, 3} == set(column(lanceref.dataset(path), "f"))
+
+
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+def test_inserted_rows_need_what_cannot_be_null(tmp_path, maker):
+    """A column of the table that the source has not, whether a row is inserted or not."""
+    made = importlib.import_module(maker).write_dataset(pa.table({"k": [1, 2]}), tmp_path)
+    made.add_columns({"c": "'x'"})
+    merge = made.merge_insert("k").when_matched_update_all().when_not_matched_insert_all()
+
+    with pytest.raises(OSError, match=r'target column\(s\) \["c"\] are non-nullable'):
+        merge.execute(pa.table({"k": [1]}))
+    made.merge_insert("k").when_matched_update_all().execute(pa.table({"k": [1]}))
+
+
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+def test_a_column_of_typed_nulls_in_0_1_is_written(tmp_path, maker):
+    """Later files have it in the manifest alone."""
+    library = importlib.import_module(maker)
+    made = library.write_dataset(pa.table({"k": [1]}), tmp_path, data_storage_version="0.1")
+    made.add_columns({"c": "cast(null as string)"})
+
+    assert [{"k": 1, "c": None}] == library.dataset(tmp_path).to_table().to_pylist()
