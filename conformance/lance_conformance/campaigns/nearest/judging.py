@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lance_conformance.campaigns.nearest.asking import Found, Pair, Part
-from lance_conformance.campaigns.nearest.published import Fine
 from lance_conformance.campaigns.nearest.questions import Question
 
 ROOM = 3e-5
@@ -34,6 +33,9 @@ SAME, ROUNDED, TIED, WALKED, REFUSED = "same", "rounded", "tied", "walked", "ref
 every row is walked to; no answer."""
 
 FINE = (SAME, ROUNDED, TIED, WALKED, REFUSED)
+
+Fine = Callable[[Question, Pair], bool]
+"""Whether two answers are the same, but for what may differ."""
 
 PUBLISHED = "D."
 """How the id of a divergence begins, which explains what differs."""

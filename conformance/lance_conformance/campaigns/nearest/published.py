@@ -1,7 +1,8 @@
 """Published: which divergence of the oracle makes an answer or a step another one.
 
 Divergences: D.index.vector-query-no-number, D.index.vector-compacted-ids,
-D.index.vector-hamming-graphs, D.index.vector-rq-pruned, D.index.vector-fast-walk
+D.index.vector-hamming-graphs, D.index.vector-rq-place, D.index.vector-rq-pruned,
+D.index.vector-fast-walk
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from lance_conformance.campaigns.nearest.asking import Pair
 from lance_conformance.campaigns.nearest.cases import Case
+from lance_conformance.campaigns.nearest.judging import TIED, Fine
 from lance_conformance.campaigns.nearest.questions import Question
 from lance_conformance.campaigns.nearest.tables import Shape
 
@@ -22,6 +24,11 @@ COMPACTED_IDS = "D.index.vector-compacted-ids"
 
 PRUNED = "D.index.vector-rq-pruned"
 
+ROUNDED_SUMS = "D.index.vector-rq-place"
+
+STEPS = 255
+"""To how many steps RQ rounds sums unless it is asked to be accurate."""
+
 FAST_WALK = "D.index.vector-fast-walk"
 
 HAMMING_GRAPHS = "D.index.vector-hamming-graphs"
@@ -30,9 +37,6 @@ EVERY_ROW = "i >= 0"
 
 ALL = 2000
 """More rows than a table has."""
-
-Fine = Callable[[Question, Pair], bool]
-"""Whether two answers are the same, but for what may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,11 @@ class Published:
     passing: Callable[[str], Collection[int]]
 
     def of_answer(self, question: Question, pair: Pair, fine: Fine) -> str:
-        """Return the id of the divergence that makes two answers differ, else nothing."""
+        """Return the id of the divergence that makes two answers differ, TIED, else nothing.
+
+        Several vectors of a query are looked for one by one: where both find the same of all rows,
+        only rows differ that are as far as the last that one of them finds.
+        """
         if self._no_number(question, pair, fine):
             return NO_NUMBER
         if self.case.graphs and question.nearest.get("approx_mode") == "fast":
@@ -56,7 +64,10 @@ class Published:
         pruned = "RQ" in self.case.type and self.drawn.index["num_bits"] != 1
         if (compacted or pruned) and self._found_by_more(question, pair, fine):
             return COMPACTED_IDS if compacted and not pruned else PRUNED
-        return ""
+        if "RQ" in self.case.type and self._same_but_for_steps(question, pair, fine):
+            return ROUNDED_SUMS
+        every = question.but("ef", k=ALL)
+        return TIED if self.case.life == "several" and fine(every, self.ask(every)) else ""
 
     def of_step(self, side: str, step: str, error: str) -> str:
         """Return the id of the divergence that makes a step fail, else nothing."""
@@ -83,6 +94,21 @@ class Published:
             [part for part, aim in zip(ours, aims, strict=True) if aim],
         )
         return fine(question.but(q=queries[aims]), others)
+
+    def _same_but_for_steps(self, question: Question, pair: Pair, fine: Fine) -> bool:
+        """Whether rows are the same, distances nearly, and both are where no sum is rounded."""
+        accurate, (theirs, ours) = question.but(approx_mode="accurate"), pair
+        if isinstance(theirs, str) or isinstance(ours, str) or len(theirs) != len(ours):
+            return False
+        if question.nearest.get("approx_mode") == "accurate":
+            return False
+        for wanted, found in zip(map(dict, theirs), map(dict, ours), strict=True):
+            far = max([1.0, *map(abs, wanted.values())])
+            if wanted.keys() != found.keys():
+                return False
+            if any(abs(near - found[row]) > far / STEPS for row, near in wanted.items()):
+                return False
+        return fine(accurate, self.ask(accurate))
 
     def _found_by_more(self, question: Question, pair: Pair, fine: Fine) -> bool:
         """Whether the oracle finds the same rows when it is asked for more, dropped ones left out.

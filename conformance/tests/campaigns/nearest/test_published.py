@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from lance_conformance.campaigns.nearest.cases import Case
-from lance_conformance.campaigns.nearest.judging import FINE, compared
+from lance_conformance.campaigns.nearest.judging import FINE, TIED, compared
 from lance_conformance.campaigns.nearest.published import (
     COMPACTED_IDS,
     FAST_WALK,
     HAMMING_GRAPHS,
     NO_NUMBER,
     PRUNED,
+    ROUNDED_SUMS,
     Published,
 )
 from lance_conformance.campaigns.nearest.questions import Question
@@ -113,3 +114,40 @@ def test_a_fast_walk_is_judged_by_the_usual_one():
     assert FAST_WALK == told(graphs, ([NEAR], [NEAR]))
     assert "" == told(graphs, pair)
     assert "" == told(CASE, ([NEAR], [NEAR]))
+
+
+def test_sums_between_two_steps_are_rounded_either_way():
+    """The same rows, nearly as far, and as far where sums are not rounded."""
+    case = replace(CASE, type="IVF_RQ")
+    stepped = ([NEAR], [[(7, 0.501), (1, 1.0)]])
+
+    def told(pair, accurate, question=ASKED):
+        def ask(other):
+            assert "accurate" == other.nearest["approx_mode"]
+            return [NEAR], [accurate]
+
+        fine = lambda question, pair: compared(question, pair) in FINE  # noqa: E731
+        one_bit = replace(SHAPE, index={"num_bits": 1})
+        return Published(case, one_bit, ask, lambda _: LIVE).of_answer(question, pair, fine)
+
+    assert ROUNDED_SUMS == told(stepped, NEAR)
+    assert "" == told(stepped, stepped[1][0])
+    assert "" == told(stepped, NEAR, ASKED.but(approx_mode="accurate"))
+    assert "" == told(([NEAR], [[(7, 0.51), (1, 1.0)]]), NEAR)
+    assert "" == told(([NEAR], [[(7, 0.5), (3, 1.0)]]), NEAR)
+    assert "" == told(("refused", [NEAR]), NEAR)
+
+
+def test_the_ends_of_several_searches_are_tied():
+    """Of all rows both find the same; a search for one vector has one end."""
+    several = replace(CASE, life="several")
+    ours = [(7, 0.4), (1, 1.0)]
+
+    def told(every, case=several):
+        fine = lambda question, pair: compared(question, pair) in FINE  # noqa: E731
+        ask = lambda _: ([NEAR], [every])  # noqa: E731
+        return Published(case, SHAPE, ask, lambda _: LIVE).of_answer(ASKED, ([NEAR], [ours]), fine)
+
+    assert TIED == told(NEAR)
+    assert "" == told(ours)
+    assert "" == told(NEAR, CASE)
