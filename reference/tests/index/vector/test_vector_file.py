@@ -7,7 +7,7 @@ import pytest
 from lanceref.context import Context
 from lanceref.errors import FormatError, LanceError
 from lanceref.file.versions import FileVersion
-from lanceref.index import index_file
+from lanceref.index import index_file_writer
 from lanceref.index.segment import Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.vector import building
@@ -53,7 +53,7 @@ def written(tmp_path, edit=None, monkeypatch=None) -> Segment:
     """Write four vectors in two of three partitions; `edit` changes metadata and buffers."""
     writer = SegmentWriter(open_store(tmp_path), FileVersion(2, 1))
     if edit is not None:
-        true = index_file.write_index_file
+        true = index_file_writer.write_index_file
 
         def changed(store, path, schema, version, batches, metadata, buffers):
             metadata, buffers = dict(metadata), list(buffers)
