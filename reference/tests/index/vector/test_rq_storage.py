@@ -339,20 +339,26 @@ def test_columns_are_those_of_the_oracle(tmp_path, num_bits, metric):
 
 @pytest.mark.oracle
 def test_the_oracle_leaves_out_rows_by_a_bound(tmp_path):
-    """Rows that it finds when it is asked for more, with distances that are near enough."""
+    """Rows that it finds when it is asked for more, with distances that are near enough.
+
+    The rotation is drawn: by some no row is lost.
+    """
     import lance
 
     random = np.random.default_rng(0)
     places = random.normal(size=(6, DIM)) * 2
     values = places[random.integers(0, 6, 600)] + random.normal(size=(600, DIM)) * 0.4
     values = values.astype("f4")
-    dataset = write(values, tmp_path)
-    dataset.create_index("v", "IVF_RQ", metric="dot", num_partitions=7, num_bits=5)
-    oracle, lost = lance.dataset(dataset.uri), 0
-    for query in values[:150] + random.normal(size=(150, DIM)).astype("f4") * 0.2:
-        wanted = near(dataset, query, k=40)[1]
-        theirs, more = (near(oracle, query, k=k)[1] for k in (40, 400))
-        np.testing.assert_allclose(wanted, more[:40], rtol=1e-4, atol=1e-4)
-        assert all(np.array(theirs) >= np.array(wanted) - 1e-3)
-        lost += not np.allclose(theirs, wanted, rtol=1e-4, atol=1e-4)
-    assert 0 < lost < 50
+    dataset, lost = write(values, tmp_path), []
+    for _ in range(6):
+        made = {"metric": "dot", "num_partitions": 7, "num_bits": 5, "replace": True}
+        dataset.create_index("v", "IVF_RQ", **made)
+        oracle, count = lance.dataset(dataset.uri), 0
+        for query in values[:50] + random.normal(size=(50, DIM)).astype("f4") * 0.2:
+            wanted = near(dataset, query, k=40)[1]
+            theirs, more = (near(oracle, query, k=k)[1] for k in (40, 400))
+            np.testing.assert_allclose(wanted, more[:40], rtol=1e-4, atol=1e-4)
+            assert all(np.array(theirs) >= np.array(wanted) - 1e-3)
+            count += not np.allclose(theirs, wanted, rtol=1e-4, atol=1e-4)
+        lost.append(count)
+    assert 0 < sum(lost) < 100, lost
