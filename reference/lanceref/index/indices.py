@@ -131,23 +131,30 @@ class Index:
         return self._opened[uuid]
 
     def is_early(self, segment: Segment) -> bool:
-        """Whether the files of a segment are of 0.1, as first releases wrote them: nobody asks."""
+        """Whether the files of a segment are of 0.1, as first releases wrote them: nobody asks.
+
+        Raises FormatError, and UnknownVersion of a segment that is of a later layout.
+        """
         try:
             self.open(segment)
-        except UnknownVersion:
+        except UnknownVersion as error:
+            if error.clause.startswith("L.index."):
+                raise
             return True
         return False
 
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
         """Return the live rows of a fragment for which the predicate may be true, ascending.
 
-        None when no segment covers the fragment, or one whose files are early.
+        None when no segment covers the fragment, or one whose version nobody here knows.
         """
         for segment in self.segments:  # L.index.segment.coverage
             if rows.fragment.id in segment.covers:
-                if self.is_early(segment):
+                try:
+                    opened = self.open(segment)
+                except UnknownVersion:  # early or later than we know: the rows are scanned
                     return None
-                return self.open(segment).positions(predicate, rows)
+                return opened.positions(predicate, rows)
         return None
 
 

@@ -41,10 +41,11 @@ def _told(question, pair, case=CASE, shape=SHAPE, more=None):
         assert "distance_range" not in wider.nearest
         return (more if isinstance(more, str) else [more]), "not asked"
 
-    def fine(question, pair):
-        return compared(question, pair) in FINE
+    return Published(case, shape, ask, lambda _: LIVE).of_answer(question, pair, _fine)
 
-    return Published(case, shape, ask, lambda _: LIVE).of_answer(question, pair, fine)
+
+def _fine(question, pair):
+    return compared(question, pair) in FINE
 
 
 def test_a_query_without_a_direction_finds_nothing():
@@ -59,7 +60,7 @@ def test_a_query_without_a_direction_finds_nothing():
     assert "" == _told(NOWHERE, ("refused", [NEAR, []]))
     for other in (replace(CASE, metric="l2"), replace(CASE, type="IVF_FLAT")):
         assert "" == _told(NOWHERE, ([NEAR, NEAR], [NEAR, []]), other)
-    several = replace(CASE, life="several")
+    several = replace(CASE, type="IVF_PQ", life="several")
     assert "" == _told(NOWHERE, ([[(3, 0.1)]], [[]]), several)
 
 
@@ -126,9 +127,8 @@ def test_sums_between_two_steps_are_rounded_either_way():
             assert "accurate" == other.nearest["approx_mode"]
             return [NEAR], [accurate]
 
-        fine = lambda question, pair: compared(question, pair) in FINE  # noqa: E731
         one_bit = replace(SHAPE, index={"num_bits": 1})
-        return Published(case, one_bit, ask, lambda _: LIVE).of_answer(question, pair, fine)
+        return Published(case, one_bit, ask, lambda _: LIVE).of_answer(question, pair, _fine)
 
     assert ROUNDED_SUMS == told(stepped, NEAR)
     assert "" == told(stepped, stepped[1][0])
@@ -140,14 +140,14 @@ def test_sums_between_two_steps_are_rounded_either_way():
 
 def test_the_ends_of_several_searches_are_tied():
     """Of all rows both find the same; a search for one vector has one end."""
-    several = replace(CASE, life="several")
+    several = replace(CASE, type="IVF_PQ", life="several")
     ours = [(7, 0.4), (1, 1.0)]
 
     def told(every, case=several):
-        fine = lambda question, pair: compared(question, pair) in FINE  # noqa: E731
-        ask = lambda _: ([NEAR], [every])  # noqa: E731
-        return Published(case, SHAPE, ask, lambda _: LIVE).of_answer(ASKED, ([NEAR], [ours]), fine)
+        published = Published(case, SHAPE, lambda _: ([NEAR], [every]), lambda _: LIVE)
+        return published.of_answer(ASKED, ([NEAR], [ours]), _fine)
 
     assert TIED == told(NEAR)
     assert "" == told(ours)
-    assert "" == told(NEAR, CASE)
+    assert "" == told(NEAR, replace(several, life="plain"))
+    assert "" == told(NEAR, replace(several, type="IVF_SQ"))

@@ -107,7 +107,7 @@ class MinHashLsh:
         """Raise CorruptPage unless pages of all bands end with the keys that the page table has."""
         for page in range(self.num_pages):
             end = min((page + 1) * self._page_rows, len(keys))
-            self._check_last(page, int(keys[end - 1]))
+            self._check_last(page, int(keys[end - 1]) if end else None)
 
     def _check_last(self, page: int, found: int | None) -> None:
         """Raise CorruptPage unless a page ends with the key that the page table has."""
