@@ -138,7 +138,7 @@ def test_recall_is_that_of_the_oracle(tmp_path):
     """Our graphs over the same partitions find as many of the true neighbours."""
     random = np.random.default_rng(8)
     values = random.normal(size=(4000, 24)).astype("f4")
-    queries = random.normal(size=(60, 24)).astype("f4")
+    queries = random.normal(size=(240, 24)).astype("f4")
     hits = {}
     for who in (lance, lanceref):
         dataset = who.write_dataset(table(values), tmp_path / who.__name__)
@@ -147,7 +147,7 @@ def test_recall_is_that_of_the_oracle(tmp_path):
         for query in queries:
             true = np.argsort(((values - query) ** 2).sum(1))[:10].tolist()
             hits[who] += len(set(true) & set(near(dataset, query, k=10, nprobes=2)[0]))
-    assert hits[lanceref] >= hits[lance] - 12
+    assert hits[lanceref] >= hits[lance] - 0.02 * 240 * 10
 
 
 def test_what_is_appended_and_moved_is_found(tmp_path):
