@@ -29,6 +29,20 @@ KNOWN = (
         "*",
     ),
     Known(
+        "update-by-chance",
+        "the release at times fails alike, in the oracle's tables too",
+        "* legacy indices",
+        "release continues reference",
+        "step update: expected taken, found *integers are ordered up to *",
+    ),
+    Known(
+        "unfinished-2.2",
+        "2.2 was not finished: today's readers refuse its pages, the oracle where it reads one",
+        "0.39.0 2.2 *",
+        "reference reads release",
+        "*[[]L.page.miniblock.large-chunk[]]",
+    ),
+    Known(
         "unfinished-blobs",
         "2.1 was not finished: today's readers refuse such blobs, the reference the whole file",
         "0.33.0 2.1 type:blob",
