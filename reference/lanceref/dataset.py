@@ -14,11 +14,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from lanceref.arguments import unsigned
-from lanceref.auto_cleanup import AutoCleanupConfig
 from lanceref.cleanup import Cleanup
 from lanceref.context import Context
 from lanceref.dataset_files import DatasetFiles
-from lanceref.delta import Compared, DatasetDelta
+from lanceref.delta import Compared
 from lanceref.edits import Edits
 from lanceref.errors import OperationRefused, TableNotFound
 from lanceref.evolution import Evolution
@@ -30,18 +29,11 @@ from lanceref.manifests.opening import open_table
 from lanceref.mem_wal_indexing import MemWalIndexing
 from lanceref.moments import moment
 from lanceref.opened import root_of
-from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
-from lanceref.optimize import DatasetOptimizer
-from lanceref.query.ordering import ColumnOrdering
 from lanceref.references import Branches, References, Tags, open_reference
-from lanceref.scan_arguments import ScanArguments
-from lanceref.scanner import LanceScanner
-from lanceref.scanner_builder import ScannerBuilder
 from lanceref.session import Session, session_of
 from lanceref.settings import Settings
 from lanceref.signatures import parameters
 from lanceref.snapshot import open_snapshot
-from lanceref.stats import LanceStats
 from lanceref.storage import CommitLock, Entry, name_of_uri, store_options
 from lanceref.table.naming import FOLDER as VERSIONS
 from lanceref.table.naming import HINT, parse_name
@@ -51,13 +43,23 @@ from lanceref.txn.commit import COMMIT_TIMEOUT
 from lanceref.txn.transaction import MESSAGE_KEY
 
 if TYPE_CHECKING:
+    from lanceref.auto_cleanup import AutoCleanupConfig
     from lanceref.committing import BulkCommitResult
+    from lanceref.delta import DatasetDelta
     from lanceref.file.session import LanceFileSession
+    from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
+    from lanceref.optimize import DatasetOptimizer
+    from lanceref.query.ordering import ColumnOrdering
+    from lanceref.scan_arguments import ScanArguments
+    from lanceref.scanner import LanceScanner
+    from lanceref.scanner_builder import ScannerBuilder
+    from lanceref.stats import LanceStats
 
 LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 """Transaction property that holds the message of a commit."""
 
 _LATE = {
+    "AutoCleanupConfig": ("lanceref.auto_cleanup", "AutoCleanupConfig"),
     "AlterColumn": ("lanceref.evolution", "AlterColumn"),
     "BatchUDF": ("lanceref.udf", "BatchUDF"),
     "BatchUDFCheckpoint": ("lanceref.udf", "BatchUDFCheckpoint"),
@@ -70,8 +72,12 @@ _LATE = {
     "Compaction": ("lanceref.optimize", "Compaction"),
     "CompactionMetrics": ("lanceref.optimize", "CompactionMetrics"),
     "DEFAULT_BLOB_BUFFER_SIZE": ("lanceref.blob", "DEFAULT_BLOB_BUFFER_SIZE"),
+    "ColumnOrdering": ("lanceref.query.ordering", "ColumnOrdering"),
     "DataFile": ("lanceref.metadata", "DataFile"),
     "DataStatistics": ("lanceref.stats", "DataStatistics"),
+    "DatasetBasePath": ("lanceref.operation", "DatasetBasePath"),
+    "DatasetDelta": ("lanceref.delta", "DatasetDelta"),
+    "DatasetOptimizer": ("lanceref.optimize", "DatasetOptimizer"),
     "DatasetStats": ("lanceref.stats", "DatasetStats"),
     "DeleteResult": ("lanceref.edits", "DeleteResult"),
     "DocumentGranularity": ("lanceref.query", "DocumentGranularity"),
@@ -79,14 +85,20 @@ _LATE = {
     "FieldStatistics": ("lanceref.stats", "FieldStatistics"),
     "FragmentMetadata": ("lanceref.metadata", "FragmentMetadata"),
     "FullTextQuery": ("lanceref.query", "FullTextQuery"),
+    "Index": ("lanceref.operation", "Index"),
     "IndexConfig": ("lanceref.indices", "IndexConfig"),
+    "IndexFile": ("lanceref.operation", "IndexFile"),
     "IndexInformation": ("lanceref.index_listing", "IndexInformation"),
     "LanceFragment": ("lanceref.fragment", "LanceFragment"),
+    "LanceOperation": ("lanceref.operation", "LanceOperation"),
+    "LanceScanner": ("lanceref.scanner", "LanceScanner"),
     "LanceSchema": ("lanceref.schema", "LanceSchema"),
     "MergeInsertBuilder": ("lanceref.merge_insert", "MergeInsertBuilder"),
     "MinHashQuery": ("lanceref.query", "MinHashQuery"),
+    "ScannerBuilder": ("lanceref.scanner_builder", "ScannerBuilder"),
     "SupportedDistributedIndices": ("lanceref.indices", "SupportedDistributedIndices"),
     "Tag": ("lanceref.table.refs", "Tag"),
+    "Transaction": ("lanceref.operation", "Transaction"),
     "UpdateResult": ("lanceref.edits", "UpdateResult"),
     "VectorIndexReader": ("lanceref.vector_index_reader", "VectorIndexReader"),
     "VectorSearchQuery": ("lanceref.search_filter", "VectorSearchQuery"),
@@ -291,11 +303,15 @@ class LanceDataset(
     @property
     def optimize(self) -> DatasetOptimizer:
         """What makes it faster without changing what it holds."""
+        from lanceref.optimize import DatasetOptimizer
+
         return DatasetOptimizer(self)
 
     @property
     def stats(self) -> LanceStats:
         """Counts of rows and bytes."""
+        from lanceref.stats import LanceStats
+
         return LanceStats(self)
 
     @staticmethod

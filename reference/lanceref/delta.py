@@ -7,6 +7,8 @@ before and changed then. Only a table with stable row ids knows.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -14,12 +16,14 @@ from numpy.typing import NDArray
 from lanceref.errors import DeltaRefused, VersionNotFound
 from lanceref.history import History
 from lanceref.integers import are_among
-from lanceref.operation import Transaction
 from lanceref.projection import scan_projection
 from lanceref.reading import Reading
 from lanceref.snapshot import Snapshot
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
 from lanceref.table.logical import BlobHandling
+
+if TYPE_CHECKING:
+    from lanceref.operation import Transaction
 
 
 class Compared(History, Reading):

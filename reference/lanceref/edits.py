@@ -12,10 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
-from lanceref.edit.changed import bind_assignments, read_changed
-from lanceref.edit.moved_ids import moved_segments
-from lanceref.edit.new_rows import give_ids, write_new_rows
-from lanceref.edit.removal import choose, put_update, remove
+from lanceref import edit
 from lanceref.errors import CommitConflictError
 from lanceref.file.versions import FileVersion, version_named
 from lanceref.opened import OpenTable
@@ -58,9 +55,9 @@ class Edits(OpenTable):
         """Delete the rows that pass a filter. Raises QueryRefused, CommitConflict."""
 
         def attempt() -> DeleteResult:
-            chosen = choose(self._snapshot, condition(self._snapshot, predicate))
+            chosen = edit.removal.choose(self._snapshot, condition(self._snapshot, predicate))
             with Draft() as draft:
-                removal = remove(self._snapshot, chosen, draft)
+                removal = edit.removal.remove(self._snapshot, chosen, draft)
                 transaction = self._new_transaction()
                 transaction.delete.predicate = str(predicate)
                 transaction.delete.updated_fragments.extend(removal.updated)
@@ -92,22 +89,24 @@ class Edits(OpenTable):
         column cannot hold, CommitConflict.
         """
         version = self._file_version(data_storage_version)
-        bind_assignments(self._snapshot, updates)
+        edit.changed.bind_assignments(self._snapshot, updates)
 
         def attempt() -> UpdateResult:
             snapshot = self._snapshot
             wanted = None if where is None else condition(snapshot, where)
-            chosen = choose(snapshot, wanted)
-            assignments = bind_assignments(snapshot, updates) if chosen else {}
-            batches, ids = read_changed(snapshot, chosen, assignments)
+            chosen = edit.removal.choose(snapshot, wanted)
+            assignments = edit.changed.bind_assignments(snapshot, updates) if chosen else {}
+            batches, ids = edit.changed.read_changed(snapshot, chosen, assignments)
             with Draft() as draft:
-                new = write_new_rows(snapshot, batches, draft, version)
+                new = edit.new_rows.write_new_rows(snapshot, batches, draft, version)
                 if snapshot.stable_row_ids:
-                    segments = moved_segments(snapshot, chosen, ids, wanted)
-                    give_ids(new.fragments, segments)
-                removal = remove(snapshot, chosen, draft)
+                    segments = edit.moved_ids.moved_segments(snapshot, chosen, ids, wanted)
+                    edit.new_rows.give_ids(new.fragments, segments)
+                removal = edit.removal.remove(snapshot, chosen, draft)
                 transaction = self._new_transaction()
-                put_update(transaction, removal, new.fragments, self._field_ids(updates))
+                edit.removal.put_update(
+                    transaction, removal, new.fragments, self._field_ids(updates)
+                )
                 staged = Staged(
                     transaction,
                     dictionaries=new.dictionaries,

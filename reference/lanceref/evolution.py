@@ -8,29 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import pyarrow as pa
 
-from lanceref.edit.cast import cast_field, cast_within, ids_of
-from lanceref.edit.columns import (
-    Batches,
-    all_rows,
-    new_fields,
-    next_field_id,
-    write_columns,
-)
-from lanceref.edit.reshaped import (
-    check_cast,
-    dropped,
-    edited,
-    find_field,
-    only,
-    renamed,
-    replaced,
-    with_nullable,
-)
-from lanceref.edit.sources import ColumnSource, brought, computed, joined
+from lanceref import edit
 from lanceref.errors import EvolutionRefused, SchemaRefused
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_write import field_message, schema_of
@@ -47,6 +29,10 @@ from lanceref.table.rows import FragmentRows
 from lanceref.txn.making import Staged, storage_version_of
 from lanceref.txn.overlay import drop_idle_overlays
 from lanceref.udf import BatchUDF, mapped_by, values_of
+
+if TYPE_CHECKING:
+    from lanceref.edit.columns import Batches
+    from lanceref.edit.sources import ColumnSource
 
 
 class AlterColumn(TypedDict, total=False):
@@ -79,7 +65,7 @@ class Evolution(OpenTable):
         if isinstance(transforms, pa.Schema | list):
             self._add_nulls(list(transforms))
         elif isinstance(transforms, Mapping):
-            source = computed(self._snapshot, transforms)
+            source = edit.sources.computed(self._snapshot, transforms)
             is_early = storage_version_of(self._snapshot.manifest.message) == V0_1
             if only_nulls(transforms.values()) and not is_early:
                 self._add_nulls(list(source.schema))
@@ -91,11 +77,11 @@ class Evolution(OpenTable):
                 transforms.cache.cleanup()
         else:
             values = values_of(transforms, reader_schema)
-            self._add(brought(self._snapshot, values, self._snapshot.fragments))
+            self._add(edit.sources.brought(self._snapshot, values, self._snapshot.fragments))
 
     def drop_columns(self, columns: Sequence[str]) -> None:
         """Drop columns, nested ones by path. Raises EvolutionRefused."""
-        self._project(dropped(self._snapshot.manifest.schema, columns))
+        self._project(edit.reshaped.dropped(self._snapshot.manifest.schema, columns))
 
     def alter_columns(self, *alterations: AlterColumn) -> None:
         """Rename columns, let them be null or not, cast them. Raises EvolutionRefused."""
@@ -109,19 +95,21 @@ class Evolution(OpenTable):
                 raise ValueError("path is required")
             if not any(one.get(key) is not None for key in ("name", "nullable", "data_type")):
                 raise ValueError("At least one of name, nullable, or data_type must be specified")
-            field = find_field(self._snapshot.manifest.schema, one["path"])
+            field = edit.reshaped.find_field(self._snapshot.manifest.schema, one["path"])
             if field is None:
                 raise EvolutionRefused(
                     f'Invalid user input: Column "{one["path"]}" does not exist in the dataset'
                 )
             if (name := one.get("name")) is not None:
-                schema = edited(schema, field.id, renamed(name))
+                schema = edit.reshaped.edited(schema, field.id, edit.reshaped.renamed(name))
             if (nullable := one.get("nullable")) is not None:
-                schema = edited(schema, field.id, with_nullable(nullable))
+                schema = edit.reshaped.edited(
+                    schema, field.id, edit.reshaped.with_nullable(nullable)
+                )
                 if field.nullable and not nullable:
                     tightened.append(one["path"])
             if (wanted := one.get("data_type")) is not None:
-                check_cast(one["path"], field.arrow.type, wanted)
+                edit.reshaped.check_cast(one["path"], field.arrow.type, wanted)
                 casts[field.id] = wanted
         _check_names(schema)
         self._check_no_nulls(tightened)
@@ -146,7 +134,7 @@ class Evolution(OpenTable):
         """Add the columns of other rows, matched by a key; null where none is. Raises as above."""
         right = reader_of(data_obj, schema).read_all()
         key = left_on if right_on is None else right_on
-        self._add(joined(self._snapshot, right, left_on, key, "dataset"))
+        self._add(edit.sources.joined(self._snapshot, right, left_on, key, "dataset"))
 
     def _add_nulls(self, fields: Sequence[pa.Field]) -> None:
         if storage_version_of(self._snapshot.manifest.message) == V0_1:
@@ -157,7 +145,7 @@ class Evolution(OpenTable):
                     "Invalid user input: All-null columns must be nullable, but field "
                     f"'{field.name}' is not."
                 )
-        made = new_fields(self._snapshot, pa.schema(fields))
+        made = edit.columns.new_fields(self._snapshot, pa.schema(fields))
         fragments = [rows.fragment.message for rows in self._snapshot.fragments]
         self._merge(self._grown(made), fragments, Draft())
 
@@ -187,37 +175,42 @@ class Evolution(OpenTable):
 
     def _cast(self, schema: LanceSchema, casts: Mapping[int, pa.DataType]) -> None:
         """Write columns in other types, under new ids; the old ones leave the schema."""
-        old, number = self._snapshot.schema(BlobHandling.BYTES), next_field_id(self._snapshot)
+        old, number = (
+            self._snapshot.schema(BlobHandling.BYTES),
+            edit.columns.next_field_id(self._snapshot),
+        )
         version, made_ids = storage_version_of(self._snapshot.manifest.message), set[int]()
         for field_id, type_ in casts.items():
             held = next(field for field in schema.flat() if field.id == field_id)
             if held.parent_id != -1 and version in (V0_1, V2_0):
                 raise EvolutionRefused(f"nested column {held.name!r} cannot be cast in {version}")
-            made = cast_field(schema, held, type_, number)
+            made = edit.cast.cast_field(schema, held, type_, number)
             number += len(list(made.flat()))
             made_ids.add(made.id)
-            schema = edited(schema, field_id, replaced(made))
-        new = only(schema, made_ids)
-        tops = [one for one in old.fields if not casts.keys().isdisjoint(ids_of(one))]
+            schema = edit.reshaped.edited(schema, field_id, edit.reshaped.replaced(made))
+        new = edit.reshaped.only(schema, made_ids)
+        tops = [one for one in old.fields if not casts.keys().isdisjoint(edit.cast.ids_of(one))]
         projection = scan_projection(old, [one.name for one in tops])
 
         def rows_of(rows: FragmentRows) -> Batches:
-            for batch in all_rows(self._snapshot, rows, projection):
+            for batch in edit.columns.all_rows(self._snapshot, rows, projection):
                 each = zip(batch.columns, tops, new.fields, strict=True)
-                arrays = [cast_within(column, top, one, casts) for column, top, one in each]
+                arrays = [
+                    edit.cast.cast_within(column, top, one, casts) for column, top, one in each
+                ]
                 yield pa.RecordBatch.from_arrays(arrays, names=[one.name for one in new.fields])
 
         with Draft() as draft:
-            written = write_columns(self._snapshot, new, rows_of, draft)
+            written = edit.columns.write_columns(self._snapshot, new, rows_of, draft)
             self._merge(schema, written, draft)
 
     def _add(self, source: ColumnSource) -> None:
-        fields = new_fields(self._snapshot, source.schema)
+        fields = edit.columns.new_fields(self._snapshot, source.schema)
         written = [rows.fragment.message for rows in self._snapshot.fragments]
         with Draft() as draft:
             if fields:
                 new = LanceSchema(fields)
-                written = write_columns(self._snapshot, new, source.rows_of, draft)
+                written = edit.columns.write_columns(self._snapshot, new, source.rows_of, draft)
             self._merge(self._grown(fields), written, draft)
 
     def _grown(self, fields: tuple[Field, ...]) -> LanceSchema:

@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Literal, Self, overload
 import numpy as np
 import pyarrow as pa
 
-from lanceref.edit.adopted import adopt_whole
-from lanceref.edit.column_update import update_columns
-from lanceref.edit.columns import new_fields, write_columns
-from lanceref.edit.removal import remove
-from lanceref.edit.sources import ColumnSource, brought, computed, joined
+from lanceref import edit
 from lanceref.errors import DataRefused, NotFound
 from lanceref.file import schema as core
 from lanceref.fragment_reading import FragmentReading
@@ -44,6 +40,7 @@ from lanceref.table.rows import FragmentRows
 from lanceref.udf import BatchUDF, mapped_by, values_of
 
 if TYPE_CHECKING:
+    from lanceref.edit.sources import ColumnSource
     from lanceref.write import write_fragments
 
 __all__ = [
@@ -95,7 +92,7 @@ class LanceFragment(FragmentReading):
     @staticmethod
     def create_from_file(filename: str, dataset: OpenTable, fragment_id: int) -> FragmentMetadata:
         """Describe a data file as a fragment. Raises NotFound, AppendRefused."""
-        found = adopt_whole(dataset._snapshot, filename)
+        found = edit.adopted.adopt_whole(dataset._snapshot, filename)
         return FragmentMetadata(fragment_id, [DataFile.from_message(found.entry)], found.num_rows)
 
     @staticmethod
@@ -153,7 +150,7 @@ class LanceFragment(FragmentReading):
         wanted = condition(self._snapshot, predicate)
         with Draft() as draft:
             chosen = [(self._rows, wanted.positions(self._rows))]
-            removal = remove(self._snapshot, chosen, draft)
+            removal = edit.removal.remove(self._snapshot, chosen, draft)
         if removal.removed:
             return None
         return FragmentMetadata.from_message(removal.updated[0])
@@ -176,7 +173,7 @@ class LanceFragment(FragmentReading):
         if not len(positions):
             return self.metadata
         with Draft() as draft:
-            removal = remove(self._snapshot, [(self._rows, positions)], draft)
+            removal = edit.removal.remove(self._snapshot, [(self._rows, positions)], draft)
         return None if removal.removed else FragmentMetadata.from_message(removal.updated[0])
 
     def merge_columns(
@@ -188,13 +185,13 @@ class LanceFragment(FragmentReading):
     ) -> tuple[FragmentMetadata, LanceSchema]:
         """Add columns: in SQL, by a function of batches, or from a reader."""
         if isinstance(value_func, Mapping):
-            return self._with(computed(self._snapshot, value_func))
+            return self._with(edit.sources.computed(self._snapshot, value_func))
         if isinstance(value_func, BatchUDF) and value_func.cache is not None:
             raise ValueError("A checkpoint file cannot be used for a single fragment")
         if callable(value_func):
             return self._with(mapped_by(self._snapshot, value_func, columns, batch_size))
         values = values_of(value_func, reader_schema)
-        return self._with(brought(self._snapshot, values, [self._rows]))
+        return self._with(edit.sources.brought(self._snapshot, values, [self._rows]))
 
     def merge(
         self,
@@ -207,13 +204,15 @@ class LanceFragment(FragmentReading):
         from lanceref.incoming import reader_of
 
         right = reader_of(data_obj, schema).read_all()
-        return self._with(joined(self._snapshot, right, left_on, right_on or left_on, "fragment"))
+        return self._with(
+            edit.sources.joined(self._snapshot, right, left_on, right_on or left_on, "fragment")
+        )
 
     def _with(self, source: ColumnSource) -> tuple[FragmentMetadata, LanceSchema]:
-        fields = new_fields(self._snapshot, source.schema)
+        fields = edit.columns.new_fields(self._snapshot, source.schema)
         new, rows = core.LanceSchema(fields), [self._rows]
         with Draft() as draft:
-            (made,) = write_columns(self._snapshot, new, source.rows_of, draft, rows)
+            (made,) = edit.columns.write_columns(self._snapshot, new, source.rows_of, draft, rows)
         schema = self._snapshot.manifest.schema
         grown = replace(schema, fields=(*schema.fields, *fields))
         return FragmentMetadata.from_message(made), LanceSchema(grown)
@@ -256,7 +255,9 @@ class LanceFragment(FragmentReading):
         from lanceref.incoming import reader_of
 
         right = reader_of(data_obj, schema).read_all()
-        made = update_columns(self._snapshot, self._rows, right, left_on, right_on or left_on)
+        made = edit.column_update.update_columns(
+            self._snapshot, self._rows, right, left_on, right_on or left_on
+        )
         metadata = FragmentMetadata.from_message(made.fragment)
         if with_offsets:
             return metadata, made.fields, made.offsets

@@ -8,16 +8,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from lanceref.opened import OpenTable
-from lanceref.operation import Transaction
-from lanceref.read_transaction import from_message
 from lanceref.table.manifest import Manifest
 from lanceref.table.naming import VersionName, list_versions, name_of
 from lanceref.table.versions import open_named, open_version
 from lanceref.txn.commit import transaction_of
 from lanceref.txn.making import Staged
+
+if TYPE_CHECKING:
+    from lanceref.operation import Transaction
 
 
 class Version(TypedDict):
@@ -98,6 +99,8 @@ class History(OpenTable):
         return open_version(self._snapshot.store, version, self._ctx)
 
     def _transaction(self, manifest: Manifest) -> Transaction | None:
+        from lanceref.read_transaction import from_message
+
         message = transaction_of(self._snapshot.store, manifest, self._ctx)
         return None if message is None else from_message(message)
 

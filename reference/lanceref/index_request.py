@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from lanceref.edit.index_build import indexed_field
+from lanceref import edit
 from lanceref.errors import IndexRefused, NotFound, QueryRefused
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.fulltext.granularity import NO_LIST, DocumentGranularity, is_list
@@ -100,7 +100,7 @@ def index_request(
                 f"LanceError(Index): FTS field path '{column}' does not exist in the dataset schema"
             ) from error
         raise KeyError(f"{column} not found in schema") from error
-    field, _ = indexed_field(schema, path)
+    field, _ = edit.index_build.indexed_field(schema, path)
     _check(name, column, field)
     if kind.details == INVERTED_DETAILS:
         _check_text(kind, column, field, parameters.get(GRANULARITY))

@@ -12,15 +12,8 @@ from typing import TYPE_CHECKING
 
 from pyroaring import BitMap
 
-from lanceref.edit.index_build import build_segment, rewrite_segments
-from lanceref.edit.index_staging import finish_folder, finished
-from lanceref.errors import (
-    IndexMixed,
-    IndexNotFound,
-    IndexRefused,
-    OperationRefused,
-    QueryRefused,
-)
+from lanceref import edit
+from lanceref.errors import IndexMixed, IndexNotFound, IndexRefused, OperationRefused, QueryRefused
 from lanceref.index.fulltext.granularity import DocumentGranularity
 from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name
@@ -33,7 +26,6 @@ from lanceref.progress import IndexProgress, stages_for
 from lanceref.proto import table_pb2
 from lanceref.signatures import parameters
 from lanceref.table.rows import FragmentRows
-from lanceref.transactions import index_message, index_of
 from lanceref.txn.index_entries import covered
 from lanceref.txn.making import Staged
 
@@ -47,7 +39,6 @@ Entries = Sequence[table_pb2.IndexMetadata]
 
 WITH_UUID = ("INVERTED", "BITMAP")
 """Types whose uncommitted segments may be given an id."""
-
 
 OF_VECTORS = (
     "self column index_type name metric replace num_partitions ivf_centroids pq_codebook "
@@ -103,7 +94,7 @@ class Indexing(OpenTable):
         stages = stages_for(progress_callback)
         with stages.stage("load_data", unit="rows"):
             fragments = self._fragments(fragment_ids) if train else ()
-        entry = build_segment(
+        entry = edit.index_build.build_segment(
             snapshot,
             request.kind,
             request.column,
@@ -204,7 +195,7 @@ class Indexing(OpenTable):
         from lanceref.index.vector.vector_kind import VECTOR
 
         given, chosen = {"vector": parameters}, segment_uuid(index_uuid)
-        return build_segment(
+        return edit.index_build.build_segment(
             self._snapshot, VECTOR, path, given, fragments, name, chosen, stages=stages
         )
 
@@ -236,6 +227,8 @@ class Indexing(OpenTable):
             raise ValueError(
                 "create_index_uncommitted requires fragment_ids for distributed index build"
             )
+        from lanceref.transactions import index_of
+
         stages = stages_for(progress_callback)
         if isinstance(index_type, str) and index_type.upper() not in BY_KEYWORD:
             from lanceref.vector_request import vector_request
@@ -254,7 +247,9 @@ class Indexing(OpenTable):
             fragments = self._fragments(fragment_ids) if trained else ()
         given = request.kind, request.column, request.parameters, fragments, name
         own = segment_uuid(index_uuid)
-        return index_of(build_segment(self._snapshot, *given, own, staged=True, stages=stages))
+        return index_of(
+            edit.index_build.build_segment(self._snapshot, *given, own, staged=True, stages=stages)
+        )
 
     def _fragments(self, ids: Sequence[int] | None) -> Sequence[FragmentRows]:
         """Return fragments by their ids, None: every one. Raises ValueError for an unknown id."""
@@ -292,13 +287,17 @@ class Indexing(OpenTable):
                 "segments, merge them with merge_existing_index_segments(...), and commit them "
                 "with commit_existing_index_segments(...)"
             )
-        finish_folder(self._snapshot, kind, index_uuid, stages_for(progress_callback))
+        edit.index_staging.finish_folder(
+            self._snapshot, kind, index_uuid, stages_for(progress_callback)
+        )
 
     def merge_existing_index_segments(self, segments: list[Index]) -> Index:
         """Write uncommitted segments as one, which covers what all of them do.
 
         Raises IndexRefused for segments of several types or of overlapping coverage.
         """
+        from lanceref.transactions import index_message, index_of
+
         entries = [index_message(one) for one in segments]
         _check_disjoint(entries)
         for entry in entries:
@@ -307,7 +306,9 @@ class Indexing(OpenTable):
         if len(known) != 1:
             raise IndexRefused("the segments are not of one known index type")
         try:
-            return index_of(rewrite_segments(self._snapshot, known[0], known[0].segments, ()))
+            return index_of(
+                edit.index_build.rewrite_segments(self._snapshot, known[0], known[0].segments, ())
+            )
         except OperationRefused as error:
             raise IndexRefused(f"{error}") from error
 
@@ -315,7 +316,11 @@ class Indexing(OpenTable):
         self, index_name: str, column: str, segments: list[Index]
     ) -> LanceDataset:
         """Commit segments as one index; those of the name that they cover again are replaced."""
-        entries = [finished(self._snapshot, index_message(one)) for one in segments]
+        from lanceref.transactions import index_message
+
+        entries = [
+            edit.index_staging.finished(self._snapshot, index_message(one)) for one in segments
+        ]
         _check_disjoint(entries)
         for entry in entries:
             entry.name = index_name

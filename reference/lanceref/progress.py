@@ -11,8 +11,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from pyarrow.fs import FileSystem
-
 from lanceref.arguments import OfTheCaller
 from lanceref.errors import CallerFailed
 from lanceref.index.stages import Event, Stages
@@ -91,6 +89,8 @@ class FileSystemFragmentWriteProgress(FragmentWriteProgress):
     PROGRESS_EXT: str = ".in_progress"
 
     def __init__(self, base_uri: str, metadata: dict[str, str] | None = None) -> None:
+        from pyarrow.fs import FileSystem  # slow to import
+
         self._fs, self._base_path = FileSystem.from_uri(base_uri)
         self._metadata = metadata or {}
 

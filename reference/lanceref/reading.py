@@ -32,7 +32,6 @@ from lanceref.schema import LanceSchema
 from lanceref.signatures import parameters
 from lanceref.snapshot import positions_of
 from lanceref.storage import IOStats
-from lanceref.table.check import check_dataset
 from lanceref.take_blobs import check_buffer, locate_blobs, read_ranges
 from lanceref.txn.making import storage_version_of
 
@@ -243,6 +242,8 @@ class Reading(OpenTable):
 
     def validate(self) -> None:
         """Raise the first thing that is wrong with this version, as an OSError."""
+        from lanceref.table.check import check_dataset  # of every version: slow to import
+
         findings: list[Finding] = []
         ctx = replace(self._ctx, findings=findings)
         check_dataset(self._snapshot.store, ctx, version=self.version, deep=False)

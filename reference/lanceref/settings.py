@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from lanceref.edit.reshaped import find_field
+from lanceref import edit
 from lanceref.errors import OperationRefused
 from lanceref.file.schema import Field
 from lanceref.opened import OpenTable
-from lanceref.operation import DatasetBasePath, LanceOperation
-from lanceref.transactions import base_messages, map_message
 from lanceref.txn.making import Staged
+
+if TYPE_CHECKING:
+    from lanceref.operation import DatasetBasePath
+    from lanceref.proto import transaction_pb2
 
 Edit = Mapping[str, str | None]
 """Values by key; None takes the key out."""
@@ -79,7 +81,7 @@ class Settings(OpenTable):
             if not isinstance(path, str):
                 raise TypeError(f"field_updates: {type(path).__name__!r} is not 'str'")
             number = self._field(path).id
-            updates[number].CopyFrom(map_message(LanceOperation.UpdateMap(values, replace)))
+            updates[number].CopyFrom(_update(values, replace=replace))
         self._commit(Staged(transaction))
 
     def replace_field_metadata(self, field_name: str, new_metadata: Mapping[str, str]) -> None:
@@ -101,6 +103,8 @@ class Settings(OpenTable):
 
     def base_paths(self) -> dict[int, DatasetBasePath]:
         """Return the base paths by id."""
+        from lanceref.operation import DatasetBasePath
+
         return {
             one.id: DatasetBasePath(
                 one.path, one.name if one.HasField("name") else None, one.is_dataset_root, one.id
@@ -114,6 +118,8 @@ class Settings(OpenTable):
         transaction_properties: Mapping[str, str] | None = None,
     ) -> Self:
         """Add base paths, and return the dataset. Raises OperationRefused for one there is."""
+        from lanceref.transactions import base_messages
+
         transaction = self._new_transaction()
         transaction.transaction_properties.update(transaction_properties or {})
         transaction.update_bases.SetInParent()
@@ -123,16 +129,23 @@ class Settings(OpenTable):
 
     def _edit(self, name: str, values: Edit, *, replace: bool) -> None:
         transaction = self._new_transaction()
-        edit = map_message(LanceOperation.UpdateMap(values, replace))
         transaction.update_config.SetInParent()
-        getattr(transaction.update_config, name).CopyFrom(edit)
+        getattr(transaction.update_config, name).CopyFrom(_update(values, replace=replace))
         self._commit(Staged(transaction))
 
     def _field(self, path: str) -> Field:
         """Return the field at a path of names with dots. Raises OperationRefused."""
         schema = self._snapshot.manifest.schema
-        found = find_field(schema, path)
+        found = edit.reshaped.find_field(schema, path)
         if found is None:
             names = [one.name for one in schema.fields]
             raise OperationRefused(f"Field '{path}' not found.\nAvailable fields: {names}")
         return found
+
+
+def _update(values: Edit, *, replace: bool) -> transaction_pb2.Transaction.UpdateMap:
+    """Return an edit as a transaction holds it."""
+    from lanceref.operation import LanceOperation
+    from lanceref.transactions import map_message
+
+    return map_message(LanceOperation.UpdateMap(values, replace))

@@ -9,18 +9,20 @@ result)`, where a result is an Arrow stream of one batch.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
+from lanceref import edit
 from lanceref.arguments import OfTheCaller
-from lanceref.edit.sources import ColumnSource, mapped
 from lanceref.errors import CallerFailed
 from lanceref.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lanceref.edit.sources import ColumnSource
 
 Function = Callable[[pa.RecordBatch], object]
 
@@ -62,6 +64,8 @@ class BatchUDFCheckpoint:
         self._run("INSERT INTO batches VALUES (?, ?, ?)", *info, sink.getvalue().to_pybytes())
 
     def _run(self, sql: str, *values: object) -> list[tuple[bytes]]:
+        import sqlite3  # slow to import
+
         with closing(sqlite3.connect(self.path)) as connection:
             found = connection.execute(sql, values).fetchall()
             connection.commit()
@@ -142,10 +146,10 @@ def mapped_by(
 ) -> ColumnSource:
     """Columns by a function of batches. Raises TypeError for a plain one that fails at once."""
     if isinstance(function, BatchUDF):
-        return mapped(snapshot, function, columns, batch_size)
+        return edit.sources.mapped(snapshot, function, columns, batch_size)
     try:
         with OfTheCaller():
-            return mapped(snapshot, BatchUDF(function), columns, batch_size)  # type: ignore[arg-type]
+            return edit.sources.mapped(snapshot, BatchUDF(function), columns, batch_size)  # type: ignore[arg-type]
     except CallerFailed as error:
         raise TypeError(
             "transforms must be a BatchUDF, dict, map function, or ReaderLike value.  "

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lanceref.errors import NotFound
 from lanceref.file.schema import Field, LanceSchema, project
-from lanceref.table.batch_bounds import batch_bounds
+from lanceref.file.versions import V0_1
 from lanceref.table.rows import FragmentRows
 
 if TYPE_CHECKING:
@@ -64,9 +64,12 @@ class BatchStatistics:
 
     def candidates(self, rows: FragmentRows) -> Candidates | None:
         """Return the rows of the batches that are left, None without statistics."""
+        if not self.bounded or all(one.version != V0_1 for one in rows.columns.fragment.files):
+            return None
+        from lanceref.table.batch_bounds import batch_bounds  # files of 0.1 have statistics
+
         masks: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []
-        fields = [field for _, field in self.bounded]
-        for field, bounds in batch_bounds(rows.columns, fields) if fields else ():
+        for field, bounds in batch_bounds(rows.columns, [field for _, field in self.bounded]):
             nulls, sizes = bounds.nulls, bounds.rows
             for bounding, own in self.bounded:
                 if own is field:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +23,6 @@ from lanceref.file.data_file import DataFile, open_file
 from lanceref.file.layout import column_owners
 from lanceref.file.schema import Field
 from lanceref.file.versions import V0_1
-from lanceref.legacy.data_file import LegacyFile, open_legacy
 from lanceref.table.bases import Bases
 from lanceref.table.blobs import BlobFiles
 from lanceref.table.file_entries import FileOfFragment
@@ -32,7 +32,10 @@ from lanceref.table.overlaid import Offsets, OverlaidColumn, Patch, around, chec
 from lanceref.table.overlays import Overlay
 from lanceref.table.split import NullColumn, SplitColumn
 
-OpenFile = DataFile | LegacyFile
+if TYPE_CHECKING:
+    from lanceref.legacy.data_file import LegacyFile
+
+OpenFile: TypeAlias = "DataFile | LegacyFile"
 """An opened data file of any version."""
 
 HIDDEN = Field("", -1, -1, "uint64", True, {}, (), pa.field("", pa.uint64()))
@@ -121,6 +124,8 @@ class FragmentReader:
             )
         opened: OpenFile
         if file.version == V0_1:
+            from lanceref.legacy.data_file import open_legacy  # most tables have none
+
             opened = open_legacy(source, ctx, file.columns, self._bases.dictionaries)
         else:
             opened = open_file(source, ctx)

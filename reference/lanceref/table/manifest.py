@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from lanceref.context import Context
 from lanceref.cursor import Extent, FileBytes
@@ -39,7 +40,6 @@ from lanceref.errors import (
 )
 from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2, V2_3, FileVersion
-from lanceref.legacy.dictionary import Dictionaries, parse_dictionaries
 from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.storage import Source
 from lanceref.table.flags import check_flags
@@ -47,6 +47,9 @@ from lanceref.table.fragments import Fragment, parse_fragments
 from lanceref.table.indices import check_indices
 from lanceref.table.marks import lint_marks
 from lanceref.wire import M, parse_message
+
+if TYPE_CHECKING:
+    from lanceref.legacy.dictionary import Dictionaries
 
 FOOTER_BYTES = 16
 """Size of the footer."""
@@ -141,6 +144,8 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
     schema = parse_schema(message.fields, dict(message.schema_metadata), file.ctx, place)
     dictionaries: Dictionaries = {}
     if message.data_format.version in ("", str(V0_1)):
+        from lanceref.legacy.dictionary import parse_dictionaries  # of tables of 0.1 alone
+
         dictionaries = parse_dictionaries(file, schema, position, place)
     _account_for_the_rest(file, taken)
     fragments = parse_fragments(message, schema, file.ctx, place)

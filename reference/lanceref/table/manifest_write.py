@@ -21,7 +21,6 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 from google.protobuf.message import Message
 
-from lanceref.legacy.dictionary import encode_dictionaries
 from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.table.manifest import MAGIC
 
@@ -57,6 +56,8 @@ def _write_section(out: bytearray, message: Message) -> int:
 def _write_dictionaries(
     out: bytearray, message: table_pb2.Manifest, dictionaries: Mapping[int, pa.Array]
 ) -> None:
+    from lanceref.legacy.dictionary import encode_dictionaries  # of tables of 0.1 alone
+
     data, located = encode_dictionaries(dictionaries, len(out))
     out += data
     for field in message.fields:
