@@ -51,8 +51,10 @@ class Published:
     def of_answer(self, question: Question, pair: Pair, fine: Fine) -> str:
         """Return the id of the divergence that makes two answers differ, TIED, else nothing.
 
-        Several vectors of a query are looked for one by one. By codewords many rows are as far as
-        the last that is found for one: where both find the same of all rows, only these differ.
+        Several vectors of a query are looked for one by one, and what is not found for one is as
+        far as the last that is. By codewords many rows are as far as that, and of RQ codes of
+        several bits the oracle may pass one over: where both find the same of all rows, only
+        these differ.
         """
         if self._no_number(question, pair, fine):
             return NO_NUMBER
@@ -67,8 +69,10 @@ class Published:
         if "RQ" in self.case.type and self._same_but_for_steps(question, pair, fine):
             return ROUNDED_SUMS
         every = question.but("ef", k=ALL)
-        ends = self.case.life == "several" and "PQ" in self.case.type
-        return TIED if ends and fine(every, self.ask(every)) else ""
+        ends = self.case.life == "several" and (pruned or "PQ" in self.case.type)
+        if not ends or not fine(every, self.ask(every)):
+            return ""
+        return PRUNED if pruned else TIED
 
     def of_step(self, side: str, step: str, error: str) -> str:
         """Return the id of the divergence that makes a step fail, else nothing."""

@@ -9,6 +9,7 @@ import pytest
 from lance_conformance.campaigns.nearest.cases import Case
 from lance_conformance.campaigns.nearest.judging import FINE, TIED, compared
 from lance_conformance.campaigns.nearest.published import (
+    ALL,
     COMPACTED_IDS,
     FAST_WALK,
     HAMMING_GRAPHS,
@@ -151,3 +152,23 @@ def test_the_ends_of_several_searches_are_tied():
     assert "" == told(ours)
     assert "" == told(NEAR, replace(several, life="plain"))
     assert "" == told(NEAR, replace(several, type="IVF_SQ"))
+
+
+def test_a_vector_that_is_passed_over_is_the_end_of_one_search_of_several():
+    """The oracle's furthest is then the next: of 9 bits by codes, never of one."""
+    several = replace(CASE, type="IVF_RQ", life="several")
+    theirs, ours = [(3, 0.5), (7, 1.000167)], [(3, 0.5), (7, 1.0)]
+    whole = [(3, 0.4), (7, 0.9)]
+
+    def told(bits, every):
+        shape = replace(SHAPE, index={"num_bits": bits})
+
+        def answers(asked):
+            return ([whole], [every]) if asked.k == ALL else ([theirs], [ours])
+
+        published = Published(several, shape, answers, lambda _: LIVE)
+        return published.of_answer(ASKED, ([theirs], [ours]), _fine)
+
+    assert PRUNED == told(9, whole)
+    assert "" == told(9, ours)
+    assert "" == told(1, whole)
