@@ -49,6 +49,8 @@ def stage(root: Path, target: Path) -> None:
         _write(target / "cases" / f"{name}.md", text)
     for path in sorted((root / RESULTS).glob("*.md")):
         _write(target / "results" / path.name, path.read_text("utf-8"))
+    for path in sorted((root / RESULTS).glob("*.svg")):
+        shutil.copy(path, target / "results")
     _write(target / "implementations.md", _implementations(every, implementations, matrix))
     _write(target / "index.md", _index(root, every, clauses, by_clause))
 

@@ -12,7 +12,7 @@ of the pairs (arXiv 2409.09913). Vectors here are far from round: components dif
 30 times, and rotations are those of the format. Sums by signs are rounded to steps when a query is
 asked, as the format has it, by default and when it is to be accurate: that adds to the error.
 
-    python -m lance_conformance.campaigns.rabitq_bound --pairs 1000000 --plot bound.svg
+    python -m lance_conformance.campaigns.rabitq_bound --report conformance/results
 """
 
 from __future__ import annotations
@@ -142,12 +142,15 @@ def line(errors: Errors) -> str:
     )
 
 
+PICTURE = "rabitq.svg"
+"""Name of the picture beside the page."""
+
 HEADING = "  dim bits  steps     pairs eps<=1.9  expected  5.75/2**B  paper"
 
 
 def plot(measured: Sequence[Errors]) -> str:
     """Return an SVG picture: the share of pairs inside the bound, over eps."""
-    width, height, left, top, most = 640, 400, 60, 20, 4.0
+    width, height, left, top, most = 640, 400, 70, 20, 4.0
 
     def curve(shares: NDArray[np.float64], style: str) -> str:
         across = np.linspace(left, width - 20, len(shares))
@@ -155,40 +158,67 @@ def plot(measured: Sequence[Errors]) -> str:
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
         return f'<polyline points="{points}" fill="none" {style}/>'
 
+    def told(number: int, text: str, color: str) -> str:
+        return f'<text x="{width}" y="{60 + 16 * number}" fill="{color}">{text}</text>'
+
     eps = np.linspace(0, most, 81)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width + 150} {height}" '
         'font-family="sans-serif" font-size="12">',
-        f'<rect width="{width}" height="{height}" fill="white"/>',
+        f'<rect width="{width + 150}" height="{height}" fill="white"/>',
         curve(np.array([expected(one) for one in eps]), 'stroke="black" stroke-width="3"'),
+        told(-1, "the papers", "black"),
     ]
     for number, errors in enumerate(measured):
         hue = 360 * number // len(measured)
         shares = np.array([errors.share(float(one)) for one in eps])
         parts.append(curve(shares, f'stroke="hsl({hue},70%,45%)"'))
-        text = f"d = {errors.dim}, {errors.bits} bits, {errors.steps} steps"
-        parts.append(
-            f'<text x="{width - 210}" y="{150 + 14 * number}" fill="hsl({hue},70%,35%)">'
-            f"{text}</text>"
-        )
+        bits = "1 bit" if errors.bits == 1 else f"{errors.bits} bits"
+        parts.append(told(number, f"{bits}, {errors.steps} steps", f"hsl({hue},70%,35%)"))
     at = left + CONFIDENCE / most * (width - 20 - left)
+    middle = (top + height - 50) // 2
     parts += [
         f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{top}" y2="{height - 50}" stroke="gray"/>',
         f'<text x="{at:.1f}" y="{height - 34}" text-anchor="middle">{CONFIDENCE}</text>',
+        f'<text x="{width - 20}" y="{height - 34}" text-anchor="middle">{most:.0f}</text>',
         f'<text x="{width // 2}" y="{height - 12}" text-anchor="middle">eps</text>',
         f'<text x="{left - 8}" y="{top + 4}" text-anchor="end">1</text>',
         f'<text x="{left - 8}" y="{height - 50}" text-anchor="end">0</text>',
+        f'<text transform="translate({left - 30} {middle}) rotate(-90)" text-anchor="middle">'
+        "share of pairs inside the bound</text>",
         "</svg>",
     ]
-    return "\n".join(parts)
+    return "\n".join(parts) + "\n"
+
+
+def page(measured: Sequence[Errors], pairs: int, seed: int) -> str:
+    """Return the report in Markdown: the picture of one width, and every figure."""
+    lines = [
+        "# The error bound of RabitQ",
+        "",
+        f"Made by `nox -s rabitq -- --pairs {pairs} --seed {seed} --report conformance/results`.",
+        "",
+        f"![Share of pairs inside the bound, {DIMS[1]} dimensions]({PICTURE})",
+        "",
+        f"Of {pairs} pairs of a vector and a query: the share whose error is inside the bound at",
+        f"eps = {CONFIDENCE}, beside the probability of arXiv 2405.12497, and the share inside",
+        "5.75 / 2**B beside that of arXiv 2409.09913. Sums by signs are rounded to so many steps",
+        "when a query is asked, 255 unless it is to be accurate: of many bits that is the larger",
+        "error.",
+        "",
+        "| dimensions | bits | steps | pairs | eps <= 1.9 | papers | 5.75 / 2**B | paper |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    lines += ["| " + " | ".join(line(one).split()) + " |" for one in measured]
+    return "\n".join([*lines, ""])
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, print, and write the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--report", type=Path, help="folder for rabitq.md and its picture")
     given = parser.parse_args()
     print(HEADING)
     measured = []
@@ -197,8 +227,10 @@ def main() -> None:
             for steps in (STEPS, FINE_STEPS):
                 measured.append(measure(dim, bits, steps, given.pairs, given.seed))
                 print(line(measured[-1]), flush=True)
-    if given.plot is not None:
-        given.plot.write_text(plot([one for one in measured if one.dim == DIMS[1]]))
+    if given.report is not None:
+        picture = plot([one for one in measured if one.dim == DIMS[1]])
+        (given.report / PICTURE).write_text(picture, "utf-8")
+        (given.report / "rabitq.md").write_text(page(measured, given.pairs, given.seed), "utf-8")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lance_conformance.campaigns.rabitq_bound import Errors, expected, line, measure, plot
+from lance_conformance.campaigns.rabitq_bound import Errors, expected, line, measure, page, plot
 
 
 def test_probabilities_are_those_of_a_normal_variable():
@@ -24,3 +24,5 @@ def test_what_is_printed_and_drawn():
     errors = Errors(64, 1, 255, eps, eps)
     assert line(errors).split() == ["64", "1", "255", "4", "0.7500", "0.9426", "1.00000", "0.999"]
     assert plot([errors, errors]).count("<polyline") == 3
+    assert "| 64 | 1 | 255 | 4 | 0.7500 |" in page([errors], 4, 0)
+    assert "(rabitq.svg)" in page([errors], 4, 0)
