@@ -7,6 +7,7 @@ that may hold them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, SparseValiditySet
@@ -95,6 +96,13 @@ def _nulls(*positions: int) -> list[int | None]:
     return [None if i in positions else 7 for i in range(_ROWS)]
 
 
+def _one(codec: str, title: str, made: Block) -> Positive:
+    """Return the case of one null position."""
+    case = _case(f"one-{codec}", title, pa.array(_nulls(5), pa.int16()),
+                 {codec: _positions(made, 1)}, f"L.codec.{codec}.overflow")  # fmt: skip
+    return replace(case, title=f"one null position, by {title}")
+
+
 _ANY_NULLS = {
     **{name: (made, _NULLS) for name, made in blocks.rising(_NULLS, 64).items()},
     "range": (blocks.steps(2, 3, 64), (2, 5, 8)),
@@ -124,6 +132,9 @@ _ANY_INDICES = {
 }
 
 POSITIVES: tuple[Positive, ...] = (
+    _one("range", "a range that could not go on", blocks.steps(5, 2**64 - 1, 64)),
+    _one("delta", "a delta without a difference",
+         blocks.differences(5, blocks.constant(4, 64), 64)),
     _case(
         "positions", "null positions",
         pa.array([value for _, nulls in _ANY_NULLS.values() for value in _nulls(*nulls)],

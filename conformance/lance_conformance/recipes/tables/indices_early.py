@@ -108,6 +108,9 @@ def _of_early(case: Positive) -> Positive:
 POSITIVES = (
     _of_early(text_case("early", "two words in an early index", match("brown bear"),
                         scores_of("brown bear", 0, 8, 9), EARLY, _CLAUSES)),
+    _of_early(text_case("early-fuzzy", "a word with one letter less, in an early index",
+                        match("quik", fuzziness=1), scores_of("quick", 0, 1, 5), EARLY,
+                        ("L.index.fts.fuzzy", "L.index.fts.early.documents"))),
     search("words", "words as they are written: tokens that were stemmed are not asked",
            "contains_tokens(c, 'dogs')", [3], Indexed(EARLY.values, "INVERTED", {}, "2.0"),
            ("L.index.fts.words",), used=False),
