@@ -29,7 +29,8 @@ def _no_bits() -> Positive:
 
 def _items(values: list[list[int]], width: int, first_row: int = 0) -> Page:
     """Zip the items of lists, each behind a level that says whether a row begins."""
-    entries, rows = [], []
+    entries: list[bytes] = []
+    rows: list[int] = []
     for row in values:
         rows.append(len(entries))
         entries += [bytes([at == 0]) + words(one, width=width) for at, one in enumerate(row)]

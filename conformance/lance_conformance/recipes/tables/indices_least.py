@@ -81,9 +81,9 @@ class _Three(Vectors):
     @property
     def values(self) -> Numbers:
         """The rows, and the query."""
-        found = numbers(self.element, self.rows + 1, self.seed) / np.float32(10)
+        found = numbers(self.element, self.rows + 1, self.seed).astype(np.float32) / np.float32(10)
         found[3:] += np.float32(50)
-        return found
+        return np.asarray(found)
 
 
 _CENTRES = np.repeat([[0], [50]], DIMENSION, axis=1).astype("f4")

@@ -121,7 +121,7 @@ def _by_row(owners: NDArray[np.integer], sums: Sums, num_rows: int) -> Sums:
 def _looked_up(wanted: Keys, keys: Keys, sums: Sums) -> Sums:
     """Return the sums of rows, 0 for those that a segment does not have."""
     at = np.searchsorted(keys, wanted)
-    there = keys[np.minimum(at, max(0, len(keys) - 1))] == wanted if len(keys) else at < 0
+    there = keys[np.minimum(at, len(keys) - 1)] == wanted if len(keys) else at < 0
     found = np.zeros(len(wanted), np.uint64)
     found[there] = sums[at[there]]
     return found

@@ -21,7 +21,7 @@ from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage
 from lanceref.index.index_file import IndexFile
 from lanceref.index.kind import Built, Kind, Parameters
-from lanceref.index.ordering import check_memory, has_order, run_starts, sorted_order
+from lanceref.index.ordering import check_memory, has_order, run_starts, sort_keys, sorted_order
 from lanceref.index.predicate import Among, IsNull, OnValues, Predicate, Within, holds
 from lanceref.index.row_set import Keys, RowSet, encode_row_set, parse_row_set, row_set, union
 from lanceref.index.segment import Moved, Segment
@@ -152,7 +152,8 @@ def check_sets(segment: Segment, *, disjoint: bool) -> None:
     """Report keys that do not rise, rows in two sets, and a count that is not theirs."""
     index, file = Bitmap(segment), segment.file(LOOKUP)
     order = sorted_order(index.keys)
-    if len(run_starts(index.keys)) < len(order) or not np.array_equal(order, np.arange(len(order))):
+    repeats = len(sort_keys(index.keys).unique()) < len(order)
+    if repeats or not np.array_equal(order, np.arange(len(order))):
         file.ctx.lint(
             "L.index.bitmap.order",
             file.place,
