@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 
 import pyarrow as pa
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes.hand import Page, by_hand, words
@@ -12,7 +14,13 @@ from lance_conformance.recipes.model import Negative, Positive, SpanPatch
 from lance_conformance.recipes.oracle_made import column
 from lance_conformance.recipes.pages import VALID, Chunk, chunked, zipped
 from lance_conformance.recipes.tables.edits import fault
-from lance_conformance.recipes.tables.files_arms import case
+from lance_conformance.recipes.tables.files_arms import SYMBOLS, case
+
+_EACH = 4
+"""Texts of a chunk."""
+
+_S = b"\1"
+"""The code of the letter s."""
 
 _LIST = 2
 """Code of lists that are neither null nor empty."""
@@ -57,7 +65,23 @@ def _out_of_step() -> Positive:
     return replace(made, make=by_hand(column(pa.array(rows, type_)), "2.1", pages))
 
 
-POSITIVES: tuple[Positive, ...] = (_no_bits(), _out_of_step())
+def _far_codes() -> Positive:
+    """More codes than are expanded at a time, of texts that all have other lengths."""
+    encoding = CompressiveEncoding()
+    encoding.fsst.symbol_table = SYMBOLS
+    encoding.fsst.values.variable.offsets.flat.bits_per_value = 32
+    lengths = [1990 + 2 * number for number in range(20)]
+    chunks = []
+    for first in range(0, len(lengths), _EACH):
+        ends = list(accumulate(lengths[first : first + _EACH], initial=4 * (_EACH + 1)))
+        codes = _S * (ends[-1] - ends[0])
+        chunks.append(Chunk(_EACH, (words(*ends, width=4) + codes,)))
+    values = pa.array(["s" * length for length in lengths])
+    return case("far-codes", "40 000 codes of one page", "2.1", values,
+                [chunked("2.1", encoding, chunks)], "L.codec.fsst.code")  # fmt: skip
+
+
+POSITIVES: tuple[Positive, ...] = (_no_bits(), _out_of_step(), _far_codes())
 """Every positive case of the least of a kind."""
 
 NEGATIVES: tuple[Negative, ...] = (

@@ -6,22 +6,29 @@ otherwise.
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyroaring
+from lanceref.file import LanceFileReader
 from lanceref.proto.table_pb2 import IndexMetadata
 
-from lance_conformance.recipes.hand import words
-from lance_conformance.recipes.indexed import COLUMN, Indexed, create_index, made
+from lance_conformance.recipes.hand import reworked, words
+from lance_conformance.recipes.indexed import COLUMN, DELETED, Indexed, create_index, made
 from lance_conformance.recipes.messages import index
-from lance_conformance.recipes.model import Negative, Positive, SpanPatch
+from lance_conformance.recipes.model import DATA, Made, Negative, Positive, SpanPatch
+from lance_conformance.recipes.oracle_made import file
 from lance_conformance.recipes.scores import scores
-from lance_conformance.recipes.tables.faults_indices import lint
+from lance_conformance.recipes.tables.faults_indices import lint, values
 from lance_conformance.recipes.tables.faults_vectors import GRAPH
 from lance_conformance.recipes.tables.indices import search
+from lance_conformance.recipes.tables.indices_plain import without_sizes
+from lance_conformance.recipes.tables.indices_segments import LAST
 from lance_conformance.recipes.tables.indices_text import match, text_case
 from lance_conformance.recipes.tables.indices_vectors import ALL, CLAUSES, TYPES, case
 from lance_conformance.recipes.vectors import DIMENSION, Numbers, Vectors, numbers
@@ -94,9 +101,43 @@ _GREEK = {0: ["οδοσ"], 1: ["σοφοσ"], **{row: ["x"] for row in range(2, 
 _OF_GREEK = Indexed(pa.array(["ΟΔΟΣ", "ΣΟΦΟΣ", *["x"] * 10]), "INVERTED",
                     {"stem": False, "ascii_folding": False}, "2.0")  # fmt: skip
 
+_ALIKE = Indexed(pa.array(["the quick brown fox"] * 12), "MINHASHLSH", {}, "2.0")
+
+_PAGE_ROWS = 2
+
+
+def _in_pages() -> Made:
+    """Put few bands of equal texts on a page, so that pages end with the same one."""
+    alike = _ALIKE.table
+    base = reworked(made(_ALIKE, alike.filter(pc.not_equal(alike["id"], DELETED))),
+                    index(without_sizes, LAST))()  # fmt: skip
+    (name,) = (name for name in base.files if name.endswith("bands.lance"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, DATA)
+        path.write_bytes(base.files[name])
+        rows = LanceFileReader(path).read_all().to_table()
+    texts = {key.decode(): text.decode() for key, text in rows.schema.metadata.items()}
+    texts["minhash_lsh_page_rows"] = f"{_PAGE_ROWS}"
+    keys = rows["band_key"].to_pylist()
+    table = words(*keys[_PAGE_ROWS - 1 :: _PAGE_ROWS], *keys[len(keys) & ~1 :])
+    rows = rows.replace_schema_metadata(None)
+    written = file(rows, "2.0", global_buffers=(table,), schema_metadata=texts)()
+    return replace(base, files={**base.files, name: written.files[DATA]})
+
+
 POSITIVES: tuple[Positive, ...] = (
     search("blank", "a blank, as which another byte is stored too", "contains(c, 'a b')",
            [0, 4, 11], Indexed(pa.array(_BLANKS), "FM", {}, "2.0"), ("L.index.fm.texts",)),
+    Positive(
+        id="index/any/minhash/pages",
+        title="pages of two bands, many of which end alike",
+        clauses=("L.index.minhash.pages",),
+        make=_in_pages,
+        version="2.0",
+        features=("minhash-pages",),
+        kind="read-dataset",
+        reachable=False,
+    ),
     text_case("sigma", "the last letter of a word is made small like every other", match("οδοσ"),
               scores({**_GREEK, 7: ["x"]}, ["οδοσ"], [0], 10), _OF_GREEK,
               ("L.index.fts.analyzer.order",)),
@@ -131,6 +172,9 @@ NEGATIVES: tuple[Negative, ...] = (
          "L.index.segment.complete",
          SpanPatch(("field _rowid", "values"), lambda old: old[8:16] + old[:8] + old[16:],
                    target="_indices/*/signatures.lance")),
+    lint("inverted/plain-blocks", "width-last", "frequencies of 32 bits, with bytes for two",
+          "L.index.fts.posting.width",
+          values("part_0_invert.lance", "_posting", b"\x20", 378, "bytes")),
     lint("bitmap/4-0-1-unordered", "complete",
          "a value that no row has, among keys that do not rise",
          "L.index.segment.complete",
