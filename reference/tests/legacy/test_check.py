@@ -77,6 +77,14 @@ def test_two_owners_of_one_byte_are_reported():
     assert ["layout.gaps", "layout.overlap"] == _clauses(patched(data, position + 16, i64(0)))
 
 
+def test_pages_without_a_schema_are_nobodys_fault():
+    """Only a table that has the file knows how long its pages are."""
+    data = with_metadata(written(WORKED), lambda m: m.ClearField("manifest_position"))
+    ctx = Context("f", findings=[], spans=SpanRecorder())
+    check_legacy(BytesSource(data), ctx, range(WORKED.num_columns))
+    assert [] == ctx.findings
+
+
 def test_files_of_other_versions_go_to_their_own_check():
     """What is no 0.1 file is reported as a 2.x file."""
     findings = []
