@@ -168,7 +168,7 @@ class MergeInsertBuilder:
         """
         snapshot = self._table._snapshot
         source = snapshot.arrow_schema if schema is None else schema
-        self._check(source)
+        self._check(source, inserts=self._actions.insert)
         return merge_explained(snapshot, self._keys, self._actions, source, self._use_index)
 
     def analyze_plan(self, data_obj: object, *, schema: pa.Schema | None = None) -> str:
@@ -239,14 +239,14 @@ class MergeInsertBuilder:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return source
 
-    def _check(self, source: pa.Schema) -> None:
+    def _check(self, source: pa.Schema, *, inserts: bool) -> None:
         """Refuse rows that do not fit the table as it is now. Raises AppendRefused, EditFailed."""
         manifest = self._table._snapshot.manifest
         own = storage_version_of(manifest.message)
         version = V2_0 if own == V0_1 else own  # rows of a merge are written whole
         optional = tuple(replace(field, nullable=True) for field in manifest.schema.fields)
         appended_schema(LanceSchema(optional), schema_of(source), version)
-        fields = manifest.schema.fields if self._actions.insert else ()
+        fields = manifest.schema.fields if inserts else ()
         lacking = [f.name for f in fields if not f.arrow.nullable and f.name not in source.names]
         if lacking:
             raise EditFailed(
@@ -267,7 +267,7 @@ class MergeInsertBuilder:
         actions = self._actions
         if actions.only_deletes:
             source = self._only_keys(source)
-        self._check(source.schema)
+        self._check(source.schema, inserts=actions.insert and source.num_rows > 0)
         snapshot = self._table._snapshot
         found = match(snapshot, source, self._keys)
         as_columns = self._as_columns(source.schema)

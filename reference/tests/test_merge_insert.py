@@ -205,3 +205,34 @@ def test_of_a_merge_that_only_deletes_the_keys_count(tmp_path, act, source):
         getattr(dataset.merge_insert("k"), act)().execute(pa.table(source))
         left.append(library.dataset(path).to_table()["k"].to_pylist())
     assert [[2, 3] if act == "when_matched_delete" else [1]] * 2 == left
+
+
+REQUIRED = pa.schema([pa.field("k", pa.int64()), pa.field("i", pa.int64(), nullable=False)])
+"""Of a table whose second column cannot be left out."""
+
+
+def _inserted(module, path, keys):
+    rows = pa.table({"k": [1, 2], "i": [3, 4]}, REQUIRED)
+    merge = module.write_dataset(rows, path).merge_insert("k")
+    source = pa.table({"k": pa.array(keys, pa.int64())})
+    return merge.when_matched_update_all().when_not_matched_insert_all().execute(source)
+
+
+def test_no_rows_lack_no_column(tmp_path):
+    """Rows do, also where all are matched."""
+    done = {"num_inserted_rows": 0, "num_updated_rows": 0, "num_deleted_rows": 0}
+    assert done == _inserted(lanceref, tmp_path / "none", [])
+    for keys in ([1], [9]):
+        with pytest.raises(EditFailed, match="partial-schema"):
+            _inserted(lanceref, tmp_path / f"{keys}", keys)
+
+
+@pytest.mark.oracle
+def test_the_oracle_refuses_rows_alike(tmp_path):
+    """None, matched and other ones."""
+    import lance
+
+    assert _inserted(lanceref, tmp_path / "ours", []) == _inserted(lance, tmp_path / "none", [])
+    for keys in ([1], [9]):
+        with pytest.raises(OSError, match="partial-schema"):
+            _inserted(lance, tmp_path / f"{keys}", keys)
