@@ -175,10 +175,8 @@ class Evolution(OpenTable):
 
     def _cast(self, schema: LanceSchema, casts: Mapping[int, pa.DataType]) -> None:
         """Write columns in other types, under new ids; the old ones leave the schema."""
-        old, number = (
-            self._snapshot.schema(BlobHandling.BYTES),
-            edit.columns.next_field_id(self._snapshot),
-        )
+        old = self._snapshot.schema(BlobHandling.BYTES)
+        number = edit.columns.next_field_id(self._snapshot)
         version, made_ids = storage_version_of(self._snapshot.manifest.message), set[int]()
         for field_id, type_ in casts.items():
             held = next(field for field in schema.flat() if field.id == field_id)

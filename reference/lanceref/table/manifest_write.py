@@ -56,7 +56,7 @@ def _write_section(out: bytearray, message: Message) -> int:
 def _write_dictionaries(
     out: bytearray, message: table_pb2.Manifest, dictionaries: Mapping[int, pa.Array]
 ) -> None:
-    from lanceref.legacy.dictionary import encode_dictionaries  # of tables of 0.1 alone
+    from lanceref.legacy.dictionary import encode_dictionaries  # readers never need it
 
     data, located = encode_dictionaries(dictionaries, len(out))
     out += data

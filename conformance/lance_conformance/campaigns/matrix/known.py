@@ -31,7 +31,7 @@ KNOWN = (
     Known(
         "update-by-chance",
         "the release at times fails alike, in the oracle's tables too",
-        "* legacy indices",
+        "1.0.4 legacy indices",
         "release continues reference",
         "step update: expected taken, found *integers are ordered up to *",
     ),
