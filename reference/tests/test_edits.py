@@ -149,21 +149,21 @@ def test_an_edit_that_is_made_again_keeps_its_file_version(tmp_path, maker, edit
     assert [versions[1], versions[0]] == found
 
 
-def _delete_first(made):
-    made.delete("a < 8")
+def _delete(made, where):
+    made.delete(where)
 
 
-def _update_first(made):
-    made.update({"b": "7"}, where="a < 8")
+def _update(made, where):
+    made.update({"b": "7"}, where=where)
 
 
-def _merge_first(made):
+def _merge(made, where):
     merge = made.merge_insert("a").when_not_matched_insert_all()
-    merge.when_not_matched_by_source_delete("a < 8").execute(pa.table({"a": [90], "b": [1]}))
+    merge.when_not_matched_by_source_delete(where).execute(pa.table({"a": [90], "b": [1]}))
 
 
 @pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
-@pytest.mark.parametrize("edit", [_delete_first, _update_first, _merge_first])
+@pytest.mark.parametrize("edit", [_delete, _update, _merge])
 def test_what_never_stands_comes_before_the_same_rows(tmp_path, maker, edit):
     """A delete of one row, and a restore: the edit takes the row with all of its fragment."""
     maker, uri = importlib.import_module(maker), str(tmp_path)
@@ -171,9 +171,24 @@ def test_what_never_stands_comes_before_the_same_rows(tmp_path, maker, edit):
     maker.dataset(uri).delete("a = 1")
     maker.dataset(uri, version=1).restore()
     with pytest.raises(OSError, match="Restore"):
-        edit(maker.dataset(uri, version=1))
+        edit(maker.dataset(uri, version=1), "a < 8")
 
     assert 3 == lanceref.dataset(uri).version
+
+
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+@pytest.mark.parametrize("edit", [_delete, _update, _merge])
+def test_whole_fragments_come_before_what_never_stands(tmp_path, maker, edit):
+    """It takes no other row, so it is made again at once, from the table that was restored."""
+    maker, uri = importlib.import_module(maker), str(tmp_path)
+    maker.write_dataset(pa.table({"a": range(20), "b": range(20)}), uri, max_rows_per_file=5)
+    maker.dataset(uri).delete("a = 1")
+    maker.dataset(uri, version=1).restore()
+    edit(maker.dataset(uri, version=1), "a < 5")
+
+    made = lanceref.dataset(uri)
+    assert 4 == made.version
+    assert 15 == made.count_rows("a >= 5 and a < 20 and b = a")
 
 
 @pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])

@@ -210,10 +210,14 @@ def _keeps_nulls(transaction: Transaction) -> bool:
 
 
 def can_merge_deletions(ours: Transaction, theirs: Transaction) -> bool:
-    """Whether it is left to the rows: ours may be others of fragments that theirs left some of."""
+    """Whether it is left to the rows: ours may be others of fragments that theirs left some of.
+
+    It is not where ours leaves no part of a fragment: there are no deletions to join.
+    """
     if not (_takes_rows(ours) and _takes_rows(theirs)) or may_insert_same(ours, theirs):
         return False
-    return not fragments_of(ours) & removed_fragments(theirs)
+    leaves_parts = fragments_of(ours) - removed_fragments(ours)
+    return bool(leaves_parts) and not fragments_of(ours) & removed_fragments(theirs)
 
 
 def _takes_rows(transaction: Transaction) -> bool:

@@ -186,16 +186,13 @@ def test_what_nobody_can_tell_is_a_conflict(ours, theirs):
         ("D0", "U0", True),
         ("U0", "D0", True),
         ("DF0", "D0", False),
-        ("D0", "DF0", True),
+        ("D0", "DF0", False),
         ("C0c", "D0", False),
         ("W0", "D0", False),
     ],
 )
 def test_rows_can_be_taken_out_by_two(theirs, ours, can):
-    """Not out of a fragment that is gone, written anew or got other columns.
-
-    Whether ours takes out a fragment with rows that are out already is seen with the rows.
-    """
+    """Not out of a fragment that is gone, written anew or got other columns, nor all that it has."""
     first = versions.transaction(**OPERATIONS[theirs])
     second = versions.transaction(**OPERATIONS[ours])
 
