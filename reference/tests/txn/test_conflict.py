@@ -192,7 +192,7 @@ def test_what_nobody_can_tell_is_a_conflict(ours, theirs):
     ],
 )
 def test_rows_can_be_taken_out_by_two(theirs, ours, can):
-    """Not out of a fragment that is gone, written anew or got other columns, nor all that it has."""
+    """Not out of a fragment that is gone, written anew or has other columns, nor all of it."""
     first = versions.transaction(**OPERATIONS[theirs])
     second = versions.transaction(**OPERATIONS[ours])
 
