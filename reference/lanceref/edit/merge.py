@@ -1,4 +1,7 @@
-"""Merge: what becomes of the pairs and of the rest, and the rows that are written for it."""
+"""Merge: what becomes of the pairs and of the rest, and the rows that are written for it.
+
+Divergences: D.table.merged-vector-null-0-1
+"""
 
 from __future__ import annotations
 

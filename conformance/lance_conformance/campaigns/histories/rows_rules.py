@@ -66,7 +66,8 @@ def merge_insert(random: Random, view: View) -> str | None:
         return None
     own = _rows(random, view)
     if random.random() < 0.2:
-        kept = [name for name in view.schema.names if name == view.key or random.random() < 0.6]
+        always = {view.key} | view.unnullable
+        kept = [name for name in view.schema.names if name in always or random.random() < 0.6]
         own += f".select({kept!r})"
     source = f"aligned({opening(view.name)}, {view.key!r}, {own})"  # it may be run again over it
     builder = f"merge_insert({view.key!r}).use_index(False)"  # through one it has other fragments

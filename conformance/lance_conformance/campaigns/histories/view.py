@@ -65,6 +65,12 @@ class View:
         return self.found.data_storage_version == "0.1"
 
     @property
+    def unnullable(self) -> set[str]:
+        """Names of columns whose nulls it does not hold (D.table.merged-vector-null-0-1)."""
+        vectors = {one.name for one in self.schema if pa.types.is_fixed_size_list(one.type)}
+        return vectors if self.is_early else set()
+
+    @property
     def key(self) -> str | None:
         """Name of the column that has the keys."""
         kept = (field.name for field in self.schema if pa.types.is_int64(field.type))
