@@ -45,7 +45,7 @@ def _sample(values: Variable, turn: int = 0) -> Variable:
 
     `turn` 1 takes other pieces than 0, where there are so many.
     """
-    ends = np.cumsum(np.maximum(1, -(-np.diff(values.offsets) // PIECE_BYTES)))
+    ends = np.cumsum(-(-np.diff(values.offsets) // PIECE_BYTES))
     step = max(1, -(-int(values.offsets[-1]) // SAMPLE_BYTES))
     chosen = np.arange(turn * step // 2, ends[-1], step)
     owner = np.searchsorted(ends, chosen, "right")

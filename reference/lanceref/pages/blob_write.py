@@ -21,7 +21,7 @@ from lanceref.errors import NotStorable
 from lanceref.file.column_writer import DataArea
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
 from lanceref.pages.leafvalues_write import stored_values
-from lanceref.pages.ravel import ravel
+from lanceref.pages.ravel import RavelledLevels, ravel
 from lanceref.pages.shred import Shred
 from lanceref.proto.encodings_v2_1_pb2 import BlobLayout, PageLayout
 
@@ -54,7 +54,9 @@ def store_blobs(rows: Shred, data: DataArea) -> tuple[Shred, tuple[int, ...]]:
     return Shred((), stored, None), levels.codes
 
 
-def encode_blobs(rows: Shred, codes: tuple[int, ...], policy: LeafPolicy) -> Encoded:
+def encode_blobs(
+    rows: Shred, levels: RavelledLevels, codes: tuple[int, ...], policy: LeafPolicy
+) -> Encoded:
     """Return a page of descriptors; `codes` are the layers of the values themselves."""
-    buffers, inner = encode_dense(rows, replace(policy, structural=None))
+    buffers, inner = encode_dense(rows, levels, replace(policy, structural=None))
     return buffers, PageLayout(blob_layout=BlobLayout(inner_layout=inner, layers=codes))  # type: ignore[arg-type]

@@ -12,7 +12,9 @@ Divergences: D.page.empty-struct-all-null
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -65,27 +67,38 @@ class LeafPolicy:
     dimensions: tuple[int | None, ...]
 
 
-def encode_rows(rows: Shred, policy: LeafPolicy) -> Encoded:
+def encode_rows(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> Encoded:
     """Return the buffers of a page with these rows, and its description.
 
     Raises DataRefused for rows that the version has no page for.
     """
     if policy.version < V2_3:
-        return encode_dense(rows, policy)
-    return encode_planar(rows, policy)
+        return encode_dense(rows, levels, policy)
+    return encode_planar(rows, levels, policy)
 
 
-def page_cuts(rows: Shred, policy: LeafPolicy) -> list[int]:
-    """Return the rows where pages begin: the first, and where the level budget asks for it."""
-    if policy.version == V2_3 or is_all_null(rows) or not has_lists(rows):
-        return [0]
-    cuts = row_cuts(ravel(rows), rows.num_rows)
-    return [0] if cuts is None else cuts.tolist()
+def page_parts(rows: Shred, policy: LeafPolicy) -> Iterator[tuple[int, Shred, RavelledLevels]]:
+    """Yield the first row of each page, its rows and their levels; the level budget cuts.
 
-
-def encode_dense(rows: Shred, policy: LeafPolicy) -> tuple[list[Buffer], PageLayout]:
-    """Return a page whose structure is levels."""
+    The layers of each page allow for what is null and empty in all of the rows.
+    """
     levels = ravel(rows)
+    cuts = None
+    if policy.version < V2_3 and len(rows.leaf) and has_lists(rows):
+        cuts = row_cuts(levels, rows.num_rows)
+    if cuts is None or len(cuts) == 1:
+        yield 0, rows, levels
+        return
+    rows_at = [*cuts.tolist(), rows.num_rows]
+    entries = [*levels.row_starts(rows.num_rows)[cuts].tolist(), levels.num_entries]
+    for (start, end), (first, last) in zip(pairwise(rows_at), pairwise(entries), strict=True):
+        yield start, rows.slice(start, end), levels.slice(first, last)
+
+
+def encode_dense(
+    rows: Shred, levels: RavelledLevels, policy: LeafPolicy
+) -> tuple[list[Buffer], PageLayout]:
+    """Return a page whose structure is levels."""
     if is_all_null(rows):
         return _constant(all_null_page(levels, policy.version))
     values, items = leaf_values(rows.leaf)
@@ -99,9 +112,8 @@ def encode_dense(rows: Shred, policy: LeafPolicy) -> tuple[list[Buffer], PageLay
     return _values(levels, values, items, policy, kind)
 
 
-def encode_planar(rows: Shred, policy: LeafPolicy) -> Encoded:
+def encode_planar(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> Encoded:
     """Return a page of 2.3."""
-    levels = ravel(rows)
     values, items = leaf_values(rows.leaf)
     nothing = is_all_null(rows) or (isinstance(values, Rows) and not values.fields)
     value = None

@@ -33,8 +33,7 @@ def row_cuts(levels: RavelledLevels, num_rows: int) -> NDArray[np.int64] | None:
     whole = np.zeros(1, np.int64)
     if visible is None or levels.num_entries <= limit or visible.all() or levels.rep is None:
         return whole
-    starts = np.flatnonzero(levels.rep == levels.max_rep)
-    starts = starts[:: max(1, len(starts) // num_rows)]
+    starts = levels.row_starts(num_rows)
     ends = np.append(starts[1:], levels.num_entries)
     hidden = np.flatnonzero(~visible)
     cuts = [0]

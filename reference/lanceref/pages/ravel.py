@@ -13,7 +13,7 @@ Clauses: L.page.levels.numbering, L.page.levels.visible, L.page.layers.code
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,21 @@ class RavelledLevels:
         if self.max_visible is None or self.definition is None:
             return None
         return self.definition <= self.max_visible
+
+    def row_starts(self, num_rows: int) -> NDArray[np.int64]:
+        """Return the first entry of each of the rows, which are of as many slots each."""
+        if self.rep is None:
+            starts = np.arange(self.num_entries)
+        else:
+            starts = np.flatnonzero(self.rep == self.max_rep)
+        return starts[:: max(1, len(starts) // max(1, num_rows))]
+
+    def slice(self, first: int, last: int) -> RavelledLevels:
+        """Return the entries `first`..`last` as views; their layers stay those of all of them."""
+        rep, definition = (
+            None if one is None else one[first:last] for one in (self.rep, self.definition)
+        )
+        return replace(self, rep=rep, definition=definition, num_entries=last - first)
 
 
 def flat_levels(count: int) -> RavelledLevels:

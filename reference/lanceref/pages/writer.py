@@ -26,8 +26,9 @@ from lanceref.file.column_writer import (
 from lanceref.file.schema import Field
 from lanceref.file.versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.pages.blob_write import encode_blobs, store_blobs
-from lanceref.pages.encode import Encoded, LeafPolicy, encode_rows, page_cuts
+from lanceref.pages.encode import Encoded, LeafPolicy, encode_rows, page_parts
 from lanceref.pages.layers import Path, Step, leaf_paths
+from lanceref.pages.ravel import RavelledLevels
 from lanceref.pages.shred import Shred, join, shred
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 
@@ -135,15 +136,15 @@ class LeafQueue:
             return []
         rows = join(self._parts)
         self._parts, self._queued_bytes = [], 0
-        cuts, pages = page_cuts(rows, self._policy), []
-        for start, end in zip(cuts, [*cuts[1:], rows.num_rows], strict=True):
-            buffers, layout = self._encode(rows.slice(start, end))
-            slots, row = (end - start) * self._scale, self._first_row + start
+        pages = []
+        for start, part, levels in page_parts(rows, self._policy):
+            buffers, layout = self._encode(part, levels)
+            slots, row = part.num_rows * self._scale, self._first_row + start
             pages.append(EncodedPage(self._column, buffers, layout, slots, row))
         return pages
 
-    def _encode(self, rows: Shred) -> Encoded:
-        return encode_rows(rows, self._policy)
+    def _encode(self, rows: Shred, levels: RavelledLevels) -> Encoded:
+        return encode_rows(rows, levels, self._policy)
 
 
 class BlobQueue(LeafQueue):
@@ -156,8 +157,8 @@ class BlobQueue(LeafQueue):
         descriptors, self._codes = store_blobs(rows, data)
         return super().write(descriptors, first_row, data)
 
-    def _encode(self, rows: Shred) -> Encoded:
-        return encode_blobs(rows, self._codes, self._policy)
+    def _encode(self, rows: Shred, levels: RavelledLevels) -> Encoded:
+        return encode_blobs(rows, levels, self._codes, self._policy)
 
 
 class Queue(Protocol):

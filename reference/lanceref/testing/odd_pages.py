@@ -187,7 +187,7 @@ def _bits(rng: Chance, levels: NDArray[np.uint16] | None) -> int:
 def _plain(rows: Shred, version: FileVersion) -> Encoded:
     """Encode rows as a writer does."""
     sizes = [layer.dimension if layer.dimension > 1 else None for layer in rows.layers]
-    return encode_rows(rows, LeafPolicy(version, Params(), None, tuple(sizes)))
+    return encode_rows(rows, ravel(rows), LeafPolicy(version, Params(), None, tuple(sizes)))
 
 
 def _must_zip(values: Values) -> bool:

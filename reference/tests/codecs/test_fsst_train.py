@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 from lanceref.codecs.fsst_code import code_values, make_coder
-from lanceref.codecs.fsst_train import train
+from lanceref.codecs.fsst_train import shrinks, train
 
 from .encoded_runs import variable
 
@@ -34,3 +34,10 @@ def test_training_finds_repeated_text():
     coded = code_values(make_coder(train(variable(texts))), variable(texts))
 
     assert len(coded.codes) < sum(map(len, texts)) / 3
+
+
+def test_values_between_empty_ones_are_judged_by_their_own():
+    """Every other value is empty: neither sample is made of those alone."""
+    texts = [word for i in range(20_000) for word in (b"%05d" % i, b"")]
+
+    assert shrinks(train(variable(texts)), variable(texts))

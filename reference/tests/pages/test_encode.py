@@ -6,8 +6,9 @@ from lanceref.codecs.params import Params
 from lanceref.errors import DataRefused
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V2_1, V2_2, V2_3
-from lanceref.pages.encode import LeafPolicy, encode_rows, page_cuts
-from lanceref.pages.layers import leaf_paths
+from lanceref.pages.encode import LeafPolicy, encode_rows, page_parts
+from lanceref.pages.layers import NULL_AND_EMPTY, NULLABLE_ITEM, leaf_paths
+from lanceref.pages.ravel import ravel
 from lanceref.pages.shred import shred
 from lanceref.pages.writer import dimensions_of
 
@@ -20,7 +21,7 @@ def _page(rows, type_, version, structural=None):
     (leaf, *_) = shred(pa.array(rows, type_), field)
     path = leaf_paths(field)[0]
     policy = LeafPolicy(version, Params(), structural, dimensions_of(path))
-    buffers, layout = encode_rows(leaf, policy)
+    buffers, layout = encode_rows(leaf, ravel(leaf), policy)
     return len(buffers), layout
 
 
@@ -97,12 +98,27 @@ def test_null_empty_structs_have_no_page_before_2_3():
         _page([{}, None], pa.struct([]), V2_2)
 
 
-def test_a_page_is_cut_only_for_its_levels():
-    """Nulls alone are one page, whatever their number."""
+def _parts(rows):
     field = schema_of(pa.schema([("c", LIST)])).fields[0]
-    policy = LeafPolicy(V2_2, Params(), None, (None,))
-    (nulls,) = shred(pa.array([None] * 70_000, LIST), field)
-    (mixed,) = shred(pa.array([None] * 70_000 + [[1]], LIST), field)
+    (leaf,) = shred(pa.array(rows, LIST), field)
+    return [
+        (start, part.num_rows, levels)
+        for start, part, levels in page_parts(leaf, LeafPolicy(V2_2, Params(), None, (None,)))
+    ]
 
-    assert page_cuts(nulls, policy) == [0]
-    assert page_cuts(mixed, policy) == [0, 65_535]
+
+def test_a_page_is_cut_only_for_its_levels():
+    """Lists without items alone are one page, whatever their number; null items are none."""
+    assert [(0, 70_000)] == [part[:2] for part in _parts([None] * 70_000)]
+    assert [(0, 65_535), (65_535, 4_466)] == [part[:2] for part in _parts([None] * 70_000 + [[1]])]
+    assert [(0, 43_690), (43_690, 36_310)] == [part[:2] for part in _parts([[None], []] * 40_000)]
+
+
+def test_pages_that_are_cut_have_the_layers_of_all_rows():
+    """Empty lists stand in the first page, null ones and null items in the second alone."""
+    parts = _parts([[1], []] * 35_000 + [None, [None]])
+
+    assert [(0, 43_690), (43_690, 26_312)] == [part[:2] for part in parts]
+    assert {(NULLABLE_ITEM, NULL_AND_EMPTY)} == {levels.codes for *_, levels in parts}
+    assert [43_690, 26_312] == [len(levels.rep) for *_, levels in parts]
+    assert [0, 3] == sorted(set(parts[0][2].definition.tolist()))

@@ -156,3 +156,36 @@ def test_repeated_rows_of_nested_vectors_are_themselves(tmp_path, version):
     taken = LanceFileReader(tmp_path / "f").take_rows([2, 2, 3, 3, 40]).to_table()["c"]
 
     assert taken.to_pylist() == [rows[2], rows[2], rows[3], rows[3], rows[40]]
+
+
+ITEMS = pa.list_(pa.int32())
+CUT = {
+    "null items": ([[None], []] * 35_000, ITEMS),
+    "nulls behind": ([[1], []] * 35_000 + [None, [None]], ITEMS),
+    "nulls between": ([[1]] * 100 + [None] * 140_000 + [[2]] * 100, ITEMS),
+    "deep": ([[[None], []], [], None, [[1]]] * 10_000 + [[None]], pa.list_(ITEMS)),
+    "siblings": (
+        [[], [{"x": 1, "y": None}, None]] * 20_000 + [None],
+        pa.list_(pa.struct([("x", pa.int32()), ("y", pa.bool_())])),
+    ),
+}
+"""Rows whose levels are too many for one page."""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", ["2.1", "2.2"])
+@pytest.mark.parametrize("name", CUT)
+def test_pages_cut_for_their_levels_are_those_of_the_oracle(tmp_path, version, name):
+    """The same cuts, layers and levels: the files are equal byte for byte."""
+    from lance.file import LanceFileWriter as Theirs
+
+    rows, type_ = CUT[name]
+    table = pa.table({"c": pa.array(rows, type_)})
+    paths = tmp_path / "theirs", tmp_path / "ours"
+    for path, maker in zip(paths, (Theirs, LanceFileWriter), strict=True):
+        with maker(str(path), table.schema, version=version) as writer:
+            writer.write_batch(table)
+
+    theirs, ours = paths
+    assert len(LanceFileReader(theirs).metadata().columns[0].pages) > 1
+    assert theirs.read_bytes() == ours.read_bytes()
