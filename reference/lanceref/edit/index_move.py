@@ -1,10 +1,12 @@
 """Indices of moved rows: what a compaction makes of the segments over its fragments.
 
 Rows keep their order: the live rows of the old fragments of a group, one after the other, are the
-rows of its new ones. A segment by row address that can be written anew is; others, and early ones,
-are left as they are and cover nothing any more.
+rows of its new ones. A segment by row address that can be written anew is; others, early ones and
+those of no field are left as they are and cover nothing any more.
 
 Clauses: L.txn.op.rewrite-index
+
+Divergences: D.txn.index-of-no-field
 """
 
 from __future__ import annotations
@@ -63,9 +65,9 @@ def rewrite_moved(
 ) -> Iterator[Transaction.Rewrite.RewrittenIndex]:
     """Write the segments over rewritten fragments anew, one by one. Raises FormatError."""
     gone = BitMap([rows.fragment.id for old, _ in groups for rows in old])
-    moved = moved_rows(groups)
+    moved, fields = moved_rows(groups), paths_of(snapshot.manifest.schema)
     for index in snapshot.indices.known:
-        for segment in index.segments:
+        for segment in index.segments if index.field_id in fields else ():
             if not segment.covers & gone or index.is_early(segment):
                 continue
             if index.open(segment).by_address and index.kind.rewrite_on_move:

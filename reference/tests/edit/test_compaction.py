@@ -135,3 +135,34 @@ def test_the_oracle_loses_rows_that_were_moved_before(tmp_path):
     import lance
 
     assert [20, 0] == moved_twice(lance, tmp_path / "t")
+
+
+def _graph_moved(module, path):
+    """Compact below a graph, one of whose rows is deleted; the graph stays as it is."""
+    uri, vectors = str(path), pa.array(np.arange(160, dtype=np.float32))
+    rows = pa.table({"k": range(20), "v": pa.FixedSizeListArray.from_arrays(vectors, 8)})
+    made = module.write_dataset(rows, uri, max_rows_per_file=8)
+    centroids = np.float32([[40] * 8, [120] * 8])
+    made.create_index("v", "IVF_HNSW_FLAT", ivf_centroids=centroids)
+    module.dataset(uri).delete("k = 3")
+    module.dataset(uri).optimize.compact_files(target_rows_per_fragment=5, defer_index_remap=True)
+    return module.dataset(uri)
+
+
+NEAREST = {"column": "v", "q": [24.0] * 8, "k": 20, "nprobes": 2, "ef": 100}
+
+
+def test_a_graph_whose_rows_moved_is_walked_over_deleted_ones(tmp_path):
+    """The row that was deleted before they moved is passed over."""
+    found = _graph_moved(lanceref, tmp_path).to_table(nearest=NEAREST)
+
+    assert {*range(20)} - {3} == {*found["k"].to_pylist()}
+
+
+@pytest.mark.oracle
+def test_the_oracle_refuses_a_graph_whose_rows_moved(tmp_path):
+    """D.index.vector-graph-after-deferred: it leaves the deleted row out of the vectors alone."""
+    import lance
+
+    with pytest.raises(pa.ArrowInvalid, match="10 nodes"):
+        _graph_moved(lance, tmp_path).to_table(nearest=NEAREST)

@@ -77,3 +77,22 @@ def test_the_oracle_looks_for_a_rewritten_segment_elsewhere(tmp_path):
                 theirs.to_table(filter="i = 7")
         else:
             assert theirs.to_table(filter="i = 7")["i"].to_pylist() == [7]
+
+
+@pytest.mark.oracle
+def test_an_index_of_no_field_stays_as_it_is(tmp_path):
+    """D.txn.index-of-no-field: the rows below it are joined, it covers none of them."""
+    import lance
+
+    rows = TABLE.append_column("gone", TABLE["i"])
+    old = lance.write_dataset(rows, tmp_path, max_rows_per_file=20)
+    lance.dataset(tmp_path).drop_columns(["gone"])
+    old.create_scalar_index("gone", "BTREE")
+    made = lanceref.dataset(tmp_path)
+    assert [[1]] == [list(one.fields) for one in made._snapshot.manifest.indices]
+    made.optimize.compact_files()
+
+    made = lanceref.dataset(tmp_path)
+    (fragment,), (index,) = made.get_fragments(), made.list_indices()
+    assert fragment.fragment_id not in index["fragment_ids"]
+    assert TABLE == made.to_table()

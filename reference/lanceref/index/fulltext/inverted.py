@@ -167,15 +167,14 @@ def _metadata(settings: Settings, numbers: Sequence[int]) -> dict[str, str]:
 def _write(
     settings: Settings, partitions: Sequence[PartitionWriter], writer: SegmentWriter
 ) -> Built:
-    """Write partitions that have documents, then what says which there are."""
-    filled = [one for one in partitions if one.num_documents]
-    with writer.stages.stage("copy_partitions", len(filled), "partitions") as stage:
-        for number, one in enumerate(filled):
+    """Write partitions, then what says which there are."""
+    with writer.stages.stage("copy_partitions", len(partitions), "partitions") as stage:
+        for number, one in enumerate(partitions):
             one.write(writer, number)
             stage.more()
     with writer.stages.stage("write_metadata", 1, "files") as stage:
         none = pa.record_batch([pa.array([BitMap().serialize()], pa.binary())], schema=SCHEMA)
-        writer.write_file(METADATA, SCHEMA, [none], _metadata(settings, range(len(filled))))
+        writer.write_file(METADATA, SCHEMA, [none], _metadata(settings, range(len(partitions))))
         stage.more()
     return Built(settings.details, settings.index_version)
 
@@ -196,7 +195,7 @@ def _collect(training: Training, settings: Settings, stages: Stages) -> Partitio
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
     """Build over rows. Raises TypeError, ValueError."""
     settings = requested(parameters, json_documents=_is_json(training.type))
-    return _write(settings, [_collect(training, settings, writer.stages)], writer)
+    return _write(settings, _filled(_collect(training, settings, writer.stages)), writer)
 
 
 def stage(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
@@ -229,7 +228,7 @@ def finish(segment: Segment, writer: SegmentWriter) -> Built:
         merged = _merged([(index, unmoved)], index.settings)
         stage.more(count)
     with stages.stage("write_merged_metadata", 1, "files") as stage:
-        built = _write(index.settings, [merged], writer)
+        built = _write(index.settings, _filled(merged), writer)
         stage.more()
     return built
 
@@ -237,11 +236,22 @@ def finish(segment: Segment, writer: SegmentWriter) -> Built:
 def rewrite(
     segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
 ) -> Built:
-    """Write what is left of segments as one partition, and new rows as another."""
+    """Write what is left of segments as one partition, and new rows as another.
+
+    A segment whose rows just moved keeps a partition without documents.
+    """
     opened = [(Inverted(segment), moved) for segment, moved in segments]
     settings = opened[0][0].settings
     merged = _merged(opened, settings)
-    return _write(settings, [merged, _collect(training, settings, writer.stages)], writer)
+    if len(opened) == 1 and opened[0][0].partitions and not training.fragments:
+        return _write(settings, [merged], writer)
+    added = _collect(training, settings, writer.stages)
+    return _write(settings, [*_filled(merged), *_filled(added)], writer)
+
+
+def _filled(partition: PartitionWriter) -> list[PartitionWriter]:
+    """Return the partition when it has documents: others are not written."""
+    return [partition] if partition.num_documents else []
 
 
 def _merged(opened: Sequence[tuple[Inverted, Moved]], settings: Settings) -> PartitionWriter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
@@ -201,3 +202,25 @@ def test_missing_partitions_are_an_error(tmp_path):
     file.unlink()
     with pytest.raises(FormatError, match=r"L\.index\.segment\.files"):
         texts.answer(lanceref.dataset(dataset.uri), "fox")
+
+
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+def test_moved_rows_without_text_leave_a_partition_of_nothing(tmp_path, maker):
+    """Of fragment 1 the rows with text are deleted, the others moved."""
+    maker, uri = importlib.import_module(maker), str(tmp_path)
+    rows = pa.table({"k": range(6), "s": ["x y", "y", "w", "x", None, None]})
+    made = maker.write_dataset(rows, uri, max_rows_per_file=3)
+    built = [
+        made.create_index_uncommitted("s", "INVERTED", fragment_ids=[one], replace=True)
+        for one in (0, 1)
+    ]
+    made.commit_existing_index_segments("s_idx", "s", built)
+    maker.dataset(uri).delete("k = 3")
+    maker.dataset(uri).optimize.compact_files()
+
+    made = lanceref.dataset(uri)
+    entries = made._snapshot.manifest.indices
+    assert [4, 4] == [len(entry.files) for entry in entries]
+    assert {0, 1} == {*made.to_table(full_text_query="y")["k"].to_pylist()}
+    assert [] == made.to_table(full_text_query="z")["k"].to_pylist()
+    assert not lanceref.validate(uri)
