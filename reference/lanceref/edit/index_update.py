@@ -24,6 +24,7 @@ from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
 from lanceref.snapshot import Snapshot
 from lanceref.table.rows import FragmentRows
+from lanceref.txn.index_entries import covered, set_covered
 from lanceref.txn.making import REUSE_INDEX
 
 Entry = table_pb2.IndexMetadata
@@ -123,13 +124,17 @@ def _learnt(
     """Return the new entry of an index that keeps rows by what it has learnt.
 
     Unless a number is given, new rows become a segment of their own, or all segments are built
-    anew where the table has outgrown them.
+    anew where the table has outgrown them. They are too where none of their fragments is left.
+    What is written anew says of fragments that are gone that it covers them.
     """
     built = [segment for segment in index.segments if segment.built]
+    live = BitMap([rows.fragment.id for rows in snapshot.fragments])
+    is_left = not added or any(segment.holds & live for segment in built)
     path = paths_of(snapshot.manifest.schema)[index.field_id]
     again: Parameters | None = None
-    if rules.retrain or not built:
-        again = parameters(index.segments[0])
+    gone = BitMap().union(*(one.holds for one in built)) - live
+    if rules.retrain or not built or not is_left:
+        again, gone = parameters(index.segments[0]), BitMap()
     elif rules.segments is None and index.kind.resize is not None:
         field, _ = indexed_field(snapshot.manifest.schema, path)
         rows = [
@@ -139,12 +144,15 @@ def _learnt(
     if again is not None:
         fragments, name = snapshot.fragments, index.name
         entry = build_segment(snapshot, index.kind, path, again, fragments, name)
+        set_covered(entry, gone | (covered(entry) or BitMap()))
         if built and not rules.retrain and _inherits(snapshot, index, built):
             entry.dataset_version = min(one.entry.dataset_version for one in built)
         return entry, [segment.current for segment in index.segments]
     last = built[len(built) - min(rules.segments or 0, len(built)) :]
     if last:
         entry = rewrite_segments(snapshot, index, last, _with_overlaid(snapshot, last, added))
+        gone = BitMap().union(*(one.holds for one in last)) - live
+        set_covered(entry, gone | (covered(entry) or BitMap()))
         if not _inherits(snapshot, index, last):  # L.index.segment.dataset-version
             entry.dataset_version = snapshot.manifest.version
         return entry, [one.current for one in last]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import struct
 
 import lanceref
+import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.indices import IndexConfig
@@ -240,3 +242,38 @@ def test_a_segment_of_moved_rows_that_is_written_anew_is_of_this_version(tmp_pat
         found += [one.dataset_version for one in entries if one.name == "w_idx"]
 
     assert [5, 5] == found
+
+
+UNTIL_GONE = {
+    "a fragment": ("k < 5", None, [[0, 1, 2, 3]]),
+    "half": ("k >= 10", 1, [[0, 1, 2, 3, 4]]),
+    "all, apart": ("k >= 0", 0, [[4]]),
+    "all": ("k >= 0", 1, [[4]]),
+}
+"""Rows written anew, segments to be merged, and the fragments the segments say they cover then."""
+
+
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+@pytest.mark.parametrize("name", UNTIL_GONE)
+def test_vectors_of_fragments_that_are_gone(tmp_path, maker, name):
+    """A segment goes on saying that it covers them, but where none is left: it is learnt anew."""
+    maker, uri = importlib.import_module(maker), str(tmp_path)
+    where, merged, covered = UNTIL_GONE[name]
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(np.arange(160, dtype=np.float32)), 8)
+    rows = pa.table({"k": range(20), "z": range(20), "v": vectors})
+    made = maker.write_dataset(rows, uri, max_rows_per_file=5)
+    made.create_index("v", "IVF_FLAT", ivf_centroids=np.float32([[40] * 8, [120] * 8]))
+    if name == "a fragment":
+        maker.dataset(uri).delete(where)
+    else:
+        maker.dataset(uri).update({"z": "z * 2"}, where=where)
+    given = {} if merged is None else {"num_indices_to_merge": merged}
+    maker.dataset(uri).optimize.optimize_indices(**given)
+
+    made = lanceref.dataset(uri)
+    assert {"v_idx": covered} == segments(made)
+    assert made.count_rows() == made.to_table(nearest=ALL_NEAREST).num_rows
+    assert not lanceref.validate(uri)
+
+
+ALL_NEAREST = {"column": "v", "q": [24.0] * 8, "k": 20, "nprobes": 2}
