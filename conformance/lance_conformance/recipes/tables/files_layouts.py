@@ -59,12 +59,21 @@ def _vectors(items: list[float | None]) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(items, pa.float32()), 100)
 
 
+_FLAGS = pa.list_(pa.struct([("x", pa.bool_()), ("y", pa.struct([("z", pa.bool_())]))]))
+_CUT = pa.array(
+    [[], *([[{"x": True, "y": {"z": False}}]] * 33_000), None, [{"x": False, "y": None}]], _FLAGS
+)
+"""33,003 entries: too many for one page of `z`, whose definition levels are of one bit more."""
+
 _MINI = "miniblock"
 _LARGE = "miniblock-large"
 
 _LEVELS = (
     _case("2.1", "levels/list-struct", "lists of structs: both leaves repeat the list", _POINTS,
           ("L.page.siblings.rows", "L.page.siblings.offsets", "L.codec.encoding.levels"),
+          (_MINI, "flat", "rep", "def")),
+    _case("2.1", "levels/cut-siblings", "one leaf cut in two pages for its levels, its sibling not",
+          _CUT, ("L.page.siblings.rows", "L.page.layers.code", "L.page.miniblock.num-levels"),
           (_MINI, "flat", "rep", "def")),
     _case("2.1", "levels/null-lists", "lists of which one is null and none empty",
           pa.array([[1, 2], None, [3]], pa.list_(pa.int32())),
