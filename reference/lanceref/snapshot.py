@@ -75,9 +75,12 @@ class Snapshot:
             last = min(max(end - before, 0), fragment.num_rows)
             before += fragment.num_rows
             if first < last:
-                scan = fragment.scan(projection.fields, projection.system, batch_size, first, last)
-                for rows, arrays in scan:
-                    yield projection.batch(rows, arrays)
+                fields, system = projection.fields, projection.system
+                parts = fragment.scan(fields, system, batch_size, first, last, uncut=True)
+                for rows, arrays in parts:
+                    made = projection.batch(rows, arrays)
+                    for cut in range(0, rows, batch_size):
+                        yield made.slice(cut, batch_size)
 
     def take(self, positions: NDArray[np.int64], projection: Projection) -> pa.Table:
         """Return the rows at any live `positions` of the table, in the order asked for."""

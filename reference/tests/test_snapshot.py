@@ -1,7 +1,9 @@
 """Snapshot: one version of a table."""
 
+import lanceref
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from lanceref.context import Context
 from lanceref.errors import FormatError, LanceError, NotFound, RowNotFound
@@ -126,3 +128,23 @@ def test_positions_are_integers():
         with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
             positions_of(rows, 4)
     assert [] == positions_of([], 4).tolist()
+
+
+NESTED = pa.list_(pa.list_(pa.int8(), 2), 2)
+
+
+@pytest.mark.parametrize("columns", [["a"], ["a", "n"], ["n"], []])
+@pytest.mark.parametrize("version", ["0.1", "2.1"])
+def test_batches_are_cut_at_the_same_rows(tmp_path, columns, version):
+    """Of 30 rows in fragments of 20, one deleted: 8, 8 and the rest, whatever is read."""
+    rows = pa.table({"a": range(30), "n": pa.array([[[n, n], [n, 1]] for n in range(30)], NESTED)})
+    made = lanceref.write_dataset(
+        rows, tmp_path, max_rows_per_file=20, data_storage_version=version
+    )
+    made.delete("a = 3")
+    scanner = made.scanner(columns=columns, batch_size=8, with_row_id=True)
+    batches = list(scanner.to_batches())
+
+    assert [8, 8, 3, 8, 2] == [batch.num_rows for batch in batches]
+    kept = rows.filter(pc.field("a") != 3).select(columns)
+    assert kept == pa.Table.from_batches(batches).select(columns)

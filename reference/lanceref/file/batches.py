@@ -51,16 +51,18 @@ MOST_BYTES = 2**31 - 1
 
 
 class Recutter:
-    """The not yet delivered rest of one column's scan."""
+    """The not yet delivered rest of one column's scan: from row `_at` of the first array held."""
 
     def __init__(self, arrays: Iterator[pa.Array]) -> None:
         self._arrays = arrays
         self._held: deque[pa.Array] = deque()
+        self._at = 0
+        self._must_be_whole = False
 
     def ahead(self) -> int:
         """Return how many of the next rows lie in one array."""
         self._hold(1)
-        return len(self._held[0])
+        return len(self._held[0]) - self._at
 
     def fitting(self, rows: int) -> int:
         """Return how many of the next `rows` rows, which the scan must still hold, one array holds.
@@ -69,20 +71,22 @@ class Recutter:
         """
         self._hold(rows)
         taken = size = 0
-        if len(self._held[0]) >= rows:
+        if len(self._held[0]) - self._at >= rows:
             return rows
+        start = self._at
         for part in self._held:
-            size += part.slice(0, rows - taken).nbytes
+            size += part.slice(start, rows - taken).nbytes
             if size > MOST_BYTES and taken:
                 return taken
-            taken += len(part)
+            taken += len(part) - start
+            start = 0
         return rows
 
     def _hold(self, rows: int) -> None:
         """Read arrays until `rows` rows are there."""
-        if self._held and len(self._held[0]) >= rows:
+        if self._held and len(self._held[0]) - self._at >= rows:
             return
-        known = sum(map(len, self._held))
+        known = sum(map(len, self._held)) - self._at
         while known < rows:
             array = next(self._arrays)
             known += len(array)
@@ -92,18 +96,28 @@ class Recutter:
     def next(self, rows: int) -> pa.Array:
         """Return the next `rows` rows, which the scan must still hold."""
         self._hold(rows)
-        parts, missing = [], rows
+        first = self._cut(rows)
+        if len(first) == rows:
+            return whole(first) if self._must_be_whole else first
+        parts, missing = [first], rows - len(first)
         while missing:
-            array = self._held.popleft()
-            parts.append(array.slice(0, missing))
-            if missing < len(array):
-                self._held.appendleft(array.slice(missing))
+            parts.append(self._cut(missing))
             missing -= len(parts[-1])
-        if len(parts) == 1:
-            return whole(parts[0])
         try:
             return pa.concat_arrays(parts)
         except pa.ArrowInvalid as error:
             raise LimitExceeded(
                 "L.page.limits.row", Place("batch", 0), found=str(error), wanted="smaller batches"
             ) from error
+
+    def _cut(self, rows: int) -> pa.Array:
+        """Return the next rows of one array, `rows` at most."""
+        first, at = self._held[0], self._at
+        part = first.slice(at, rows)
+        if at == 0:
+            self._must_be_whole = nests_fixed_size_lists(first.type)
+        self._at += len(part)
+        if self._at == len(first):
+            self._held.popleft()
+            self._at = 0
+        return part

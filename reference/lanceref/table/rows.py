@@ -24,7 +24,7 @@ from lanceref.file.batches import Recutter
 from lanceref.file.schema import Field
 from lanceref.file.versions import V0_1, V2_1
 from lanceref.pages.required import check_required
-from lanceref.slices import whole
+from lanceref.slices import nests_fixed_size_lists, whole
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.deletions import deletion_path, read_deletions
@@ -134,16 +134,24 @@ class FragmentRows:
         batch_size: int,
         start: int,
         end: int,
+        *,
+        uncut: bool = False,
     ) -> Iterator[tuple[int, list[pa.Array]]]:
         """Yield the live rows at positions start..end: number of rows, fields, system columns.
 
-        `batch_size` at a time, fewer where these have more bytes than an array can hold.
+        `batch_size` at a time, fewer where these have more bytes than an array can hold. `uncut` as
+        many whole batches as each column has in one array, where slices of it are good to use.
         """
         recutters = [Recutter(self._live(field, start, end)) for field in fields]
+        uncut &= not any(nests_fixed_size_lists(field.arrow.type) for field in fields)
         first = start
         while first < end:
             rows = min(batch_size, end - first)
-            rows = min((recutter.fitting(rows) for recutter in recutters), default=rows)
+            ahead = min((recutter.ahead() for recutter in recutters), default=0) if uncut else 0
+            if ahead > rows:
+                rows = min(ahead // batch_size * batch_size, end - first)
+            else:
+                rows = min((recutter.fitting(rows) for recutter in recutters), default=rows)
             arrays = [recutter.next(rows) for recutter in recutters]
             if system:
                 offsets = self.offsets(np.arange(first, first + rows))

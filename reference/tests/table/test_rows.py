@@ -32,9 +32,9 @@ def _rows(root, deleted, stable=False, **more) -> FragmentRows:
     return FragmentRows(manifest.fragments[0], bases, Context("m"), stable)
 
 
-def _scan(rows: FragmentRows, size: int, start: int, end: int, system=("_rowaddr",)):
+def _scan(rows: FragmentRows, size: int, start: int, end: int, system=("_rowaddr",), **how):
     fields = parse(minimal()).schema.fields
-    return list(rows.scan(fields, system, size, start, end))
+    return list(rows.scan(fields, system, size, start, end, **how))
 
 
 @given(st.sets(st.integers(0, 9), max_size=10), st.integers(1, 11), st.integers(0, 10), st.data())
@@ -53,6 +53,10 @@ def test_any_slice_of_the_live_rows(tmp_path_factory, deleted, size, start, data
     assert all(size == count for count, _ in batches[:-1])
     taken = rows.take(np.arange(start, end), (), ("_rowaddr",))
     assert wanted == taken[0].to_pylist()
+    uncut = _scan(rows, size, start, end, uncut=True)
+    assert wanted == [value for _, arrays in uncut for value in arrays[1].to_pylist()]
+    assert all(count % size == 0 for count, _ in uncut[:-1])
+    assert len(uncut) <= len(batches)
 
 
 def test_system_columns_without_stable_ids(tmp_path):
