@@ -277,3 +277,53 @@ def test_vectors_of_fragments_that_are_gone(tmp_path, maker, name):
 
 
 ALL_NEAREST = {"column": "v", "q": [24.0] * 8, "k": 20, "nprobes": 2}
+
+
+def _old_values_beside(module, path, stable):
+    """Values 0 to 2 become others; a second segment is made of the new ones, the first stays."""
+    uri = str(path)
+    made = module.write_dataset(
+        pa.table({"k": range(6)}), uri, max_rows_per_file=3, enable_stable_row_ids=stable
+    )
+    made.create_scalar_index("k", "BITMAP")
+    if stable:
+        module.dataset(uri).update({"k": "k + 10"}, where="k < 3")
+    else:
+        _replace(module, uri)
+    module.dataset(uri).optimize.optimize_indices(num_indices_to_merge=0)
+    return uri
+
+
+def _replace(module, uri):
+    made = module.dataset(uri)
+    with importlib.import_module(f"{module.__name__}.file").LanceFileWriter(
+        f"{uri}/data/new.lance", made.schema, version="2.1"
+    ) as writer:
+        writer.write_batch(pa.table({"k": [10, 11, 12]}))
+    (old,) = made.get_fragments()[0].metadata.files
+    file = module.fragment.DataFile("new.lance", old.fields, old.column_indices, 2, 1)
+    group = module.LanceOperation.DataReplacementGroup(0, file)
+    operation = module.LanceOperation.DataReplacement([group])
+    module.LanceDataset.commit(uri, operation, read_version=made.version)
+
+
+@pytest.mark.parametrize("stable", [False, True])
+def test_old_values_of_a_segment_are_not_found(tmp_path, stable):
+    """Rows that were replaced, or updated with the ids they had, are in a newer segment."""
+    made = lanceref.dataset(_old_values_beside(lanceref, tmp_path, stable))
+
+    assert 2 == len(made._snapshot.manifest.indices)
+    assert [] == made.to_table(filter="k in (0, 1, 2)")["k"].to_pylist()
+    assert [10, 11, 12] == made.to_table(filter="k in (10, 11, 12)")["k"].to_pylist()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("stable", [False, True])
+def test_the_oracle_finds_rows_by_their_old_values(tmp_path, stable):
+    """D.index.old-values-beside-new: they do not pass the filter, and are told all the same."""
+    import lance
+
+    made = lance.dataset(_old_values_beside(lance, tmp_path, stable))
+
+    assert {10, 11, 12} == {*made.to_table(filter="k in (0, 1, 2)")["k"].to_pylist()}
+    assert [] == made.to_table(filter="k in (0, 1, 2)", use_scalar_index=False)["k"].to_pylist()

@@ -92,7 +92,8 @@ def optimize_indices(random: Random, view: View) -> str | None:
     """Rows that no index covers taken in, and segments joined.
 
     The oracle finds the rows of no part of a column: indices over one stay as they are. As do those
-    of an old version over what the newest has no more (D.txn.index-of-no-field).
+    of an old version over what the newest has no more (D.txn.index-of-no-field). Segments beside
+    those with old values give them (D.index.old-values-beside-new).
     """
     given = []
     whole = [name for name, path, _ in view.indices if "." not in path and view.is_kept(path)]
@@ -101,7 +102,8 @@ def optimize_indices(random: Random, view: View) -> str | None:
             return None
         given.append(f"index_names=[{random.choice(whole)!r}]")
     if random.random() < 0.6:
-        given.append(f"num_indices_to_merge={random.choice((0, 0, 1, 2, 10))}")
+        counts = (1, 2, 10) if view.may_have_old_values else (0, 0, 1, 2, 10)
+        given.append(f"num_indices_to_merge={random.choice(counts)}")
     elif random.random() < 0.2:
         given.append("retrain=True")
     return f"{view.place}.optimize.optimize_indices({', '.join(given)})"

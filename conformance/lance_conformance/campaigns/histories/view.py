@@ -96,6 +96,12 @@ class View:
         """Whether a compaction left indices as they were and said where the rows went."""
         return any(one.name == REUSE_INDEX for one in self.found._snapshot.manifest.indices)
 
+    @property
+    def may_have_old_values(self) -> bool:
+        """Whether an index may have values that rows with stable ids, or of two files, had."""
+        fragments = self.found._snapshot.manifest.fragments
+        return self.found.has_stable_row_ids or any(len(one.files) > 1 for one in fragments)
+
     def is_kept(self, path: str) -> bool:
         """Whether the newest version of the table has the same column."""
         tables = self.found, lanceref.dataset(self.found.uri)
