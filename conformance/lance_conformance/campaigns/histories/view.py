@@ -108,6 +108,11 @@ class View:
         own, newest = (one.lance_schema.field(path) for one in tables)
         return own is not None and newest is not None and own.id() == newest.id()
 
+    def is_in_place(self, name: str) -> bool:
+        """Whether a column stands at the same place in the newest version of the table."""
+        newest = lanceref.dataset(self.found.uri).schema
+        return bool(self.schema.get_field_index(name) == newest.get_field_index(name))
+
     def leads_early_file(self, number: int, name: str) -> bool:
         """Whether a 0.1 file of a fragment begins with that column, and others follow."""
         (top,) = (one for one in self.found._snapshot.manifest.schema.fields if one.name == name)
