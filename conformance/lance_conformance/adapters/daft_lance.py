@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from lance_conformance.adapters.refusing import refusals, refuse
 from lance_conformance.adapters.scanned import Scan, claims, operations
-from lance_conformance.adapters.skeleton import Adapter, serve
+from lance_conformance.adapters.skeleton import Adapter, Message, NotClaimed, serve
+from lance_conformance.adapters.writing import read_table
 
 TYPES_IT_LACKS = [
     "decimal256", "date64", "time32-s", "time32-ms", "dictionary",
@@ -36,6 +37,32 @@ def scan(asked: Scan) -> pa.Table:
     return frame.to_arrow()
 
 
+def write(request: Message) -> Message:
+    """Write rows; options go to Lance as they are."""
+    frame = _DAFT.from_arrow(read_table(request["input"]))
+    options = dict(request.get("options", {}))
+    if "version" in request:
+        options["data_storage_version"] = request["version"]
+    _READER.write_lance(frame, request["uri"], mode=request["mode"], **options)
+    return {}
+
+
+def mutate(request: Message) -> Message:
+    """Add columns, compact, make an index."""
+    uri, args = request["uri"], request.get("args", {})
+    match request["verb"]:
+        case "add_columns":
+            _READER.merge_columns(uri, transform=args["expressions"])
+        case "compact":
+            _READER.compact_files(uri, compaction_options=args)
+        case "create_index":
+            named = {"column": args["column"], "index_type": args["type"], "name": args.get("name")}
+            _READER.create_scalar_index(uri, **named)
+        case verb:
+            raise NotClaimed(verb)
+    return {}
+
+
 def _refused() -> tuple[type[BaseException], ...]:
     return (_DAFT.exceptions.DaftCoreException, *refusals())
 
@@ -48,8 +75,18 @@ def main() -> None:
         "language": "python, rust",
         "homepage": "https://pypi.org/project/daft-lance/",
     }
-    served = claims(implementation, {"features": ["blob"], "types": TYPES_IT_LACKS})
-    serve(Adapter(served, operations(scan), _refused, refuse))
+    versions = ["2.0", "2.1", "2.2", "2.3"]
+    modes = ["create", "append", "overwrite"]
+    served = claims(
+        implementation,
+        {"features": ["blob"], "types": TYPES_IT_LACKS},
+        **{
+            "write.dataset": {"versions": versions, "modes": modes},
+            "mutate": {"verbs": ["add_columns", "compact", "create_index"]},
+        },
+    )
+    answered = {**operations(scan), "write.dataset": write, "mutate": mutate}
+    serve(Adapter(served, answered, _refused, refuse))
 
 
 if __name__ == "__main__":

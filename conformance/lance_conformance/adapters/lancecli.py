@@ -16,8 +16,9 @@ from typing import Any
 import pyarrow as pa
 
 from lance_conformance.adapters.refusing import refusals, refuse
-from lance_conformance.adapters.scanned import Scan, claims, operations
-from lance_conformance.adapters.skeleton import Adapter, Message, NotClaimed, serve
+from lance_conformance.adapters.scanned import Scan, claims, operations, scan_of
+from lance_conformance.adapters.searching import TYPES
+from lance_conformance.adapters.skeleton import Adapter, Message, NotClaimed, serve, write_table
 
 _APP: Any = import_module("lancecli.cli").app
 
@@ -51,28 +52,58 @@ def call(*words: str) -> str:
     return out.getvalue()
 
 
-def _schema(uri: str) -> pa.Schema:
-    lines = call("schema", uri).splitlines()
-    told = [line.partition(": ") for line in lines if line]
-    lacking = next((kind for _, _, kind in told if kind not in PRINTED), None)
+def _schema(uri: str, columns: list[str] | None, at: list[str]) -> pa.Schema:
+    """Return the schema of what is asked for. Raises NotClaimed for a type that JSON has not."""
+    lines = call("schema", *at, uri).splitlines()
+    told = {name: kind for name, _, kind in (line.partition(": ") for line in lines if line)}
+    wanted = {name: told.get(name, "no such column") for name in columns or told}
+    lacking = next((kind for kind in wanted.values() if kind not in PRINTED), None)
     if lacking is not None:
         raise NotClaimed(f"printing {lacking}")
-    return pa.schema([(name, PRINTED[kind]) for name, _, kind in told])
+    return pa.schema([(name, PRINTED[kind]) for name, kind in wanted.items()])
 
 
 def scan(asked: Scan) -> pa.Table:
-    """Read the latest version."""
-    if asked.version is not None or asked.offset:
-        raise NotClaimed("versions and offsets")
-    schema = _schema(asked.uri)
-    words = ["jsonl", "--full", asked.uri]
+    """Read one version."""
+    if asked.offset:
+        raise NotClaimed("offsets")
+    at = _at(asked.version)
+    schema = _schema(asked.uri, asked.columns, at)
+    words = ["jsonl", "--full", *at, asked.uri]
     if asked.columns is not None:
         words += ["--columns", ",".join(asked.columns)]
-        schema = pa.schema([schema.field(name) for name in asked.columns])
     if asked.filter is not None:
         words += ["--filter", asked.filter]
-    rows = [json.loads(line) for line in call(*words).splitlines()]
-    return pa.Table.from_pylist(rows, schema)
+    return _rows(call(*words), schema)
+
+
+def _at(version: int | str | None) -> list[str]:
+    if version is None:
+        return []
+    return ["--version" if isinstance(version, int) else "--tag", str(version)]
+
+
+def _rows(printed: str, schema: pa.Schema) -> pa.Table:
+    return pa.Table.from_pylist([json.loads(line) for line in printed.splitlines()], schema)
+
+
+def take(request: Message) -> Message:
+    """Take rows by their offsets."""
+    if "offsets" not in request:
+        raise NotClaimed("rows by their ids")
+    at = _at(int(request["version"]) if "version" in request else None)
+    schema = _schema(request["uri"], request.get("columns"), at)
+    words = ["take", "--full", "--format", "jsonl", "--indices", ",".join(request["offsets"]), *at]
+    if "columns" in request:
+        words += ["--columns", ",".join(request["columns"])]
+    return write_table(request["out"], _rows(call(*words, request["uri"]), schema))
+
+
+def search(request: Message) -> Message:
+    """Read with a filter, which the command gives to Lance's own scan."""
+    if not request.get("use_index", True):
+        raise NotClaimed("a scan past the index")
+    return write_table(request["out"], scan(scan_of(request)))
 
 
 def versions(request: Message) -> Message:
@@ -92,9 +123,22 @@ def main() -> None:
         "language": "python",
         "homepage": "https://pypi.org/project/lancecli/",
     }
-    served = claims(implementation, {"features": ["blob"]}, **{"dataset.versions": {}})
+    served = claims(
+        implementation,
+        {"features": ["blob"]},
+        **{
+            "dataset.take": {},
+            "dataset.versions": {},
+            "index.search": {"types": TYPES, "filter": True, "scan": False},
+        },
+    )
     del served["capabilities"]["dataset.read"]["limit"]
-    offered = {**operations(scan), "dataset.versions": versions}
+    offered = {
+        **operations(scan),
+        "dataset.take": take,
+        "dataset.versions": versions,
+        "index.search": search,
+    }
     serve(Adapter(served, offered, refusals, refuse))
 
 

@@ -1,7 +1,8 @@
 """Adapter of LanceDB for Python: `python -m lance_conformance.adapters.lancedb`.
 
-A table is opened by its name in the folder that holds it. Data files cannot be asked for, and an
-index is used or not as the library sees fit.
+A table is opened by its name in the folder that holds it. Data files cannot be asked for. An index
+over values is used as the library sees fit, which the plan of the query tells; one over vectors can
+be passed by.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lance_conformance.adapters.refusing import refusals, refuse
-from lance_conformance.adapters.searching import text_query
+from lance_conformance.adapters.searching import ASKED, VECTOR_TYPES, text_query
 from lance_conformance.adapters.skeleton import Adapter, Message, NotClaimed, serve, write_table
 from lance_conformance.adapters.writing import read_table
 
 VERSIONS = ["2.0", "2.1", "2.2", "2.3"]
+
+_SCALARS = ("BTREE", "BITMAP", "LABEL_LIST")
+"""Types of indices that are made by one call; a full-text index is made by another."""
 
 _WITH = {"_rowid": "with_row_id", "_rowaddr": "with_row_address"}
 _LANCEDB: Any = import_module("lancedb")
@@ -27,6 +33,7 @@ def hello() -> Message:
     """Return what LanceDB claims."""
     versions = ["0.1", *VERSIONS]
     types = ["BTREE", "BITMAP", "LABEL_LIST", "INVERTED", "NGRAM", "ZONEMAP", "BLOOMFILTER", "FM"]
+    verbs = ["delete", "update", "merge_insert", "add_columns", "drop_columns", "compact"]
     return {
         "protocol": 1,
         "implementation": {
@@ -45,9 +52,15 @@ def hello() -> Message:
             },
             "dataset.take": {"versions": versions},
             "dataset.versions": {},
-            "index.search": {"types": types, "filter": True, "text": True, "scan": False},
+            "index.search": {
+                "types": [*types, *VECTOR_TYPES],
+                "filter": True,
+                "text": True,
+                "nearest": True,
+                "scan": False,
+            },
             "write.dataset": {"versions": VERSIONS, "modes": ["create", "append", "overwrite"]},
-            "mutate": {"verbs": ["delete", "update", "add_columns", "drop_columns"]},
+            "mutate": {"verbs": [*verbs, "create_index"]},
         },
         "features": {"exclude": ["blob"]},
         "profiles": ["format", "unstable"],
@@ -66,16 +79,22 @@ def _opened(request: Message) -> Any:
 
 def _scan(table: Any, builder: Any, request: Message) -> Message:
     """Collect a query, narrowed as the request asks."""
-    if "columns" in request:
-        builder = builder.select(request["columns"])
     if "filter" in request:
         builder = builder.where(request["filter"]["sql"])
-    for name in request.get("with", ()):
-        builder = getattr(builder, _WITH[name])(True)
-    builder = builder.limit(int(request.get("limit", max(1, table.count_rows()))))
+    if "nearest" not in request:
+        builder = builder.limit(int(request.get("limit", max(1, table.count_rows()))))
     if "offset" in request:
         builder = builder.offset(int(request["offset"]))
-    return write_table(request["out"], builder.to_arrow())
+    return write_table(request["out"], _chosen(builder, request).to_arrow())
+
+
+def _chosen(builder: Any, request: Message) -> Any:
+    """Return a query for the columns that are asked for."""
+    if "columns" in request:
+        builder = builder.select(request["columns"])
+    for name in request.get("with", ()):
+        builder = getattr(builder, _WITH[name])(True)
+    return builder
 
 
 def _read(request: Message) -> Message:
@@ -91,9 +110,7 @@ def _take(request: Message) -> Message:
         builder = table.take_offsets([int(row) for row in request["offsets"]])
     else:
         builder = table.take_row_ids([int(row) for row in request["rowids"]])
-    if "columns" in request:
-        builder = builder.select(request["columns"])
-    body = write_table(request["out"], builder.to_arrow())
+    body = write_table(request["out"], _chosen(builder, request).to_arrow())
     return {**body, "version": str(table.version)}
 
 
@@ -104,27 +121,64 @@ def _versions(request: Message) -> Message:
 
 
 def _search(request: Message) -> Message:
-    if not request.get("use_index", True):
+    use_index = request.get("use_index", True)
+    if not use_index and "nearest" not in request:
         raise NotClaimed("a scan past the index")
     table = _opened(request)
-    if "text" not in request:
-        return _scan(table, table.search(), request)
-    query = text_query(request["text"], _QUERIES)
-    return _scan(table, table.search(query, query_type="fts"), request)
+    if "text" in request:
+        query = text_query(request["text"], _QUERIES)
+        return _scan(table, table.search(query, query_type="fts"), request)
+    builder = table.search()
+    if "nearest" in request:
+        builder = _nearest(table, request["nearest"])
+        builder = builder if use_index else builder.bypass_vector_index()
+    body = _scan(table, builder, request)
+    plan = builder.explain_plan()
+    return {**body, "used": any(step in plan for step in ASKED)}
+
+
+def _nearest(table: Any, asked: Message) -> Any:
+    """Return a search for vectors.
+
+    Where no number of partitions is told, they are as few as hold k rows, which is not the default.
+    """
+    query = np.array(asked["q"], np.float64)
+    builder = table.search(query, vector_column_name=asked["column"], query_type="vector")
+    builder = builder.limit(asked["k"])
+    if "nprobes" in asked:
+        builder = builder.nprobes(asked["nprobes"])
+    else:
+        builder = builder.minimum_nprobes(1).maximum_nprobes(0)
+    if "metric" in asked:
+        builder = builder.distance_type(asked["metric"])
+    if "refine" in asked:
+        builder = builder.refine_factor(asked["refine"])
+    if "ef" in asked:
+        builder = builder.ef(asked["ef"])
+    if "range" in asked:
+        builder = builder.distance_range(*(float(end) for end in asked["range"]))
+    return builder
 
 
 def _write(request: Message) -> Message:
     uri, rows = Path(request["uri"]), read_table(request["input"])
     database, options = _LANCEDB.connect(uri.parent), dict(request.get("options", {}))
     if request["mode"] == "append":
+        if "version" in request:
+            raise NotClaimed("a file version of rows that are appended")
         table = database.open_table(uri.stem)
         table.add(rows)
         return {"version": str(table.version)}
+    stable = options.pop("enable_stable_row_ids", False)
     if options:
         raise NotClaimed(f"options {', '.join(sorted(options))}")
-    mode = request["mode"]
-    stored = request.get("version")
-    table = database.create_table(uri.stem, rows, mode=mode, data_storage_version=stored)
+    table = database.create_table(
+        uri.stem,
+        rows,
+        mode=request["mode"],
+        data_storage_version=request.get("version"),
+        storage_options={"new_table_enable_stable_row_ids": str(stable).lower()},
+    )
     return {"version": str(table.version)}
 
 
@@ -139,9 +193,38 @@ def _mutate(request: Message) -> Message:
             table.add_columns(args["expressions"])
         case "drop_columns":
             table.drop_columns(args["columns"])
+        case "merge_insert":
+            _merge_insert(table, args)
+        case "compact":
+            if args:
+                raise NotClaimed("options of compaction")
+            table.optimize()
+        case "create_index":
+            _create_index(table, args)
         case verb:
             raise NotClaimed(verb)
     return {"version": str(table.version)}
+
+
+def _merge_insert(table: Any, args: Message) -> None:
+    builder = table.merge_insert(args["on"])
+    if args.get("when_matched") == "update_all":
+        builder = builder.when_matched_update_all()
+    if args.get("when_not_matched") == "insert_all":
+        builder = builder.when_not_matched_insert_all()
+    if args.get("when_not_matched_by_source") == "delete":
+        builder = builder.when_not_matched_by_source_delete()
+    builder.execute(read_table(args["input"]))
+
+
+def _create_index(table: Any, args: Message) -> None:
+    column, kind, name = args["column"], args["type"], args.get("name")
+    if kind == "INVERTED":
+        table.create_fts_index(column, name=name)
+    elif kind in _SCALARS:
+        table.create_scalar_index(column, index_type=kind, name=name)
+    else:
+        raise NotClaimed(f"making {kind}")
 
 
 OPERATIONS = {

@@ -14,13 +14,17 @@ import pyarrow as pa
 
 from lance_conformance.adapters.refusing import refusals, refuse
 from lance_conformance.adapters.scanned import Scan, claims, operations
-from lance_conformance.adapters.skeleton import Adapter, NotClaimed, serve
+from lance_conformance.adapters.skeleton import Adapter, Message, NotClaimed, serve
+from lance_conformance.adapters.writing import read_table
 
 TYPES_IT_LACKS = [
     "decimal256", "date64", "fixed_size_binary", "fixed_size_list<item: fixed_size_binary[2]>[2]",
     "time32-s", "time32-ms", "time64-us", "timestamp-s", "json",
 ]  # fmt: skip
 """Types of Arrow that Polars turns into others, or has nothing for."""
+
+WRITTEN = "2.0"
+"""The file version of tables that it makes."""
 
 _POLARS: Any = import_module("polars")
 _PLUGIN: Any = import_module("polars_lance")
@@ -40,6 +44,20 @@ def scan(asked: Scan) -> pa.Table:
     return frame.collect().to_arrow(compat_level=_POLARS.CompatLevel.oldest())
 
 
+def write(request: Message) -> Message:
+    """Write rows; the plugin makes files of version 2.0, and appends to any table."""
+    if request.get("version", WRITTEN) != WRITTEN:
+        raise NotClaimed(f"a choice of file version {request['version']}")
+    options = dict(request.get("options", {}))
+    most = options.pop("max_rows_per_file", None)
+    if options:
+        raise NotClaimed(f"options {', '.join(sorted(options))}")
+    mode = {"create": "error"}.get(request["mode"], request["mode"])
+    rows = _POLARS.from_arrow(read_table(request["input"]))
+    _PLUGIN.write_lance(rows, request["uri"], mode=mode, max_rows_per_file=most)
+    return {}
+
+
 def _refused() -> tuple[type[BaseException], ...]:
     return (_POLARS.exceptions.PolarsError, *refusals())
 
@@ -52,8 +70,14 @@ def main() -> None:
         "language": "python, rust",
         "homepage": "https://pypi.org/project/polars-lance/",
     }
-    served = claims(implementation, {"features": ["blob"], "types": TYPES_IT_LACKS})
-    serve(Adapter(served, operations(scan), _refused, refuse))
+    writes = {"versions": [WRITTEN], "modes": ["create", "append", "overwrite"]}
+    served = claims(
+        implementation,
+        {"features": ["blob"], "types": TYPES_IT_LACKS},
+        **{"write.dataset": writes},
+    )
+    answered = {**operations(scan), "write.dataset": write}
+    serve(Adapter(served, answered, _refused, refuse))
 
 
 if __name__ == "__main__":

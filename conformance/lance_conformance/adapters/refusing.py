@@ -1,7 +1,8 @@
 """Refusals of Lance's own core, in whatever package it comes: exceptions, panics and their meaning.
 
 A panic of native code surfaces in two forms: as an exception class of its own, which comes into
-being with the first panic, and as an ordinary exception whose text mentions one.
+being with the first panic (one for calls, another where the call awaits), and as an ordinary
+exception whose text mentions one.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from lance_conformance.adapters.skeleton import Message, load_kinds
 ORDINARY = (OSError, ValueError, RuntimeError, LookupError, TypeError, pa.ArrowException)
 """Exceptions by which bindings for Python refuse."""
 
-_PANIC_CLASS = "PanicException"
+_PANICS = {"PanicException", "RustPanic"}
+"""Names of the classes of panics."""
+
 _PANIC_TEXT = re.compile(r"panicked|JoinError::Panic|\bpanic\b", re.IGNORECASE)
 _KINDS = load_kinds(Path(__file__).with_name("pylance.kinds.toml"))
 
 
 def refusals() -> tuple[type[BaseException], ...]:
     """Return the exceptions that are refusals, the panic class among them once it exists."""
-    panics = [c for c in BaseException.__subclasses__() if c.__name__ == _PANIC_CLASS]
-    return (*ORDINARY, *panics)
+    classes = (*BaseException.__subclasses__(), *Exception.__subclasses__())
+    return (*ORDINARY, *(one for one in classes if one.__name__ in _PANICS))
 
 
 def refuse(error: BaseException) -> Message:
@@ -32,6 +35,6 @@ def refuse(error: BaseException) -> Message:
     message = str(error)
     known = next((meaning for pattern, meaning in _KINDS if pattern.search(message)), {})
     response: Message = {"reject": {"stage": "unknown", **known, "message": message}}
-    if type(error).__name__ == _PANIC_CLASS or _PANIC_TEXT.search(message):
+    if type(error).__name__ in _PANICS or _PANIC_TEXT.search(message):
         response["panicked"] = True
     return response
