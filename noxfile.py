@@ -48,14 +48,19 @@ def conformance(session: nox.Session) -> None:
     _run_all(session, *([*run, "--out", f"report/{name}", *end] for name, end in JUDGED.items()))
 
 
+ADAPTERS = Path("conformance/lance_conformance/adapters").absolute()
+"""Where the adapters are."""
+
 PARTIES = {
     "duckdb": ("duckdb-lance-1.5.5", ["duckdb==1.5.5", "duckdb-extension-lance==1.5.5"]),
     "polars_lance": ("polars-lance-0.5.0", ["polars<2", "polars-lance==0.5.0"]),
-    "lancedb": ("", ["lancedb==0.40.0"]),
+    "lancedb": ("lancedb-0.40.0", ["lancedb==0.40.0"]),
     "daft_lance": ("daft-lance-0.6.0", ["daft==0.7.26", "daft-lance==0.6.0"]),
+    "lancecli": ("lancecli-0.1.2", ["lancecli==0.1.2"]),
+    "lancedb.mjs": ("lancedb-node-0.39.0", ["@lancedb/lancedb@0.39.0", "apache-arrow@18"]),
 }
-"""Other implementations by the name of their adapter: the list of their known failures, empty while
-there is none, and what they need."""
+"""Other implementations by the name of their adapter: the list of their known failures, and what
+they need, of npm for an adapter in JavaScript."""
 
 
 @nox.session
@@ -63,12 +68,17 @@ there is none, and what they need."""
 def parties(session: nox.Session, party: str) -> None:
     """Judge another implementation, beside a list of what it is known to get wrong."""
     listed, needed = PARTIES[party]
-    session.install(".", *needed)
-    run = ["lance-conformance", "run", "--profile", "all"]
-    if listed:
-        run += ["--known", str(Path(KNOWN).with_name(f"{listed}.toml"))]
     adapter = ["python", "-m", f"lance_conformance.adapters.{party}"]
-    session.run(*run, "--out", f"report/{party}", *session.posargs, "--", *adapter)
+    if party.endswith(".mjs"):
+        session.install(".")
+        home = session.create_tmp()
+        session.run("npm", "install", "--prefix", home, *needed, external=True)
+        adapter = ["env", f"NODE_HOME={home}", "node", str(ADAPTERS / party)]
+    else:
+        session.install(".", *needed)
+    known = ADAPTERS / "known" / f"{listed}.toml"
+    run = ["lance-conformance", "run", "--profile", "all", "--known", str(known)]
+    session.run(*run, "--out", f"report/{listed}", *session.posargs, "--", *adapter)
 
 
 @nox.session

@@ -89,8 +89,8 @@ def _rows(printed: str, schema: pa.Schema) -> pa.Table:
 
 def take(request: Message) -> Message:
     """Take rows by their offsets."""
-    if "offsets" not in request:
-        raise NotClaimed("rows by their ids")
+    if "offsets" not in request or "branch" in request:
+        raise NotClaimed("rows by their ids, and of branches")
     at = _at(int(request["version"]) if "version" in request else None)
     schema = _schema(request["uri"], request.get("columns"), at)
     words = ["take", "--full", "--format", "jsonl", "--indices", ",".join(request["offsets"]), *at]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from lance_conformance.adapters.refusing import refusals, refuse
+from lance_conformance.adapters.releases import as_offered
 from lance_conformance.adapters.searching import ASKED, VECTOR_TYPES, text_query
 from lance_conformance.adapters.skeleton import Adapter, Message, NotClaimed, serve, write_table
 from lance_conformance.adapters.writing import read_table
@@ -77,12 +78,12 @@ def _opened(request: Message) -> Any:
     return table
 
 
-def _scan(table: Any, builder: Any, request: Message) -> Message:
+def _scan(builder: Any, request: Message) -> Message:
     """Collect a query, narrowed as the request asks."""
     if "filter" in request:
         builder = builder.where(request["filter"]["sql"])
-    if "nearest" not in request:
-        builder = builder.limit(int(request.get("limit", max(1, table.count_rows()))))
+    if "limit" in request:
+        builder = builder.limit(int(request["limit"]))
     if "offset" in request:
         builder = builder.offset(int(request["offset"]))
     return write_table(request["out"], _chosen(builder, request).to_arrow())
@@ -99,7 +100,7 @@ def _chosen(builder: Any, request: Message) -> Any:
 
 def _read(request: Message) -> Message:
     table = _opened(request)
-    return {**_scan(table, table.search(), request), "version": str(table.version)}
+    return {**_scan(table.search(), request), "version": str(table.version)}
 
 
 def _take(request: Message) -> Message:
@@ -126,13 +127,13 @@ def _search(request: Message) -> Message:
         raise NotClaimed("a scan past the index")
     table = _opened(request)
     if "text" in request:
-        query = text_query(request["text"], _QUERIES)
-        return _scan(table, table.search(query, query_type="fts"), request)
+        query = table.search(text_query(request["text"], _QUERIES), query_type="fts")
+        return _scan(query.limit(max(1, table.count_rows())), request)
     builder = table.search()
     if "nearest" in request:
         builder = _nearest(table, request["nearest"])
         builder = builder if use_index else builder.bypass_vector_index()
-    body = _scan(table, builder, request)
+    body = _scan(builder, request)
     plan = builder.explain_plan()
     return {**body, "used": any(step in plan for step in ASKED)}
 
@@ -231,7 +232,7 @@ OPERATIONS = {
     "dataset.read": _read,
     "dataset.take": _take,
     "dataset.versions": _versions,
-    "index.search": _search,
+    "index.search": as_offered(_search),
     "write.dataset": _write,
     "mutate": _mutate,
 }

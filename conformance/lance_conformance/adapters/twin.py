@@ -1,7 +1,7 @@
 """Twins: an operation of the reference as the same operation of pylance.
 
 The two have classes of the same names and fields; only a fragment and a schema are carried over in
-the forms both can read: JSON and field messages.
+the forms both can read: JSON and field messages. A bitmap becomes a set.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from lanceref.bitmap import Bitmap
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import field_message
 from lanceref.metadata import FragmentMetadata
@@ -35,6 +36,8 @@ def twin(places: Sequence[Any], value: object) -> Any:
         }
         made = _class(places, type(value).__qualname__)
         return made(**_offered(made, given))
+    if isinstance(value, Bitmap):
+        return set(value)  # older releases take no other kind
     if isinstance(value, list | set):
         return type(value)(twin(places, one) for one in value)
     if isinstance(value, dict):

@@ -9,6 +9,7 @@ import lanceref
 import pyarrow as pa
 import pytest
 from lance_conformance.adapters.twin import twin
+from lanceref.bitmap import Bitmap
 from lanceref.operation import LanceOperation as Op
 
 pytestmark = pytest.mark.oracle
@@ -30,6 +31,14 @@ def test_a_twin_says_the_same(tmp_path: Path) -> None:
     assert merged.to_json() == made.fragments[0].to_json()
     assert schema.to_pyarrow() == made.schema.to_pyarrow()
     assert ({"k": None}, True) == (edit.config_updates.updates, edit.config_updates.replace)
+
+
+def test_a_bitmap_is_a_set() -> None:
+    """Releases before 14.0.2 take the fragments of an index as a set, and as nothing else."""
+    made = twin([], Bitmap([0, 3]))
+
+    assert set is type(made)
+    assert {0, 3} == made
 
 
 def test_a_class_that_is_nowhere() -> None:
