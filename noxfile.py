@@ -71,7 +71,7 @@ def parties(session: nox.Session, party: str) -> None:
     adapter = ["python", "-m", f"lance_conformance.adapters.{party}"]
     if party.endswith(".mjs"):
         session.install(".")
-        home = session.create_tmp()
+        home = str(Path(session.create_tmp()).absolute())
         session.run("npm", "install", "--prefix", home, *needed, external=True)
         adapter = ["env", f"NODE_HOME={home}", "node", str(ADAPTERS / party)]
     else:
