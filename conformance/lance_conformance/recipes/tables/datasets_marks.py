@@ -89,6 +89,15 @@ def _referred(uri: str) -> pa.Table:
     return rows(0, 3)
 
 
+def _old_branch(uri: str) -> pa.Table:
+    """Leave version 1 by a branch of which hardly anything is said."""
+    write(rows(0, 3), uri, data_storage_version="2.1")
+    folder = Path(uri, "_refs", "branches")
+    folder.mkdir(parents=True)
+    (folder / "old.json").write_text(json.dumps({"parentVersion": 1}), encoding="utf-8")
+    return rows(0, 3)
+
+
 def _deleted(uri: str) -> pa.Table:
     write(rows(0, 10), uri, data_storage_version="2.1").delete("a in (2, 5, 8)")
     return pa.table({"a": pa.array([0, 1, 3, 4, 6, 7, 9], pa.int64())})
@@ -140,6 +149,8 @@ POSITIVES: tuple[Positive, ...] = (
     _case("manifest/refs", "a tag and a branch of version 1",
           ("L.table.refs.tag", "L.table.refs.branch", "L.table.refs.exists"),
           dataset(_referred), "refs"),
+    _case("manifest/old-branch", "a branch of which only the version is told that it left",
+          ("L.table.refs.branch",), dataset(_old_branch), "old-branch"),
     _case("manifest/one-commit", "one commit: a manifest, its transaction twice",
           ("L.txn.file.message", "L.txn.file.name", "L.txn.inline.same",
            "L.table.manifest.timestamp", "L.table.datafile.no-field"), dataset(_one), "one-commit"),

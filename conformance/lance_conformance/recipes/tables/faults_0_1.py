@@ -126,6 +126,8 @@ _CONTAINER = (
           _byte("metadata section", "batch_offsets", at=3, new=6)),
     _case(UNSIZED, "manifest-position", "a manifest behind the file", "manifest.position",
           _metadata(setting(manifest_position=2**40))),
+    _case(WORKED, "manifest-late", "a manifest of which two bytes lie before the metadata",
+          "manifest.position", _metadata(setting(manifest_position=170))),
     _case(WORKED, "manifest-length", "a manifest that reaches into the metadata",
           "manifest.section", _span("manifest section", "length", new=61)),
     _case(WORKED, "manifest-bytes", "a manifest that does not parse", "manifest.message",

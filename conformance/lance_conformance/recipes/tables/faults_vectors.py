@@ -204,6 +204,8 @@ _GRAPHS = (
           levels(lambda old: [*old[:2], old[1] - 1, *old[3:]])),
     fault(GRAPH, "levels-past", "levels that end behind the graph", "L.index.vector.graph.levels",
           levels(lambda old: [*old[:-1], old[-1] + 1])),
+    fault(GRAPH, "levels-one", "one number, and no level", "L.index.vector.graph.levels",
+          levels(lambda old: old[:1])),
     fault(GRAPH, "levels-lost", "rows of the graph on no level", "L.index.vector.graph.levels",
           levels(lambda old: [min(one, old[-1] - 1) for one in old])),
     fault(GRAPH, "entry", "searches begin at no node", "L.index.vector.graph.entry",

@@ -81,6 +81,7 @@ INTEGERS = {
 BELOW_NULLS = pa.Array.from_buffers(
     pa.int16(), 3, [pa.py_buffer(b"\x05"), pa.array([1, 77, 3], pa.int16()).buffers()[1]]
 )
+_THIRDS = pa.array([number % 3 == 1 for number in range(27)])
 VECTORS = pa.array([[1.5, 2.5], [0.0, -1.0]], pa.list_(pa.float32(), 2))
 BITS = pa.array([[True, False, True], [False, True, True], [True] * 3], pa.list_(pa.bool_(), 3))
 ITEMS_BELOW_NULL = pa.Array.from_buffers(
@@ -175,6 +176,10 @@ _PLAIN = (
     _case("plain/booleans", "a bit each, null is false", ("plain.bool",),
           _table({"b": columns.BOOLEANS}, {"b": columns.BOOLEANS.fill_null(False).to_pylist()}),
           ("bool",)),
+    _case("plain/booleans-more", "a bit each, of more rows than bytes have bits", ("plain.bool",),
+          _table({"b": _THIRDS}), ("bool",)),
+    _case("plain/booleans-batches", "a bit each, in batches that end inside of bytes",
+          ("plain.bool",), _table({"b": _THIRDS}, max_rows_per_group=9), ("bool",)),
     *(
         _case(f"plain/{name}", f"{array.type}, null is zero", ("plain.values",),
               _numbers({"t": array}), (name,))

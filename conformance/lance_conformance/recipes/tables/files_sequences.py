@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pyarrow as pa
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Constant
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, SparseValiditySet
 
 from lance_conformance.recipes import blocks
@@ -103,6 +104,8 @@ def _one(codec: str, title: str, made: Block) -> Positive:
     return replace(case, title=f"one null position, by {title}")
 
 
+_NOTHING: Block = CompressiveEncoding(constant=Constant()), b""
+
 _ANY_NULLS = {
     **{name: (made, _NULLS) for name, made in blocks.rising(_NULLS, 64).items()},
     "range": (blocks.steps(2, 3, 64), (2, 5, 8)),
@@ -135,6 +138,10 @@ POSITIVES: tuple[Positive, ...] = (
     _one("range", "a range that could not go on", blocks.steps(5, 2**64 - 1, 64)),
     _one("delta", "a delta without a difference",
          blocks.differences(5, blocks.constant(4, 64), 64)),
+    replace(
+        _one("delta", "a delta whose differences are a constant without a value",
+             blocks.differences(5, _NOTHING, 64)),
+        id="file/2.3/sequences/no-delta", encodings=("sparse", "sequences", "no-delta")),
     _case(
         "positions", "null positions",
         pa.array([value for _, nulls in _ANY_NULLS.values() for value in _nulls(*nulls)],

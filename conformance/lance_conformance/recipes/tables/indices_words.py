@@ -32,6 +32,18 @@ def _words(
     return text_case(slug, title, match(asked), found, table, (clause,))
 
 
+def _nearly() -> Positive:
+    """One word is the beginning of what is asked, another has a letter more before it."""
+    tokens = {0: ["qui"], 1: ["xquick"], **{row: ["dog"] for row in range(2, 12)}}
+    documents = {row: one for row, one in tokens.items() if row != DELETED}
+    found = scores({**tokens, **documents}, ["xquick"], [1], INDEXED)
+    texts = pa.array([one for (one,) in tokens.values()])
+    return text_case("nearly", "a word with one letter more at its beginning",
+                     match("quick", fuzziness=1), found,
+                     Indexed(texts, "INVERTED", {"stem": False}, "2.0"),
+                     ("L.index.fts.fuzzy",))  # fmt: skip
+
+
 _LIKE = Indexed(pa.array(_SHORT, pa.utf8()), "MINHASHLSH", {}, "2.0")
 
 _SIGNS = ("field _rabit_codes", "values")
@@ -55,6 +67,7 @@ POSITIVES: tuple[Positive, ...] = (
            [["a", "b"], ["b", "c"], ["c", "a", "b"], *[["d"]] * 9], "c",
            "L.index.fts.tokenizer.ngram", base_tokenizer="ngram", min_ngram_length=1,
            max_ngram_length=1),
+    _nearly(),
     Positive(
         id="index/any/minhash/short",
         title="texts of fewer words than are taken together",
