@@ -36,9 +36,8 @@ PAIR = np.complex128
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What `step` codes stand for, by their number: `words` (n,) padded behind, `sizes` uint8."""
+    """What codes stand for, by their number: `words` (n,) padded behind, `sizes` (n,) uint8."""
 
-    step: int
     words: NDArray[np.uint64 | np.complex128]
     sizes: NDArray[np.uint8]
 
@@ -108,14 +107,14 @@ def _texts(symbols: bytes, lengths: bytes, step: int, with_literals: bool) -> Te
     texts = np.append(np.frombuffer(symbols, np.uint64), np.arange(256, dtype=np.uint64))
     sizes = np.append(np.frombuffer(lengths, np.uint64), np.ones(256, np.uint64))
     if step == 1:
-        return Texts(1, texts, sizes.astype(np.uint8))
+        return Texts(texts, sizes.astype(np.uint8))
     second = np.repeat(np.arange(256)[:, None], 256, axis=1)
     after_literal = second if with_literals else second[:0]
     second = np.where(np.arange(256) == ESCAPE, 256 + second, second)
     parts = [(slice(256), second), (slice(256, 512), after_literal)]
     pairs = np.concatenate([_pairs(texts, sizes, *part) for part in parts])
     both = np.concatenate([sizes[first] + sizes[behind] for first, behind in parts])
-    return Texts(2, pairs.view(PAIR).ravel(), both.astype(np.uint8).ravel())
+    return Texts(pairs.view(PAIR).ravel(), both.astype(np.uint8).ravel())
 
 
 def _pairs(

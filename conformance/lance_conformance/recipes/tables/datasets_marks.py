@@ -10,10 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyroaring
 from lanceref.proto import rowids_pb2 as pb
-from lanceref.proto.table_pb2 import DeletionFile, Manifest
+from lanceref.proto.table_pb2 import DataFile, DeletionFile, Manifest
 
 from lance_conformance.recipes.hand import reworked, words
-from lance_conformance.recipes.messages import manifest
+from lance_conformance.recipes.messages import data_file, manifest
 from lance_conformance.recipes.model import Made, Positive
 from lance_conformance.recipes.oracle_made import dataset, write
 from lance_conformance.recipes.tables.datasets import table_case
@@ -112,6 +112,30 @@ def _as_bitmap(uri: str) -> pa.Table:
     return pa.table({"a": pa.array([0, 2, 4], pa.int64())})
 
 
+def _points(uri: str) -> pa.Table:
+    table = pa.table({"s": [{"x": 1}, {"x": 2}]})
+    write(table, uri, data_storage_version="2.1")
+    return table
+
+
+def _with_parents(entry: DataFile) -> None:
+    """Name the struct too, and a field that is gone, neither of which has a column."""
+    entry.fields[:] = [0, 7, 1]
+    entry.column_indices[:] = [-1, -1, 0]
+
+
+def _as_runs(uri: str) -> pa.Table:
+    """Delete two runs of rows, and put a bitmap of runs in place of the Arrow file."""
+    gone = [*range(2, 12), *range(15, 25)]
+    write(rows(0, 30), uri, data_storage_version="2.1").delete(f"a in {tuple(gone)}")
+    (path,) = Path(uri, "_deletions").iterdir()
+    path.unlink()
+    bitmap = pyroaring.BitMap(gone)
+    bitmap.run_optimize()
+    path.with_suffix(".bin").write_bytes(bitmap.serialize())
+    return pa.table({"a": pa.array([*range(2), *range(12, 15), *range(25, 30)], pa.int64())})
+
+
 def _bitmap_type(manifest: Manifest) -> None:
     manifest.fragments[0].deletion_file.file_type = DeletionFile.BITMAP
 
@@ -151,6 +175,9 @@ POSITIVES: tuple[Positive, ...] = (
           dataset(_referred), "refs"),
     _case("manifest/old-branch", "a branch of which only the version is told that it left",
           ("L.table.refs.branch",), dataset(_old_branch), "old-branch"),
+    _case("fragments/parents", "fields without a column: a struct, and one that is gone",
+          ("L.table.datafile.indices",), reworked(dataset(_points), data_file(_with_parents)),
+          "parents"),
     _case("manifest/one-commit", "one commit: a manifest, its transaction twice",
           ("L.txn.file.message", "L.txn.file.name", "L.txn.inline.same",
            "L.table.manifest.timestamp", "L.table.datafile.no-field"), dataset(_one), "one-commit"),
@@ -163,5 +190,9 @@ POSITIVES: tuple[Positive, ...] = (
           ("L.table.roaring.order",),
           reworked(dataset(_as_bitmap), manifest(_bitmap_type,
                    "_versions/18446744073709551613.manifest")), "bitmap-array"),
+    _case("deletions/bitmap-runs-two", "a bitmap with a container of two runs",
+          ("L.table.roaring.order", "L.table.roaring.containers"),
+          reworked(dataset(_as_runs), manifest(_bitmap_type,
+                   "_versions/18446744073709551613.manifest")), "bitmap-runs-two"),
 )  # fmt: skip
 """Every positive case of the marks of a table."""

@@ -152,6 +152,8 @@ _PAGE_TABLE = (
           _pages(0, length=4)),
     _case("list/lists", "offsets-short", "a page of lists with as many offsets as rows",
           "page-table.length", _pages(0, length=5)),
+    _case("list/lists", "offsets-late", "offsets that reach into the page table",
+          "page-table.range", _pages(0, position=30)),
     _case("list/of-lists", "no-end", "a page of inner lists without the offset that ends it",
           "page-table.length", _pages(1, length=0)),
     _case("list/lists", "items-negative", "a page of -1 items", "page-table.length",

@@ -140,6 +140,8 @@ _SPARSE = [
             ("L.page.sparse.meaning", "L.codec.constant.width"), "none"),
     _sparse("none-list", "lists of nulls", pa.array([[None, None], [], None], pa.list_(pa.int32())),
             _LISTS, "none"),
+    _sparse("none-many", "a list of 900 000 nulls that need no bytes",
+            pa.array([[None] * 900_000, None, [None]], pa.list_(pa.null())), _LISTS, "none"),
     _sparse("none-nullable", "nulls alone in a column that had none of its values",
             pa.array([None] * 3, pa.int16()), ("L.page.sparse.none",), "none", "planes"),
     _sparse("validity-wide", "null positions as differences of eight bytes",

@@ -34,13 +34,15 @@ def _taken(make: Callable[[], Made], rows: Sequence[int]) -> Callable[[], Made]:
     return only
 
 
-def _far(slug: str, title: str, array: pa.Array, rows: Sequence[int], clause: str) -> Positive:
+def _far(
+    slug: str, title: str, array: pa.Array, rows: Sequence[int], clause: str, version: str = "2.0"
+) -> Positive:
     return Positive(
-        id=f"file/2.0/{slug}",
+        id=f"file/{version}/{slug}",
         title=title,
         clauses=(clause,),
-        make=_taken(file(column(array), "2.0"), rows),
-        version="2.0",
+        make=_taken(file(column(array), version), rows),
+        version=version,
         types=(str(array.type),),
         encodings=(slug.partition("/")[0], "rows"),
         args={"rows": [str(row) for row in rows]},
@@ -55,6 +57,14 @@ POSITIVES = (
         _FLAGS,
         [9, 90, 95],
         "L.array.nullable.validity",
+    ),
+    _far(
+        "flat/far",
+        "flags or nulls far apart in a chunk",
+        _FLAGS,
+        [9, 50, 90, 95],
+        "L.codec.flat.size",
+        "2.1",
     ),
     _far("binary/far", "two texts far apart", _TEXTS, [2, 77], "L.array.ends.order"),
 )

@@ -155,7 +155,32 @@ def _same_pairs() -> Positive:
     )
 
 
+def _text_pairs() -> Positive:
+    structs = pa.array([{"s": "x" * at} for at in range(14)], pa.struct([("s", pa.string())]))
+    pairs = pa.FixedSizeListArray.from_arrays(structs, 2)
+    return Positive(
+        id="file/2.2/fullzip/pairs-strings",
+        title="zipped pairs of structs of strings",
+        clauses=("L.page.layout.scale",),
+        make=file(column(pairs, structural_encoding="fullzip"), "2.2"),
+        version="2.2",
+        types=(str(pairs.type),),
+        encodings=("fullzip", "variable", "pairs-strings"),
+    )
+
+
+def _one_packed() -> Positive:
+    indices = blocks.flat([0, 0, 0], 8)
+    page = chunked("2.1", indices[0], [Chunk(3, (indices[1],))],
+                   dictionary=(blocks.out_of_line([5], 64), 1))  # fmt: skip
+    return case("one-packed", "a dictionary of one item, in a whole block of packed ones", "2.1",
+                pa.array([5, 5, 5], pa.int64()), [page],
+                "L.codec.bitpack.out-of-line")  # fmt: skip
+
+
 POSITIVES: tuple[Positive, ...] = (
+    _text_pairs(),
+    _one_packed(),
     _null_pairs(),
     _bare_frame(),
     _large(),
@@ -192,6 +217,10 @@ NEGATIVES: tuple[Negative, ...] = (
     fault("file/2.1/arms/bare-frame", "far", "a frame of as many bytes that stands for 52 million",
           "L.codec.general.size",
           SpanPatch(("field c", "compressed"), lambda old: _far())),
+    replace(
+        fault("file/2.1/general/zstd", "size-none", "a frame that is to hold nothing",
+              "L.codec.general.size", SpanPatch(("field c", "uncompressed size"), bytes(8))),
+        encodings=("size-none",)),
     fault("file/2.1/fsst/urls", "escape-last", "a last value that ends behind an escape",
           "L.codec.fsst.escape", byte("field c", "bytes", at=-1, new=255, nth=5)),
 )  # fmt: skip

@@ -6,9 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
+from lanceref.proto.file_pb2 import FileDescriptor
 
+from lance_conformance.recipes.hand import reworked
 from lance_conformance.recipes.indexed import Indexed, create_index, made
+from lance_conformance.recipes.messages import descriptor
 from lance_conformance.recipes.model import Negative, Positive, SpanPatch
+from lance_conformance.recipes.tables import indices_plain
 from lance_conformance.recipes.tables.faults_indices import fault, lint, metadata, nulls, values
 from lance_conformance.recipes.tables.faults_vectors import GRAPH
 from lance_conformance.recipes.tables.indices import BITMAP, INTS, NGRAM, search
@@ -35,10 +39,22 @@ def _field() -> Positive:
     return replace(asked, make=made(_below, pa.table({"id": pa.array(rows, pa.int64())})))
 
 
+_MINUS = pa.array([-0.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5, -0.0, 6.0])
+
 _DOT = replace(TYPES["sq"], metric="dot", seed=4)
 
 
+(_PLAIN,) = (one for one in indices_plain.POSITIVES if one.id.endswith("inverted/plain"))
+
+
+def _may_be_null(message: FileDescriptor) -> None:
+    message.schema.fields[0].nullable = True
+
+
 POSITIVES: tuple[Positive, ...] = (
+    replace(_PLAIN, id="index/any/inverted/nullable", features=("inverted-nullable",),
+            title="fragments that are gone, which might be null by their field",
+            make=reworked(_PLAIN.make, descriptor(_may_be_null, "_indices/*/metadata.lance"))),
     search("row-ids-second", "stable row ids of a second fragment", "c = 1", [2, 9], _STABLE),
     _field(),
     search("least-pages", "pages of two boxes", "st_intersects(c, "
@@ -52,12 +68,17 @@ POSITIVES: tuple[Positive, ...] = (
            Indexed(EARLY.values, "INVERTED",
                    {"remove_stop_words": False, "max_token_length": None}, "2.0"),
            ("L.index.fts.words",), used=False),
+    search("minus-zero", "zero, of which a zone has the negative one alone", "c = 0", [0, 10],
+           Indexed(_MINUS, "BLOOMFILTER", {"number_of_items": 2, "probability": 0.01}),
+           ("L.index.bloom.data",)),
     case("dot-one", "the one row that is nearest by the dot product of bytes", _DOT, true=1,
          nprobes=2),
 )  # fmt: skip
 """Every positive case of what is asked."""
 
 NEGATIVES: tuple[Negative, ...] = (
+    fault("inverted/nullable", "deleted", "null in place of the fragments that are gone",
+          "L.index.fts.deleted-fragments", nulls("metadata.lance", 0)),
     lint("ivf-flat/plain", "values-last", "another vector of the last row of all",
          "L.index.vector.flat.values", values("auxiliary.idx", "flat", b"\0\0\0\0", 79 * 32)),
     lint("label-list/plain", "statistics", "another number of items",
