@@ -55,7 +55,7 @@ PARTIES = {
     "duckdb": ("duckdb-lance-1.5.5", ["duckdb==1.5.5", "duckdb-extension-lance==1.5.5"]),
     "polars_lance": ("polars-lance-0.5.0", ["polars<2", "polars-lance==0.5.0"]),
     "lancedb": ("lancedb-0.40.0", ["lancedb==0.40.0"]),
-    "daft_lance": ("daft-lance-0.6.0", ["daft==0.7.26", "daft-lance==0.6.0"]),
+    "daft_lance": ("daft-lance-0.6.0", ["daft==0.7.26", "daft-lance==0.6.0", "pandas"]),
     "lancecli": ("lancecli-0.1.2", ["lancecli==0.1.2"]),
     "lancedb.mjs": ("lancedb-node-0.39.0", ["@lancedb/lancedb@0.39.0", "apache-arrow@18"]),
 }
@@ -66,16 +66,17 @@ they need, of npm for an adapter in JavaScript."""
 @nox.session
 @nox.parametrize("party", list(PARTIES))
 def parties(session: nox.Session, party: str) -> None:
-    """Judge another implementation, beside a list of what it is known to get wrong."""
+    """Test the adapter of another implementation, and judge that beside its known failures."""
     listed, needed = PARTIES[party]
-    adapter = ["python", "-m", f"lance_conformance.adapters.{party}"]
+    adapter, tested, env = ["python", "-m", f"lance_conformance.adapters.{party}"], party, {}
+    session.install(".", "pytest", "hypothesis")
     if party.endswith(".mjs"):
-        session.install(".")
-        home = str(Path(session.create_tmp()).absolute())
-        session.run("npm", "install", "--prefix", home, *needed, external=True)
-        adapter = ["env", f"NODE_HOME={home}", "node", str(ADAPTERS / party)]
+        tested, env = "lancedb_node", {"NODE_HOME": str(Path(session.create_tmp()).absolute())}
+        session.run("npm", "install", "--prefix", env["NODE_HOME"], *needed, external=True)
+        adapter = ["env", f"NODE_HOME={env['NODE_HOME']}", "node", str(ADAPTERS / party)]
     else:
-        session.install(".", *needed)
+        session.install(*needed)
+    session.run("pytest", f"conformance/tests/adapters/test_{tested}.py", env=env)
     known = ADAPTERS / "known" / f"{listed}.toml"
     run = ["lance-conformance", "run", "--profile", "all", "--known", str(known)]
     session.run(*run, "--out", f"report/{listed}", *session.posargs, "--", *adapter)
