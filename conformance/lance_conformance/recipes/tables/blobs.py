@@ -62,7 +62,7 @@ _SECOND = [b"abc", b"abcdef", b"0123456789abc", None, b"", b"ghijkl"]
 """Inline, packed, dedicated, null, empty, packed."""
 
 
-def _second_kind(uri: str) -> pa.Table:
+def second_kind(uri: str) -> pa.Table:
     rows = [None if one is None else {"data": one} for one in _SECOND]
     field = pa.field("b", _STORAGE, metadata=_THRESHOLDS)
     write(_table(field, rows), uri, data_storage_version="2.2")
@@ -131,7 +131,7 @@ POSITIVES = (
         "blobs in the data file, in a shared file and in a file of their own",
         "2.2",
         ("L.blob.kind", "L.blob.range", "L.blob.sidecar"),
-        _second_kind,
+        second_kind,
     ),
     replace(
         _dataset(

@@ -23,7 +23,7 @@ _FLAGS = pa.array([None if i % 7 == 2 else i % 3 == 0 for i in range(_COUNT)])
 _TEXTS = pa.array([None if i % 8 == 5 else f"text {i}" * (i % 4) for i in range(_COUNT)])
 
 
-def _taken(make: Callable[[], Made], rows: Sequence[int]) -> Callable[[], Made]:
+def taken(make: Callable[[], Made], rows: Sequence[int]) -> Callable[[], Made]:
     """Return the maker of the same file, of which only some rows are expected."""
 
     def only() -> Made:
@@ -41,7 +41,7 @@ def _far(
         id=f"file/{version}/{slug}",
         title=title,
         clauses=(clause,),
-        make=_taken(file(column(array), version), rows),
+        make=taken(file(column(array), version), rows),
         version=version,
         types=(str(array.type),),
         encodings=(slug.partition("/")[0], "rows"),

@@ -35,7 +35,7 @@ def _write(uri: str) -> None:
     lanceref.write_dataset(_BASE, uri, data_storage_version="2.1", max_rows_per_file=3)
 
 
-def _overlay(uri: str, number: int, offsets: Offsets, rows: pa.Table, fields: list[int]) -> None:
+def overlay(uri: str, number: int, offsets: Offsets, rows: pa.Table, fields: list[int]) -> None:
     """Commit an overlay of the first fragment; a column of the file for each field, in order."""
     name = f"overlay-{number}.lance"
     path = Path(uri, "data", name)
@@ -57,7 +57,7 @@ def _with(rows: pa.Table, column: str, values: list[object]) -> pa.Table:
 def _shared(uri: str) -> pa.Table:
     """Two fields of rows 0 and 2."""
     _write(uri)
-    _overlay(uri, 0, [0, 2], pa.table({"a": [100, 102], "s": ["X", None]}), [0, 1])
+    overlay(uri, 0, [0, 2], pa.table({"a": [100, 102], "s": ["X", None]}), [0, 1])
     rows = _with(_BASE, "a", [100, 1, 102, 3, 4, 5])
     return _with(rows, "s", ["X", "b", None, "d", "e", "f"])
 
@@ -66,7 +66,7 @@ def _each(uri: str) -> pa.Table:
     """Row 1 of one field, rows 0 and 2 of another."""
     _write(uri)
     rows = pa.table({"a": pa.array([101, None], pa.int64()), "s": ["X", "Z"]})
-    _overlay(uri, 0, [[1], [0, 2]], rows, [0, 1])
+    overlay(uri, 0, [[1], [0, 2]], rows, [0, 1])
     rows = _with(_BASE, "a", [0, 101, 2, 3, 4, 5])
     return _with(rows, "s", ["X", "b", "Z", "d", "e", "f"])
 
@@ -74,8 +74,8 @@ def _each(uri: str) -> pa.Table:
 def _newest(uri: str) -> pa.Table:
     """Row 2 is covered twice, and row 0 is deleted afterwards."""
     _write(uri)
-    _overlay(uri, 0, [0, 2], pa.table({"a": [100, 102]}), [0])
-    _overlay(uri, 1, [2], pa.table({"a": [202]}), [0])
+    overlay(uri, 0, [0, 2], pa.table({"a": [100, 102]}), [0])
+    overlay(uri, 1, [2], pa.table({"a": [202]}), [0])
     lanceref.dataset(uri).delete("a = 100")
     return _with(_BASE, "a", [100, 1, 202, 3, 4, 5]).slice(1)
 
@@ -83,8 +83,8 @@ def _newest(uri: str) -> pa.Table:
 def _nested(uri: str) -> pa.Table:
     """A field of a struct, in a file that has it inside of the struct, and then the other one."""
     _write(uri)
-    _overlay(uri, 0, [1], pa.table({"n": pa.array([{"x": 101}])}), [3])
-    _overlay(uri, 1, [1], pa.table({"n": pa.array([{"y": "X"}])}), [4])
+    overlay(uri, 0, [1], pa.table({"n": pa.array([{"x": 101}])}), [3])
+    overlay(uri, 1, [1], pa.table({"n": pa.array([{"y": "X"}])}), [4])
     held = [{"x": 101, "y": "X"} if n == 1 else {"x": n, "y": f"{n}"} for n in range(6)]
     return _with(_BASE, "n", [*held])
 
@@ -93,7 +93,7 @@ def _indexed(uri: str) -> pa.Table:
     """A field with an index that is older."""
     _write(uri)
     lanceref.dataset(uri).create_scalar_index("a", "BTREE")
-    _overlay(uri, 0, [0, 2], pa.table({"a": [100, 4]}), [0])
+    overlay(uri, 0, [0, 2], pa.table({"a": [100, 4]}), [0])
     return _with(_BASE, "a", [100, 1, 4, 3, 4, 5])
 
 
