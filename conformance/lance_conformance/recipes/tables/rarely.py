@@ -140,7 +140,7 @@ def _apart() -> Positive:
     return Positive(
         id="file/2.0/list/apart",
         title="lists more than a thousand rows apart",
-        clauses=("L.array.list.items",),
+        clauses=("L.array.list.num-items",),
         make=taken(file(column(_LISTS), "2.0"), rows),
         version="2.0",
         types=(str(_LISTS.type),),
@@ -313,7 +313,7 @@ POSITIVES: tuple[Positive, ...] = (
             "dictionary"),
     replace(
         table_case("manifest/early-index-listed", "an index of files of 0.1, which are listed",
-                   ("L.table.index.files", "L.legacy.footer.version"),
+                   ("L.index.segment.files", "L.legacy.footer.version"),
                    _sizes(dataset(_early_index)), ("early-index-listed",), reachable=False)),
     table_case("deletions/two-batches", "deleted rows in two batches that are compressed",
                ("L.table.deletions.arrow",), dataset(_two_batches), ("deletions-two-batches",),
