@@ -78,6 +78,7 @@ from lance_conformance.recipes.tables import (
     indices_rotated,
     indices_rtree,
     indices_segments,
+    indices_sides,
     indices_text,
     indices_vectors,
     indices_vectors_life,
@@ -153,6 +154,7 @@ ALL: tuple[Recipe, ...] = (
     *indices_words.POSITIVES,
     *indices_least.POSITIVES,
     *indices_rotated.POSITIVES,
+    *indices_sides.POSITIVES,
     *commits_rows.CASES,
     *commits_columns.CASES,
     *commits_races.CASES,
@@ -208,6 +210,7 @@ ALL: tuple[Recipe, ...] = (
     *indices_corners.NEGATIVES,
     *indices_words.NEGATIVES,
     *indices_least.NEGATIVES,
+    *indices_sides.NEGATIVES,
 )
 """Every recipe."""
 
