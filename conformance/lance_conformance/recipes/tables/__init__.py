@@ -67,6 +67,7 @@ from lance_conformance.recipes.tables import (
     indices,
     indices_arms,
     indices_asked,
+    indices_blocks,
     indices_corners,
     indices_documents,
     indices_early,
@@ -155,6 +156,7 @@ ALL: tuple[Recipe, ...] = (
     *indices_least.POSITIVES,
     *indices_rotated.POSITIVES,
     *indices_sides.POSITIVES,
+    *indices_blocks.POSITIVES,
     *commits_rows.CASES,
     *commits_columns.CASES,
     *commits_races.CASES,
@@ -211,6 +213,7 @@ ALL: tuple[Recipe, ...] = (
     *indices_words.NEGATIVES,
     *indices_least.NEGATIVES,
     *indices_sides.NEGATIVES,
+    *indices_blocks.NEGATIVES,
 )
 """Every recipe."""
 
