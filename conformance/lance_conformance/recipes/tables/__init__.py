@@ -91,6 +91,7 @@ from lance_conformance.recipes.tables import (
     successions,
     tables_corners,
     tables_edges,
+    tables_sides,
     write_ahead,
     writes,
 )
@@ -157,6 +158,7 @@ ALL: tuple[Recipe, ...] = (
     *indices_rotated.POSITIVES,
     *indices_sides.POSITIVES,
     *indices_blocks.POSITIVES,
+    *tables_sides.POSITIVES,
     *commits_rows.CASES,
     *commits_columns.CASES,
     *commits_races.CASES,

@@ -16,8 +16,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from lanceref.context import Context
 from lanceref.file import LanceFileReader
+from lanceref.file.data_file import open_file
 from lanceref.index.fulltext.bit_packer import pack, unpack
+from lanceref.storage import BytesSource
 
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.indexed import Indexed
@@ -70,21 +73,25 @@ class _Whole(Indexed):
         dataset.create_scalar_index("c", "INVERTED", **self.parameters)
 
 
-def _rewritten(
-    make: Callable[[], Made], name: str, change: Callable[[pa.Table], pa.Table]
+def rewritten(
+    make: Callable[[], Made], name: str, change: Callable[[pa.Table], pa.Table], last: str = _LAST
 ) -> Callable[[], Made]:
-    """Return a maker of the same index with other rows of a file."""
+    """Return a maker of the same index with other rows of a file; `last` is the last manifest."""
 
     def made() -> Made:
         base = make()
-        files, _ = apply(index(without_sizes, _LAST), base.files)
+        files, _ = apply(index(without_sizes, last), base.files)
         (path,) = (one for one in files if fnmatch(one, f"*/{name}"))
+        data = files[path]
+        held = open_file(BytesSource(data), Context(name)).global_buffers[1:]
         with tempfile.TemporaryDirectory() as folder:
             own = Path(folder, DATA)
-            own.write_bytes(files[path])
+            own.write_bytes(data)
             rows = LanceFileReader(own).read_all().to_table()
         said = {key.decode(): text.decode() for key, text in rows.schema.metadata.items()}
-        written = file(change(rows.replace_schema_metadata(None)), "2.0", schema_metadata=said)
+        buffers = tuple(data[one.offset : one.end] for one in held)
+        table = change(rows.replace_schema_metadata(None))
+        written = file(table, "2.0", schema_metadata=said, global_buffers=buffers)
         return Made({**files, path: written().files[DATA]}, base.table, made_by="hand")
 
     return made
@@ -144,7 +151,7 @@ def _widths() -> Positive:
     asked = match(" ".join(_WORDS))
     case = text_case("wide-blocks", "blocks whose numbers have more bits than they need", asked,
                      found, table, ("L.index.fts.posting.width",))  # fmt: skip
-    make = _rewritten(case.make, _POSTINGS, _with_widths)
+    make = rewritten(case.make, _POSTINGS, _with_widths)
     return replace(case, make=make, reachable=False)
 
 
@@ -166,7 +173,7 @@ def _later() -> Positive:
                    {"stem": False, "block_size": 256}, "2.0")  # fmt: skip
     case = text_case("wide-256", "a block that begins later, whose steps have 32 bits",
                      match("far"), found, table, ("L.index.fts.posting.width",))  # fmt: skip
-    return replace(case, make=_rewritten(case.make, _POSTINGS, _wide_steps), reachable=False)
+    return replace(case, make=rewritten(case.make, _POSTINGS, _wide_steps), reachable=False)
 
 
 def _even() -> Positive:

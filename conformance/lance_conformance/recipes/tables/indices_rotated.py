@@ -30,7 +30,7 @@ from lance_conformance.recipes.oracle_made import file
 from lance_conformance.recipes.tables.indices_plain import without_sizes
 from lance_conformance.recipes.tables.indices_vectors import CLAUSES, TYPES, case
 from lance_conformance.recipes.tables.indices_vectors_plain import LAST
-from lance_conformance.recipes.vectors import DIMENSION
+from lance_conformance.recipes.vectors import DIMENSION, answered
 
 _STORED = "storage_metadata"
 
@@ -91,6 +91,12 @@ def _not_in_blocks(codes: _Codes) -> _Codes:
     return replace(codes, rows=codes.rows.set_column(at, field, lists))
 
 
+def _unsaid(codes: _Codes) -> _Codes:
+    """Do not say by what distances are reckoned: by residuals, as once all were."""
+    said = {key: value for key, value in codes.said.items() if key != "query_estimator"}
+    return replace(codes, said=said)
+
+
 def _early(slug: str, title: str, name: str, change: Callable[[_Codes], _Codes]) -> Positive:
     vectors = replace(TYPES[name], version="2.0", seed=16)
     clauses = (*CLAUSES, "L.index.vector.rq.rotation", "L.index.vector.rq.columns")
@@ -98,9 +104,26 @@ def _early(slug: str, title: str, name: str, change: Callable[[_Codes], _Codes])
     return replace(made, make=_rewritten(made.make, change), reachable=False)
 
 
+def _asked_anew(case: Positive) -> Positive:
+    """Return a case that expects what the oracle answers by the index as it was changed."""
+
+    def make() -> Made:
+        base = case.make()
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder, "table.lance")
+            for name, data in base.files.items():
+                root.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
+                root.joinpath(name).write_bytes(data)
+            return replace(base, table=answered(root, case.args, folder))
+
+    return replace(case, make=make)
+
+
 POSITIVES: tuple[Positive, ...] = (
     _early("by-matrix", "vectors turned by a matrix; how far off distances are is not told", "rq",
            _by_matrix),
+    _asked_anew(_early("unsaid", "one bit, by residuals, since nothing else is told", "rq",
+                       _unsaid)),
     _early("5-in-rows", "codes of a row one behind the other", "rq-5", _not_in_blocks),
 )  # fmt: skip
 """Every case of rotated codes of early releases."""

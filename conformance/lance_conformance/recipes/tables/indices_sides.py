@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from lanceref.context import Context
+from lanceref.cursor import Cursor
+from lanceref.index.row_set import RowSet, encode_row_set, parse_row_set
 from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.proto.table_pb2 import IndexMetadata
 from pyroaring import BitMap
@@ -19,6 +22,7 @@ from lance_conformance.recipes.messages import descriptor, index, setting
 from lance_conformance.recipes.model import Negative, Positive, SpanPatch
 from lance_conformance.recipes.tables.faults_indices import fault, lint, nulls, values
 from lance_conformance.recipes.tables.indices import BITMAP, BTREE, LABEL_LIST, search
+from lance_conformance.recipes.tables.indices_blocks import rewritten
 from lance_conformance.recipes.tables.indices_plain import without_sizes
 from lance_conformance.recipes.tables.indices_rtree import RTREE
 from lance_conformance.recipes.tables.indices_segments import LAST
@@ -35,6 +39,25 @@ _WIDE = Indexed(pa.array(range(12), pa.int32()), "BLOOMFILTER",
 
 _UNTOLD = search("nulls-untold", "an index that does not tell which lists are null",
                  "array_has(c, 'a')", [0, 5, 9], LABEL_LIST)  # fmt: skip
+
+_GONE_WHOLE = Indexed(
+    pa.array([*[["y"]] * 5, ["x"], ["y"], [], ["x", "y"], [], None, None], pa.list_(pa.utf8())),
+    "LABEL_LIST", version="2.0", afterwards=lambda dataset: dataset.delete("id < 5"),
+)  # fmt: skip
+
+
+def _with_whole(table: pa.Table) -> pa.Table:
+    """Say of the fragment that is gone that all its rows have the label `y`."""
+    sets = dict(zip(table["keys"].to_pylist(), table["bitmaps"].to_pylist(), strict=True))
+    own = parse_row_set(Cursor(memoryview(sets["y"]), 0, Context("")))
+    sets["y"] = encode_row_set(RowSet(own.keys[own.keys >> np.uint64(32) > 0], frozenset([0])))
+    bitmaps = pa.array(sets.values(), table.schema.field("bitmaps").type)
+    return table.set_column(1, table.schema.field("bitmaps"), bitmaps)
+
+
+_WHOLE = search("whole", "a fragment that has a label in all its rows, and is gone",
+                "array_has_all(c, ['x', 'y'])", [8], _GONE_WHOLE,
+                ("L.index.rows.count",))  # fmt: skip
 
 
 def _unit(places: Sequence[tuple[float, float] | None]) -> pa.Array:
@@ -92,6 +115,12 @@ def _of(row: int) -> pa.Table:
     return pa.table({"id": [row], "_distance": distance.astype(np.float32)})
 
 
+_THIN = replace(TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4}, version="2.0",
+                seed=37)  # fmt: skip
+
+_KEPT = case("own-kept", "a walk keeps half as many rows again as are asked for", _THIN,
+             ("L.index.vector.graph.ef",), by="reference", true=2, nprobes=2)  # fmt: skip
+
 _PAGES = search("nullable", "numbers of pages that might be null", "c = 3", [0, 4, 10],
                 replace(BTREE, version="2.0"))  # fmt: skip
 
@@ -107,6 +136,9 @@ POSITIVES: tuple[Positive, ...] = (
     search("wide", "filters of more than one block", "c = 3", [3], _WIDE),
     replace(_UNTOLD, reachable=False,
             make=reworked(_UNTOLD.make, index(setting(index_version=0), LAST))),
+    replace(_WHOLE, reachable=False, make=rewritten(
+        _WHOLE.make, "bitmap_page_lookup.lance", _with_whole,
+        "_versions/18446744073709551610.manifest")),
     search("unit", "points between 0 and 1 on either axis", "st_intersects(c, "
            "'POLYGON((0 0,0.25 0,0.25 0.25,0 0.25,0 0))')", [0, 1, 2], _UNIT),
     search("null-left", "documents of which none has the number any more",
@@ -114,6 +146,7 @@ POSITIVES: tuple[Positive, ...] = (
     replace(_ALONE, facts={}, make=made(_one_row, pa.table({"id": pa.array([0], pa.int64())}))),
     case("tiny", "vectors of tiny numbers", _Tiny("IVF_FLAT", version="2.0"), nprobes=2),
     replace(_NEXT, make=vectors_made(_BITS, _NEXT.args, _of(2), by="reference")),
+    replace(_KEPT, make=vectors_made(_THIN, _KEPT.args, None, by="reference")),
     replace(_PAGES, reachable=False, make=reworked(
         _PAGES.make, index(without_sizes, LAST),
         descriptor(_may_be_null, "_indices/*/page_lookup.lance"))),
@@ -138,6 +171,8 @@ NEGATIVES: tuple[Negative, ...] = (
          "L.index.segment.complete", index(_covers_it, "_versions/18446744073709551612.manifest")),
     lint("ivf-flat/tiny", "values", "a number that is off by little, and far for its vector",
          "L.index.vector.flat.values", values("auxiliary.idx", "flat", b"\0\0\0\0")),
+    lint("ivf-pq/plain", "codes-first", "a code further off, which has as great a product",
+         "L.index.vector.pq.codes", values("auxiliary.idx", "__pq_code", b"\0")),
     lint("rtree/unit", "order", "a leaf so wide that its middle lies further along the curve",
          "L.index.rtree.order", values("page_data.lance", "xmax", struct.pack("<d", 0.6), 8 * 4)),
 )  # fmt: skip
