@@ -100,7 +100,8 @@ class _Tiny(Vectors):
     def values(self) -> Numbers:
         """All vectors, those of a row one after the other; the last one is the query."""
         longer: Numbers = Vectors.values.fget(self)  # type: ignore[attr-defined]
-        return (longer / 16384).astype(longer.dtype)
+        shorter: Numbers = (longer.astype(np.float64) / 16384).astype(longer.dtype)
+        return shorter
 
 
 _BITS = replace(TYPES["flat"], metric="hamming", element="u1", version="2.0", seed=4)
