@@ -23,7 +23,7 @@ from lanceref.errors import NotFound, UnknownVersion
 from lanceref.file.schema import LanceSchema
 from lanceref.index.fragment_reuse import Reuse, read_reuse
 from lanceref.index.kind import Found, Kind, ScalarIndex
-from lanceref.index.predicate import Predicate
+from lanceref.index.predicate import IsNull, Predicate
 from lanceref.index.row_set import RowSet, row_set
 from lanceref.index.segment import Segment
 from lanceref.index.undeclared import kind_by_files
@@ -129,6 +129,14 @@ class Index:
             segment.uses.indices_loaded += 1
             self._opened[uuid] = Opened(segment, self.kind.open(segment), by_address)
         return self._opened[uuid]
+
+    def answers(self, predicate: Predicate) -> bool | None:
+        """Return as `Kind.answers`; None too of nulls that a segment does not know."""
+        if isinstance(predicate, IsNull):
+            versions = (one.entry.index_version for one in self.segments)
+            if any(version < self.kind.nulls_since for version in versions):
+                return None
+        return self.kind.answers(predicate)
 
     def is_early(self, segment: Segment) -> bool:
         """Whether the files of a segment are of 0.1, as first releases wrote them: nobody asks.

@@ -112,6 +112,7 @@ class Kind:
     `shown` is its name in lists, `details` the full name of its details message, `version` the
     highest it can read. `exact` and `inexact` are the predicates it answers: by the rows, or by
     rows that have to be looked at; `doubts` says of one of the first that its rows have to as well.
+    Which rows are null is known from version `nulls_since` on.
     Keys are addresses from `address_version` on even where rows have stable ids, never where it is
     None. `accepts` says whether a column can be indexed, `rewrite_on_move` whether a compaction
     that moves rows writes a segment anew, `rebuilt` whether `rewrite` is given all rows and not
@@ -142,6 +143,7 @@ class Kind:
     open: Open
     build: Build
     rewrite: Rewrite | None = None
+    nulls_since: int = 0
     address_version: int | None = None
     rewrite_on_move: bool = True
     rebuilt: bool = False

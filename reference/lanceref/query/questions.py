@@ -150,7 +150,7 @@ def _range(low: Question, high: Question) -> Question | None:
 
 def knows_nulls(index: Index) -> bool:
     """Return whether an index says which rows are null; else what it denies has to be looked at."""
-    return index.kind.answers(IsNull()) is True
+    return index.answers(IsNull()) is True
 
 
 Plan = Question | Every | Either

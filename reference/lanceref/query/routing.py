@@ -73,7 +73,7 @@ class _Router:
         """Return the question to the index of a column that answers it best."""
         best: Question | None = None
         for index in self._indices.get(path, ()):
-            answer = index.kind.answers(predicate)
+            answer = index.answers(predicate)
             if answer is None or (negated and not (answer and exact)):
                 continue
             if best is None or (answer and not best.exact):

@@ -128,3 +128,22 @@ def test_an_index_can_be_left_alone(dataset):
     """`use_scalar_index=False` asks none."""
     scanner = dataset.scanner(filter="i = 1", use_scalar_index=False)
     assert "ScalarIndexQuery" not in scanner.explain_plan()
+
+
+def test_early_label_list_is_not_asked_what_it_does_not_know(tmp_path):
+    """What version 0 denies has to be looked at, and null lists are found by a scan."""
+    lists = [["a"], None, ["b"], []]
+    dataset = lanceref.write_dataset(pa.table({"l": lists}), tmp_path / "t")
+    dataset.create_scalar_index("l", "LABEL_LIST", name="known")
+    (uuid,) = (path.name for path in (tmp_path / "t" / "_indices").iterdir())
+    dataset.drop_index("known")
+    untold = lanceref.Index(uuid, "l_idx", [0], dataset.version, {0}, 0)
+    made = lanceref.LanceOperation.CreateIndex([untold], [])
+    early = lanceref.LanceDataset.commit(dataset.uri, made, read_version=dataset.version)
+
+    assert "array_has" in plan(early, "array_has(l, 'a')")
+    assert [[["b"], []], [None], [["a"], ["b"], []]] == [
+        early.to_table(filter=text)["l"].to_pylist()
+        for text in ("not array_has(l, 'a')", "l is null", "l is not null")
+    ]
+    assert "" == plan(early, "l is null")

@@ -40,6 +40,12 @@ _WIDE = Indexed(pa.array(range(12), pa.int32()), "BLOOMFILTER",
 _UNTOLD = search("nulls-untold", "an index that does not tell which lists are null",
                  "array_has(c, 'a')", [0, 5, 9], LABEL_LIST)  # fmt: skip
 
+_DENIED = search("nulls-untold-denied", "what a label is denied of, where null lists are untold",
+                 "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10], LABEL_LIST)  # fmt: skip
+
+_NULLS = search("nulls-untold-asked", "null lists, where an index does not tell them",
+                "c IS NULL", [2, 11], LABEL_LIST, used=False)  # fmt: skip
+
 _GONE_WHOLE = Indexed(
     pa.array([*[["y"]] * 5, ["x"], ["y"], [], ["x", "y"], [], None, None], pa.list_(pa.utf8())),
     "LABEL_LIST", version="2.0", afterwards=lambda dataset: dataset.delete("id < 5"),
@@ -135,8 +141,9 @@ POSITIVES: tuple[Positive, ...] = (
     search("minus-nan", "the negative NaN, which is below the bounds of its zone",
            "c = CAST('-NaN' AS DOUBLE)", [1], _MINUS_NAN),
     search("wide", "filters of more than one block", "c = 3", [3], _WIDE),
-    replace(_UNTOLD, reachable=False,
-            make=reworked(_UNTOLD.make, index(setting(index_version=0), LAST))),
+    *(replace(one, reachable=False,
+              make=reworked(one.make, index(setting(index_version=0), LAST)))
+      for one in (_UNTOLD, _DENIED, _NULLS)),
     replace(_WHOLE, reachable=False, make=rewritten(
         _WHOLE.make, "bitmap_page_lookup.lance", _with_whole,
         "_versions/18446744073709551610.manifest")),

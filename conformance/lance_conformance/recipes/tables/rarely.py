@@ -103,22 +103,6 @@ def _sizes(make: Callable[[], Made]) -> Callable[[], Made]:
     return made
 
 
-def _two_batches(uri: str) -> pa.Table:
-    """Delete three rows, and tell them in two batches that are compressed."""
-    write(pa.table({"a": range(10)}), uri, data_storage_version="2.1").delete("a in (2, 5, 8)")
-    (path,) = Path(uri, "_deletions").iterdir()
-    with pa.OSFile(str(path)) as source:
-        schema = pa.ipc.open_file(source).schema
-    options = pa.ipc.IpcWriteOptions(compression="zstd")
-    with (
-        pa.OSFile(str(path), "wb") as sink,
-        pa.ipc.new_file(sink, schema, options=options) as writer,
-    ):
-        for rows in ([2, 5], [8]):
-            writer.write_batch(pa.record_batch([pa.array(rows, pa.uint32())], schema=schema))
-    return pa.table({"a": [0, 1, 3, 4, 6, 7, 9]})
-
-
 def _none(version: str) -> Positive:
     return Positive(
         id=f"file/{version}/container/no-columns",
@@ -315,9 +299,6 @@ POSITIVES: tuple[Positive, ...] = (
         table_case("manifest/early-index-listed", "an index of files of 0.1, which are listed",
                    ("L.index.segment.files", "L.legacy.footer.version"),
                    _sizes(dataset(_early_index)), ("early-index-listed",), reachable=False)),
-    table_case("deletions/two-batches", "deleted rows in two batches that are compressed",
-               ("L.table.deletions.arrow",), dataset(_two_batches), ("deletions-two-batches",),
-               reachable=False),
     _none("2.0"),
     _none("2.1"),
     _apart(),
@@ -383,10 +364,6 @@ NEGATIVES: tuple[Negative, ...] = (
           "L.page.leaf.kind", page(_texts)),
     fault("file/2.3/sequences/indices", "delta-bit", "differences of a bit",
           "L.codec.delta.width", MessageEdit("page 0.14", _one_bit)),
-    table_fault("table/any/deletions/two-batches", "two-batches-far",
-                "a batch that claims to stand for 2**40 bytes", "L.table.limits.deletions",
-                SpanPatch(("plain size of row_id",), words(2**40), nth=-1,
-                          target="_deletions/*.arrow")),
     fault("file/2.2/blob/described", "kind-next", "a blob of the kind behind the last",
           "L.blob.kind", SpanPatch(("column 0 page 0", "value"), b"\6", nth=0), kind="lint"),
     table_fault("table/any/manifest/two-indices", "sections-overlap",

@@ -162,6 +162,7 @@ LABEL_LIST = Kind(
     shown="LabelList",
     details="lance.table.LabelListIndexDetails",
     version=WITH_NULLS,
+    nulls_since=WITH_NULLS,
     exact=(HasLabels, IsNull),
     inexact=(),
     accepts=is_list,
