@@ -22,7 +22,7 @@ from lanceref.cursor import Cursor
 from lanceref.errors import NotFound, UnknownVersion
 from lanceref.file.schema import LanceSchema
 from lanceref.index.fragment_reuse import Reuse, read_reuse
-from lanceref.index.kind import Found, Kind, ScalarIndex
+from lanceref.index.kind import Found, Kind, ScalarIndex, Zoned
 from lanceref.index.predicate import IsNull, Predicate
 from lanceref.index.row_set import RowSet, row_set
 from lanceref.index.segment import Segment
@@ -80,6 +80,9 @@ class Opened:
 
         None when nothing is known of them.
         """
+        if self.segment.moves is None and isinstance(self.index, Zoned):
+            if not self.index.tells_of(rows.fragment.id):  # as releases up to 9 leave it
+                return None
         uses = self.segment.uses
         if predicate not in self._found:
             parts, comparisons = uses.asked, uses.comparisons

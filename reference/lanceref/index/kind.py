@@ -73,6 +73,14 @@ class ScalarIndex(Protocol):
 
 
 @runtime_checkable
+class Zoned(Protocol):
+    """An opened segment that says something of some fragments, and nothing of others."""
+
+    def tells_of(self, fragment_id: int) -> bool:
+        """Return whether it says something of a fragment."""
+
+
+@runtime_checkable
 class Warmable(Protocol):
     """An opened segment that can be kept in memory as a whole."""
 

@@ -33,7 +33,7 @@ from lanceref.index.row_set import (
     parse_row_set,
     row_set,
 )
-from lanceref.index.segment import Moved
+from lanceref.index.segment import Moved, Segment
 from lanceref.index.training import Run, Training
 
 NULLS = "null_bitmap"
@@ -142,6 +142,22 @@ def kept_zones(spans: Spans, moved: Moved) -> NDArray[np.bool_]:
     """Return which zones are left: those whose first row is, at its place."""
     keys = spans.fragments.astype(np.uint64) << SHIFT | spans.starts.astype(np.uint64)
     return moved(keys)[0]
+
+
+def check_zones(segment: Segment, spans: Spans, training: Training) -> None:
+    """Report a fragment that a segment covers, that has live rows and no zone of them."""
+    bare = [
+        rows.fragment.id
+        for rows in training.fragments
+        if rows.num_rows and rows.fragment.id not in spans.fragments
+    ]
+    if bare and segment.moves is None:
+        segment.ctx.lint(
+            "L.index.segment.complete",
+            segment.place,
+            found=f"no zones of fragments {bare[:8]}",
+            wanted="zones of all live rows of the fragments covered",
+        )
 
 
 def columns_of(zones: Sequence[tuple[int, int, int]]) -> list[pa.Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from uuid import UUID
 
 import lanceref
 import numpy as np
@@ -14,6 +15,7 @@ from lanceref.errors import FormatError
 from lanceref.index.kind import Spans
 from lanceref.index.training import Training
 from lanceref.index.zones import cut_zones, kept_zones, read_nulls, read_spans
+from lanceref.validate import validate
 
 from .tables import write
 
@@ -88,3 +90,23 @@ def test_segments_without_sets_of_nulls_are_continued(tmp_path, case, change):
         assert found == dataset.to_table(filter=condition, use_scalar_index=False)
         assert len(found)
     assert [] == [one.clause for one in lanceref.validate(dataset.uri, deep=True)]
+
+
+@pytest.mark.parametrize("kind", ["ZONEMAP", "BLOOMFILTER"])
+def test_a_fragment_without_zones_is_scanned_and_reported(tmp_path, kind):
+    """Early releases said of rows that they moved that the zones of the old places cover them."""
+    dataset = lanceref.write_dataset(pa.table({"i": [1, None, 3]}), tmp_path / "t")
+    dataset.create_scalar_index("i", kind, name="known")
+    (entry,) = dataset._snapshot.manifest.indices
+    dataset.insert(pa.table({"i": [3, None]}))
+    dataset.drop_index("known")
+    details = entry.index_details.type_url, entry.index_details.value
+    uuid = str(UUID(bytes=entry.uuid.uuid))
+    stale = lanceref.Index(uuid, "i_idx", [0], 1, {0, 1}, 0, index_details=details)
+    made = lanceref.LanceOperation.CreateIndex([stale], [])
+    dataset = lanceref.LanceDataset.commit(dataset.uri, made, read_version=dataset.version)
+
+    assert [3, 3] == dataset.to_table(filter="i = 3")["i"].to_pylist()
+    assert 2 == dataset.count_rows("i is null")
+    assert [1, 3, 3] == dataset.to_table(filter="i is not null")["i"].to_pylist()
+    assert "L.index.segment.complete" in {one.clause for one in validate(dataset.uri, deep=True)}

@@ -93,6 +93,10 @@ def _covers_it(entry: IndexMetadata) -> None:
     entry.fragment_bitmap = BitMap([0]).serialize()
 
 
+def _covers_three(entry: IndexMetadata) -> None:
+    entry.fragment_bitmap = BitMap([0, 1, 2]).serialize()
+
+
 _ALONE = search("uncovered", "a row that an index of no rows does not cover", "c = 3", [0], BITMAP,
                 used=True)  # fmt: skip
 
@@ -177,6 +181,9 @@ NEGATIVES: tuple[Negative, ...] = (
                     target="_indices/*/index.idx")),
     lint("bitmap/uncovered", "complete", "a row of a fragment that is covered by no value",
          "L.index.segment.complete", index(_covers_it, "_versions/18446744073709551612.manifest")),
+    *(lint(f"{kind}/plain", "bare-fragment", "a fragment that is covered and has no zones",
+           "L.index.segment.complete", index(_covers_three, LAST))
+      for kind in ("zonemap", "bloomfilter")),
     lint("ivf-flat/tiny", "values", "a number that is off by little, and far for its vector",
          "L.index.vector.flat.values", values("auxiliary.idx", "flat", b"\0\0\0\0")),
     lint("ivf-pq/plain", "codes-first", "a code further off, which has as great a product",

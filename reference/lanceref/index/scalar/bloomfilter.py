@@ -72,6 +72,10 @@ class BloomFilter:
         spans = self._spans
         return Spans(spans.fragments[possible], spans.starts[possible], spans.lengths[possible])
 
+    def tells_of(self, fragment_id: int) -> bool:
+        """Return whether a fragment has zones."""
+        return bool((self._spans.fragments == fragment_id).any())
+
     def statistics(self) -> dict[str, object]:
         """Return the number of zones, the rows of each and the share of false positives."""
         probability = self._file.text("bloomfilter_probability")
@@ -206,6 +210,11 @@ def check(segment: Segment) -> None:
     zones.read_nulls(file)
 
 
+def check_rows(segment: Segment, training: Training) -> None:
+    """Report a fragment that has rows and no zones. Raises FormatError."""
+    zones.check_zones(segment, zones.read_spans(segment.file(FILE)), training)
+
+
 BLOOMFILTER = Kind(
     name="BLOOMFILTER",
     shown="BloomFilter",
@@ -220,6 +229,7 @@ BLOOMFILTER = Kind(
     address_version=0,
     rewrite_on_move=False,
     check=check,
+    check_rows=check_rows,
     inherits="one",
 )
 """The index type."""

@@ -80,6 +80,10 @@ class ZoneMap:
             found = found | self._nans
         return np.asarray(found, np.bool_)
 
+    def tells_of(self, fragment_id: int) -> bool:
+        """Return whether a fragment has zones."""
+        return bool((self._spans.fragments == fragment_id).any())
+
     def statistics(self) -> dict[str, object]:
         """Return the number of zones, and of the rows of each."""
         return {"num_zones": len(self._least), "rows_per_zone": self._file.number("rows_per_zone")}
@@ -235,6 +239,11 @@ def check(segment: Segment) -> None:
         )
 
 
+def check_rows(segment: Segment, training: Training) -> None:
+    """Report a fragment that has rows and no zones. Raises FormatError."""
+    zones.check_zones(segment, zones.read_spans(segment.file(FILE)), training)
+
+
 ZONEMAP = Kind(
     name="ZONEMAP",
     shown="ZoneMap",
@@ -249,6 +258,7 @@ ZONEMAP = Kind(
     address_version=0,
     rewrite_on_move=False,
     check=check,
+    check_rows=check_rows,
     inherits="one",
 )
 """The index type."""
