@@ -80,9 +80,8 @@ class Opened:
 
         None when nothing is known of them.
         """
-        if self.segment.moves is None and isinstance(self.index, Zoned):
-            if not self.index.tells_of(rows.fragment.id):  # as releases up to 9 leave it
-                return None
+        if isinstance(self.index, Zoned) and not self._tells_of(self.index, rows.fragment.id):
+            return None
         uses = self.segment.uses
         if predicate not in self._found:
             parts, comparisons = uses.asked, uses.comparisons
@@ -96,6 +95,10 @@ class Opened:
             (ids,) = rows.take(np.arange(rows.num_rows), (), (ROW_ID,))
             return found.among(ids.to_numpy())
         return rows.positions(found.offsets(rows.fragment.id, rows.columns.stated_rows))
+
+    def _tells_of(self, zoned: Zoned, fragment_id: int) -> bool:
+        """Return whether there are zones of a fragment, or of where its rows have been."""
+        return self.segment.moves is not None or zoned.tells_of(fragment_id)
 
     def _search(self, predicate: Predicate) -> Found | None:
         """Return the rows where they are now."""
