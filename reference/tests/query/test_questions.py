@@ -87,8 +87,8 @@ def test_what_is_denied_without_knowledge_of_nulls_is_to_be_looked_at():
     """The rows that are null are among the others."""
     assert found(Question(Asked(), Contains("x"), False, True)) == ([0, 2, 3], False)
     for answer in (True, False, None):
-        kind = SimpleNamespace(answers=lambda predicate, answer=answer: answer)
-        assert knows_nulls(SimpleNamespace(kind=kind)) is (answer is True)
+        index = SimpleNamespace(answers=lambda predicate, answer=answer: answer)
+        assert knows_nulls(index) is (answer is True)
 
 
 def test_two_ends_of_a_column_are_one_range():
