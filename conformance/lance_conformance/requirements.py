@@ -6,7 +6,8 @@ is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from lance_conformance.cases import Case
 from lance_conformance.session import Claims
@@ -20,6 +21,9 @@ _ASKING = (
 
 _PARTS = ("ranges", "rows")
 """Arguments of a case that is one particular read of a file, claimed by their own name."""
+
+_READS = ("file.read", "dataset.read")
+"""Operations that claim which columns can be asked for."""
 
 
 def main_operation(case: Case) -> str:
@@ -63,7 +67,17 @@ def missing(case: Case, claims: Claims) -> str | None:
     for what, words in _ASKING:
         if isinstance(asked.get(what), dict) and not capability.get(what):
             return words
+    projection, told = _projection(asked) if op in _READS else None, capability.get("projection")
+    if projection is not None and not (isinstance(told, list) and projection in told):
+        return f"projection {projection}"
     return next((what for what in _PARTS if what in asked and not capability.get(what)), None)
+
+
+def _projection(asked: Mapping[str, Any]) -> str | None:
+    """Return the kind of columns that are asked for, None when all of them are."""
+    if "columns" not in asked:
+        return None
+    return "nested" if any("." in name for name in asked["columns"]) else "top"
 
 
 def _steps(case: Case) -> Iterator[tuple[str, ...]]:

@@ -73,6 +73,17 @@ def test_single_rows_are_claimed(make_case: MakeCase, claims: MakeClaims) -> Non
     assert missing(case, claims(file__read={"rows": True})) is None
 
 
+@pytest.mark.parametrize(("columns", "kind"), [(["a", "b"], "top"), (["a", "s.b"], "nested")])
+def test_columns_are_claimed(
+    make_case: MakeCase, claims: MakeClaims, columns: list[str], kind: str
+) -> None:
+    """A case that asks for some columns needs an adapter that says it can leave out others."""
+    case = make_case(input={"path": "data.lance", "args": {"columns": columns}})
+
+    assert f"projection {kind}" == missing(case, claims(file__read={}))
+    assert missing(case, claims(file__read={"projection": [kind]})) is None
+
+
 def test_taking_back_what_was_claimed(make_case: MakeCase) -> None:
     """Refusing the operation, version or type of the case contradicts; another feature does not."""
     case = make_case(requires={"op": "file.read", "file_version": "2.0", "types": ["map"]})

@@ -97,7 +97,7 @@ def _on_datasets(dataset: Callable[..., Any]) -> dict[str, Operation]:
 
 def capabilities(file_versions: list[str], table_versions: list[str], *, filters: bool) -> Message:
     """Return the claims that go with `operations`."""
-    projection = ["top"]
+    projection = ["top", "nested"]
     return {
         "file.read": {
             "versions": file_versions,
