@@ -200,6 +200,12 @@ def __getattr__(name: str) -> object:
     return getattr(importlib.import_module(_HOMES[name]), name)
 
 
+def __dir__() -> list[str]:
+    return sorted(
+        {"__all__", "__doc__", "__file__", "__name__", "__path__", "__version__", *__all__}
+    )
+
+
 class _Root(ModuleType):
     """The package: what imports a module binds it here, a public function goes before it."""
 

@@ -66,3 +66,7 @@ def __getattr__(name: str) -> object:
     if name not in _FRAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module("lanceref.bfloat16_frames"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

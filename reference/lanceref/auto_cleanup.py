@@ -17,7 +17,7 @@ from datetime import timedelta
 from typing import TypedDict
 
 from lanceref.cleanup import Cleanup
-from lanceref.errors import CleanupRefused, DataRefused
+from lanceref.errors import CleanupRefused, DataRefused, LanceError
 from lanceref.opened import OpenTable
 
 INTERVAL_KEY = "lance.auto_cleanup.interval"
@@ -93,7 +93,7 @@ def clean_after_commit(made: OpenTable, read_version: int) -> None:
     table = Cleanup.of(made.uri, made._snapshot, made._root)
     try:
         _clean(table, config, read_version)
-    except (CleanupRefused, OSError) as error:
+    except (LanceError, OSError) as error:
         logging.getLogger(__name__).warning("Auto cleanup failed after a commit: %s", error)
 
 

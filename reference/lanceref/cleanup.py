@@ -25,14 +25,14 @@ from lanceref.cleanup_plan import (
 )
 from lanceref.errors import CleanupRefused, NotFound, VersionNotFound
 from lanceref.opened import OpenTable
-from lanceref.references import branch_store
 from lanceref.table.bases import DATA_FOLDER, Bases
 from lanceref.table.deletions import FOLDER as DELETIONS
 from lanceref.table.inventory import INDICES, TRANSACTIONS, Needed, needed_by
 from lanceref.table.manifest import Manifest
 from lanceref.table.naming import FOLDER as VERSIONS
 from lanceref.table.naming import VersionName, list_versions, parse_name
-from lanceref.table.refs import TREE, list_branches, list_tags
+from lanceref.table.ref_names import MAIN, TREE, branch_store
+from lanceref.table.refs import list_branches, list_tags
 from lanceref.table.strays import branch_of, strays
 from lanceref.table.versions import open_named
 
@@ -169,7 +169,8 @@ class Cleanup(OpenTable):
                 f"{sorted(tagged)}. Either set `error_if_tagged_old_versions=False` or delete "
                 "the tags"
             )
-        going = candidates - tagged - self._branched()
+        owned = self._snapshot.store.owns(VERSIONS)  # a version elsewhere stays, with its files
+        going = candidates - tagged - self._branched() if owned else set()
         return self._plan(names, going, delete_unverified=delete_unverified)
 
     def _old(
@@ -192,7 +193,8 @@ class Cleanup(OpenTable):
 
     def _tagged(self) -> set[int]:
         tags = list_tags(self._root, self._ctx).values()
-        return {tag["version"] for tag in tags if tag["branch"] == self._branch}
+        own = self._branch or MAIN
+        return {tag["version"] for tag in tags if (tag["branch"] or MAIN) == own}
 
     def _branched(self) -> set[int]:
         """Return the versions where branches began that still need files of this table."""
@@ -215,7 +217,8 @@ class Cleanup(OpenTable):
         )
         young = time.time() - UNVERIFIED_SECONDS
         files = []
-        for entry in (entry for folder in FOLDERS for entry in store.walk(folder)):
+        owned = filter(store.owns, FOLDERS)
+        for entry in (entry for folder in owned for entry in store.walk(folder)):
             if entry.path in kept_paths or entry.path.startswith(kept_folders):
                 continue
             was_needed = entry.path in old_paths or entry.path.startswith(old_folders)

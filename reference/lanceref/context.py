@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from lanceref.budget import Budget
 from lanceref.errors import BytesError, FormatError, Place, Stage
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.spans import SpanRecorder
@@ -43,6 +44,9 @@ class Finding:
 class Context:
     """File name, stage, limits and collectors of one parse.
 
+    `budget` counts the memory of metadata: that of a file while it is parsed, that of the table
+    otherwise; None outside of both.
+
     Rows may be `discarded` afterwards: what is wrong with the values of some is then no fault. The
     files of a table stay open for the next call where it `keeps` their metadata.
     """
@@ -54,6 +58,7 @@ class Context:
     findings: list[Finding] | None = None
     discarded: bool = False
     keeps: bool = True
+    budget: Budget | None = None
 
     @property
     def validating(self) -> bool:
@@ -97,7 +102,7 @@ class Context:
         severity: Severity = "must",
     ) -> None:
         """Record a broken writer clause when validating; a reader goes on."""
-        if self.findings is not None:
+        if self.findings is not None and not self._is_full(clause):
             self._record(FormatError(clause, place, found=found, wanted=wanted), severity)
 
     @contextmanager
@@ -110,8 +115,15 @@ class Context:
                 raise
             self._record(error, "must")
 
+    def _is_full(self, clause: str) -> bool:
+        """Whether there are as many findings as there may be, and one more of the clause."""
+        findings, most = self.findings or [], self.limits.findings
+        return len(findings) >= most and clause in {one.clause for one in findings[most:]}
+
     def _record(self, error: BytesError, severity: Severity) -> None:
         assert self.findings is not None
+        if self._is_full(error.clause):
+            return
         place = error.place
         self.findings.append(
             Finding(

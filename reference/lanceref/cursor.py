@@ -15,11 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.context import Context
-from lanceref.errors import OutOfRange, Truncated
+from lanceref.errors import LimitExceeded, OutOfRange, Truncated
 from lanceref.storage import Source
 
 MERGE_GAP_BYTES = 4096
 """Extents closer than this are fetched by one request."""
+
+WHOLE_BYTES = 2**31
+"""A file, or the metadata of one, is read as one piece up to this size: no message is larger."""
 
 
 class Extent(NamedTuple):
@@ -136,8 +139,13 @@ class FileBytes:
         self._window = window
 
     def with_tail(self, size: int) -> FileBytes:
-        """Read the last `size` bytes (or the whole file) once, for every extent inside it."""
+        """Read the last `size` bytes (or the whole file) once, for every extent inside it.
+
+        Raises LimitExceeded for a tail that is larger than any metadata.
+        """
         start, known = max(0, self.size - size), self._window
+        if self.size - start > WHOLE_BYTES:
+            raise self._too_much(Extent(start, self.size - start), "metadata", "L.wire.message")
         if known is None or known.end != self.size or start >= known.base:
             data = self.source.read(start, self.size - start)
         else:
@@ -148,6 +156,12 @@ class FileBytes:
     def with_window(self, extent: Extent, name: str, clause: str) -> FileBytes:
         """Read an extent once, for every extent inside it."""
         return FileBytes(self.source, self.ctx, self.cursor(extent, name, clause))
+
+    def whole(self, name: str, clause: str) -> Cursor:
+        """Read a file that holds one piece alone. Raises LimitExceeded for a huge one."""
+        if self.size > WHOLE_BYTES:
+            raise self._too_much(Extent(0, self.size), name, clause)
+        return self.cursor(Extent(0, self.size), name, clause)
 
     def during(self, ctx: Context) -> FileBytes:
         """Return the same bytes for another context (stage, collectors)."""
@@ -162,7 +176,10 @@ class FileBytes:
             start = extent.offset - self._window.base
             data = self._window.data[start : start + extent.size]
         else:
-            data = self.source.read(extent.offset, extent.size)
+            try:
+                data = self.source.read(extent.offset, extent.size)
+            except MemoryError as error:
+                raise self._too_much(extent, name, clause) from error
         if len(data) != extent.size:
             raise self._truncated(extent, len(data), name, clause)
         return Cursor(data, extent.offset, self.ctx)
@@ -246,7 +263,12 @@ class FileBytes:
             pairs = zip(begins.tolist(), sizes.tolist(), strict=True)
             return [self.cursor(Extent(*pair), name, clause).data for pair in pairs]
         offsets, wanted = begins.tolist(), sizes.tolist()
-        parts = self.source.read_many(offsets, wanted)
+        try:
+            parts = self.source.read_many(offsets, wanted)
+        except MemoryError as error:
+            largest = wanted.index(max(wanted))
+            extent = Extent(offsets[largest], wanted[largest])
+            raise self._too_much(extent, name, clause) from error
         for offset, size, part in zip(offsets, wanted, parts, strict=True):
             if len(part) != size:
                 raise self._truncated(Extent(offset, size), len(part), name, clause)
@@ -261,6 +283,15 @@ class FileBytes:
                 found=f"{name} at {extent.offset} with {extent.size} bytes",
                 wanted=f"an extent inside the file of {self.size} bytes",
             )
+
+    def _too_much(self, extent: Extent, name: str, clause: str) -> LimitExceeded:
+        place = self.ctx.at(extent.offset, extent.size)
+        return LimitExceeded(
+            clause,
+            place,
+            found=f"{extent.size} bytes of {name}",
+            wanted=f"what fits the memory, and at most {WHOLE_BYTES} bytes of metadata",
+        )
 
     def _truncated(self, extent: Extent, found: int, name: str, clause: str) -> Truncated:
         place = self.ctx.at(extent.offset, extent.size)

@@ -37,7 +37,7 @@ from lanceref.snapshot import open_snapshot
 from lanceref.storage import CommitLock, Entry, name_of_uri, store_options
 from lanceref.table.naming import FOLDER as VERSIONS
 from lanceref.table.naming import HINT, parse_name
-from lanceref.table.refs import TREE
+from lanceref.table.ref_names import TREE
 from lanceref.table.strays import branch_of
 from lanceref.txn.commit import COMMIT_TIMEOUT
 from lanceref.txn.transaction import MESSAGE_KEY
@@ -139,6 +139,10 @@ def __getattr__(name: str) -> object:
     return getattr(importlib.import_module(module), own)
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def dataset(
     uri: str | os.PathLike[str] | None = None,
     version: int | str | None = None,
@@ -155,6 +159,7 @@ def dataset(
     base_store_params: dict[str, dict[str, str]] | None = None,
     *,
     limits: Limits = DEFAULT_LIMITS,
+    allow_external: bool = True,
 ) -> LanceDataset:
     """Open a table: its latest version, one by number or by tag, or the latest before a moment.
 
@@ -163,7 +168,7 @@ def dataset(
     of files are kept between calls where there is room for 0 bytes. `storage_options`
     say how to reach an object store, `base_store_params` how to reach one by the URI of a base;
     `commit_lock` is held around every commit to what is opened; a `session` knows all tables that
-    are opened with it.
+    are opened with it. Without `allow_external` base paths and URIs of blobs raise a `LanceError`.
     Raises NotFound (a ValueError) when there is no table or no such version or tag, ValueError for
     a moment before the first version, and a `LanceError` when the manifest is broken.
     """
@@ -183,6 +188,7 @@ def dataset(
         session=session,
         base_store_params=base_store_params,
         limits=limits,
+        allow_external=allow_external,
     )
     if asof is not None and version is None:
         return opened.checkout_version(opened.version_before(moment(asof)))
@@ -237,6 +243,7 @@ class LanceDataset(
         session: Session | None = None,
         base_store_params: dict[str, dict[str, str]] | None = None,
         limits: Limits = DEFAULT_LIMITS,
+        allow_external: bool = True,
     ) -> None:
         """Open a table as `dataset` does, whose arguments these are."""
         if index_cache_size is not None:
@@ -248,7 +255,10 @@ class LanceDataset(
             )
         for size in (index_cache_size_bytes, metadata_cache_size_bytes, block_size):
             unsigned(size or 0)
-        store = open_table(uri, store_options(storage_options, base_store_params, commit_lock))
+        options = store_options(
+            storage_options, base_store_params, commit_lock, allow_external=allow_external
+        )
+        store = open_table(uri, options)
         session = session_of(session, metadata_cache_size_bytes)
         keeps = session is None or session.keeps_metadata
         ctx = Context(name_of_uri(store.root), limits=limits, keeps=keeps)

@@ -14,6 +14,8 @@ from typing import Literal
 
 import pyarrow as pa
 
+from lanceref.short_text import short
+
 Stage = Literal["open", "metadata", "plan", "decode", "commit"]
 """Where in its work a reader stood when it refused: the words of the runner protocol."""
 
@@ -35,6 +37,8 @@ class LanceError(Exception):
     """Base of every refusal of the reference. Goes whole from one process to another."""
 
     stage: Stage = "open"
+    kind = "other"
+    """Word for the fault in the runner protocol."""
 
     def __reduce__(self) -> tuple[Callable[..., LanceError], tuple[object, ...], dict[str, object]]:
         return _revived, (type(self), *self.args), self.__dict__
@@ -53,8 +57,6 @@ class BytesError(LanceError):
     `clause` is the id of the clause that decides, `place` where the bytes lie, `found` and `wanted`
     what they hold and what the clause asks for.
     """
-
-    kind = "other"
 
     def __init__(self, clause: str, place: Place, *, found: object, wanted: object) -> None:
         self.clause = clause
@@ -82,8 +84,6 @@ class BytesError(LanceError):
 
 class FormatError(BytesError, ValueError):
     """Bytes break a clause of the format."""
-
-    kind = "other"
 
 
 class Truncated(FormatError):
@@ -152,8 +152,6 @@ class UnknownFlag(Unsupported):
 class UnknownIndex(Unsupported):
     """An index type or version this reader does not know."""
 
-    kind = "other"
-
 
 class CommitConflictError(LanceError, OSError):
     """A commit that cannot be made; `retryable` says whether it can be from a newer version."""
@@ -218,19 +216,13 @@ class AppendRefused(LanceError, OSError, ValueError):
 class OperationRefused(LanceError, OSError, ValueError):
     """An operation that does not fit the table it is to be committed to."""
 
-    kind = "other"
-
 
 class RefRefused(LanceError, OSError, ValueError):
     """A tag or branch that cannot be made, moved or deleted as asked."""
 
-    kind = "other"
-
 
 class CleanupRefused(LanceError, OSError, ValueError):
     """Old versions that are to go, but are tagged."""
-
-    kind = "other"
 
 
 _REFUSED = "Invalid user input: "
@@ -242,16 +234,15 @@ class QueryRefused(LanceError, OSError, ValueError):
     pylance raises `ValueError` here, and `OSError` where only rows are counted.
     """
 
-    kind = "other"
-
     def __init__(self, message: str = "") -> None:
-        super().__init__(f"{_REFUSED}{message.removeprefix(_REFUSED)}")
+        super().__init__(f"{_REFUSED}{short(message.removeprefix(_REFUSED))}")
 
 
 class QueryFailed(LanceError, pa.ArrowInvalid):  # type: ignore[misc]
     """A filter or expression that fails on the values of a row, such as a division by zero."""
 
-    kind = "other"
+    def __init__(self, message: str = "") -> None:
+        super().__init__(short(message))
 
 
 class EvolutionRefused(LanceError, OSError, ValueError):
@@ -263,37 +254,25 @@ class EvolutionRefused(LanceError, OSError, ValueError):
 class DeltaRefused(LanceError, ValueError):
     """Versions that cannot be compared as asked."""
 
-    kind = "other"
-
 
 class InvalidTable(LanceError, OSError):
     """A table that breaks a clause, found when it was asked whether it does."""
-
-    kind = "other"
 
 
 class EditFailed(LanceError, OSError):
     """An edit that fails on the values of a row: pylance raises `OSError` here."""
 
-    kind = "other"
-
 
 class NotYet(LanceError, NotImplementedError):
     """Something that pylance can do and this implementation cannot do yet."""
-
-    kind = "other"
 
 
 class AlreadyExists(LanceError, OSError):
     """A table stands where one is to be created."""
 
-    kind = "other"
-
 
 class DataRefused(LanceError, OSError, ValueError):
     """Rows that do not fit the schema they are written under: pylance raises either class."""
-
-    kind = "other"
 
 
 class BatchRefused(DataRefused, TypeError):
@@ -306,8 +285,6 @@ class CallerFailed(LanceError, OSError, ValueError):
     Pylance raises `OSError` here, `ValueError` where it works on one fragment.
     """
 
-    kind = "other"
-
 
 class JsonRefused(DataRefused, RuntimeError):
     """Text that is no JSON: pylance's file writer raises `RuntimeError` here."""
@@ -315,8 +292,6 @@ class JsonRefused(DataRefused, RuntimeError):
 
 class NotStorable(LanceError, OSError, NotImplementedError):
     """Rows or types that the chosen file version cannot hold: pylance raises either class."""
-
-    kind = "other"
 
 
 class LegacyRefused(NotStorable, OSError):
@@ -347,6 +322,14 @@ class NotFound(LanceError, ValueError, LookupError):
     kind = "not_found"
 
 
+class Unreadable(LanceError, OSError):
+    """A file or folder that cannot be read, or that the caller does not allow to be read.
+
+    There is no permission, the disk fails, or it lies outside the table with
+    `allow_external=False`. pylance raises `OSError` here.
+    """
+
+
 class ColumnNotFound(NotFound, RuntimeError):
     """A blob column that does not exist: pylance raises `RuntimeError` here."""
 
@@ -375,8 +358,6 @@ class RowDeleted(NotFound, NotImplementedError):
 
 class ModelMissing(LanceError, OSError, ValueError):
     """A language model of a tokenizer that is not there or cannot be read."""
-
-    kind = "other"
 
 
 class IndexRefused(LanceError, RuntimeError, ValueError):

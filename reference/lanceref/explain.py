@@ -96,7 +96,8 @@ def explain(
 
 def explain_source(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Explanation:
     """Parse an opened file with spans on."""
-    recorder, findings = SpanRecorder(), list[Finding]()
+    recorder = SpanRecorder(limits.expanded(source.size))
+    findings: list[Finding] = []
     name = Path(source.path).name
     ctx = Context(name, limits=limits, spans=recorder, findings=findings)
     checker(name)(source, ctx)

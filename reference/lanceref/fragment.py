@@ -64,6 +64,10 @@ def __getattr__(name: str) -> object:
     return getattr(importlib.import_module("lanceref.write"), name)
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 class LanceFragment(FragmentReading):
     """One fragment of a dataset."""
 

@@ -8,7 +8,9 @@ without a name is well-known text and bytes are well-known binary.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from struct import unpack_from
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from lanceref.compute import pc
 from lanceref.errors import QueryFailed
+from lanceref.limits import DEFAULT_LIMITS
 
 Geometries = NDArray[np.object_]
 """Geometries, `None` where there is none."""
@@ -33,6 +36,12 @@ _LISTS = {
     "multipolygon": 3,
 }
 """Levels of lists above the points."""
+
+DEEPEST = DEFAULT_LIMITS.depth
+"""Geometries inside each other: the library parses each on the stack."""
+
+_HEADER_BYTES = 9
+"""Bytes of a geometry that holds others: byte order, type, number."""
 
 _AXES = ("x", "y", "z")
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
@@ -68,9 +77,16 @@ def geometries(values: pa.Array, name: str) -> Geometries:
     kind = name.removeprefix(PREFIX)
     try:
         if pa.types.is_string(held.type) or pa.types.is_large_string(held.type):
-            found[there] = shapely.from_wkt(held.to_numpy(zero_copy_only=False))
+            texts = held.to_numpy(zero_copy_only=False)
+            for text in texts:
+                _check_text(text)
+            found[there] = shapely.from_wkt(texts)
         elif pa.types.is_binary(held.type) or pa.types.is_large_binary(held.type):
-            found[there] = shapely.from_wkb(held.to_numpy(zero_copy_only=False))
+            parts = held.to_numpy(zero_copy_only=False)
+            for data in parts:
+                if len(data) > DEEPEST * _HEADER_BYTES:
+                    _check_binary(data)
+            found[there] = shapely.from_wkb(parts)
         elif kind == "box":
             found[there] = shapely.box(*_floats(held, _CORNERS).T)
         else:
@@ -78,6 +94,57 @@ def geometries(values: pa.Array, name: str) -> Geometries:
     except (shapely.errors.ShapelyError, ValueError) as error:
         raise QueryFailed(f"no geometry: {error}") from error
     return found
+
+
+def _check_text(text: str) -> None:
+    """Raise QueryFailed for well-known text nested deeper than the library can parse."""
+    if text.count("(") <= DEEPEST:
+        return
+    depth = 0
+    for bracket in re.finditer("[()]", text):
+        depth += 1 if bracket[0] == "(" else -1
+        if depth > DEEPEST:
+            raise QueryFailed(f"more than {DEEPEST} geometries inside each other")
+
+
+def _check_binary(data: bytes) -> None:
+    """Raise QueryFailed for well-known binary nested deeper than the library can parse.
+
+    What does not parse is walked as far as the library does.
+    """
+    if data[0] in b"01":  # hexadecimal
+        try:
+            data = bytes.fromhex(data.decode("ascii"))
+        except ValueError:
+            return
+    at, order, left = 0, "<", [1]
+    while left and at + _HEADER_BYTES <= len(data):
+        if not left[-1]:
+            left.pop()
+            continue
+        left[-1] -= 1
+        order = {0: ">", 1: "<"}.get(data[at], order)
+        code, count = unpack_from(f"{order}II", data, at + 1)
+        kind, iso = (code & 0xFFFF) % 1000, (code & 0xFFFF) // 1000
+        axes = 2 + (code >> 31 or iso in (1, 3)) + (code >> 30 & 1 or iso in (2, 3))
+        at += 5
+        if code >> 29 & 1:  # the number of a reference system
+            at += 4
+            count = unpack_from(f"{order}I", data, at)[0] if at + 4 <= len(data) else 0
+        if kind == 1:
+            at += 8 * axes
+            continue
+        at += 4
+        if kind in (2, 8):
+            at += 8 * axes * count
+        elif kind == 3:
+            while count and at + 4 <= len(data):
+                at += 4 + 8 * axes * unpack_from(f"{order}I", data, at)[0]
+                count -= 1
+        else:
+            left.append(count)
+        if len(left) > DEEPEST:
+            raise QueryFailed(f"more than {DEEPEST} geometries inside each other")
 
 
 def _ragged(held: pa.Array, kind: str) -> Geometries:
@@ -119,6 +186,7 @@ def binary_of(text: str) -> bytes:
     """Return a geometry as well-known binary. Raises QueryFailed for what is none."""
     import shapely
 
+    _check_text(text)
     try:
         found: bytes = shapely.to_wkb(shapely.from_wkt(text))
     except shapely.errors.ShapelyError as error:

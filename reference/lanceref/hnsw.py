@@ -7,7 +7,6 @@ one batch, and what an index says of a graph in the metadata of the schema.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import ExitStack
 
 import pyarrow as pa
 
@@ -19,7 +18,7 @@ from lanceref.kernels.hnsw_build import build
 from lanceref.kernels.hnsw_graph import Graph
 from lanceref.kernels.hnsw_parameters import GraphParameters
 from lanceref.legacy.writer import LegacyWriter
-from lanceref.storage import create_sink
+from lanceref.storage import create_sink, whole
 
 KEY = "lance:hnsw"
 """Metadata that says where searches start, and with what the graph was built."""
@@ -58,14 +57,10 @@ class HNSW:
         """Write the graph to a file, without the vectors."""
         schema = GRAPH_SCHEMA.with_metadata({KEY: self._text})
         rows = graph_rows(self._graph).cast(schema)
-        sink = create_sink(file_path)
-        with ExitStack() as undo:
-            undo.callback(sink.abort)
+        with whole(create_sink(file_path)) as sink:
             writer = LegacyWriter(sink, schema_of(schema), rows.num_rows)
             writer.write_batch(rows)
             writer.finish()
-            undo.pop_all()
-        sink.close()
 
 
 def _checked(array: pa.Array) -> pa.FixedSizeListArray:

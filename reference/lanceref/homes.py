@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from lanceref.errors import DataRefused
 from lanceref.operation import DatasetBasePath
 from lanceref.proto import table_pb2
-from lanceref.storage import open_store
+from lanceref.table.bases import open_base
 from lanceref.table.data_files import FOLDER, Home
 from lanceref.target import Target
 
@@ -91,5 +91,5 @@ def _named(target: Target, bases: Bases, name: str) -> Home:
 
 
 def _home(target: Target, base: table_pb2.BasePath) -> Home:
-    store = open_store(base.path, target.store.options.of_base(base.id, base.path))
+    store = open_base(target.store, base, target.base.message.branch if target.base else "")
     return Home(store, FOLDER if base.is_dataset_root else "", base.id)

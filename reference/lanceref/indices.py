@@ -42,6 +42,10 @@ def __getattr__(name: str) -> object:
     return getattr(import_module(_HOMES[name]), name)
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 @dataclass(frozen=True)
 class IndexConfig:
     """A type of index by name, and its parameters."""

@@ -26,6 +26,9 @@ class Limits:
     depth: int = 64
     """Nesting depth of types, encodings and messages."""
 
+    findings: int = 10_000
+    """Findings of one validation; of what follows the first of each clause is kept."""
+
     def expanded(self, file_bytes: int) -> int:
         """Return the bytes one run of output may take for a file of `file_bytes`."""
         return self.expansion_bytes + self.expansion_factor * file_bytes

@@ -15,8 +15,8 @@ from lanceref.context import Context
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.session import Session
 from lanceref.snapshot import Snapshot, open_snapshot
-from lanceref.storage import Store, above, name_of_uri
-from lanceref.table.refs import TREE
+from lanceref.storage import Store, name_of_uri
+from lanceref.table.ref_names import main_root
 from lanceref.txn.commit import CommitPolicy, commit
 from lanceref.txn.making import Staged
 from lanceref.txn.transaction import new_transaction
@@ -24,9 +24,9 @@ from lanceref.txn.transaction import new_transaction
 
 def root_of(snapshot: Snapshot) -> Store:
     """Return the store of the main branch: a branch is a table below it."""
-    store, branch = snapshot.store, snapshot.manifest.message.branch
-    root = above(store.root, f"{TREE}/{branch}") if branch else None
-    return store if root is None else store.at(root)
+    store = snapshot.store
+    root = main_root(store.root, snapshot.manifest.message.branch)
+    return store if root == store.root else store.at(root)
 
 
 class OpenTable:

@@ -16,24 +16,26 @@ from typing import Self, TypeAlias, TypeVar
 from uuid import uuid4
 
 from lanceref.context import Context
-from lanceref.errors import NotFound, RefRefused, VersionNotFound
+from lanceref.errors import NotFound, Place, RefRefused, VersionNotFound
 from lanceref.manifests.opening import open_table
 from lanceref.opened import OpenTable, root_of
 from lanceref.snapshot import Snapshot, open_snapshot
-from lanceref.storage import Store, copy_object, joined, name_of_uri, store_options
+from lanceref.storage import Store, copy_object, name_of_uri, store_options
 from lanceref.table.bases import DATA_FOLDER, Bases
 from lanceref.table.inventory import needed_by
 from lanceref.table.naming import FOLDER as VERSIONS
-from lanceref.table.refs import TREE, Branch, Tag, list_branches, list_tags
-from lanceref.table.refs_write import (
+from lanceref.table.ref_names import (
     MAIN,
+    TREE,
     branch_path,
+    branch_store,
     check_branch_name,
+    check_stored_branch,
     check_tag_name,
-    put_branch,
-    put_tag,
     tag_path,
 )
+from lanceref.table.refs import Branch, Tag, list_branches, list_tags
+from lanceref.table.refs_write import put_branch, put_tag
 from lanceref.table.strays import branch_of
 from lanceref.txn.clone import Source, write_deep, write_shallow
 
@@ -42,23 +44,20 @@ VersionRef = int | str | tuple[str | None, int | None] | None
 
 
 def tagged(store: Store, ctx: Context, tag: str) -> Tag:
-    """Return a tag. Raises VersionNotFound."""
+    """Return a tag. Raises RefRefused, VersionNotFound, FormatError."""
+    check_tag_name(tag)
     tags = list_tags(store, ctx)
     if tag not in tags:
         raise VersionNotFound(f"Ref not found error: tag {tag} does not exist")
     return tags[tag]
 
 
-def branch_store(root: Store, branch: str | None) -> Store:
-    """Return the store of a branch's table."""
-    return root if branch in (None, MAIN) else root.at(joined(root.root, f"{TREE}/{branch}"))
-
-
 def open_reference(table: OpenTable, reference: VersionRef) -> Snapshot:
-    """Open the version a reference means. Raises NotFound."""
+    """Open the version a reference means. Raises NotFound, RefRefused, FormatError."""
     root, ctx, store = table._root, table._ctx, table._snapshot.store
     if isinstance(reference, str):
         tag = tagged(root, ctx, reference)
+        check_stored_branch(tag["branch"], Place(tag_path(reference), 0))
         reference = (tag["branch"], tag["version"])
     if isinstance(reference, tuple):
         branch, reference = reference
@@ -209,7 +208,7 @@ class Branches:
         folders = ["/".join(parts[:count]) + "/" for count in range(1, len(parts) + 1)]
         unused = (one for one in folders if not any(name.startswith(one) for name in others))
         own = next(unused, None)
-        if own is not None:
+        if own is not None and self._store.owns(f"{TREE}/{own}"):
             paths = [entry.path for entry in self._store.walk(f"{TREE}/{own}")]
             for gone in {branch_of(path) for path in paths}:
                 self._store.prune(f"{TREE}/{gone}")  # records first: alone they would keep a name
@@ -272,7 +271,7 @@ class References(OpenTable):
             )
         source = Source(found.manifest, found.store.root)
         size = write_shallow(store, source, branch)
-        above = self.branches.list()[parent]["branch_identifier"] if parent else []
+        above = self.branches._existing(parent)["branch_identifier"] if parent else []
         entry = Branch(
             parent_branch=parent,
             branch_identifier=[*above, (found.manifest.version, uuid4().hex)],

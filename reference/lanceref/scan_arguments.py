@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 import pyarrow as pa
 
+from lanceref.arguments import unsigned
 from lanceref.compute import pc
 from lanceref.errors import NotFound, NotYet, QueryRefused, SchemaRefused
 from lanceref.file.schema import Field, LanceSchema, project
@@ -284,7 +285,7 @@ def _check(limit: object, offset: object, arguments: ScanArguments) -> None:
             raise TypeError(f"{name.lower()}: {value!r} cannot be interpreted as an integer")
         if value < least:
             raise ValueError(f"{name} must be non-negative")
-    if batch_size is not None and not 1 <= batch_size < 1 << 32:
+    if batch_size is not None and not 1 <= unsigned(batch_size) < 1 << 32:
         raise ValueError(
             f"Invalid user input: batch_size must be between 1 and 4294967295, got {batch_size}"
         )

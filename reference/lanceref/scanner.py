@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn, Self
 
 import numpy as np
 import pyarrow as pa
@@ -79,6 +79,17 @@ class LanceScanner:
         self._projection = projection
         self._options = options
 
+    def __copy__(self) -> Self:
+        made = type(self).__new__(type(self))
+        vars(made).update(vars(self))
+        return made
+
+    def __reduce__(self) -> NoReturn:
+        """Raise TypeError, as pylance does: what a scan reads belongs to the process."""
+        raise TypeError(
+            "a scanner cannot be pickled: pickle the dataset and make the scanner there"
+        )
+
     @property
     def projected_schema(self) -> pa.Schema:
         """Schema of the result."""
@@ -129,9 +140,8 @@ class LanceScanner:
         names = [one.column_name for one in options.order_by]
         schema = self._snapshot.schema(BlobHandling.DESCRIPTIONS)
         projection = scan_projection(schema, list(dict.fromkeys(names)), [ROW_OFFSET])
-        keys = pa.Table.from_batches(
-            self._in_order(projection, whole=True), schema=projection.schema
-        )
+        held = self._snapshot.bounded(self._in_order(projection, whole=True), self._fragments)
+        keys = pa.Table.from_batches(held, schema=projection.schema)
         order = ordered([keys[name].combine_chunks() for name in names], options.order_by)
         end = None if options.limit is None else offset + options.limit
         rows = pc.take(keys[ROW_OFFSET], pa.array(order[offset:end]))
@@ -150,7 +160,9 @@ class LanceScanner:
 
     def to_table(self) -> pa.Table:
         """Return all rows."""
-        return pa.Table.from_batches(self.to_batches(), schema=self.projected_schema)
+        return pa.Table.from_batches(
+            self._snapshot.bounded(self.to_batches(), self._fragments), schema=self.projected_schema
+        )
 
     def to_pandas(self, *, blob_mode: str = "lazy", **kwargs: object) -> pd.DataFrame:
         """Return all rows as a data frame; `kwargs` are those of pyarrow.

@@ -6,7 +6,7 @@ live rows of each fragment.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -14,10 +14,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.budget import Budget
 from lanceref.context import Context
 from lanceref.errors import RowNotFound
 from lanceref.extension import resolved
 from lanceref.file.schema import LanceSchema
+from lanceref.held_rows import bounded
 from lanceref.index.indices import Indices
 from lanceref.integers import distinct
 from lanceref.projection import Projection
@@ -82,28 +84,54 @@ class Snapshot:
                     for cut in range(0, rows, batch_size):
                         yield made.slice(cut, batch_size)
 
+    def bounded(
+        self,
+        batches: Iterable[pa.RecordBatch],
+        fragments: Sequence[FragmentRows],
+        asked_bytes: int = 0,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield batches of fragments that are all kept. Raises LimitExceeded for too many bytes.
+
+        `asked_bytes` is the size of what names the rows, which allows more like a file.
+        """
+
+        def read_bytes() -> int:
+            sizes: dict[str, int] = {}
+            for rows in fragments:
+                sizes |= rows.columns.sizes
+            return asked_bytes + sum(sizes.values())
+
+        return bounded(batches, self.ctx.limits, self.ctx.file, read_bytes)
+
     def take(self, positions: NDArray[np.int64], projection: Projection) -> pa.Table:
         """Return the rows at any live `positions` of the table, in the order asked for."""
         if not projection.origins:
             return pa.Table.from_batches([projection.batch(len(positions), [])])
         unique, back = distinct(positions)
-        batches, start = [], 0
-        for owner in self.fragments:
-            end = start + owner.num_rows
-            first, last = np.searchsorted(unique, [start, end])
-            if last > first:
-                chosen = unique[first:last] - start
-                arrays = owner.take(chosen, projection.fields, projection.system)
-                batches.append(projection.batch(len(chosen), arrays))
-            start = end
+        batches = self.bounded(self._taken(unique, projection), self.fragments, unique.nbytes)
         table = pa.Table.from_batches(batches, schema=projection.schema)
         return table if unique is positions else whole_rows(table).take(back)
+
+    def _taken(
+        self, positions: NDArray[np.int64], projection: Projection
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows at ascending live positions, those of each fragment together."""
+        start = 0
+        for owner in self.fragments:
+            end = start + owner.num_rows
+            first, last = np.searchsorted(positions, [start, end])
+            if last > first:
+                chosen = positions[first:last] - start
+                arrays = owner.take(chosen, projection.fields, projection.system)
+                yield projection.batch(len(chosen), arrays)
+            start = end
 
 
 def open_snapshot(store: Store, version: int | None, ctx: Context) -> Snapshot:
     """Open a version (None: the latest). Raises NotFound, and FormatError for a broken manifest."""
     name = find_version(store, ctx, version)
-    manifest_ctx = replace(ctx, file=PurePosixPath(name.path).name)
+    budget = Budget(ctx.limits)
+    manifest_ctx = replace(ctx, file=PurePosixPath(name.path).name, budget=budget)
     manifest = open_manifest(store.open(name.path), manifest_ctx)
     bases = Bases(store, manifest)
     stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)

@@ -7,9 +7,14 @@ byte coverage are views of this tree; nothing else parses a file for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from lanceref.errors import LimitExceeded, Place
+
+SPAN_BYTES = 320
+"""Memory of a span, with its name and value."""
 
 
 @dataclass(slots=True)
@@ -22,7 +27,7 @@ class Span:
     kind: str
     clause: str = ""
     value: object = None
-    children: list[Span] = field(default_factory=list)
+    children: Sequence[Span] = ()
 
     @property
     def is_leaf(self) -> bool:
@@ -38,31 +43,51 @@ class Span:
 
 
 class SpanRecorder:
-    """Collects spans in the order they are parsed, nested by open groups."""
+    """Collects spans in the order they are parsed, nested by open groups.
 
-    def __init__(self) -> None:
-        self.root = Span(0, 0, "file", "group")
-        self._open = [self.root]
+    It holds at most `most_bytes` of them: what comes after is refused with LimitExceeded.
+    """
+
+    def __init__(self, most_bytes: int | None = None) -> None:
+        top: list[Span] = []
+        self.root = Span(0, 0, "file", "group", children=top)
+        self._open = [top]
+        self._left = -1 if most_bytes is None else most_bytes // SPAN_BYTES
+        self._most_bytes = most_bytes
 
     def leaf(
         self, start: int, end: int, name: str, kind: str, clause: str = "", value: object = None
     ) -> None:
         """Record that `name` owns bytes start..end; empty ranges own nothing and are dropped."""
         if end > start:
-            self._open[-1].children.append(Span(start, end, name, kind, clause, value))
+            self._count(start)
+            self._open[-1].append(Span(start, end, name, kind, clause, value))
+
+    def _count(self, start: int) -> None:
+        """Count one more span."""
+        if self._left == 0:
+            raise LimitExceeded(
+                "L.wire.message",
+                Place("the file", start),
+                found="more spans than the limits allow memory for",
+                wanted=f"{self._most_bytes} bytes; limits=Limits(expansion_bytes=...) allows more",
+            )
+        self._left -= 1
 
     @contextmanager
     def group(self, name: str, clause: str = "", value: object = None) -> Iterator[None]:
         """Nest what is recorded inside the block; the group's range is that of its children."""
-        span = Span(0, 0, name, "group", clause, value)
-        self._open[-1].children.append(span)
-        self._open.append(span)
+        self._count(0)
+        inside: list[Span] = []
+        span = Span(0, 0, name, "group", clause, value, inside)
+        self._open[-1].append(span)
+        self._open.append(inside)
         try:
             yield
         finally:
             self._open.pop()
-            span.start = min((c.start for c in span.children), default=0)
-            span.end = max((c.end for c in span.children), default=0)
+            span.start = min((c.start for c in inside), default=0)
+            span.end = max((c.end for c in inside), default=0)
 
     def gaps(self, size_bytes: int) -> list[tuple[int, int]]:
         """Return the ranges of a file of `size_bytes` that no leaf owns yet."""

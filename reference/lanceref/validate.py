@@ -7,9 +7,12 @@ manifest, the files it names, and with `deep` the content of each.
 from __future__ import annotations
 
 import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 from lanceref.context import Context, Finding
+from lanceref.errors import NotFound
 from lanceref.explain import checker
 from lanceref.index.check import check_indices
 from lanceref.limits import DEFAULT_LIMITS, Limits
@@ -21,6 +24,7 @@ from lanceref.storage import (
     name_of_uri,
     open_source,
     open_store,
+    refusals,
     store_options,
 )
 from lanceref.table.check import check_dataset
@@ -33,12 +37,15 @@ def validate(
     version: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
     storage_options: dict[str, str] | None = None,
+    allow_external: bool = True,
 ) -> list[Finding]:
     """Return the findings of a file, or of a dataset directory (latest or `version`), each once.
 
-    `deep` also decodes the data files of a dataset. Raises NotFound when nothing is at `path`.
+    `deep` also decodes the data files of a dataset. Without `allow_external` nothing outside the
+    folder of the table is opened. Raises NotFound when nothing is at `path`, Unreadable for a file
+    or folder that cannot be read or is not allowed to be.
     """
-    options = store_options(storage_options)
+    options = store_options(storage_options, allow_external=allow_external)
     findings: list[Finding] = []
     ctx = Context(name_of_uri(path), limits=limits, findings=findings)
     if is_table(path, options):
@@ -51,7 +58,9 @@ def validate(
 
 
 def is_table(path: str | os.PathLike[str], options: StoreOptions) -> bool:
-    """Tell whether a path is that of a folder, or a URI that of no object."""
+    """Return whether a path is that of a folder, or a URI that of no object. Raises Unreadable."""
     if is_local(path):
-        return Path(local_path(path)).is_dir()
+        with suppress(NotFound), refusals(path):
+            return stat.S_ISDIR(Path(local_path(path)).stat().st_mode)
+        return False
     return not open_store(path, options).exists("")

@@ -107,9 +107,13 @@ def validate_with(
     version: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
     storage_options: dict[str, str] | None = None,
+    allow_external: bool = True,
 ) -> Report:
-    """Check a file or table as `lanceref.validate` does, with an executor. Raises NotFound."""
-    options = store_options(storage_options)
+    """Check a file or table as `lanceref.validate` does, with an executor.
+
+    Raises NotFound, Unreadable.
+    """
+    options = store_options(storage_options, allow_external=allow_external)
     if not is_table(path, options):
         found = validate(path, deep=deep, limits=limits, storage_options=storage_options)
         return Report(None, (Checked(Unit("file"), tuple(found)),))

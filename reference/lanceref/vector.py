@@ -29,6 +29,10 @@ def __getattr__(name: str) -> object:
     return getattr(importlib.import_module(_HOMES[name]), name)
 
 
+def __dir__() -> list[str]:
+    return sorted({"vec_to_table", *_HOMES})
+
+
 def vec_to_table(
     data: dict[str, object] | list[object] | NDArray[np.float64],
     names: str | Sequence[str] | None = None,

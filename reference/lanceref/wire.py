@@ -23,10 +23,16 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from lanceref.budget import Budget
+from lanceref.context import Context
 from lanceref.cursor import Cursor
-from lanceref.errors import BadProto, Place
+from lanceref.errors import BadProto, LimitExceeded, Place
+from lanceref.wire_memory import fixed_width
 
 M = TypeVar("M", bound=Message)
+
+VARINT_BYTES = 10
+"""Bytes of a varint at most."""
 
 EMBEDDED = {
     "lance.file.v2.DirectEncoding.encoding": "google.protobuf.Any",
@@ -41,6 +47,9 @@ EMBEDDED = {
 SIGNED = (FieldDescriptor.TYPE_INT32, FieldDescriptor.TYPE_INT64, FieldDescriptor.TYPE_ENUM)
 """Types whose negative numbers are stored as varints of 64 bits."""
 
+MESSAGES_PER_LEVEL = 2
+"""Messages that one level of nesting takes: a type or encoding holds the next in a message."""
+
 PACKED_SHOWN = 64
 """Packed numbers that the value of a span holds; more are left out."""
 
@@ -48,13 +57,16 @@ PACKED_SHOWN = 64
 def parse_message(
     cursor: Cursor, cls: type[M], name: str, clause: str, embedded_in: Place | None = None
 ) -> M:
-    """Parse the rest of `cursor` as a `cls`. Raises BadProto.
+    """Parse the rest of `cursor` as a `cls`. Raises BadProto, LimitExceeded.
 
     With `embedded_in` the bytes lie inside a message that was walked already: no spans are
     recorded.
     """
     start, data = cursor.offset, bytes(cursor.skip(cursor.remaining, name, clause))
     place, wanted = embedded_in or cursor.ctx.at(start, len(data)), f"a {cls.DESCRIPTOR.full_name}"
+    ctx = cursor.ctx
+    budget = Budget(ctx.limits) if ctx.budget is None else ctx.budget
+    budget.admit(data, cls, place)
     try:
         message, known = cls.FromString(data), cls.FromString(data)
     except DecodeError as error:
@@ -63,11 +75,10 @@ def parse_message(
     if known.ByteSize() < message.ByteSize():
         for misfit in _misfits(message):
             raise BadProto(clause, place, found=misfit, wanted=wanted)
-    ctx = cursor.ctx
+    del known
     if embedded_in is None and (ctx.spans is not None or ctx.validating):
         with ctx.group(name, clause, cls.DESCRIPTOR.full_name):
-            inside = Cursor(memoryview(data), start, ctx)
-            _walk(inside, _named(cls.DESCRIPTOR.full_name), data)
+            _walk(data, start, ctx, _named(cls.DESCRIPTOR.full_name), 0, 0)
     return message
 
 
@@ -93,94 +104,111 @@ def _misfits(message: Message) -> Iterator[str]:
                 yield from _misfits(inner)
 
 
-def _walk(cursor: Cursor, descriptor: Descriptor | None, data: bytes) -> None:
-    """Record the fields of the message that fills `cursor`; stop after the end of a group."""
+def _walk(
+    data: bytes, base: int, ctx: Context, descriptor: Descriptor | None, depth: int, position: int
+) -> int:
+    """Record the fields of the message in `data`, which lies at `base`, from `position` on.
+
+    Return where the message ends, or the group around the position. `depth` counts the messages and
+    groups around it. Raises LimitExceeded.
+    """
+    most = MESSAGES_PER_LEVEL * ctx.limits.depth
+    if depth > most:
+        raise LimitExceeded(
+            "L.wire.message",
+            ctx.at(base + position, len(data) - position),
+            found=f"messages nested deeper than {most}",
+            wanted=f"at most {most}; limits=Limits(depth=...) allows more",
+        )
     inner = _any_type(data) if descriptor is not None and _is_any(descriptor) else None
-    while cursor.remaining:
-        start = cursor.offset
-        tag = _varint(cursor)
+    while position < len(data):
+        start = position
+        tag, position = _varint(data, position, base, ctx)
         number, wire_type = tag >> 3, tag & 7
         field = descriptor.fields_by_number.get(number) if descriptor is not None else None
         if wire_type == 4:
-            cursor.ctx.leaf(start, cursor.offset, "end group", "proto unknown")
-            return
+            ctx.leaf(base + start, base + position, "end group", "proto unknown")
+            return position
         if descriptor is not None and field is None:
-            cursor.ctx.lint(
+            ctx.lint(
                 "L.wire.unknown-field",
-                cursor.ctx.at(start),
+                ctx.at(base + start),
                 found=f"field {number} in {descriptor.full_name}",
                 wanted="a field number of this message",
                 severity="note",
             )
-        _value(cursor, start, wire_type, number, field, inner)
+        name = field.name if field is not None else f"unknown field {number}"
+        if wire_type == 3:
+            with ctx.group(name):
+                ctx.leaf(base + start, base + position, "start group", "proto unknown")
+                position = _walk(data, base, ctx, None, depth + 1, position)
+        elif wire_type == 2:
+            position = _sized(data, base, ctx, (start, position), name, field, inner, depth)
+        else:
+            value, position = _number(data, position, base, ctx, field, wire_type)
+            kind = "proto field" if field is not None else "proto unknown"
+            ctx.leaf(base + start, base + position, name, kind, value=value)
+    return position
 
 
-def _value(
-    cursor: Cursor,
-    start: int,
-    wire_type: int,
-    number: int,
+def _sized(
+    data: bytes,
+    base: int,
+    ctx: Context,
+    tag: tuple[int, int],
+    name: str,
     field: FieldDescriptor | None,
     inner: Descriptor | None,
-) -> None:
-    name = field.name if field is not None else f"unknown field {number}"
-    kind = "proto field" if field is not None else "proto unknown"
-    ctx = cursor.ctx
-    if wire_type == 3:
-        with ctx.group(name):
-            ctx.leaf(start, cursor.offset, "start group", kind)
-            _walk(cursor, None, b"")
-        return
-    if wire_type != 2:
-        value = _number(cursor, field, wire_type)
-        ctx.leaf(start, cursor.offset, name, kind, value=value)
-        return
-    size = _varint(cursor)
-    header_end = cursor.offset
-    data = bytes(cursor.skip(size, name, "L.wire.message"))
-    below = _message_type(field, inner, data)
-    if below is None:
-        shown = _plain(data, header_end, field, cursor) if ctx.spans is not None else None
-        ctx.leaf(start, cursor.offset, name, kind, value=shown)
-        return
-    with ctx.group(f"{name}: {below.name}", value=below.full_name):
-        ctx.leaf(start, header_end, f"tag and length of {name}", "proto tag", value=size)
-        _walk(Cursor(memoryview(data), header_end, ctx), below, data)
+    depth: int,
+) -> int:
+    """Record a field with a length, whose tag begins and ends at two positions; return its end."""
+    size, position = _varint(data, tag[1], base, ctx)
+    end, start = _after(data, position, size, base, ctx), base + tag[0]
+    part = data[position:end]
+    below = _message_type(field, inner, part)
+    if below is not None:
+        with ctx.group(f"{name}: {below.name}", value=below.full_name):
+            label = f"tag and length of {name}"
+            ctx.leaf(start, base + position, label, "proto tag", value=size)
+            _walk(part, base + position, ctx, below, depth + 1, 0)
+    elif ctx.spans is not None:
+        kind = "proto field" if field is not None else "proto unknown"
+        ctx.leaf(start, base + end, name, kind, value=_plain(part, base + position, ctx, field))
+    return end
 
 
 def _plain(
-    data: bytes, start: int, field: FieldDescriptor | None, cursor: Cursor
+    data: bytes, base: int, ctx: Context, field: FieldDescriptor | None
 ) -> str | bytes | list[int]:
     """Return the value of a field that has a length and is no message: text, bytes or numbers."""
     if field is not None and field.type == field.TYPE_STRING:
         return data.decode()
     if field is None or field.type == field.TYPE_BYTES or not field.is_repeated:
         return data
-    packed = Cursor(memoryview(data), start, cursor.ctx)
-    wire_type = {4: 5, 8: 1}.get(_fixed_width(field), 0)
-    numbers: list[int] = []
-    while packed.remaining and len(numbers) < PACKED_SHOWN:
-        numbers.append(_number(packed, field, wire_type))
+    wire_type = {4: 5, 8: 1}.get(fixed_width(field), 0)
+    numbers, position = list[int](), 0
+    while position < len(data) and len(numbers) < PACKED_SHOWN:
+        value, position = _number(data, position, base, ctx, field, wire_type)
+        numbers.append(value)
     return numbers
 
 
-def _fixed_width(field: FieldDescriptor) -> int:
-    """Return the bytes of one number of a field; 0 when it is a varint."""
-    if field.type in (field.TYPE_FIXED32, field.TYPE_SFIXED32, field.TYPE_FLOAT):
-        return 4
-    if field.type in (field.TYPE_FIXED64, field.TYPE_SFIXED64, field.TYPE_DOUBLE):
-        return 8
-    return 0
-
-
-def _number(cursor: Cursor, field: FieldDescriptor | None, wire_type: int) -> int:
-    """Read one number; a negative one of a signed field is told as such."""
+def _number(
+    data: bytes,
+    position: int,
+    base: int,
+    ctx: Context,
+    field: FieldDescriptor | None,
+    wire_type: int,
+) -> tuple[int, int]:
+    """Return a number and where it ends; a negative one of a signed field is told as such."""
     if wire_type != 0:
-        return _fixed(cursor, 8 if wire_type == 1 else 4)
-    value = _varint(cursor)
-    if field is not None and field.type in SIGNED and value >= 2**63:
-        return value - 2**64
-    return value
+        end = _after(data, position, 8 if wire_type == 1 else 4, base, ctx)
+        return int.from_bytes(data[position:end], "little"), end
+    value, position = _varint(data, position, base, ctx)
+    if value >= 2**63 and field is not None and field.type in SIGNED:
+        value -= 2**64
+    return value, position
 
 
 def _message_type(
@@ -221,15 +249,26 @@ def _named(full_name: str) -> Descriptor | None:
         return None
 
 
-def _fixed(cursor: Cursor, width: int) -> int:
-    return int.from_bytes(cursor.skip(width, "fixed field", "L.wire.message"), "little")
+def _after(data: bytes, position: int, size: int, base: int, ctx: Context) -> int:
+    """Return where `size` bytes end. Raises BadProto when there are fewer."""
+    end = position + size
+    if end > len(data):
+        place = ctx.at(base + position, len(data) - position)
+        found, wanted = f"{len(data) - position} bytes left", f"{size} bytes"
+        raise BadProto("L.wire.message", place, found=found, wanted=wanted)
+    return end
 
 
-def _varint(cursor: Cursor) -> int:
-    value = shift = 0
-    while True:
-        byte = cursor.skip(1, "varint", "L.wire.message")[0]
+def _varint(data: bytes, position: int, base: int, ctx: Context) -> tuple[int, int]:
+    """Return a number in as many bytes as it needs, and where it ends. Raises BadProto."""
+    if position < len(data) and data[position] < 0x80:
+        return data[position], position + 1
+    value, start = 0, position
+    for shift in range(0, 7 * VARINT_BYTES, 7):
+        position = _after(data, position, 1, base, ctx)
+        byte = data[position - 1]
         value |= (byte & 0x7F) << shift
-        shift += 7
         if byte < 0x80:
-            return value
+            return value, position
+    place = ctx.at(base + start, VARINT_BYTES)
+    raise BadProto("L.wire.message", place, found="a longer varint", wanted="ten bytes at most")

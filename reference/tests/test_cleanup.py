@@ -3,6 +3,7 @@
 import importlib
 import os
 import time
+from contextlib import suppress
 from datetime import timedelta
 
 import lanceref
@@ -194,3 +195,27 @@ def test_files_go_no_faster_than_asked(table, monkeypatch):
         table.cleanup_old_versions(delete_rate_limit=0)
     with pytest.raises(OSError, match="delete_concurrency must be between 1 and"):
         table.cleanup_old_versions(delete_concurrency=0)
+
+
+@pytest.mark.parametrize("folder", ["_transactions", "data", "_indices", "_deletions", "_versions"])
+def test_a_cleanup_removes_nothing_behind_a_link(tmp_path, folder):
+    """A folder that a link places outside the table keeps its files, and is not read."""
+    uri = tmp_path / "t"
+    lanceref.write_dataset(pa.table({"a": [1]}), uri)
+    lanceref.write_dataset(pa.table({"a": [2]}), uri, mode="overwrite")
+    elsewhere = tmp_path / "elsewhere"
+    if (uri / folder).is_dir():
+        (uri / folder).rename(elsewhere)
+    elsewhere.mkdir(exist_ok=True)
+    (elsewhere / "other").write_bytes(b"1")
+    (uri / folder).symlink_to(elsewhere)
+    before = sorted(elsewhere.iterdir())
+    with suppress(lanceref.LanceError):
+        lanceref.dataset(uri).cleanup_old_versions(timedelta(0), delete_unverified=True)
+
+    assert before == sorted(elsewhere.iterdir())
+    if folder in ("data", "_versions"):
+        with pytest.raises(lanceref.LanceError):
+            lanceref.dataset(uri).to_table()
+    else:
+        assert [2] == lanceref.dataset(uri).to_table()["a"].to_pylist()

@@ -3,6 +3,7 @@
 import pytest
 from lanceref.context import Context
 from lanceref.errors import CorruptPage
+from lanceref.limits import Limits
 from lanceref.spans import SpanRecorder
 
 
@@ -80,3 +81,12 @@ def test_another_stage_shares_the_collectors():
     assert "decode" == later.at(0).stage
     assert ctx.findings is later.findings
     assert ["a"] == [leaf.name for leaf in ctx.spans.root.leaves()]
+
+
+def test_findings_are_bounded_but_no_clause_is_lost():
+    """After as many findings as the limits allow, the first of each clause is kept."""
+    ctx = Context("f", findings=[], limits=Limits(findings=3))
+    for clause in ["L.page.x"] * 5 + ["L.page.y"] * 2:
+        ctx.lint(clause, ctx.at(0), found=1, wanted=2)
+
+    assert ["L.page.x"] * 4 + ["L.page.y"] == [finding.clause for finding in ctx.findings]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.context import Context
 from lanceref.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
-from lanceref.errors import LanceError, OutOfRange, Truncated
+from lanceref.errors import LanceError, LimitExceeded, OutOfRange, Truncated
 from lanceref.spans import SpanRecorder
 from lanceref.storage import BytesSource
 
@@ -139,3 +139,33 @@ def test_gathered_extents_lie_inside_the_file(extent):
             np.array([0, extent[0]]), np.array([1, extent[1]]), "x", "L.x.y"
         )
     assert 0 == source.stats.read_iops
+
+
+class _Huge:
+    """A file of a TiB, of which no large piece fits the memory."""
+
+    path, size = "huge", 2**40
+
+    def read(self, offset, size):
+        if size > 2**20:
+            raise MemoryError
+        return memoryview(bytes(size))
+
+    def read_many(self, offsets, sizes):
+        return [self.read(*pair) for pair in zip(offsets, sizes, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda file: file.whole("message", "L.x.y"),
+        lambda file: file.with_tail(2**32),
+        lambda file: file.cursor(Extent(0, 2**30), "page", "L.x.y"),
+        lambda file: file.cursors([Extent(0, 2**30), Extent(2**31, 2**30)], "page", "L.x.y"),
+    ],
+    ids=["whole", "tail", "extent", "extents"],
+)
+def test_a_piece_that_does_not_fit_the_memory_is_refused(read):
+    """The size of a sparse file costs its writer nothing."""
+    with pytest.raises(LimitExceeded, match="fits the memory"):
+        read(FileBytes(_Huge(), Context("f")))

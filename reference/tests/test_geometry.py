@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from struct import pack
 
 import pyarrow as pa
 import pytest
@@ -109,3 +110,45 @@ def test_what_is_no_geometry_is_refused(value):
         geometries(pa.array([points((0, 0))], pa.list_(POINT)), "geoarrow.linestring")
     with pytest.raises(QueryFailed, match="no geometry"):
         binary_of("nothing")
+
+
+def _nested(depth: int, before: bytes = b"", flag: int = 0) -> bytes:
+    """Return a point in so many collections, each with `before` in front of what it holds."""
+    data = pack("<BIdd", 1, 1, 0, 0)
+    for _ in range(depth):
+        order = b"\x01" + pack("<I", 7 | flag) + bytes(4 if flag else 0)
+        data = order + pack("<I", 1 + bool(before)) + before + data
+    return data
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([_nested(50_000)]),
+        pa.array([_nested(50_000).hex().encode()]),
+        pa.array([_nested(5000, flag=0x20000000)]),
+        pa.array([_nested(5000, before=_nested(0))]),
+        pa.array([_nested(5000, before=shapely.to_wkb(shapely.box(0, 0, 1, 1)))]),
+        pa.array([_nested(5000, before=shapely.to_wkb(shapely.Point(0, 0, 1)))]),
+        pa.array(["GEOMETRYCOLLECTION(" * 200_000 + "POINT(0 0)" + ")" * 200_000]),
+    ],
+)
+def test_geometries_nested_deep_are_refused(values):
+    """The parser of the library would overflow the stack of the process."""
+    with pytest.raises(QueryFailed, match="inside each other"):
+        geometries(values, "")
+
+
+def test_large_collections_are_no_deep_ones():
+    """Many parts beside each other, in either order of bytes, and few levels."""
+    parts = [shapely.box(n, 0, n + 1, 1) for n in range(500)]
+    lines = [shapely.LineString([(n, 0), (n, 1)]) for n in range(500)]
+    held = shapely.GeometryCollection([shapely.MultiPolygon(parts), *lines])
+    for values in (
+        pa.array([shapely.to_wkb(held, hex=False), _nested(20)]),
+        pa.array([shapely.to_wkb(held, byte_order=0, flavor="iso"), _nested(20)]),
+        pa.array([shapely.to_wkb(held, hex=True).encode(), _nested(60)]),
+        pa.array([shapely.to_wkt(held), "POINT(0 0)"]),
+    ):
+        found, _ = geometries(values, "")
+        assert 501 == len(found.geoms)

@@ -6,7 +6,7 @@ import pickle
 import lanceref
 import pyarrow as pa
 import pytest
-from lanceref.errors import CommitConflict
+from lanceref.errors import CommitConflict, Unreadable
 from lanceref.opened import root_of
 
 
@@ -91,3 +91,22 @@ def test_a_copy_and_a_table_in_another_process_have_no_session_of_it(tmp_path):
     pytest.importorskip("obstore")
     in_memory = lanceref.write_dataset(dataset.to_table(), "memory://x")
     assert dataset.to_table() == copy.deepcopy(in_memory).to_table()
+
+
+def test_a_table_can_be_held_to_its_own_folder(tmp_path):
+    """Bases elsewhere are refused then; branches find their own table."""
+    source = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "source")
+    source.create_branch("dev", 1)
+    source.shallow_clone(tmp_path / "clone", 1)
+    clone = lanceref.dataset(tmp_path / "clone", allow_external=False)
+
+    assert [1] == lanceref.dataset(tmp_path / "clone").to_table()["a"].to_pylist()
+    with pytest.raises(Unreadable, match="allow_external"):
+        clone.to_table()
+    with pytest.raises(Unreadable, match="allow_external"):
+        pickle.loads(pickle.dumps(clone)).to_table()
+    with pytest.raises(Unreadable, match="allow_external"):
+        lanceref.validate(tmp_path / "clone", allow_external=False)
+    own = lanceref.dataset(tmp_path / "source", allow_external=False)
+    assert [1] == own.checkout_version(("dev", None)).to_table()["a"].to_pylist()
+    assert [] == lanceref.validate(tmp_path / "source", allow_external=False)

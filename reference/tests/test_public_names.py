@@ -77,3 +77,13 @@ def test_names_that_stand_in_other_modules_are_found_here(name):
     """As in pylance."""
     module = importlib.import_module("lanceref.dataset")
     assert callable(getattr(module, name))
+
+
+@pytest.mark.parametrize("module", ["", ".dataset", ".fragment", ".file", ".indices", ".arrow"])
+def test_completion_lists_the_public_names_only(module):
+    """`dir` has every public name, loaded or not, and no name that the module imports."""
+    loaded = importlib.import_module(f"lanceref{module}")
+
+    assert {n for n in dir(loaded) if not n.startswith("_")} == {
+        n for n in loaded.__all__ if not n.startswith("_")
+    }

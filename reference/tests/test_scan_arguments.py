@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.errors import NotYet
@@ -57,3 +58,21 @@ def test_batches_have_the_size_asked_for(dataset):
 
     assert [2, 1] == sizes
     assert [1, 1, 1] == [batch.num_rows for batch in dataset.to_batches(batch_size_bytes=9)]
+
+
+@pytest.mark.parametrize(
+    ("size", "kind"), [(1.5, TypeError), ("8", TypeError), (0, ValueError), (-1, OverflowError)]
+)
+def test_a_wrong_batch_size_is_refused_at_once(tmp_path, size, kind):
+    """When the scanner is made, by each way to make one, with the error of pylance."""
+    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "t")
+
+    for make in (
+        made.scanner,
+        made.to_table,
+        made.to_batches,
+        made.get_fragments()[0].scanner,
+    ):
+        with pytest.raises(kind):
+            make(batch_size=size)
+    assert 1 == made.scanner(batch_size=True).to_table().num_rows

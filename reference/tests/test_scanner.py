@@ -1,5 +1,6 @@
 """Scanner: which rows in which batches, without the oracle."""
 
+import pickle
 import re
 
 import lanceref
@@ -206,3 +207,11 @@ def test_a_fast_search_looks_where_an_index_knows(tmp_path):
 def test_other_libraries_read_the_rows(dataset):
     """Of a scan, by Arrow's protocol."""
     assert dataset.to_table(limit=3, offset=4) == pa.table(dataset.scanner(limit=3, offset=4))
+
+
+def test_a_scanner_is_not_pickled(tmp_path):
+    """It raises TypeError, as pylance's does."""
+    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "t")
+
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(made.scanner())

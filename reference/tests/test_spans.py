@@ -1,6 +1,8 @@
 """Spans: ownership of bytes."""
 
-from lanceref.spans import SpanRecorder, uncovered
+import pytest
+from lanceref.errors import LimitExceeded
+from lanceref.spans import SPAN_BYTES, SpanRecorder, uncovered
 
 
 def test_groups_take_the_range_of_their_children():
@@ -39,3 +41,13 @@ def test_empty_leaves_are_dropped():
     recorder.leaf(3, 3, "nothing", "bytes")
 
     assert [] == recorder.root.children
+
+
+def test_spans_are_bounded():
+    """A file of two bytes a field has many more bytes of spans: they are held to a limit."""
+    recorder = SpanRecorder(2 * SPAN_BYTES)
+    recorder.leaf(0, 1, "a", "u8")
+    recorder.leaf(1, 2, "b", "u8")
+
+    with pytest.raises(LimitExceeded, match="more spans"):
+        recorder.leaf(2, 3, "c", "u8")

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.context import Context
 from lanceref.cursor import Cursor
-from lanceref.errors import BadProto
-from lanceref.proto import encodings_v2_0_pb2, file2_pb2, file_pb2
+from lanceref.errors import BadProto, LimitExceeded
+from lanceref.proto import encodings_v2_0_pb2, file2_pb2, file_pb2, table_pb2
 from lanceref.spans import SpanRecorder, uncovered
 from lanceref.wire import parse_message
 
@@ -118,3 +118,45 @@ def test_what_the_library_parses_the_walk_owns(data):
     except BadProto:
         return
     assert [] == uncovered(root)
+
+
+def _nested(depth: int) -> bytes:
+    """Return an index entry whose details are an `Any` inside an `Any`, and so on."""
+    packed = b""
+    for _ in range(depth):
+        packed = AnyMessage(type_url="/google.protobuf.Any", value=packed).SerializeToString()
+    entry = table_pb2.IndexMetadata()
+    entry.index_details.type_url = "/google.protobuf.Any"
+    entry.index_details.value = packed
+    return entry.SerializeToString()
+
+
+@pytest.mark.parametrize("depth", [150, 600, 3000])
+def test_any_inside_any_is_bounded(depth):
+    """The library sees bytes, so its own limit of nesting does not hold here."""
+    with pytest.raises(LimitExceeded, match="nested deeper"):
+        _parse(_nested(depth), table_pb2.IndexMetadata)
+
+
+def test_any_inside_any_of_few_levels_is_walked():
+    """Sixty messages are no fault."""
+    data = _nested(60)
+    _, root = _parse(data, table_pb2.IndexMetadata)
+
+    assert [] == uncovered(root)
+
+
+@pytest.mark.parametrize("depth", [200, 100_000])
+def test_groups_inside_groups_are_bounded(depth):
+    """An unknown group of wire type 3 may begin with another: by whom it is refused is no matter.
+
+    The tag of field 1000 that opens a group is c3 3e, and the one that closes it c4 3e.
+    """
+    with pytest.raises((LimitExceeded, BadProto)):
+        _parse(b"\xc3\x3e" * depth + b"\xc4\x3e" * depth, file_pb2.Field)
+
+
+def test_a_message_of_many_empty_messages_is_refused_before_it_is_parsed():
+    """200,000 empty fields of a schema are 400 kB, and half a gigabyte once they are parsed."""
+    with pytest.raises(LimitExceeded, match="more memory"):
+        _parse(b"\x0a\x00" * 200_000, file_pb2.Schema)

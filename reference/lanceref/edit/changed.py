@@ -46,16 +46,15 @@ class Assignment:
 def bind_assignments(snapshot: Snapshot, updates: Mapping[str, str]) -> dict[str, Assignment]:
     """Bind expressions to the columns they become. Raises QueryRefused."""
     schema = snapshot.schema(BlobHandling.BYTES).arrow
-    from lanceref.query.dialect import parse_expression  # the parser is slow to import
-    from lanceref.query.expression import Binder
+    from lanceref.query.door import enter  # the parser is slow to import
 
-    binder, bound = Binder(schema), {}
+    bound = {}
     if not updates:
         raise QueryRefused("No updates provided")
     for name, text in updates.items():
         if name not in schema.names:
             raise QueryRefused(f"Column '{name}' does not exist in dataset schema: {schema.names}")
-        value, field = binder.bind(parse_expression(text)), schema.field(name)
+        value, field = enter(text, schema).bound, schema.field(name)
         if value.literal is not None:
             try:
                 as_column(value.literal, field.type)

@@ -118,10 +118,9 @@ def _passed(snapshot: Snapshot, source: pa.Table, found: Matching, text: str) ->
     own = _rows_at(snapshot, found.target)
     theirs = source.take(pa.array(found.source))
     pairs = pa.table({"source": _struct(theirs), "target": _struct(own)}).combine_chunks()
-    from lanceref.query.dialect import parse_expression  # the parser is slow to import
-    from lanceref.query.expression import Binder
+    from lanceref.query.door import enter  # the parser is slow to import
 
-    bound = Binder(pairs.schema).bind(parse_expression(text))
+    bound = enter(text, pairs.schema).bound
     batches = pairs.to_batches() or [pa.RecordBatch.from_pylist([], schema=pairs.schema)]
     return np.concatenate([BoundFilter(bound, pairs.schema).mask(batch) for batch in batches])
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from lanceref.errors import LimitExceeded, Place
+from lanceref.errors import LimitExceeded, OutOfRange, Place
 from lanceref.file.column_reader import ColumnReader
 from lanceref.slices import nests_fixed_size_lists, whole
 
@@ -88,7 +88,14 @@ class Recutter:
             return
         known = sum(map(len, self._held)) - self._at
         while known < rows:
-            array = next(self._arrays)
+            array = next(self._arrays, None)
+            if array is None:
+                raise OutOfRange(
+                    "L.file.descriptor.length",
+                    Place("batch", 0),
+                    found=f"a column that ends {rows - known} rows early",
+                    wanted="the same number of rows in every column",
+                )
             known += len(array)
             if len(array):
                 self._held.append(array)

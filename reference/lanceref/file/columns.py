@@ -84,6 +84,7 @@ def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int
     encoding = _encoding(message.encoding, COLUMN_TYPE, "L.file.columns.encoding", ctx, place)
     extents = _extents(message.buffer_offsets, message.buffer_sizes, version, data_end, ctx, place)
     pages = []
+    known: dict[bytes, Message] = {}
     for page in message.pages:
         _check_length(page.length, ctx.limits, place)
         pages.append(
@@ -93,9 +94,7 @@ def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int
                 ),
                 num_rows=page.length,
                 priority=page.priority,
-                encoding=_encoding(
-                    page.encoding, PAGE_TYPE[version], "L.file.pages.encoding", ctx, place
-                ),
+                encoding=_shared(page.encoding, known, PAGE_TYPE[version], ctx, place),
                 place=place,
             )
         )
@@ -139,6 +138,20 @@ def _extents(
             else:
                 ctx.lint(misaligned.clause, place, found=misaligned.found, wanted=misaligned.wanted)
     return extents
+
+
+def _shared(
+    encoding: file2_pb2.Encoding,
+    known: dict[bytes, Message],
+    type_name: str,
+    ctx: Context,
+    place: Place,
+) -> Message:
+    """Return the encoding of a page; pages of a column that have the same bytes share it."""
+    data = encoding.direct.encoding
+    if data not in known:
+        known[data] = _encoding(encoding, type_name, "L.file.pages.encoding", ctx, place)
+    return known[data]
 
 
 def _encoding(

@@ -18,11 +18,12 @@ Clauses: L.file.cmo.entry, L.file.gbo.entry, L.file.columns.message, L.file.desc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 
 from lanceref.arrays import column as arrays
 from lanceref.arrays.early_strings import is_early
+from lanceref.budget import Budget
 from lanceref.context import Context
 from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import OutOfRange
@@ -40,6 +41,9 @@ from lanceref.storage import Source
 
 TAIL_BYTES = 4096
 """Bytes read from the end of the file at first; enough for the metadata of most files."""
+
+EXTENT_BYTES = 256
+"""Memory of an entry of a table of positions and sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,8 @@ class DataFile:
 def open_file(source: Source, ctx: Context) -> DataFile:
     """Parse footer, tables, column metadata and descriptor: one read when 4 KiB hold them."""
     keep_freed_blocks()
+    table = Budget(ctx.limits) if ctx.budget is None else ctx.budget
+    ctx = replace(ctx, budget=table.of_file(source.path, source.size))
     file = FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
     footer = parse_footer(file)
     file = file.during(ctx.during("metadata"))
@@ -132,7 +138,13 @@ def open_file(source: Source, ctx: Context) -> DataFile:
         descriptor.schema, footer.version, columns, file.ctx, descriptor.place
     )
     opened = DataFile(
-        file, footer, descriptor, columns, tuple(extents), tuple(global_buffers), assigned
+        file,
+        footer,
+        descriptor,
+        columns,
+        tuple(extents),
+        tuple(global_buffers),
+        assigned,
     )
     _check_rows(opened)
     return opened
@@ -140,6 +152,9 @@ def open_file(source: Source, ctx: Context) -> DataFile:
 
 def _table(file: FileBytes, start: int, count: int, name: str, clause: str) -> list[Extent]:
     cursor = file.cursor(Extent(start, count * ENTRY_BYTES), f"{name} table", clause)
+    if file.ctx.budget is not None:
+        place = file.ctx.at(start, count * ENTRY_BYTES)
+        file.ctx.budget.charge(count * EXTENT_BYTES, f"a table of {count} entries", place)
     return parse_offsets(cursor, count, name, clause)
 
 

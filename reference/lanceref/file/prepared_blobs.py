@@ -27,7 +27,7 @@ from lanceref.file.descriptors import (
     PREPARED,
     sidecar_path,
 )
-from lanceref.storage import Sink, Store
+from lanceref.storage import Sink, Store, whole
 
 EXTENSION = {"ARROW:extension:name": "lance.blob.v2"}
 """Metadata of a field of blobs."""
@@ -159,9 +159,9 @@ class _BlobFileWriter:
     def _close(self) -> int:
         """Make the file visible and return its size."""
         sink = self._open()
-        self._sink, size = None, sink.position
-        sink.close()
-        return size
+        self._sink = None
+        with whole(sink):
+            return sink.position
 
 
 class DedicatedBlobWriter(_BlobFileWriter):

@@ -6,7 +6,7 @@ A thin face over `DataFile`: projection, batches, ranges and random rows of one 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.context import Context
-from lanceref.cursor import Extent
+from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import FileColumnNotFound, NotFound
 from lanceref.extension import resolved, resolved_batch
 from lanceref.file.batches import stretches
@@ -24,24 +24,28 @@ from lanceref.file.columns import PageMetadata
 from lanceref.file.data_file import DataFile, open_file
 from lanceref.file.schema import project
 from lanceref.file.versions import FOOTER_WORDS
+from lanceref.held_rows import bounded
 from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.message_text import shown, text_of
 from lanceref.storage import Source, open_source, store_options
 
 
 class ReaderResults:
-    """The rows of a read: one pass, as batches or as a table."""
+    """The rows of a read: one pass, as batches or as a table. `file` is what they are read from."""
 
-    def __init__(self, reader: pa.RecordBatchReader) -> None:
+    def __init__(self, reader: pa.RecordBatchReader, file: FileBytes) -> None:
         self.reader = reader
+        self._file = file
 
     def to_batches(self) -> pa.RecordBatchReader:
         """Return the batches as a stream."""
         return self.reader
 
     def to_table(self) -> pa.Table:
-        """Read everything into a table."""
-        return self.reader.read_all()
+        """Read everything into a table. Raises LimitExceeded for one that is too large."""
+        file = self._file
+        batches = bounded(self.reader, file.ctx.limits, file.ctx.file, lambda: file.size)
+        return pa.Table.from_batches(batches, schema=self.reader.schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ class LanceFileReader:
                 f"with {self.num_rows()} rows"
             )
         stream = self._stream(start, start + num_rows, batch_size)
-        return ReaderResults(pa.RecordBatchReader.from_batches(self.schema, stream))
+        return self._results(stream)
 
     def take_rows(
         self, indices: Sequence[int], *, batch_size: int = 1024, batch_readahead: int = 16
@@ -171,7 +175,11 @@ class LanceFileReader:
         arrays = [reader.take(rows) for reader in self._readers]
         batch = self._batch(arrays)
         parts = [batch.slice(at, batch_size) for at in range(0, len(rows), batch_size)]
-        return ReaderResults(pa.RecordBatchReader.from_batches(self.schema, parts))
+        return self._results(parts)
+
+    def _results(self, batches: Iterable[pa.RecordBatch]) -> ReaderResults:
+        reader = pa.RecordBatchReader.from_batches(self.schema, batches)
+        return ReaderResults(reader, self._file.bytes)
 
     def _stream(self, start: int, end: int, batch_size: int) -> Iterator[pa.RecordBatch]:
         """Yield the batches of rows `start`..`end`; a run is dropped before the next is read."""

@@ -18,7 +18,7 @@ from lanceref.file.file_writer import FileWriter
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V0_1, V2_0, V2_2, version_named
-from lanceref.storage import Sink, create_sink, store_options
+from lanceref.storage import Sink, create_sink, store_options, whole
 
 
 def _check_blobs(schema: LanceSchema) -> None:
@@ -104,11 +104,8 @@ class LanceFileWriter:
         self.closed = True
         writer = self._opened()
         assert self._sink is not None
-        with ExitStack() as undo:
-            undo.callback(self._sink.abort)
+        with whole(self._sink):
             num_rows = writer.finish()
-            undo.pop_all()
-        self._sink.close()
         self.size_bytes = self._sink.position
         return num_rows
 

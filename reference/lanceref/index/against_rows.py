@@ -76,7 +76,11 @@ def _wrong(values: pa.Array, keys: Keys, own: pa.Array, wanted: Keys) -> int | N
         return int(wanted[0])
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     held, rows = sort_keys(values.take(pa.array(at))), sort_keys(own)
-    same = pc.fill_null(pc.equal(held, rows), False).to_numpy(zero_copy_only=False)
+    try:
+        equal = pc.equal(held, rows)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # values of another type
+        return int(wanted[0])
+    same = pc.fill_null(equal, False).to_numpy(zero_copy_only=False)
     nulls = pc.and_(pc.is_null(held), pc.is_null(rows)).to_numpy(zero_copy_only=False)
     right = (keys[at] == wanted) & (same | nulls).astype(np.bool_)
     return None if right.all() else int(wanted[np.argmin(right)])

@@ -10,13 +10,13 @@ L.index.fts.fst.target, L.index.fts.fst.checksum, L.index.files.buffer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from lanceref.context import Context
 from lanceref.cursor import Cursor
-from lanceref.errors import FormatError
+from lanceref.errors import FormatError, LimitExceeded
 from lanceref.index.fulltext.fst import FOOTER_BYTES, parse_fst
 from lanceref.index.row_set import read_row_set, read_treemap
 from lanceref.proto import index_pb2
@@ -97,15 +97,15 @@ def _leaves(span: Span, group: str) -> Iterator[tuple[str, Span]]:
         yield from _leaves(child, child.name if child.name.startswith("field ") else group)
 
 
-def _parts(one: Inside, data: memoryview, start: int, ctx: Context) -> list[Span]:
+def _parts(one: Inside, data: memoryview, start: int, ctx: Context) -> Sequence[Span]:
     """Return the structures in some bytes, none when these are something else."""
-    recorder = SpanRecorder()
+    recorder = SpanRecorder(ctx.limits.expanded(len(data)))
     quiet = Context(ctx.file, limits=ctx.limits, spans=recorder)
     cursor = Cursor(data, start, quiet)
     try:
         while cursor.remaining:
             with recorder.group(one.name):
                 one.own(cursor)
-    except FormatError:
+    except (FormatError, LimitExceeded):
         return []
     return recorder.root.children

@@ -21,6 +21,7 @@ from lanceref.index.memwal.log_check import check_log
 from lanceref.index.segment import Segment
 from lanceref.legacy.check import check_legacy
 from lanceref.legacy.footer import is_legacy
+from lanceref.proto import table_pb2
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.check import open_checked
@@ -44,12 +45,22 @@ def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool
             indices = named_indices(manifest, bases, ctx)
             known = _broken(ctx)
             check_entries(indices, manifest, ctx)
-            whole = [check_segment(one, ctx, deep=deep) for one in indices.segments]
+            once = {_unnamed(one): one for one in reversed(indices.segments)}
+            whole = [check_segment(one, ctx, deep=deep) for one in reversed(once.values())]
             if deep and all(whole) and _broken(ctx) == known:
                 for index, segment in parts(indices):
-                    check_rows(index, segment, manifest, bases, ctx)
+                    if once.pop(_unnamed(segment), None) is not None:
+                        check_rows(index, segment, manifest, bases, ctx)
             if indices.mem_wal is not None:
                 check_log(store, ctx)
+
+
+def _unnamed(segment: Segment) -> bytes:
+    """Return the entry of a segment without its name: entries with the same files are alike."""
+    entry = table_pb2.IndexMetadata()
+    entry.CopyFrom(segment.entry)
+    entry.ClearField("name")
+    return entry.SerializeToString(deterministic=True)
 
 
 def _broken(ctx: Context) -> int:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from lanceref.context import Context
-from lanceref.cursor import Cursor
+from lanceref.cursor import Cursor, FileBytes
 from lanceref.errors import FormatError, Place
 from lanceref.index.moved_rows import MovedRows
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, parse_treemap
@@ -121,8 +121,9 @@ def content_of(segment: Segment, ctx: Context) -> Details.InlineContent:
 def check_beside(source: Source, ctx: Context) -> None:
     """Parse a file of versions for `explain` and `validate`."""
     with ctx.piece():
-        cursor = Cursor(source.read(0, source.size), 0, ctx)
-        parse_message(cursor, Details.InlineContent, "fragment reuse", "L.index.reuse.external")
+        name, clause = "fragment reuse", "L.index.reuse.external"
+        cursor = FileBytes(source, ctx).whole(name, clause)
+        parse_message(cursor, Details.InlineContent, name, clause)
 
 
 def _step(version: Details.Version, ctx: Context, place: Place) -> Step:

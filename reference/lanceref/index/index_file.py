@@ -10,7 +10,8 @@ L.index.files.size
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -126,6 +127,31 @@ class IndexFile:
             return column.take(np.arange(start, stop))  # of long values a scan reads all lengths
         parts = list(column.scan(start, stop))
         return pa.concat_arrays(parts) if parts else pa.array([], column.type)
+
+    def read_ordered(self, name: str) -> pa.Array:
+        """Return a column of keys. Raises FormatError for a type that has no order."""
+        values = self.read(name)
+        if pa.types.is_nested(values.type):
+            raise FormatError(
+                "L.index.files.column",
+                self.place,
+                found=f"{name!r} of {values.type}",
+                wanted="keys of a type that has an order",
+            )
+        return values
+
+    @contextmanager
+    def comparing(self, type_: pa.DataType) -> Iterator[None]:
+        """Compare keys of a type with values of the column. Raises FormatError where none can."""
+        try:
+            yield
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            raise FormatError(
+                "L.index.files.column",
+                self.place,
+                found=f"keys of {type_}",
+                wanted="keys of the type of the column",
+            ) from error
 
     def numbers(
         self, name: str, dtype: type[N], start: int = 0, end: int | None = None

@@ -6,7 +6,6 @@ Clauses: L.index.files.version, L.index.files.metadata, L.index.files.buffer
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
 
 import pyarrow as pa
 
@@ -14,7 +13,7 @@ from lanceref.file.column_writer import page_policy
 from lanceref.file.file_writer import FileWriter
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V2_0, FileVersion
-from lanceref.storage import Store
+from lanceref.storage import Store, whole
 
 
 def version_for(storage_version: FileVersion) -> FileVersion:
@@ -36,9 +35,7 @@ def write_index_file(
     On any error nothing is left.
     """
     stored = schema_of(schema)
-    sink = store.create(path)
-    with ExitStack() as undo:
-        undo.callback(sink.abort)
+    with whole(store.create(path)) as sink:
         writer = FileWriter(sink, stored, version, page_policy(len(stored.fields)))
         for batch in batches:
             writer.write_batch(batch)
@@ -47,6 +44,4 @@ def write_index_file(
         for key, text in metadata.items():
             writer.add_schema_metadata(key, text)
         writer.finish()
-        undo.pop_all()
-    sink.close()
     return sink.position

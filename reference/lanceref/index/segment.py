@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from lanceref.context import Context
+from lanceref.cursor import FileBytes
 from lanceref.errors import FormatError, NotFound, OutOfRange, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
@@ -173,5 +174,5 @@ class Segment:
 
     def bytes_of(self, path: str) -> bytes:
         """Return all bytes of a file that is no index file. Raises FormatError."""
-        source = self.source(path)
-        return bytes(source.read(0, source.size))
+        file = FileBytes(self.source(path), self.within(path))
+        return bytes(file.whole("file of an index", "L.index.segment.files").data)

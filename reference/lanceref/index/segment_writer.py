@@ -40,6 +40,7 @@ class SegmentWriter:
         self.version = version
         self.uuid = uuid.uuid4() if name is None else name
         self.files: list[table_pb2.IndexFile] = []
+        self._paths: list[str] = []
 
     @property
     def folder(self) -> str:
@@ -55,7 +56,7 @@ class SegmentWriter:
         buffers: Sequence[bytes] = (),
     ) -> None:
         """Write a file; `buffers` are its global ones from 1 on."""
-        place = f"{self.folder}/{path}"
+        place = self._begin(path)
         size = write_index_file(
             self.store, place, schema, self.version, batches, metadata or {}, buffers
         )
@@ -63,8 +64,13 @@ class SegmentWriter:
 
     def write_bytes(self, path: str, data: bytes) -> None:
         """Write a file that is no index file."""
-        self.store.put(f"{self.folder}/{path}", data)
+        self.store.put(self._begin(path), data)
         self.files.append(table_pb2.IndexFile(path=path, size_bytes=len(data)))
+
+    def _begin(self, path: str) -> str:
+        """Take note of a file that is about to be written; return its path below the root."""
+        self._paths.append(f"{self.folder}/{path}")
+        return self._paths[-1]
 
     def __enter__(self) -> SegmentWriter:
         return self
@@ -77,6 +83,6 @@ class SegmentWriter:
     ) -> None:
         if kind is None:
             return
-        for file in self.files:
-            self.store.delete(f"{self.folder}/{file.path}")
+        for path in self._paths:
+            self.store.delete(path)
         self.store.prune(self.folder)

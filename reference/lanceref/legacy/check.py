@@ -42,7 +42,7 @@ def check_legacy(
 ) -> LegacyFile | None:
     """Parse and check a 0.1 file, by its own schema; None when it cannot be opened."""
     if ctx.spans is None:
-        ctx = replace(ctx, spans=SpanRecorder())
+        ctx = replace(ctx, spans=SpanRecorder(ctx.limits.expanded(source.size)))
     opened = None
     with ctx.piece():
         opened = open_legacy(source, ctx, field_ids, dictionaries)

@@ -25,6 +25,7 @@ from dataclasses import field as dataclass_field
 import numpy as np
 import pyarrow as pa
 
+from lanceref.budget import Budget
 from lanceref.context import Context
 from lanceref.cursor import FileBytes
 from lanceref.errors import BadSchema
@@ -110,6 +111,8 @@ def open_legacy(
     with a manifest inside can be read without. Raises BadSchema when nothing names the fields.
     """
     keep_freed_blocks()
+    budget = Budget(ctx.limits) if ctx.budget is None else ctx.budget
+    ctx = replace(ctx, budget=budget.of_file(source.path, source.size))
     file = FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
     footer = parse_footer(file)
     file = file.during(ctx.during("metadata"))

@@ -20,6 +20,7 @@ from lanceref.context import Context
 from lanceref.errors import ExtraMissing, FormatError, StoreFailed
 from lanceref.manifests.record import Record, parse_record
 from lanceref.manifests.sqlite import COMMITTER
+from lanceref.storage.uri import without_credentials
 from lanceref.table.naming import DETACHED
 
 try:
@@ -56,7 +57,9 @@ def _refusals(table: str) -> Iterator[None]:
     try:
         yield
     except (BotoCoreError, ClientError) as error:
-        raise StoreFailed(f"DynamoDB table {table}: {error}") from error
+        told = without_credentials(str(error))
+        cause = error if told == str(error) else None  # it shows the password of the endpoint
+        raise StoreFailed(f"DynamoDB table {table}: {told}") from cause
 
 
 @lru_cache(maxsize=16)

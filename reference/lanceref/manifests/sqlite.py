@@ -8,6 +8,7 @@ Clauses: L.txn.store.reserve
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -15,12 +16,16 @@ from pathlib import Path
 
 from lanceref.errors import StoreFailed
 from lanceref.manifests.record import Record, parse_record
+from lanceref.storage import make_folder
 
 COMMITTER = "lanceref"
 """Who put a record, for who looks at it."""
 
 BUSY_SECONDS = 60.0
 """How long one writer waits for the others."""
+
+SYNCHRONOUS = "PRAGMA synchronous = EXTRA"
+"""A commit flushes the file and its folder: a power cut takes no record away."""
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS manifests (
@@ -39,9 +44,11 @@ class SqliteManifests:
     @contextmanager
     def _database(self) -> Iterator[sqlite3.Connection]:
         try:
-            Path(self._path).parent.mkdir(parents=True, exist_ok=True)
+            make_folder(Path(self._path).parent)
+            os.close(os.open(self._path, os.O_RDONLY | os.O_CREAT, 0o666))  # SQLite's own is 0644
             connection = sqlite3.connect(self._path, BUSY_SECONDS, isolation_level=None)
             with closing(connection):
+                connection.execute(SYNCHRONOUS)
                 connection.execute(TABLE)
                 yield connection
         except (sqlite3.Error, OSError) as error:

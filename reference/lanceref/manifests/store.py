@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from lanceref.context import Context
+from lanceref.cursor import FileBytes
 from lanceref.errors import FormatError, NotFound, StoreFailed
 from lanceref.manifests.record import ManifestStore, Record, staged_record
 from lanceref.storage import Entry, IOStats, Sink, Source, Store, StoreOptions, above, joined
@@ -135,8 +136,8 @@ class ManifestedStore:
     def _staged(self, record: Record, placed: Record) -> bytes | None:
         """Return a staged manifest; None when another has put it in its place meanwhile."""
         try:
-            source = self._inner.open(record.path)
-            data = bytes(source.read(0, source.size))
+            file = FileBytes(self._inner.open(record.path), Context(record.path))
+            data = bytes(file.whole("manifest", "L.txn.store.place").data)
         except NotFound:  # at either of the two: another may be at work
             if not self._inner.exists(placed.path):
                 raise self._broken("L.txn.store.place", record, "nothing there") from None
@@ -166,6 +167,10 @@ class ManifestedStore:
     def create(self, path: str) -> Sink:
         """Begin an object."""
         return self._inner.create(path)
+
+    def owns(self, folder: str) -> bool:
+        """As the store does."""
+        return self._inner.owns(folder)
 
     def walk(self, prefix: str) -> Iterator[Entry]:
         """Yield the objects below `prefix`."""

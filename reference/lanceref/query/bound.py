@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.query.budget import calling, charge
 from lanceref.query.casts import Datum, cast, try_cast
 
 Run = Callable[[pa.RecordBatch], Datum]
@@ -38,13 +39,18 @@ class Bound:
 
     def evaluate(self, batch: pa.RecordBatch) -> pa.Array:
         """Return the value of each row of a batch. Raises QueryFailed."""
-        try:
+        with calling(QueryFailed):
             value = self.run(batch)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise QueryFailed(f"Execution error: {error}") from error
-        if isinstance(value, pa.Scalar):
-            return pa.repeat(value, batch.num_rows)
-        return value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+            if isinstance(value, pa.Scalar):
+                return repeated(value, batch.num_rows)
+            return value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+
+
+def repeated(value: pa.Scalar, rows: int) -> pa.Array:
+    """Return a value for each of some rows. Raises QueryTooLarge."""
+    one = pa.repeat(value, 1)
+    charge(one.get_total_buffer_size() * (rows - 1))
+    return pa.repeat(value, rows)
 
 
 def kept_dictionary(name: str, arguments: Sequence[Bound]) -> pa.DictionaryType | None:

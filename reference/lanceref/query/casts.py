@@ -14,6 +14,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from lanceref.compute import pc
+from lanceref.query.budget import charge
 from lanceref.query.coercion import is_bytes, is_number, is_text
 from lanceref.query.float_text import float_text
 
@@ -48,6 +49,8 @@ def cast(value: Datum, type_: pa.DataType) -> Datum:
 
     A literal may be a time of day that 32 bits count; a column of 64 bits may not.
     """
+    if types.is_fixed_size_binary(type_) or types.is_fixed_size_list(type_):
+        _charge_fixed(value, type_)
     if isinstance(value, pa.Scalar):
         if types.is_time32(type_) and value.type == pa.int64():
             value = value.cast(pa.int32())
@@ -55,6 +58,17 @@ def cast(value: Datum, type_: pa.DataType) -> Datum:
             return pa.scalar(None, type_)
         return _cast(pa.repeat(value, 1), type_)[0]
     return value if value.type.equals(type_) else _cast(value, type_)
+
+
+def _charge_fixed(value: Datum, type_: pa.DataType) -> None:
+    """Count what values of a type of one size take more than they do. Raises QueryTooLarge."""
+    held, size, inner = 0, 1, type_
+    if not isinstance(value, pa.Scalar):
+        held, size = value.nbytes, len(value)
+    while types.is_fixed_size_list(inner):
+        size, inner = size * inner.list_size, inner.value_type
+    width = inner.byte_width if types.is_fixed_size_binary(inner) else 8
+    charge(size * width - held)
 
 
 def try_cast(value: Datum, type_: pa.DataType) -> Datum:

@@ -51,12 +51,11 @@ class Computed:
 
 def bind_columns(given: Mapping[str, str], schema: pa.Schema) -> Computed:
     """Bind the expressions of a projection to the columns of a schema. Raises QueryRefused."""
-    from lanceref.query.dialect import parse_expression  # the parser is slow to import
-    from lanceref.query.expression import Binder
+    from lanceref.query.door import enter  # the parser is slow to import
 
-    binder, bound, fields = Binder(schema), [], []
+    bound, fields = [], []
     for name, text in given.items():
-        one, metadata = _renamed(binder.bind(parse_expression(text)), schema)
+        one, metadata = _renamed(enter(text, schema).bound, schema)
         bound.append(one)
         fields.append(pa.field(name, one.type, one.nullable, metadata))
     return Computed(tuple(bound), resolved(pa.schema(fields, schema.metadata)))
@@ -86,7 +85,7 @@ def only_nulls(texts: Iterable[str]) -> bool:
     """Whether all expressions are nulls of a type, as in `CAST(NULL AS INT)`."""
     from sqlglot import exp  # the parser is slow to import
 
-    from lanceref.query.dialect import parse_expression
+    from lanceref.query.door import parsed
 
-    trees = [parse_expression(text) for text in texts]
+    trees = [parsed(text) for text in texts]
     return all(isinstance(one, exp.Cast) and isinstance(one.this, exp.Null) for one in trees)

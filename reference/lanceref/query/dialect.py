@@ -12,9 +12,10 @@ from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 from sqlglot.parsers.postgres import PostgresParser
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from lanceref.errors import QueryRefused
+from lanceref.query.budget import QueryTooLarge
 from lanceref.query.sqltypes import TYPES
 
 UNKNOWN = ("<=>", "ISNULL", "NOTNULL", "UNKNOWN")
@@ -77,10 +78,34 @@ class _Lance(Postgres):
             return negation
 
 
+TEXT_BYTES = 1 << 20
+"""Bytes of a text: its tree takes some hundred times as many."""
+
+NESTING = 48
+"""Brackets that stand inside of each other: pylance refuses 50."""
+
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
+_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
+
+
+def _check_nesting(tokens: list[Token]) -> None:
+    """Raise QueryTooLarge for brackets nested too deep."""
+    depth = 0
+    for token in tokens:
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        if depth > NESTING:
+            raise QueryTooLarge(f"brackets are nested at most {NESTING} deep")
+
+
 def parse_expression(text: str) -> exp.Expr:
     """Return the syntax tree of one expression. Raises QueryRefused."""
     try:
-        tree = _Lance().parser().parse(_Lance().tokenize(text), text)
+        size = len(text.encode())
+        if size > TEXT_BYTES:
+            raise QueryTooLarge(f"a text of {size} bytes; {TEXT_BYTES} are the most")
+        tokens = _Lance().tokenize(text)
+        _check_nesting(tokens)
+        tree = _Lance().parser().parse(tokens, text)
     except (SqlglotError, RecursionError) as error:
         raise QueryRefused(f"Error parsing statement: {text} ({error})") from error
     if not tree or not isinstance(tree[0], exp.Expr):

@@ -29,6 +29,8 @@ from lanceref.query.bound import (
     tried,
     truth,
 )
+from lanceref.query.budget import charge
+from lanceref.query.casts import Datum
 from lanceref.query.coercion import common_type
 from lanceref.query.date_bins import interval_of
 from lanceref.query.functions import FUNCTIONS
@@ -291,7 +293,7 @@ class Binder:
 
     def _concat(self, tree: exp.DPipe) -> Bound:
         parts = [as_type(self._bind(one), pa.utf8()) for one in (tree.this, tree.expression)]
-        return apply(lambda *texts: pc.binary_join_element_wise(*texts, ""), *parts)
+        return apply(_concatenated, *parts)
 
     def _case(self, tree: exp.Case) -> Bound:
         """Bind a choice; it stands inside of calls only."""
@@ -342,6 +344,14 @@ class Binder:
         )
         found = apply(function, *arguments, nullable=nullable)
         return replace(found, dictionary=kept_dictionary(name, arguments))
+
+
+def _concatenated(*parts: Datum) -> Datum:
+    rows = max((len(one) for one in parts if not isinstance(one, pa.Scalar)), default=1)
+    for one in parts:
+        if isinstance(one, pa.Scalar) and one.is_valid:
+            charge(len(one.as_buffer()) * rows)
+    return pc.binary_join_element_wise(*parts, "")
 
 
 def _plain(column: pa.Array) -> pa.Array:

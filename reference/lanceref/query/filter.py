@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lanceref.compute import pc
 from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.query.budget import calling
 from lanceref.query.restriction import Restricted, RestrictedFilter
 
 if TYPE_CHECKING:
@@ -73,13 +74,15 @@ class SqlFilter(BoundFilter):
 
         super().__init__(bound, schema)
         self._tree, self._binder = tree, binder
-        self.boundings = tuple(boundings(tree, binder))
+        with calling(QueryRefused):
+            self.boundings = tuple(boundings(tree, binder))
 
     def plan(self, indices: ByPath) -> Plan | None:
         """Return what indices are asked for it, None when none helps."""
         from lanceref.query.routing import route
 
-        return route(self._tree, self._binder, indices)
+        with calling(QueryRefused):
+            return route(self._tree, self._binder, indices)
 
 
 class ArrowFilter:
@@ -152,14 +155,13 @@ def _bind_arrow(given: pc.Expression, schema: pa.Schema) -> Filter:
 
 def _bind_sql(given: str, schema: pa.Schema) -> Filter:
     from lanceref.query.bound import apply  # the parser is slow to import
-    from lanceref.query.dialect import parse_expression
-    from lanceref.query.expression import Binder
+    from lanceref.query.door import enter
     from lanceref.query.trees import is_match
 
-    tree, binder = parse_expression(given), Binder(schema)
-    bound = binder.bind(tree)
-    if is_match(tree):
+    entered = enter(given, schema)
+    bound = entered.bound
+    if is_match(entered.tree):
         bound = apply(pc.is_valid, bound, type_=pa.bool_())
     if not pa.types.is_boolean(bound.type):
         raise QueryRefused(f"The filter {given} does not return a boolean")
-    return SqlFilter(tree, binder, bound, schema)
+    return SqlFilter(entered.tree, entered.binder, bound, schema)

@@ -13,9 +13,16 @@ from enum import Enum
 
 from lanceref.errors import QueryRefused
 from lanceref.index.fulltext.granularity import DocumentGranularity
+from lanceref.query.budget import QueryTooLarge
 
 MOST = 1 << 32
 """Numbers of a query lie below."""
+
+DEPTH = 128
+"""Queries that stand inside of each other: evaluating one takes three of Python's nested calls."""
+
+MOST_LEAVES = 4096
+"""Parts of a query: a few that are joined with themselves again and again become very many."""
 
 HEAVIEST = float(1 << 20)
 """Highest weight of a column of `CombinedFieldsQuery`."""
@@ -232,16 +239,33 @@ class BooleanQuery(FullTextQuery):
 
 def leaves(query: FullTextQuery) -> list[FullTextQuery]:
     """Return the queries of columns that a query is made of. Raises QueryRefused."""
+    found: list[FullTextQuery] = []
+    waiting = [(query, 1)]
+    while waiting:
+        one, depth = waiting.pop()
+        if depth > DEPTH:
+            raise QueryTooLarge(f"full-text queries are nested at most {DEPTH} deep")
+        parts = _parts(one)
+        waiting += [(part, depth + 1) for part in reversed(parts)]
+        if not parts:
+            found.append(one)
+        if len(waiting) + len(found) > MOST_LEAVES:
+            raise QueryTooLarge(f"a full-text query has at most {MOST_LEAVES} parts")
+    return found
+
+
+def _parts(query: FullTextQuery) -> Sequence[FullTextQuery]:
+    """Return the queries that a query joins. Raises QueryRefused."""
     if isinstance(query, BoostQuery):
-        return leaves(query.positive) + leaves(query.negative)
+        return query.positive, query.negative
     if isinstance(query, MultiMatchQuery):
-        return [one for match in query.matches for one in leaves(match)]
+        return query.matches
     if isinstance(query, BooleanQuery):
         if not query.queries:
             raise QueryRefused("FTS query must contain at least one leaf query")
         if not (query.of(Occur.MUST) or query.of(Occur.SHOULD)):
             raise QueryRefused("boolean query must have at least one should/must query")
-        return [one for _, part in query.queries for one in leaves(part)]
+        return [part for _, part in query.queries]
     if isinstance(query, MatchQuery) and not 0 <= query.boost < math.inf:
         raise QueryRefused(f"MatchQuery boost must be finite and non-negative, got {query.boost:g}")
-    return [query]
+    return ()

@@ -29,6 +29,7 @@ from lanceref.query.list_functions import (
 )
 from lanceref.query.moment_functions import MOMENT_FUNCTIONS
 from lanceref.query.number_functions import NUMBER_FUNCTIONS
+from lanceref.query.regexes import REGEX_FUNCTIONS
 from lanceref.query.text_functions import JOINED, TEXT_FUNCTIONS, by_row
 from lanceref.query.word_functions import contains_tokens
 
@@ -281,5 +282,6 @@ FUNCTIONS: dict[str, Function] = {
     "to_date": lambda value: cast(value, pa.date32()),
     "to_timestamp": _to_timestamp,
     **NUMBER_FUNCTIONS,
+    **REGEX_FUNCTIONS,
     **TEXT_FUNCTIONS,
 }

@@ -17,6 +17,7 @@ import pyarrow as pa
 from lanceref import jsonb, jsontext
 from lanceref.context import Context
 from lanceref.errors import Place, QueryFailed, QueryRefused
+from lanceref.query.budget import charge
 from lanceref.query.casts import Datum
 from lanceref.query.json_path import Json, parse_path, select
 
@@ -94,7 +95,13 @@ def _extract(value: Json, path: str) -> str | None:
     found = select(value, _steps(path))
     if not found:
         return None
-    return text_of(found[0] if len(found) == 1 else found)
+    if len(found) == 1:
+        return text_of(found[0])
+    texts = []
+    for one in found:
+        texts.append(text_of(one))
+        charge(len(texts[-1]))
+    return f"[{','.join(texts)}]"
 
 
 def _exists(value: Json, path: str) -> bool:

@@ -12,12 +12,16 @@ import re
 from collections.abc import Callable, Iterator
 
 from lanceref.errors import QueryFailed
+from lanceref.query.budget import ITEM_BYTES, QueryTooLarge, charge
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 """A value of a document."""
 
 Step = Callable[[Json], list[Json]]
 """What a step finds below a value."""
+
+MANY = 1 << 16
+"""Values from which on a path may not find more than a few times those of the document."""
 
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r'[.:]\s*(?:"((?:[^"\\]|\\.)*)"|([^\s.:\[\]"?()*,]+))')
@@ -80,10 +84,19 @@ def _skip(text: str, at: int) -> int:
 
 
 def select(document: Json, steps: list[Step]) -> list[Json]:
-    """Return what a path finds in a document."""
-    found = [document]
+    """Return what a path finds in a document. Raises QueryTooLarge."""
+    found, most = [document], MANY
     for step in steps:
-        found = [value for one in found for value in step(one)]
+        below: list[Json] = []
+        for one in found:
+            values = step(one)
+            charge(ITEM_BYTES * len(values))
+            below += values
+            if len(below) > most:
+                most = max(most, 4 * sum(1 for _ in _below(document)))
+            if len(below) > most:
+                raise QueryTooLarge("a JSON path finds the values of a document again and again")
+        found = below
     return found
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from lanceref.compute import pc
 from lanceref.errors import QueryRefused
+from lanceref.query.budget import ITEM_BYTES, QueryTooLarge, charge
 from lanceref.query.casts import Datum, cast
 from lanceref.query.coercion import common_type
 from lanceref.query.float_text import float_text
@@ -28,11 +29,16 @@ Numbers = pa.list_(pa.uint64())
 
 
 def _each(
-    function: Callable[..., object], type_of: TypeOf, *, nulls: bool = False
+    function: Callable[..., object],
+    type_of: TypeOf,
+    *,
+    nulls: bool = False,
+    items: Callable[..., int] | None = None,
 ) -> Callable[..., Datum]:
     """Return a function over arrays and scalars for one over values.
 
-    Without `nulls` a null first argument gives null.
+    Without `nulls` a null first argument gives null. `items` counts the values of a list that can
+    be much longer than the arguments are.
     """
 
     def run(*arguments: Datum) -> Datum:
@@ -42,11 +48,15 @@ def _each(
             [one.as_py()] * min(rows, default=1) if isinstance(one, pa.Scalar) else one.to_pylist()
             for one in arguments
         ]
+        if items is not None:
+            charge(ITEM_BYTES * sum(items(*row) for row in zip(*columns, strict=True)))
         try:
             found = [
                 None if row[0] is None and not nulls else function(*row)
                 for row in zip(*columns, strict=True)
             ]
+        except QueryTooLarge:
+            raise
         except ValueError as error:
             raise pa.ArrowInvalid(f"{error}") from error
         array = pa.array(found, type_)
@@ -166,6 +176,29 @@ def _repeat(value: object, count: int | None) -> Items | None:
     return None if count is None else [value] * max(0, count)
 
 
+def _items(value: object) -> int:
+    """Return how many items a value is worth: those in it, texts and bytes by their length."""
+    if isinstance(value, list | dict):
+        return 1 + sum(map(_items, value.values() if isinstance(value, dict) else value))
+    return 1 + (len(value) // ITEM_BYTES if isinstance(value, str | bytes) else 0)
+
+
+def _repeated_items(value: object, count: int | None) -> int:
+    return _items(value) * max(0, count or 0)
+
+
+def _resized_items(held: Items | None, size: int | None, fill: object = None) -> int:
+    return _items(fill) * max(0, (size or 0) - len(held or ()))
+
+
+def _sequence_items(*ends: int | None) -> int:
+    known = [one for one in ends if one is not None]
+    if not known or len(known) < len(ends):
+        return 0
+    first, end, step = (0, known[0], 1) if len(known) == 1 else (*known, 1)[:3]
+    return max(0, (end - first) // step + 1) if step else 0
+
+
 def _sequence(closed: int) -> Callable[..., Items | None]:
     """Return the function of a sequence whose end belongs to it (1) or not (0)."""
 
@@ -206,6 +239,7 @@ def array_to_string(lists: Datum, separator: Datum, null: Datum | None = None) -
     def join(count: int, between: str, empty: str | None = None) -> str | None:
         parts = [next(texts) for _ in range(count)]
         shown = [empty if one is None else one for one in parts]
+        charge(count * len(f"{between or ''}{empty or ''}".encode()))
         return None if between is None else between.join(one for one in shown if one is not None)
 
     counts = pc.list_value_length(held)
@@ -270,11 +304,11 @@ _NAMED: dict[str, Callable[..., Datum]] = {
     "remove": _each(lambda held, value: _remove(held, value, 1), _with),
     "remove_all": _each(_remove, _with),
     "remove_n": _each(_remove, lambda lists, value, _: _with(lists, value)),
-    "repeat": _each(_repeat, lambda value, _: pa.list_(value), nulls=True),
+    "repeat": _each(_repeat, lambda value, _: pa.list_(value), nulls=True, items=_repeated_items),
     "replace": _each(lambda held, old, new: _replace(held, old, new, 1), _with),
     "replace_all": _each(_replace, _with),
     "replace_n": _each(_replace, lambda lists, old, new, _: _with(lists, old, new)),
-    "resize": _each(_resize, lambda lists, _, *fill: _with(lists, *fill)),
+    "resize": _each(_resize, lambda lists, _, *fill: _with(lists, *fill), items=_resized_items),
     "reverse": _each(lambda held: held[::-1], _same),
     "slice": _SLICE,
     "sort": _SORT,
@@ -289,9 +323,9 @@ LIST_CHANGES: dict[str, Callable[..., Datum]] = {
     **{f"{kind}_{name}": run for kind in ("array", "list") for name, run in _NAMED.items()},
     "array_dims": _each(lambda held: [len(held)] if held else None, _always(Numbers)),
     "flatten": _flatten,
-    "generate_series": _each(_sequence(1), _numbered),
+    "generate_series": _each(_sequence(1), _numbered, items=_sequence_items),
     "list_dims": _each(lambda held: [len(held)] if held else None, _always(Numbers)),
-    "range": _each(_sequence(0), _numbered),
+    "range": _each(_sequence(0), _numbered, items=_sequence_items),
     "string_to_array": _SPLIT,
     "string_to_list": _SPLIT,
 }

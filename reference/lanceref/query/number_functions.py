@@ -29,7 +29,8 @@ def of_floats(function: Callable[[Datum], Datum]) -> Callable[[Datum], Datum]:
 def _cbrt(value: Datum) -> Datum:
     if isinstance(value, pa.Scalar):
         return _cbrt(pa.array([value.as_py()], value.type))[0]
-    roots = np.cbrt(value.to_numpy(zero_copy_only=False))
+    numbers = value.to_numpy(zero_copy_only=False)
+    roots = np.cbrt(numbers.astype(np.longdouble)).astype(numbers.dtype)  # of 64 bits: off by one
     return pa.array(roots, value.type, mask=value.is_null().to_numpy(zero_copy_only=False))
 
 

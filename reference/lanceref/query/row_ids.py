@@ -25,12 +25,16 @@ def positions_of_ids(snapshot: Snapshot, ids: Sequence[int] | pa.Array) -> NDArr
     wanted = np.asarray(ids, np.uint64)
     found = np.full(len(wanted), -1, np.int64)
     known = np.zeros(len(wanted), np.bool_)
+    named = set((wanted // np.uint64(ADDRESS_LIMIT)).tolist())
     for rows in snapshot.fragments:
+        if not snapshot.stable_row_ids and rows.fragment.id not in named:
+            continue
         places = _by_id(rows, wanted) if snapshot.stable_row_ids else _by_address(rows, wanted)
         mine = np.flatnonzero(places >= -1)
         known[mine] = True
         live = mine[places[mine] >= 0]
-        found[live] = places[live] + rows.rows_before
+        if len(live):
+            found[live] = places[live] + rows.rows_before
     if not snapshot.stable_row_ids and not known.all():
         raise RowNotFound(f"no fragment has a row with address {int(wanted[~known][0])}")
     return found[found >= 0]

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from lanceref.errors import QueryRefused
+from lanceref.query.budget import charge
 from lanceref.query.casts import Datum
 from lanceref.query.coercion import is_bytes, is_text
 
@@ -23,12 +24,18 @@ LETTERS = re.compile(r"[^\W_]+")
 
 
 def by_row(
-    function: Callable[..., Value], type_: pa.DataType, kinds: str, *, nulls: bool = False
+    function: Callable[..., Value],
+    type_: pa.DataType,
+    kinds: str,
+    *,
+    nulls: bool = False,
+    size: Callable[..., int] | None = None,
 ) -> Callable[..., Datum]:
     """Return a function over arrays and scalars for one over values.
 
     `kinds` are those of its arguments: `t` text, `b` text or bytes, `n` integer; the last one is
-    that of all that follow. With `nulls` it is called for nulls too.
+    that of all that follow. With `nulls` it is called for nulls too. `size` gives the bytes of a
+    value where they can be many more than those of the arguments.
     """
 
     def run(*arguments: Datum) -> Datum:
@@ -40,12 +47,16 @@ def by_row(
             [one.as_py()] * count if isinstance(one, pa.Scalar) else one.to_pylist()
             for one in arguments
         ]
+        called = [nulls or None not in values for values in zip(*columns, strict=True)]
+        if size is not None:
+            rows_of = zip(called, zip(*columns, strict=True), strict=True)
+            charge(sum(size(*values) for calls, values in rows_of if calls))
         try:
             found = [
-                None if None in values and not nulls else function(*values)
-                for values in zip(*columns, strict=True)
+                function(*values) if calls else None
+                for calls, values in zip(called, zip(*columns, strict=True), strict=True)
             ]
-        except (ValueError, OverflowError, re.error) as error:
+        except (ValueError, OverflowError) as error:
             raise pa.ArrowInvalid(f"{error}") from error
         array = pa.array(found, type_)
         return array if rows else array[0]
@@ -80,6 +91,10 @@ def _padding(width: int, text: str, fill: str) -> str:
 def _lpad(text: str, width: int, fill: str = " ") -> str:
     """Return text of a width, filled on the left or cut on the right."""
     return (_padding(width, text, fill) + text)[: max(0, width)]
+
+
+def _padded_size(text: str, width: int, fill: str = " ") -> int:
+    return len(fill.encode()) * (width - len(text)) if fill and width > len(text) else 0
 
 
 def _rpad(text: str, width: int, fill: str = " ") -> str:
@@ -118,33 +133,14 @@ def _joined(separator: str | None, *parts: str | None) -> str | None:
     return None if separator is None else separator.join(one for one in parts if one is not None)
 
 
-def _regexp_replace(text: str, pattern: str, new: str, flags: str = "") -> str:
-    """Replace the first part that matches, or with the flag `g` all."""
-    known = {"i": re.IGNORECASE, "s": re.DOTALL, "m": re.MULTILINE, "x": re.VERBOSE}
-    options = re.RegexFlag(0)
-    for flag in flags:
-        options |= known.get(flag, re.RegexFlag(0))
-    template = re.sub(r"\\(\d)", r"\\g<\1>", new)
-    return re.sub(pattern, template, text, count=0 if "g" in flags else 1, flags=options)
-
-
-def _regexp_count(text: str | None, pattern: str, start: int = 1, flags: str = "") -> int:
-    """Return how often a pattern is found from a letter on; in null never."""
-    if text is None or pattern is None:
-        return 0
-    return len(re.findall(pattern, text[start - 1 :], re.IGNORECASE if "i" in flags else 0))
-
-
-def _regexp_instr(text: str, pattern: str, start: int = 1, number: int = 1) -> int:
-    """Return where a pattern is found for the `number`-th time, from 1 on; 0 where it is not."""
-    places = [found.start() for found in re.finditer(pattern, text[start - 1 :])]
-    return places[number - 1] + start if 0 < number <= len(places) else 0
-
-
 def _substring_index(text: str, separator: str, count: int) -> str:
     """Return what lies before some separators or, below 0, behind the last of them."""
     parts = text.split(separator) if separator else [text]
     return separator.join(parts[:count] if count > 0 else parts[count:] if count else [])
+
+
+def _joined_size(separator: str | None, *parts: str | None) -> int:
+    return len((separator or "").encode()) * len(parts) + sum(len(one or "") for one in parts)
 
 
 def _find_in_set(text: str, texts: str) -> int:
@@ -182,7 +178,7 @@ def _stripped(strip: Callable[[str, str], str]) -> Callable[..., str]:
     return lambda text, letters=" ": strip(text, letters)
 
 
-JOINED = by_row(_joined, pa.utf8(), "t", nulls=True)
+JOINED = by_row(_joined, pa.utf8(), "t", nulls=True, size=_joined_size)
 """Joins text, the first between the others."""
 
 _TRIM = by_row(_stripped(str.strip), pa.utf8(), "t")
@@ -197,17 +193,24 @@ TEXT_FUNCTIONS: dict[str, Callable[..., Datum]] = {
     "instr": by_row(lambda text, part: text.find(part) + 1, pa.int32(), "t"),
     "left": by_row(_left, pa.utf8(), "tn"),
     "levenshtein": by_row(_levenshtein, pa.int32(), "t"),
-    "lpad": by_row(_lpad, pa.utf8(), "tnt"),
+    "lpad": by_row(_lpad, pa.utf8(), "tnt", size=_padded_size),
     "ltrim": by_row(_stripped(str.lstrip), pa.utf8(), "t"),
     "md5": by_row(_md5, pa.utf8(), "b"),
     "position": by_row(lambda text, part: text.find(part) + 1, pa.int32(), "t"),
-    "regexp_count": by_row(_regexp_count, pa.int64(), "ttnt", nulls=True),
-    "regexp_instr": by_row(_regexp_instr, pa.int64(), "ttn"),
-    "regexp_replace": by_row(_regexp_replace, pa.utf8(), "t"),
-    "repeat": by_row(lambda text, count: text * max(0, count), pa.utf8(), "tn"),
-    "replace": by_row(lambda text, old, new: text.replace(old, new), pa.utf8(), "t"),
+    "repeat": by_row(
+        lambda text, count: text * max(0, count),
+        pa.utf8(),
+        "tn",
+        size=lambda text, count: len(text.encode()) * max(0, count),
+    ),
+    "replace": by_row(
+        lambda text, old, new: text.replace(old, new),
+        pa.utf8(),
+        "t",
+        size=lambda text, old, new: text.count(old) * len(new.encode()),
+    ),
     "right": by_row(_right, pa.utf8(), "tn"),
-    "rpad": by_row(_rpad, pa.utf8(), "tnt"),
+    "rpad": by_row(_rpad, pa.utf8(), "tnt", size=_padded_size),
     "rtrim": by_row(_stripped(str.rstrip), pa.utf8(), "t"),
     "split_part": by_row(_split_part, pa.utf8(), "ttn"),
     "strpos": by_row(lambda text, part: text.find(part) + 1, pa.int32(), "t"),

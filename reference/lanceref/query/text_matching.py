@@ -7,6 +7,7 @@ Divergences: D.index.fts-slop
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
@@ -46,6 +47,9 @@ NO_POSITIONS = (
     "position is not found but required for phrase queries, try recreating the index with position"
 )
 
+MANY = 1024
+"""Words of a query from which on equal ones are added at once, not one by one."""
+
 SPARE = 4
 """Of so many times as many documents as are wanted some may be gone."""
 
@@ -59,21 +63,36 @@ class _PartScores:
     def __init__(self, part: TextPart, statistics: Sequence[TextPart]) -> None:
         self._part, self._statistics = part, statistics
         self._corpus = corpus_of(statistics)
+        self._known: dict[str, tuple[Numbers, Scores] | None] = {}
         self._words: list[list[tuple[Numbers, Scores]]] = []
 
     def add(self, wanted: Sequence[str]) -> None:
         """Add what the tokens that stand for a word give the documents that hold them."""
-        numbers = [(token, self._part.number_of(token)) for token in wanted]
-        found = [self._score(token, number) for token, number in numbers if number is not None]
+        scored = [self._score(token) for token in wanted]
+        found = [one for one in scored if one is not None]
         if found:
             self._words.append(found)
 
-    def _score(self, token: str, number: int) -> tuple[Numbers, Scores]:
-        """Return the documents that hold a token, and what it gives them."""
+    def _score(self, token: str) -> tuple[Numbers, Scores] | None:
+        """Return the documents that hold a token, and what it gives them; None without any."""
+        if token not in self._known:
+            number = self._part.number_of(token)
+            self._known[token] = None if number is None else self._scored(token, number)
+        return self._known[token]
+
+    def _scored(self, token: str, number: int) -> tuple[Numbers, Scores]:
         found = self._part.postings(number)
         own = weight(self._corpus.num_documents, count_of(self._statistics, token))
         norm = norms_at(self._part.lengths, found.documents, self._corpus.mean_length)
         return found.documents, own * counts(found.frequencies, norm)
+
+    def _counted(self) -> list[tuple[list[tuple[Numbers, Scores]], int]]:
+        """Return the words and how often each counts; of very many, equal ones are one."""
+        if len(self._words) <= MANY:
+            return [(forms, 1) for forms in self._words]
+        alike = {tuple(id(documents) for documents, _ in forms): forms for forms in self._words}
+        times = Counter(tuple(id(documents) for documents, _ in forms) for forms in self._words)
+        return [(forms, times[key]) for key, forms in alike.items()]
 
     def with_words(self, least: int) -> tuple[Places, Scores]:
         """Return the documents that hold so many of the words, ascending, and their scores."""
@@ -84,12 +103,12 @@ class _PartScores:
             return documents.astype(np.int64), scores
         size = self._part.corpus.num_documents
         total, words = np.zeros(size, np.float32), np.zeros(size, np.min_scalar_type(least))
-        for forms in self._words:
+        for forms, times in self._counted():
             for documents, scores in forms:
-                total[documents] += scores
+                total[documents] += scores if times == 1 else scores * np.float32(times)
             every = [documents for documents, _ in forms]
             holding = every[0] if len(every) == 1 else once(np.concatenate(every))
-            words[holding] = 1 if least < 2 else np.minimum(words[holding], least - 1) + 1
+            words[holding] = 1 if least < 2 else np.minimum(words[holding], least - times) + times
         chosen = np.flatnonzero(words >= least)
         return chosen, total[chosen]
 
@@ -198,22 +217,26 @@ def _in_order(
     """Return which documents, that hold every word in some form, hold them in order."""
     if not len(chosen):
         return np.empty(0, np.int64)
-    found: list[list[list[Numbers]]] = []
-    for forms in words:
-        rows: list[list[Numbers]] = [[] for _ in chosen]
-        for token in forms:
-            number = part.number_of(token)
-            if number is not None:
-                for row, own in zip(rows, _positions(part, number, chosen), strict=True):
-                    row.append(own)
-        found.append(rows)
+    keys = [tuple(forms) for forms in words]
+    found = {forms: _standing(part, forms, chosen) for forms in dict.fromkeys(keys)}
     gaps = np.diff(places).tolist()
     kept = [
         number
         for number in range(len(chosen))
-        if follows([_together(rows[number]) for rows in found], gaps, slop)
+        if follows((found[forms][number] for forms in keys), gaps, slop)
     ]
     return np.array(kept, np.int64)
+
+
+def _standing(part: TextPart, forms: Iterable[str], chosen: Places) -> list[Numbers]:
+    """Return where a word stands, in any of its forms, in each document."""
+    rows: list[list[Numbers]] = [[] for _ in chosen]
+    for token in forms:
+        number = part.number_of(token)
+        if number is not None:
+            for row, own in zip(rows, _positions(part, number, chosen), strict=True):
+                row.append(own)
+    return [_together(row) for row in rows]
 
 
 def _positions(part: TextPart, number: int, chosen: Places) -> list[Numbers]:
@@ -235,10 +258,11 @@ def _together(positions: Sequence[Numbers]) -> Numbers:
     return positions[0] if len(positions) == 1 else once(np.concatenate(positions))
 
 
-def follows(positions: Sequence[Numbers], gaps: Sequence[int], slop: int) -> bool:
+def follows(positions: Iterable[Numbers], gaps: Sequence[int], slop: int) -> bool:
     """Return whether each word can stand `gap`, or up to `slop` places more, behind the last."""
-    ends = positions[0].astype(np.int64)
-    for own, gap in zip(positions[1:], gaps, strict=True):
+    words = iter(positions)
+    ends = next(words).astype(np.int64)
+    for own, gap in zip(words, gaps, strict=True):
         here = own.astype(np.int64)
         before = np.searchsorted(ends, here - gap, "right")
         nearest = ends[np.maximum(before - 1, 0)]

@@ -6,7 +6,8 @@ store. The rest of the reference knows the protocols only.
 
 from __future__ import annotations
 
-from lanceref.storage.local import SMALL_BYTES, LocalSink, LocalSource, LocalStore
+from lanceref.storage.local import SMALL_BYTES, LocalSource, LocalStore
+from lanceref.storage.local_sink import LocalSink, make_folder
 from lanceref.storage.opening import create_sink, open_source, open_store, wrapped_stores
 from lanceref.storage.options import NO_OPTIONS, CommitLock, StoreOptions, store_options
 from lanceref.storage.pieces import COPY_BYTES, BytesSource, copy_object
@@ -18,8 +19,10 @@ from lanceref.storage.protocol import (
     Store,
     bytes_read_counter,
     iops_counter,
+    whole,
 )
-from lanceref.storage.uri import above, is_local, joined, local_path, name_of_uri
+from lanceref.storage.refusals import refusals
+from lanceref.storage.uri import above, contains, is_local, joined, local_path, name_of_uri
 
 __all__ = [
     "COPY_BYTES",
@@ -38,15 +41,19 @@ __all__ = [
     "StoreOptions",
     "above",
     "bytes_read_counter",
+    "contains",
     "copy_object",
     "create_sink",
     "iops_counter",
     "is_local",
     "joined",
     "local_path",
+    "make_folder",
     "name_of_uri",
     "open_source",
     "open_store",
+    "refusals",
     "store_options",
+    "whole",
     "wrapped_stores",
 ]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lanceref.errors import DataRefused
 from lanceref.storage.options import StoreOptions
-from lanceref.storage.uri import Location
+from lanceref.storage.uri import Location, without_credentials
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore as Client
@@ -123,8 +123,8 @@ def _client(scheme: str, authority: str, options: frozenset[tuple[str, str]]) ->
             authority, config=config, client_options=client, retry_config=retry
         )
     except BaseError as error:
-        told = str(error).partition("\n\nDebug source")[0]
-        raise DataRefused(f"{scheme}://{authority}: {told}") from error
+        told = without_credentials(str(error).partition("\n\nDebug source")[0])
+        raise DataRefused(f"{scheme}://{authority}: {told}") from type(error)(told)
 
 
 @cache

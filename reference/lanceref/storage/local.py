@@ -1,28 +1,26 @@
 """Local store: a directory of the local file system.
 
-Files are read with `pread`: a truncated one gives a short read, never a signal. What is written
-stands under a temporary name until it is whole.
+Files are read with `pread`: a truncated one gives a short read, never a signal. How they are
+written, `local_sink` says.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from itertools import repeat
 from pathlib import Path
 
 import numpy as np
 
-from lanceref.errors import NotFound
+from lanceref.errors import NotFound, StoreFailed
+from lanceref.storage.local_sink import LocalSink, failures_of, flush_folders
 from lanceref.storage.options import NO_OPTIONS, StoreOptions
-from lanceref.storage.protocol import Entry, IOStats
-
-SINK_BUFFER_BYTES = 1 << 20
-"""Bytes that a sink gathers before it writes them."""
+from lanceref.storage.protocol import Entry, IOStats, whole
+from lanceref.storage.refusals import refusal, refusals
+from lanceref.storage.uri import contains
 
 SMALL_BYTES = 1 << 18
 """Requests up to this size are made one after the other without looking at each: none of a file
@@ -30,24 +28,20 @@ comes in two pieces."""
 
 
 class LocalSource:
-    """A local file read with `pread`."""
+    """A regular local file read with `pread`; opening a pipe or a device does not wait.
+
+    Raises NotFound for a path without a file, Unreadable for a file that cannot be read.
+    """
 
     def __init__(self, path: str, stats: IOStats | None = None) -> None:
         self._fd = -1
-        try:
-            self._fd = os.open(path, os.O_RDONLY)
-        except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
-            raise NotFound(f"{path}: no such file") from error
-        except ValueError as error:  # a null byte
-            raise NotFound(f"{path!r}: no name of a file") from error
-        except OSError as error:
-            if error.errno not in (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL):
-                raise
-            raise NotFound(f"{path}: no name of a file") from error
-        self.path = path
-        found = os.fstat(self._fd)
+        with refusals(path):
+            self._fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            found = os.fstat(self._fd)
         if not stat.S_ISREG(found.st_mode):
+            self.close()
             raise NotFound(f"{path}: not a file")
+        self.path = path
         self.size = found.st_size
         self.stats = stats if stats is not None else IOStats()
 
@@ -55,11 +49,14 @@ class LocalSource:
         """Return up to `size` bytes from `offset`; shorter only at the end of the file."""
         view = np.empty(max(0, min(size, self.size - offset)), np.uint8).data
         filled = 0
-        while filled < len(view):
-            got = os.preadv(self._fd, [view[filled:]], offset + filled)
-            if got == 0:
-                break
-            filled += got
+        try:
+            while filled < len(view):
+                got = os.preadv(self._fd, [view[filled:]], offset + filled)
+                if got == 0:
+                    break
+                filled += got
+        except OSError as error:
+            raise refusal(self.path, error) from error
         self.stats.count_reads(1, filled)
         return view[:filled]
 
@@ -67,7 +64,10 @@ class LocalSource:
         """Return up to `sizes` bytes from each of the `offsets`."""
         if max(sizes, default=0) > SMALL_BYTES:
             return [self.read(offset, size) for offset, size in zip(offsets, sizes, strict=True)]
-        parts = list(map(os.pread, repeat(self._fd), sizes, offsets))
+        try:
+            parts = list(map(os.pread, repeat(self._fd), sizes, offsets))
+        except OSError as error:
+            raise refusal(self.path, error) from error
         self.stats.count_reads(len(parts), sum(map(len, parts)))
         return [memoryview(part) for part in parts]
 
@@ -81,45 +81,11 @@ class LocalSource:
         self.close()
 
 
-class LocalSink:
-    """A local file written under a temporary name and renamed when it is whole."""
-
-    def __init__(self, path: str, stats: IOStats | None = None) -> None:
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".tmp", dir=target.parent)
-        self._out = os.fdopen(handle, "wb", buffering=SINK_BUFFER_BYTES)
-        self._staged, self._target = Path(name), target
-        self._whole = False
-        self.position = 0
-        self.stats = stats if stats is not None else IOStats()
-
-    def write(self, data: bytes | memoryview) -> None:
-        """Append bytes."""
-        self._out.write(data)
-        self.position += len(data)
-
-    def close(self) -> None:
-        """Rename the file to its own name; a second call does nothing."""
-        if not self._out.closed:
-            self._out.close()
-            self._staged.chmod(0o644)
-            self._staged.rename(self._target)
-            self._whole = True
-            self.stats.write_iops += 1
-            self.stats.written_bytes += self.position
-
-    def abort(self) -> None:
-        """Remove the temporary file, also after `close` failed; not once the file is whole."""
-        if not self._whole:
-            with suppress(OSError):  # what was buffered does not fit the disk either
-                self._out.close()
-            self._staged.unlink(missing_ok=True)
-            self._whole = True
-
-
 class LocalStore:
-    """A directory of the local file system."""
+    """A directory of the local file system.
+
+    A path is that of a file below the root: neither `..` nor a link leads out of it.
+    """
 
     lists_in_order = False
 
@@ -132,96 +98,134 @@ class LocalStore:
         return LocalStore(root, self.options)
 
     def _at(self, path: str) -> Path:
+        """Return where `path` is. Raises NotFound for one that is not below the root."""
+        if path.startswith("/") or ".." in path.split("/") or "\0" in path:
+            raise NotFound(f"{path!r}: no path below {self.root}")
         return Path(self.root, path)
 
+    def owns(self, folder: str) -> bool:
+        """Whether a folder lies below the root; not when a link leads out of it."""
+        return contains(self.root, str(self._at(folder)))
+
+    def _inside(self, path: str) -> Path:
+        """Return where `path` is. Raises NotFound if it, or a link in it, leads out of the root."""
+        place = self._at(path)
+        if not contains(self.root, str(place)):
+            raise NotFound(f"{place}: a link leads out of {self.root}")
+        return place
+
     def open(self, path: str) -> LocalSource:
-        """Open a file for reading. Raises NotFound."""
-        return LocalSource(str(self._at(path)), self.stats)
+        """Open a file for reading. Raises NotFound, Unreadable."""
+        return LocalSource(str(self._inside(path)), self.stats)
 
     def create(self, path: str) -> LocalSink:
         """Begin a file under a temporary name."""
-        return LocalSink(str(self._at(path)), self.stats)
+        return self._sink(path)
+
+    def _sink(self, path: str) -> LocalSink:
+        durable = self.options.durable
+        return LocalSink(str(self._changed(path)), self.stats, self.root, durable=durable)
+
+    def _changed(self, path: str) -> Path:
+        """Return where a file is that is made or removed; it may be a link itself.
+
+        Raises StoreFailed if its folder is not below the root.
+        """
+        place = self._at(path)
+        if not contains(self.root, str(place.parent)):
+            raise StoreFailed(f"{place}: a link leads out of {self.root}")
+        return place
 
     def list(self, prefix: str) -> Iterator[str]:
-        """Yield the names of the files directly below `prefix`; none if it does not exist."""
+        """Yield the names of the files directly below `prefix`; none if it does not exist.
+
+        Pipes, sockets and links to nothing are among them: opening one raises NotFound. Raises
+        Unreadable for a folder that cannot be read.
+        """
         self.stats.read_iops += 1
-        directory = self._at(prefix)
-        if directory.is_dir():
-            with os.scandir(directory) as entries:
-                yield from sorted(entry.name for entry in entries if entry.is_file())
+        directory, names = self._at(prefix), list[str]()
+        if self.owns(prefix):
+            with suppress(NotFound), refusals(directory), os.scandir(directory) as entries:
+                names = sorted(entry.name for entry in entries if not _is_folder(entry))
+        yield from names
 
     def walk(self, prefix: str) -> Iterator[Entry]:
-        """Yield the files below `prefix` at any depth, by path."""
+        """Yield the files below `prefix` at any depth, by path; folders are not reached by links.
+
+        Raises Unreadable for a folder that cannot be read.
+        """
         self.stats.read_iops += 1
-        for folder, folders, names in os.walk(self._at(prefix)):
+        if not self.owns(prefix):
+            return
+        for folder, folders, names in os.walk(self._at(prefix), onerror=_unless_missing):
             folders.sort()
             for name in sorted(names):
                 path = Path(folder, name)
-                with suppress(FileNotFoundError):  # gone since it was listed
-                    found = path.stat()
-                    below = path.relative_to(self.root).as_posix()
-                    yield Entry(below, found.st_size, found.st_mtime)
+                try:
+                    with refusals(path):
+                        found = path.stat()
+                except NotFound:  # gone since it was listed, or a link to nothing
+                    continue
+                below = path.relative_to(self.root).as_posix()
+                yield Entry(below, found.st_size, found.st_mtime)
 
     def exists(self, path: str) -> bool:
-        """Whether a file stands at `path`."""
+        """Whether a file is at `path`. Raises Unreadable for a folder that cannot be read."""
         self.stats.read_iops += 1
-        try:
-            return self._at(path).is_file()
-        except OSError:  # a name that is too long
-            return False
+        with suppress(NotFound):
+            place = self._inside(path)
+            with refusals(place):
+                return stat.S_ISREG(place.stat().st_mode)
+        return False
 
     def put(self, path: str, data: bytes) -> None:
         """Write a file through a temporary name and a rename; on failure nothing has changed."""
-        staged = self._stage(path, data)
-        try:
-            staged.rename(self._at(path))
-        except OSError:
-            staged.unlink(missing_ok=True)
-            raise
+        with whole(self._sink(path)) as sink:
+            sink.write(data)
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """Write a file only if none is there, through a temporary name and a hard link."""
-        staged = self._stage(path, data)
-        try:
-            os.link(staged, self._at(path))
-        except FileExistsError:
-            return False
-        finally:
-            with suppress(OSError):  # a stray name: the link decides
-                staged.unlink()
-        return True
+        sink = self._sink(path)
+        sink.write(data)
+        return sink.close_if_absent()
 
     def rename(self, path: str, to: str) -> None:
         """Give a file another path. Raises NotFound."""
-        try:
-            self._at(path).rename(self._at(to))
-        except FileNotFoundError as error:
-            raise NotFound(f"{path}: no such file") from error
+        source, target = self._changed(path), self._changed(to)
+        with refusals(source):
+            source.rename(target)
+        if self.options.durable:
+            flush_folders([target.parent, source.parent])
 
     def delete(self, path: str) -> None:
-        """Remove a file; a missing one is not an error."""
-        self._at(path).unlink(missing_ok=True)
+        """Remove a file; a missing one is not an error.
+
+        Raises StoreFailed for one that cannot be removed, or lies in a folder that a link places
+        outside the root.
+        """
+        place = self._changed(path)
+        with failures_of(place, "removed"), suppress(FileNotFoundError, NotADirectoryError):
+            place.unlink()
 
     def prune(self, prefix: str) -> None:
-        """Remove the empty folders below `prefix`, and itself."""
+        """Remove the empty folders below `prefix`, and itself; none outside the root."""
+        if not self.owns(prefix):
+            return
         for folder, _, _ in os.walk(self._at(prefix), topdown=False):
             with suppress(OSError):  # something stands in it
                 Path(folder).rmdir()
 
-    def _stage(self, path: str, data: bytes) -> Path:
-        """Write a whole file under a temporary name beside `path`, down to the disk."""
-        target = self._at(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".tmp", dir=target.parent)
-        staged = Path(name)
-        with ExitStack() as undo:
-            undo.callback(staged.unlink, missing_ok=True)
-            with os.fdopen(handle, "wb") as out:
-                out.write(data)
-                out.flush()
-                os.fsync(out.fileno())
-            staged.chmod(0o644)
-            undo.pop_all()
-        self.stats.write_iops += 1
-        self.stats.written_bytes += len(data)
-        return staged
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether a name is that of a folder, or of a link to one."""
+    try:
+        return entry.is_dir()
+    except OSError:  # a loop of links, or one into a folder that cannot be read
+        return False
+
+
+def _unless_missing(error: OSError) -> None:
+    """Raise what refused the listing of a folder, unless there is no such folder."""
+    found = refusal(str(error.filename), error)
+    if not isinstance(found, NotFound):
+        raise found from error

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lanceref.errors import ExtraMissing, NotFound, StoreFailed, Unconditional
 from lanceref.storage.clients import client_of
 from lanceref.storage.options import StoreOptions
 from lanceref.storage.protocol import Entry, IOStats
-from lanceref.storage.uri import parse_uri
+from lanceref.storage.uri import parse_uri, without_credentials
 
 try:
     import obstore
@@ -41,10 +41,19 @@ def _refusals(path: str) -> Iterator[None]:
     try:
         yield
     except (NotFoundError, FileNotFoundError) as error:
-        raise NotFound(f"Not found: {path}") from error
+        raise NotFound(f"Not found: {path}") from _clean(error)
     except (BaseError, OSError, NotImplementedError) as error:
-        told = str(error).partition("\n\nDebug source")[0]
-        raise StoreFailed(f"{path}: {told}") from error
+        cause = _clean(error)
+        raise StoreFailed(f"{path}: {cause}") from cause
+
+
+E = TypeVar("E", bound=Exception)
+
+
+def _clean(error: E) -> E:
+    """Return an error of the same class without details, or a password of the endpoint."""
+    told = str(error).partition("\n\nDebug source")[0]
+    return type(error)(without_credentials(told))
 
 
 class ObjectSource:
@@ -143,6 +152,10 @@ class ObjectStore:
     def create(self, path: str) -> ObjectSink:
         """Begin an object."""
         return ObjectSink(self._client, self._at(path), self.stats)
+
+    def owns(self, folder: str) -> bool:
+        """Return True: there are no links."""
+        return True
 
     def list(self, prefix: str) -> Iterator[str]:
         """Yield the names of the objects directly below `prefix`, sorted."""

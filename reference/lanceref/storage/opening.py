@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from lanceref.storage.local import LocalSink, LocalSource, LocalStore
+from lanceref.storage.local import LocalSource, LocalStore
+from lanceref.storage.local_sink import LocalSink
 from lanceref.storage.options import NO_OPTIONS, StoreOptions
 from lanceref.storage.protocol import Sink, Source, Store
 from lanceref.storage.uri import is_local, local_path
@@ -53,5 +54,5 @@ def open_source(uri: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS)
 def create_sink(uri: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS) -> Sink:
     """Begin one object."""
     if is_local(uri):
-        return LocalSink(local_path(uri))
+        return LocalSink(local_path(uri), durable=options.durable)
     return open_store(uri, options).create("")

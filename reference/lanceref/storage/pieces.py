@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanceref.storage.protocol import IOStats, Source, Store
+from lanceref.storage.protocol import IOStats, Source, Store, whole
 
 COPY_BYTES = 8 << 20
 """Bytes that a copy holds at once."""
@@ -35,10 +35,6 @@ class BytesSource:
 
 def copy_object(source: Source, store: Store, path: str) -> None:
     """Copy an object into a store."""
-    sink = store.create(path)
-    try:
+    with whole(store.create(path)) as sink:
         for offset in range(0, source.size, COPY_BYTES):
             sink.write(source.read(offset, COPY_BYTES))
-        sink.close()
-    finally:
-        sink.abort()

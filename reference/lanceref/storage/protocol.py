@@ -8,8 +8,9 @@ prove what was read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from lanceref.storage.options import StoreOptions
 
@@ -92,10 +93,23 @@ class Sink(Protocol):
         """Append bytes."""
 
     def close(self) -> None:
-        """Make the object visible."""
+        """Make the object visible, and durable."""
 
     def abort(self) -> None:
-        """Leave no object behind."""
+        """Leave no unfinished object; nothing once it is closed."""
+
+
+S = TypeVar("S", bound=Sink)
+
+
+@contextmanager
+def whole(sink: S) -> Iterator[S]:
+    """Close a sink at the end of a block; on any error, also of closing it, abort it."""
+    try:
+        yield sink
+        sink.close()
+    finally:
+        sink.abort()
 
 
 class Store(Protocol):
@@ -119,10 +133,13 @@ class Store(Protocol):
         """Return a store of the same kind with another root, for the same reader or writer."""
 
     def open(self, path: str) -> Source:
-        """Open an object for reading. Raises NotFound."""
+        """Open an object for reading. Raises NotFound, and Unreadable or StoreFailed."""
 
     def create(self, path: str) -> Sink:
         """Begin an object; it is there once the sink is closed."""
+
+    def owns(self, folder: str) -> bool:
+        """Whether a folder lies below the root: in others nothing is ever removed."""
 
     def list(self, prefix: str) -> Iterator[str]:
         """Yield the names of the objects directly below `prefix`."""

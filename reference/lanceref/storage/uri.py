@@ -6,6 +6,7 @@ A query (`?ddbTableName=...`) belongs to the whole table: paths below it go in f
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -17,6 +18,9 @@ LOCAL = frozenset({"file", "file-object-store", "file+uring"})
 
 OBJECT = frozenset({"s3", "s3+ddb", "gs", "az", "abfss", "memory", "shared-memory"})
 """Schemes of object stores."""
+
+CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
+"""User and password in a URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,24 @@ def above(root: str, below: str) -> str | None:
     return f"{head.removesuffix(f'/{below}')}{mark}{query}"
 
 
+def contains(root: str, uri: str) -> bool:
+    """Whether a path or URI is a root or lies below it; links of local paths are followed."""
+    if is_local(root) and is_local(uri):
+        try:
+            own, other = (os.path.realpath(local_path(one)) for one in (root, uri))
+        except ValueError:  # a null byte names nothing
+            return False
+        return other == own or other.startswith(f"{own.rstrip('/')}/")
+    own, other = (one.partition("?")[0].rstrip("/") for one in (root, uri))
+    return other == own or (other.startswith(f"{own}/") and ".." not in other.split("/"))
+
+
 def name_of_uri(uri: str | os.PathLike[str]) -> str:
     """Return the last name of a path or URI: what errors call it."""
     text = os.fspath(uri)
     return Path(local_path(text) if is_local(text) else text.partition("?")[0]).name
+
+
+def without_credentials(text: str) -> str:
+    """Return a text whose URLs have neither user nor password."""
+    return CREDENTIALS.sub("", text)

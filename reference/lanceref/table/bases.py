@@ -11,9 +11,11 @@ Clauses: L.table.base.unique, L.table.base.resolves, L.table.base.folder, L.tabl
 
 from __future__ import annotations
 
-from lanceref.errors import FormatError, NotFound
-from lanceref.storage import Source, Store, StoreOptions, open_store
+from lanceref.errors import FormatError, NotFound, Unreadable
+from lanceref.proto import table_pb2
+from lanceref.storage import Source, Store, contains, open_source, open_store
 from lanceref.table.manifest import Manifest
+from lanceref.table.ref_names import main_root
 
 DATA_FOLDER = "data"
 
@@ -24,6 +26,7 @@ class Bases:
     def __init__(self, store: Store, manifest: Manifest) -> None:
         self._store = store
         self._place = manifest.place
+        self._branch = manifest.message.branch
         self.dictionaries = manifest.dictionaries
         paths = manifest.message.base_paths
         self._bases = {base.id: base for base in paths}
@@ -34,11 +37,6 @@ class Bases:
                 found=f"bases {[base.id for base in paths][:8]}",
                 wanted="ids of their own",
             )
-
-    @property
-    def options(self) -> StoreOptions:
-        """How the table is reached."""
-        return self._store.options
 
     def data_path(self, path: str, base_id: int | None) -> str:
         """Return where a data file lies below its base."""
@@ -60,11 +58,18 @@ class Bases:
 
     def _open(self, path: str, base_id: int | None) -> Source:
         try:
-            return self.store_of(base_id).open(path)
+            store = self.store_of(base_id)
         except NotFound as error:
-            raise FormatError(
-                "L.table.files.exist", self._place, found="no such file", wanted=path
-            ) from error
+            raise self._missing("no such store", path) from error
+        try:
+            return store.open(path)
+        except NotFound as error:
+            raise self._missing("no such file", path) from error
+        except Unreadable as error:
+            raise self._missing("a file that cannot be read", path) from error
+
+    def _missing(self, found: str, path: str) -> FormatError:
+        return FormatError("L.table.files.exist", self._place, found=found, wanted=path)
 
     def store_of(self, base_id: int | None) -> Store:
         """Return the store of a base (None: of the table); what is read there counts for it."""
@@ -74,7 +79,27 @@ class Bases:
             raise FormatError(
                 "L.table.base.resolves", self._place, found=f"base {base_id}", wanted="a known base"
             )
-        path = self._bases[base_id].path
-        other = open_store(path, self._store.options.of_base(base_id, path))
+        other = open_base(self._store, self._bases[base_id], self._branch)
         other.stats = self._store.stats
         return other
+
+    def open_uri(self, uri: str) -> Source:
+        """Open an object by its own URI, as a blob names one. Raises NotFound, Unreadable."""
+        check_allowed(self._store, uri, self._branch)
+        return open_source(uri, self._store.options)
+
+
+def open_base(store: Store, base: table_pb2.BasePath, branch: str) -> Store:
+    """Return the store of a base of the table in `store`. Raises NotFound, Unreadable."""
+    check_allowed(store, base.path, branch)
+    return open_store(base.path, store.options.of_base(base.id, base.path))
+
+
+def check_allowed(store: Store, uri: str, branch: str) -> None:
+    """Raise Unreadable for what is outside a table that may only be read by itself.
+
+    The table is that of the main branch, with all branches: one finds files of another by a base.
+    """
+    root = main_root(store.root, branch)
+    if not store.options.allow_external and not contains(root, uri):
+        raise Unreadable(f"{uri}: outside the table {root}, and allow_external is False")

@@ -74,6 +74,11 @@ def blob_rows(
         yield from _payloads(array)
         return
     columns = {child.name: array.field(n) for n, child in enumerate(array.type)}
+    if not {"data", "uri"} <= columns.keys():
+        raise DataRefused(
+            f"Blob v2 field '{name}' has {', '.join(columns)} but not `data` and `uri`: what is "
+            "read as descriptions holds no bytes; read it with blob_handling='all_binary'"
+        )
     valid = array.is_valid().to_pylist()
     data = _payloads(columns["data"].cast(pa.large_binary()))
     uris = columns["uri"].to_pylist()

@@ -41,7 +41,7 @@ from lanceref.file.descriptors import (
     sidecar_path,
 )
 from lanceref.file.payloads import DESCRIPTOR
-from lanceref.storage import Source, open_source
+from lanceref.storage import Source
 from lanceref.table.bases import Bases
 from lanceref.table.file_entries import FileOfFragment
 
@@ -63,10 +63,15 @@ class BlobRange:
 
 
 class BlobFiles:
-    """The files that the descriptors of one data file point into, each opened once."""
+    """The files that the descriptors of one data file point into, each opened once.
 
-    def __init__(self, bases: Bases, file: FileOfFragment, ctx: Context) -> None:
-        self._bases, self._file, self._ctx = bases, file, ctx
+    `sizes` takes the bytes of each, by its path.
+    """
+
+    def __init__(
+        self, bases: Bases, file: FileOfFragment, ctx: Context, sizes: dict[str, int]
+    ) -> None:
+        self._bases, self._file, self._ctx, self._sizes = bases, file, ctx, sizes
         self._place = ctx.at(0)
         self._opened: dict[tuple[int, int, str], Source] = {}
 
@@ -110,7 +115,8 @@ class BlobFiles:
     def _source(self, kind: int, number: int, uri: str) -> Source:
         key = (kind, number, uri)
         if key not in self._opened:
-            self._opened[key] = self._open(kind, number, uri)
+            source = self._opened[key] = self._open(kind, number, uri)
+            self._sizes[source.path] = source.size
         return self._opened[key]
 
     def _open(self, kind: int, number: int, uri: str) -> Source:
@@ -147,11 +153,7 @@ class BlobFiles:
 
     def _external(self, base: int, uri: str) -> Source:
         try:
-            return (
-                self._bases.open_relative(uri, base)
-                if base
-                else open_source(uri, self._bases.options)
-            )
+            return self._bases.open_relative(uri, base) if base else self._bases.open_uri(uri)
         except (NotFound, ValueError, OSError) as error:
             raise FormatError(
                 "L.blob.external", self._place, found=f"{error}", wanted=f"the object {uri!r:.200}"

@@ -7,13 +7,14 @@ L.txn.inline.same, L.table.refs.exists, L.table.refs.tag-name, L.table.refs.bran
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 import numpy as np
 import pyarrow as pa
 
+from lanceref.budget import Budget
 from lanceref.compute import pc
 from lanceref.context import Context
 from lanceref.errors import NotFound, Place, RefRefused
@@ -24,6 +25,7 @@ from lanceref.file.descriptors import EXTERNAL
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.versions import V0_1
 from lanceref.legacy.check import check_legacy
+from lanceref.proto import table_pb2
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, OpenFile
@@ -34,8 +36,8 @@ from lanceref.table.lineage import STORED, open_lineage
 from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.naming import find_version
+from lanceref.table.ref_names import check_branch_name, check_stored_branch, check_tag_name
 from lanceref.table.refs import list_branches, list_tags
-from lanceref.table.refs_write import check_branch_name, check_tag_name
 from lanceref.table.rows import FragmentRows
 from lanceref.txn.succession import check_succession
 from lanceref.txn.transaction import FOLDER as TRANSACTIONS
@@ -47,7 +49,7 @@ def check_dataset(store: Store, ctx: Context, *, version: int | None, deep: bool
     with ctx.piece():
         manifest, ctx = open_checked(store, ctx, version)
         bases = Bases(store, manifest)
-        for fragment in manifest.fragments:
+        for fragment in _different(manifest.fragments):
             check_fragment(fragment, manifest.schema, bases, ctx, deep=deep)
         if deep:
             check_identities(manifest, bases, ctx)
@@ -55,10 +57,27 @@ def check_dataset(store: Store, ctx: Context, *, version: int | None, deep: bool
     check_refs(store, ctx)
 
 
+def _different(fragments: Iterable[Fragment]) -> Iterator[Fragment]:
+    """Yield fragments, of those that differ in their ids alone the first.
+
+    The id names the deletion file: a fragment that has one is like no other.
+    """
+    seen = set[bytes]()
+    for fragment in fragments:
+        plain = table_pb2.DataFragment()
+        plain.CopyFrom(fragment.message)
+        if fragment.deletion_file is None:
+            plain.id = 0
+        key = plain.SerializeToString(deterministic=True)
+        if key not in seen:
+            seen.add(key)
+            yield fragment
+
+
 def open_checked(store: Store, ctx: Context, version: int | None) -> tuple[Manifest, Context]:
     """Open the manifest of a version, and return it with the context that names it."""
     name = find_version(store, ctx, version)
-    ctx = replace(ctx, file=PurePosixPath(name.path).name)
+    ctx = replace(ctx, file=PurePosixPath(name.path).name, budget=Budget(ctx.limits))
     manifest = open_manifest(store.open(name.path), ctx)
     if manifest.version != name.version:
         ctx.lint(
@@ -80,8 +99,10 @@ def check_making(store: Store, manifest: Manifest, ctx: Context, *, deep: bool) 
 def check_refs(store: Store, ctx: Context) -> None:
     """Check the branches and tags of a table."""
     with ctx.piece():
-        for name in list_branches(store, ctx):
+        for name, branch in list_branches(store, ctx).items():
             _check_ref_name(name, check_branch_name, "L.table.refs.branch-name", ctx)
+            with ctx.piece():
+                check_stored_branch(branch["parent_branch"], Place(f"{name}.json", 0))
     with ctx.piece():
         _check_tags(store, ctx)
 
@@ -202,6 +223,10 @@ def _check_transaction(store: Store, manifest: Manifest, ctx: Context) -> None:
     """Hold the transaction file against the inline transaction; either may be missing."""
     name = manifest.message.transaction_file
     path = f"{TRANSACTIONS}/{name}"
+    if "/" in name or "\0" in name:
+        found = f"transaction file {name!r:.80}"
+        ctx.lint("L.txn.file.name", manifest.place, found=found, wanted="the name of a file")
+        return
     if not name or manifest.transaction is None or not store.exists(path):
         return
     with ctx.piece():
@@ -222,6 +247,8 @@ def _check_tags(store: Store, ctx: Context) -> None:
     """Look for the version of every tag of the main branch."""
     for name, tag in list_tags(store, ctx).items():
         _check_ref_name(name, check_tag_name, "L.table.refs.tag-name", ctx)
+        with ctx.piece():
+            check_stored_branch(tag["branch"], Place(f"{name}.json", 0))
         if tag["branch"] is not None:
             continue
         try:

@@ -51,6 +51,8 @@ class FragmentReader:
         self._ctx = ctx
         self._opened: dict[str, OpenFile] = {}
         self._kept: dict[int, tuple[Field, ColumnReader]] = {}
+        self.sizes: dict[str, int] = {}
+        """Bytes of each file that was opened, blobs among them, by its path."""
 
     @property
     def held_bytes(self) -> int:
@@ -112,6 +114,7 @@ class FragmentReader:
         source = self._bases.open_data_file(file.path, file.base_id)
         discarded = self.fragment.deletion_file is not None
         ctx = replace(self._ctx, file=PurePosixPath(file.path).name, discarded=discarded)
+        self.sizes[source.path] = source.size
         place = ctx.at(0, source.size)
         if file.size_bytes and file.size_bytes != source.size and file.version != V0_1:
             ctx.refuse(
@@ -220,7 +223,7 @@ class FragmentReader:
 
     def _blobs_of(self, file: FileOfFragment) -> BlobFiles:
         ctx = replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")
-        return BlobFiles(self._bases, file, ctx)
+        return BlobFiles(self._bases, file, ctx, self.sizes)
 
     def hidden(self, field_id: int) -> ColumnReader | None:
         """Return the reader of a hidden column (-3 to -5), uint64; None when no file holds it."""

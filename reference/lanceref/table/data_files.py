@@ -195,8 +195,8 @@ def _write_file(
         if blobs is not None:
             blobs.close()
             new.paths += [(home.store, beside) for beside in blobs.paths]
-        sink.close()
         new.paths.append((home.store, path))
+        sink.close()
         undo.pop_all()
     entry = file_entry(name, schema, version, sink.position)
     if home.base_id is not None:

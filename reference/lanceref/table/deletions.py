@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.context import Context
-from lanceref.cursor import Cursor, Extent, FileBytes
+from lanceref.cursor import Cursor, FileBytes
 from lanceref.errors import (
     BadMagic,
     CorruptPage,
@@ -65,7 +65,7 @@ def read_deletions(
     file = FileBytes(source, ctx.during("metadata"))
     clause = "L.table.deletions.arrow" if source.path.endswith(".arrow") else ""
     clause = clause or "L.table.deletions.bitmap"
-    cursor = file.cursor(Extent(0, file.size), "deletion file", clause)
+    cursor = file.whole("deletion file", clause)
     rows = _parse_arrow(cursor) if source.path.endswith(".arrow") else parse_bitmap(cursor)
     place = file.ctx.at(0, file.size)
     if num_deleted is not None and len(rows) != num_deleted:

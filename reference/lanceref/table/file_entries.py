@@ -53,7 +53,7 @@ def parse_entry(
             found=f"file version {words[0]}, {words[1]}",
             wanted="0.1 to 2.3",
         )
-    _check_path(entry.path, ctx, place)
+    check_path(entry.path, ctx, place)
     fields, indices = list(entry.fields), list(entry.column_indices)
     for field_id in fields:
         if field_id < 0 and field_id not in (TOMBSTONE, *HIDDEN_IDS):
@@ -84,7 +84,7 @@ def parse_entry(
     return FileOfFragment(entry.path, version, stored, int(entry.file_size_bytes), base)
 
 
-def _check_path(path: str, ctx: Context, place: Place) -> None:
+def check_path(path: str, ctx: Context, place: Place) -> None:
     """Refuse a path that leads out of its folder: a manifest could name any file otherwise."""
     parts = path.replace("\\", "/").split("/")
     if "" in parts or ".." in parts:

@@ -16,11 +16,12 @@ Divergences: D.table.data-file-fields-leaves
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lanceref.context import Context
 from lanceref.errors import FormatError, OutOfRange, Place
-from lanceref.file.schema import HIDDEN_IDS, LanceSchema
+from lanceref.file.schema import HIDDEN_IDS, Field, LanceSchema
 from lanceref.file.versions import V0_1, V2_0
 from lanceref.proto import table_pb2
 from lanceref.table.early_releases import (
@@ -33,6 +34,7 @@ from lanceref.table.file_entries import (
     TOMBSTONE,
     FileOfFragment,
     check_base,
+    check_path,
     parse_entry,
     twice,
 )
@@ -77,10 +79,11 @@ def parse_fragments(
     bases = {base.id for base in manifest.base_paths}
     fragments = []
     early = is_before(manifest, FIELD_TWICE)
+    checked: dict[Layout, FileOfFragment] = {}
     for message in manifest.fragments:
         files = []
         for entry in message.files:
-            files.append(parse_entry(entry, known, ctx, place))
+            files.append(_file_of(entry, known, checked, ctx, place))
             if entry.HasField("base_id"):
                 check_base(entry.base_id, bases, ctx, place)
             if files[-1].version != V0_1 and not known.keys() & files[-1].columns.keys():
@@ -99,6 +102,30 @@ def parse_fragments(
     _check_ids(manifest, ctx, place)
     _check_versions(fragments, manifest, ctx, place)
     return tuple(fragments)
+
+
+Layout = tuple[tuple[int, ...], tuple[int, ...], int, int]
+"""Fields, column indices and version of a data file: most files of a table have the same."""
+
+
+def _file_of(
+    entry: table_pb2.DataFile,
+    known: Mapping[int, Field],
+    checked: dict[Layout, FileOfFragment],
+    ctx: Context,
+    place: Place,
+) -> FileOfFragment:
+    """Check the entry of a data file; a layout that was checked before is shared."""
+    major, minor = entry.file_major_version, entry.file_minor_version
+    layout = (tuple(entry.fields), tuple(entry.column_indices), major, minor)
+    like = checked.get(layout)
+    if like is None or ctx.validating:
+        like = checked[layout] = parse_entry(entry, known, ctx, place)
+        return like
+    check_path(entry.path, ctx, place)
+    base = entry.base_id if entry.HasField("base_id") else None
+    size = int(entry.file_size_bytes)
+    return FileOfFragment(entry.path, like.version, like.columns, size, base)
 
 
 def _check_numbers(message: table_pb2.DataFragment, ctx: Context, place: Place) -> None:

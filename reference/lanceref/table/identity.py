@@ -46,6 +46,8 @@ class Identities:
 
     def check(self, rows: FragmentRows, lineage: Mapping[str, Values | None]) -> None:
         """Hold the ids and versions of a fragment against those before; report each clause once."""
+        if all(values is None for values in lineage.values()):
+            return
         ids, place = lineage.get(ROW_ID), rows.fragment.place
         reported: set[str] = set()
         for offsets in _live_runs(rows):
@@ -98,6 +100,6 @@ class Identities:
 
 def _live_runs(rows: FragmentRows) -> Iterator[NDArray[np.int64]]:
     """Yield the offsets of the live rows of a fragment, a run at a time."""
-    live = rows.columns.physical_rows - len(rows.deleted)
+    live = rows.columns.bounded_rows - len(rows.deleted)
     for first in range(0, live, RUN_ROWS):
         yield rows.offsets(np.arange(first, min(first + RUN_ROWS, live)))

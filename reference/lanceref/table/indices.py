@@ -28,6 +28,9 @@ from lanceref.table.roaring import parse_bitmap
 UUID_BYTES = 16
 """Size of a uuid."""
 
+COVERED_BYTES = 96
+"""Memory for each fragment that an index covers, where its fragments are listed."""
+
 
 def check_indices(
     indices: Sequence[table_pb2.IndexMetadata],
@@ -67,7 +70,10 @@ def _check_bitmap(index: table_pb2.IndexMetadata, ctx: Context, place: Place) ->
         return
     cursor = Cursor(memoryview(index.fragment_bitmap), place.offset, replace(ctx, spans=None))
     try:
-        parse_bitmap(cursor)
+        fragments = len(parse_bitmap(cursor))
+        if ctx.budget is not None:
+            found = f"index {index.name!r} over {fragments} fragments"
+            ctx.budget.charge(COVERED_BYTES * fragments, found, place)
     except FormatError as error:
         ctx.refuse(
             FormatError(

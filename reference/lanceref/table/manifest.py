@@ -16,17 +16,18 @@ Clauses: L.table.manifest.size, L.table.manifest.magic, L.table.manifest.footer,
 L.table.manifest.footer-version, L.table.manifest.message, L.table.manifest.section,
 L.table.manifest.end, L.table.manifest.timestamp, L.table.manifest.unknown-field,
 L.table.manifest.index-section, L.table.manifest.overlap, L.txn.inline.message,
-L.table.format.file-format, L.table.format.version
+L.table.format.file-format, L.table.format.version, L.table.refs.branch-name
 
 Divergences: D.table.transaction-section-23, D.table.manifest-footer-unchecked
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from lanceref.budget import Budget
 from lanceref.context import Context
 from lanceref.cursor import Extent, FileBytes
 from lanceref.errors import (
@@ -46,6 +47,7 @@ from lanceref.table.flags import check_flags
 from lanceref.table.fragments import Fragment, parse_fragments
 from lanceref.table.indices import check_indices
 from lanceref.table.marks import lint_marks
+from lanceref.table.ref_names import check_stored_branch
 from lanceref.wire import M, parse_message
 
 if TYPE_CHECKING:
@@ -131,13 +133,16 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
     """Parse and check a manifest file. Raises FormatError, UnknownFlag, UnknownVersion."""
     file = FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
     position = _parse_footer(file)
-    file = file.during(ctx.during("metadata"))
+    table = Budget(ctx.limits) if ctx.budget is None else ctx.budget
+    ctx = replace(ctx, stage="metadata", budget=table.of_manifest(source.path, source.size))
+    file = file.during(ctx)
     extent, message = _section(file, position, table_pb2.Manifest, "manifest")
     place = file.ctx.at(extent.offset, extent.size)
     _check_end(file, extent)
     check_flags(message, file.ctx, place)
     _check_format(message, file.ctx, place)
     _check_timestamp(message, place)
+    _check_branch(message, file.ctx, place)
     indices, index_extent = _indices(file, message)
     transaction, transaction_extent = _transaction(file, message)
     taken = [e for e in (index_extent, transaction_extent, extent) if e is not None]
@@ -284,6 +289,14 @@ def _check_format(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> N
             found=repr(given.version),
             wanted=", ".join(STORAGE_VERSIONS),
         )
+
+
+def _check_branch(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
+    """Refuse a branch name that would place the root of the table elsewhere."""
+    try:
+        check_stored_branch(manifest.branch or None, place)
+    except FormatError as error:
+        ctx.refuse(error)
 
 
 def _check_timestamp(manifest: table_pb2.Manifest, place: Place) -> None:

@@ -7,7 +7,7 @@ Layout of a tag: {"branch", "version", "createdAt", "updatedAt", "manifestSize",
 version is one of the branch, or of the main one when that is null. Of a branch: {"parentBranch",
 "identifier": {"version_mapping"}, "parentVersion", "createAt", "manifestSize", "metadata"}.
 
-Clauses: L.table.refs.tag, L.table.refs.branch
+Clauses: L.table.refs.tag, L.table.refs.branch, L.table.refs.branch-name
 """
 
 from __future__ import annotations
@@ -23,11 +23,7 @@ from urllib.parse import unquote
 from lanceref.context import Context
 from lanceref.errors import FormatError
 from lanceref.storage import Source, Store
-
-TAGS = "_refs/tags"
-BRANCHES = "_refs/branches"
-TREE = "tree"
-"""Folder of the branches' own tables."""
+from lanceref.table.ref_names import BRANCHES, TAGS, check_stored_branch
 
 LIMIT_BYTES = 2**20
 """No ref is larger; the rest of a larger file is not read."""
@@ -169,6 +165,8 @@ def check_reference(source: Source, ctx: Context) -> None:
     ctx.leaf(0, source.size, {"tags": "tag", "branches": "branch"}.get(folder, "hint"), "json")
     with ctx.piece():
         if folder == "tags":
-            _tag(_parse(source, ctx, "L.table.refs.tag"))
+            tag = _tag(_parse(source, ctx, "L.table.refs.tag"))
+            check_stored_branch(tag["branch"], ctx.at(0, source.size))
         elif folder == "branches":
-            _branch(_parse(source, ctx, "L.table.refs.branch"))
+            branch = _branch(_parse(source, ctx, "L.table.refs.branch"))
+            check_stored_branch(branch["parent_branch"], ctx.at(0, source.size))

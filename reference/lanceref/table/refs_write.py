@@ -2,77 +2,19 @@
 
 Layout: see `refs`. Times of tags are text to the nanosecond, that of a branch is in seconds.
 
-Clauses: L.table.refs.tag, L.table.refs.branch, L.table.refs.tag-name, L.table.refs.branch-name
+Clauses: L.table.refs.tag, L.table.refs.branch
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from urllib.parse import quote
 
 from lanceref.errors import RefRefused
 from lanceref.storage import Store
-from lanceref.table.refs import BRANCHES, TAGS, Branch, Tag
-
-MAIN = "main"
-"""Another name for the branch that has none."""
-
-_SEGMENT = re.compile(r"[\w.\-]+")
-
-
-def check_tag_name(name: str) -> None:
-    """Raise RefRefused for a name that no tag may have."""
-    if not name:
-        raise RefRefused("Ref is invalid: Ref cannot be empty")
-    if not _SEGMENT.fullmatch(name):
-        raise RefRefused(
-            "Ref is invalid: Ref characters must be either alphanumeric, '.', '-' or '_'"
-        )
-    for is_broken, rule in (
-        (name.startswith("."), "begin with a dot"),
-        (name.endswith("."), "end with a dot"),
-        (name.endswith(".lock"), "end with .lock"),
-        (".." in name, "have two consecutive dots"),
-    ):
-        if is_broken:
-            raise RefRefused(f"Ref is invalid: Ref cannot {rule}")
-
-
-def check_branch_name(name: str) -> None:
-    """Raise RefRefused for a name that no branch may have."""
-    if name == MAIN:
-        raise RefRefused(
-            f'Ref is invalid: "{MAIN}" is reserved for the default branch; '
-            "use a different branch name"
-        )
-    for is_broken, rule in (
-        (not name, "be empty"),
-        (name.startswith("/") or name.endswith("/"), "start or end with a '/'"),
-        ("//" in name, "contain consecutive '/'"),
-        (".." in name or "\\" in name, "contain '..' or '\\'"),
-        (name.endswith(".lock"), "end with '.lock'"),
-    ):
-        if is_broken:
-            raise RefRefused(f"Ref is invalid: Branch name cannot {rule}")
-    for segment in name.split("/"):
-        if not _SEGMENT.fullmatch(segment):
-            raise RefRefused(
-                f"Ref is invalid: Branch segment '{segment}' contains invalid characters. "
-                "Only alphanumeric, '.', '-', '_' are allowed."
-            )
-
-
-def tag_path(name: str) -> str:
-    """Return the path of a tag's file below the root."""
-    return f"{TAGS}/{name}.json"
-
-
-def branch_path(name: str) -> str:
-    """Return the path of a branch's file below the root."""
-    return f"{BRANCHES}/{quote(name, safe='')}.json"
+from lanceref.table.ref_names import branch_path, tag_path
+from lanceref.table.refs import Branch, Tag
 
 
 def put_tag(store: Store, name: str, tag: Tag, *, new: bool = False) -> None:

@@ -56,17 +56,30 @@ class FragmentRows:
 
     def __init__(self, fragment: Fragment, bases: Bases, ctx: Context, stable_ids: bool) -> None:
         self.fragment = fragment
-        self.columns = FragmentReader(fragment, bases, ctx)
         self._bases = bases
         self._ctx = ctx
         self._stable_ids = stable_ids
-        self._lineage: dict[str, Values | None] = {}
         self._table: Sequence[FragmentRows] = (self,)
+
+    @cached_property
+    def columns(self) -> FragmentReader:
+        """The columns of the fragment, deleted rows among them."""
+        return FragmentReader(self.fragment, self._bases, self._ctx)
+
+    @cached_property
+    def _lineage(self) -> dict[str, Values | None]:
+        """Ids and versions of the rows, once they are asked for."""
+        return {}
 
     @property
     def num_rows(self) -> int:
         """Rows that are not deleted, as the manifest says."""
-        return max(0, self.columns.stated_rows - self.num_deleted)
+        return max(0, self._stated_rows - self.num_deleted)
+
+    @property
+    def _stated_rows(self) -> int:
+        """Rows of the fragment, deleted ones included; only old manifests need a file for it."""
+        return self.fragment.physical_rows or self.columns.stated_rows
 
     @property
     def num_deleted(self) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lanceref.file.descriptors import sidecar_path
-from lanceref.storage import Sink, Store
+from lanceref.storage import Sink, Store, whole
 
 
 class Sidecars:
@@ -29,12 +29,9 @@ class Sidecars:
         """Write a file of one blob; return its number."""
         sink = self._create()
         number = len(self.paths)
-        try:
+        with whole(sink):
             for part in payload:
                 sink.write(part)
-            sink.close()
-        finally:
-            sink.abort()
         return number
 
     def write_shared(

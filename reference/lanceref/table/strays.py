@@ -17,7 +17,7 @@ from lanceref.table.deletions import FOLDER as DELETIONS
 from lanceref.table.inventory import INDICES, TRANSACTIONS
 from lanceref.table.naming import FOLDER as VERSIONS
 from lanceref.table.naming import HINT, parse_name
-from lanceref.table.refs import BRANCHES, TAGS, TREE
+from lanceref.table.ref_names import BRANCHES, TAGS, TREE
 
 OF_A_TABLE = (DATA_FOLDER, DELETIONS, INDICES, TRANSACTIONS, VERSIONS)
 """Folders directly below the root of a table or of a branch."""
@@ -28,17 +28,22 @@ def strays(store: Store, branches: Container[str]) -> Iterator[Entry]:
 
     Any of them may also belong to a write that is still on its way.
     """
-    for entry in store.walk(VERSIONS):
+    for entry in _below(store, VERSIONS):
         name = PurePosixPath(entry.path).name
         if name != HINT and parse_name(name) is None:
             yield entry
     for folder in (TAGS, BRANCHES):
-        for entry in store.walk(folder):
+        for entry in _below(store, folder):
             if not entry.path.endswith(".json"):
                 yield entry
-    for entry in store.walk(TREE):
+    for entry in _below(store, TREE):
         if branch_of(entry.path) not in branches:
             yield entry
+
+
+def _below(store: Store, folder: str) -> Iterator[Entry]:
+    """Yield the files of a folder; none of one that a link places outside the table."""
+    return store.walk(folder) if store.owns(folder) else iter(())
 
 
 def branch_of(path: str) -> str:

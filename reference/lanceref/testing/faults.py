@@ -163,6 +163,10 @@ class FaultyStore:
         sink = self.fault.step(f"create {path}", lambda: self.inner.create(path))
         return FaultySink(sink, path, self.fault)
 
+    def owns(self, folder: str) -> bool:
+        """Whether a folder lies below the root."""
+        return self.inner.owns(folder)
+
     def list(self, prefix: str) -> Iterator[str]:
         """Yield names directly below `prefix`."""
         return self.inner.list(prefix)

@@ -10,7 +10,7 @@ from lanceref.file.column_writer import EncodedColumn
 from lanceref.file.file_writer import column_of
 from lanceref.file.schema_write import schema_of
 from lanceref.file.versions import V2_0, FileVersion
-from lanceref.storage import LocalSink
+from lanceref.storage import LocalSink, whole
 from lanceref.testing.odd_columns import odd_columns
 from lanceref.testing.odd_container import OddContainer
 from lanceref.testing.odd_pages import odd_leaves
@@ -27,15 +27,15 @@ def odd_file(
 
     How odd it is, the oddities say that `rng` allows.
     """
-    sink, schema = LocalSink(os.fspath(path)), schema_of(table.schema)
-    container = OddContainer(sink, rng, version)
+    schema = schema_of(table.schema)
     (batch,) = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
-    columns: list[EncodedColumn] = []
-    for field in schema.fields:
-        array = column_of(batch, field)
-        if version == V2_0:
-            columns += odd_columns(rng, field, array, len(columns), container)
-        else:
-            columns += odd_leaves(rng, field, array, version)
-    container.finish(schema, columns, table.num_rows)
-    sink.close()
+    with whole(LocalSink(os.fspath(path), durable=False)) as sink:
+        container = OddContainer(sink, rng, version)
+        columns: list[EncodedColumn] = []
+        for field in schema.fields:
+            array = column_of(batch, field)
+            if version == V2_0:
+                columns += odd_columns(rng, field, array, len(columns), container)
+            else:
+                columns += odd_leaves(rng, field, array, version)
+        container.finish(schema, columns, table.num_rows)

@@ -26,6 +26,7 @@ from lanceref.errors import (
     NotFound,
     OperationRefused,
     RetriesExhausted,
+    StoreFailed,
     Unconditional,
     VersionNotFound,
 )
@@ -127,24 +128,28 @@ def _put(
     """Create a manifest; False when it is another's. Raises OSError when there is none.
 
     The answer to a request that was done may have got lost, and a second try then finds the name
-    taken: by us.
+    taken: by us. Raises StoreFailed where something else than a file has the name: no version can
+    follow, however often it is tried.
     """
     try:
         if _create(store, name.path, data, lock):
             return True
     except OSError:
-        if not _is_ours(store, name, ours, ctx):
-            raise
-        return True
-    return _is_ours(store, name, ours, ctx)  # L.txn.commit.own
+        try:
+            if _is_ours(store, name, ours, ctx):
+                return True
+        except NotFound:
+            pass
+        raise
+    try:
+        return _is_ours(store, name, ours, ctx)  # L.txn.commit.own
+    except NotFound as error:
+        raise StoreFailed(f"{name.path}: the name is taken, but not by a manifest") from error
 
 
 def _is_ours(store: Store, name: VersionName, ours: Transaction, ctx: Context) -> bool:
-    """Whether a version is what a transaction made of the one before; False without a version."""
-    try:
-        made = open_named(store, name, ctx)
-    except NotFound:
-        return False
+    """Whether a version is what a transaction made of the one before. Raises NotFound."""
+    made = open_named(store, name, ctx)
     return made.message.transaction_file == transaction_name(ours)
 
 

@@ -12,6 +12,7 @@ Divergences: D.txn.items-under-list-index
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable, Sequence
 
 from pyroaring import BitMap
@@ -36,7 +37,8 @@ def covered(index: table_pb2.IndexMetadata) -> BitMap | None:
     """Return the fragments an entry covers; None when it does not say. Raises FormatError."""
     if not index.fragment_bitmap:
         return None
-    return BitMap(parse_bitmap(Cursor(memoryview(index.fragment_bitmap), 0, Context("index"))))
+    found = parse_bitmap(Cursor(memoryview(index.fragment_bitmap), 0, Context("index")))
+    return BitMap(array("I", found.tobytes()))
 
 
 def set_covered(

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from lanceref.context import Context
-from lanceref.cursor import Extent, FileBytes
+from lanceref.cursor import FileBytes
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import field_message
 from lanceref.proto import table_pb2
@@ -35,7 +35,7 @@ def open_transaction(source: Source, ctx: Context) -> Transaction:
     """Parse a transaction file. Raises BadProto."""
     file = FileBytes(source, ctx.during("metadata"))
     clause = "L.txn.file.message"
-    cursor = file.cursor(Extent(0, file.size), "transaction", clause)
+    cursor = file.whole("transaction", clause)
     return parse_message(cursor, Transaction, "transaction", clause)
 
 
@@ -82,8 +82,8 @@ def transaction_name(message: Transaction) -> str:
 def write_transaction(store: Store, message: Transaction, draft: Draft) -> str:
     """Write the file of a transaction; return its name below the folder."""
     name = transaction_name(message)
-    store.put(f"{FOLDER}/{name}", message.SerializeToString(deterministic=True))
     draft.add((store, f"{FOLDER}/{name}"))
+    store.put(f"{FOLDER}/{name}", message.SerializeToString(deterministic=True))
     return name
 
 

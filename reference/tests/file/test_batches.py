@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.errors import LimitExceeded
+from lanceref.errors import LimitExceeded, OutOfRange
 from lanceref.file import batches as module
 from lanceref.file.batches import Recutter, batches, stretches
 
@@ -111,3 +111,11 @@ def test_one_array_fits_however_large_it_is(monkeypatch):
     monkeypatch.setattr(module, "MOST_BYTES", 1)
 
     assert 3 == Recutter(iter([pa.array(range(4))])).fitting(3)
+
+
+def test_a_column_that_ends_early_is_refused():
+    """The scan of a file whose columns differ in length, which `validate` goes on with."""
+    recutter = Recutter(iter([pa.array([1, 2])]))
+
+    with pytest.raises(OutOfRange, match="ends 1 rows early"):
+        recutter.next(3)

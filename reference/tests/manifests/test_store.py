@@ -15,7 +15,7 @@ from lanceref.manifests.sqlite import SqliteManifests
 from lanceref.manifests.store import ManifestedStore
 from lanceref.storage import LocalStore, store_options
 from lanceref.table.naming import name_of
-from lanceref.table.refs_write import branch_path
+from lanceref.table.ref_names import branch_path
 from lanceref.testing.faults import Crash, Fault, FaultyManifests, faulty
 
 ROWS = pa.table({"a": pa.array([1, 2, 3], pa.int64())})

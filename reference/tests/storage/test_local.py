@@ -1,7 +1,7 @@
 """Local store: files of a folder."""
 
 import pytest
-from lanceref.errors import NotFound
+from lanceref.errors import NotFound, StoreFailed
 from lanceref.storage import (
     SMALL_BYTES,
     BytesSource,
@@ -115,6 +115,25 @@ def test_an_object_can_be_deleted_twice(tmp_path):
     store.delete("a")
 
     assert not store.exists("a")
+
+
+@pytest.mark.parametrize("path", ["folder", "loop/x"])
+def test_what_cannot_be_removed_is_refused_by_name(tmp_path, path):
+    """A folder in the place of a file, or a loop of links above it, is the fault of the path."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+
+    with pytest.raises(StoreFailed, match="cannot be removed"):
+        LocalStore(tmp_path).delete(path)
+
+
+def test_nothing_is_below_a_file(tmp_path):
+    """What would lie below one is missing, and removed without an error."""
+    store = LocalStore(tmp_path)
+    store.put("a", b"")
+    store.delete("a/b")
+
+    assert ["a"] == list(store.list(""))
 
 
 def test_a_store_is_walked_and_pruned(tmp_path):

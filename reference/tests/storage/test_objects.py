@@ -5,9 +5,11 @@ from __future__ import annotations
 import builtins
 import importlib
 import sys
+import traceback
 from uuid import uuid4
 
 import pytest
+from lanceref import dataset
 from lanceref.errors import ExtraMissing, NotFound, StoreFailed, Unconditional
 from lanceref.storage import Store, open_store, store_options
 
@@ -161,3 +163,22 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refusing)
     with pytest.raises(ExtraMissing, match=r"lance-conformance\[objectstore\]"):
         importlib.import_module("lanceref.storage.objects")
+
+
+def test_no_error_shows_the_password_of_an_endpoint():
+    """Neither the error nor its cause, as a traceback prints them."""
+    options = {
+        "aws_access_key_id": "key",
+        "aws_secret_access_key": "hidden-key",
+        "aws_endpoint": "http://user:hidden@127.0.0.1:9",
+        "allow_http": "true",
+        "aws_region": "us-east-1",
+        "client_max_retries": "0",
+    }
+    with pytest.raises(StoreFailed) as caught:
+        dataset("s3://bucket/t", storage_options=options)
+
+    shown = "".join(traceback.format_exception(caught.value))
+
+    assert "127.0.0.1:9" in shown
+    assert "hidden" not in shown

@@ -89,3 +89,11 @@ def test_an_object_that_is_not_there_is_refused(tmp_path) -> None:
     (row,) = blob_rows(rows, "b", INGEST)
     with pytest.raises(DataRefused, match="fill whole buffer"):
         _bytes(row)
+
+
+def test_descriptions_are_no_blobs() -> None:
+    """What a read without the bytes returns cannot be written again."""
+    rows = pa.array([{"position": 1, "size": 2}])
+
+    with pytest.raises(DataRefused, match="holds no bytes"):
+        list(blob_rows(rows, "b", NOWHERE))

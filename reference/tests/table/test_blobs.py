@@ -38,7 +38,7 @@ def _files(root: Path) -> BlobFiles:
         )
     )
     bases = Bases(LocalStore(root / "t"), manifest)
-    return BlobFiles(bases, FileOfFragment("f.lance", V2_2, {}, 0, None), CTX)
+    return BlobFiles(bases, FileOfFragment("f.lance", V2_2, {}, 0, None), CTX, {})
 
 
 def _rows(*rows: tuple[int, int, int, int, str] | None) -> pa.Array:

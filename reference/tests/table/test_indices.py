@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.context import Finding
-from lanceref.errors import FormatError
+from lanceref.errors import FormatError, LimitExceeded
 from lanceref.proto import table_pb2
 from lanceref.validate import validate
+from pyroaring import BitMap
 
 from .manifests import footer, minimal, parse, section
 
@@ -132,6 +133,14 @@ def test_any_bytes_for_a_bitmap_are_read_or_refused(held):
         parse(_bytes([_entry(fragment_bitmap=held)]))
     except FormatError as error:
         assert "L.table.index.fragment-bitmap" == error.clause
+
+
+def test_very_many_fragments_in_few_bytes_are_refused():
+    """Sixteen runs stand for a million fragments, and each would take memory."""
+    held = BitMap(range(2**20), optimize=True).serialize()
+
+    with pytest.raises(LimitExceeded, match="over 1048576 fragments"):
+        parse(_bytes([_entry(fragment_bitmap=held)]))
 
 
 @pytest.mark.oracle

@@ -22,7 +22,7 @@ from .test_split import Held
 CTX = Context("m.manifest")
 PLACE = CTX.at(0, 9)
 NOWHERE = BlobFiles(
-    Bases(LocalStore("."), parse(minimal())), FileOfFragment("", V2_2, {}, 0, None), CTX
+    Bases(LocalStore("."), parse(minimal())), FileOfFragment("", V2_2, {}, 0, None), CTX, {}
 )
 """Where blobs would lie."""
 

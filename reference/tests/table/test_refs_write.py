@@ -8,8 +8,9 @@ import pytest
 from lanceref.context import Context
 from lanceref.errors import RefRefused
 from lanceref.storage import LocalStore
+from lanceref.table.ref_names import check_branch_name, check_tag_name
 from lanceref.table.refs import Branch, Tag, list_branches, list_tags
-from lanceref.table.refs_write import check_branch_name, check_tag_name, put_branch, put_tag
+from lanceref.table.refs_write import put_branch, put_tag
 
 MOMENT = datetime(2026, 11, 21, 10, 55, 25, 359620, UTC)
 TAG = Tag(

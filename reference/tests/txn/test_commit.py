@@ -11,6 +11,7 @@ from lanceref.errors import (
     CommitConflict,
     NotFound,
     RetriesExhausted,
+    StoreFailed,
     UnknownFlag,
 )
 from lanceref.file.schema_write import schema_of
@@ -212,11 +213,23 @@ def test_who_loses_every_race_gives_up(tmp_path):
 
     class Losing(LocalStore):
         def put_if_absent(self, path, data):
+            _commit(LocalStore(tmp_path), _append(1))
             return False
 
-    with pytest.raises(RetriesExhausted, match=r"version 1.*after 2 retries") as caught:
-        _commit(Losing(tmp_path), _overwrite(), retries=2)
+    _commit(LocalStore(tmp_path), _overwrite())
+    with pytest.raises(RetriesExhausted, match=r"version 4.*after 2 retries") as caught:
+        _commit(Losing(tmp_path), _append(1), retries=2)
     assert caught.value.retryable
+
+
+def test_no_version_follows_where_a_folder_has_its_name(tmp_path):
+    """Trying again would not end: the first try says that the name is taken."""
+    store = LocalStore(tmp_path)
+    _commit(store, _overwrite())
+    (tmp_path / "_versions/18446744073709551613.manifest").mkdir()
+
+    with pytest.raises(StoreFailed, match="name is taken"):
+        _commit(store, _append(1))
 
 
 def test_a_commit_that_fails_anywhere_leaves_the_old_version(tmp_path):

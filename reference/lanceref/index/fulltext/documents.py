@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.context import Context
+from lanceref.errors import LimitExceeded, Place
 from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.bit_packer import Numbers
 from lanceref.jsonb import texts
@@ -137,8 +138,20 @@ def _of_lists(values: pa.Array, analyzer: Analyzer, list_elements: bool) -> Iter
 
 
 def json_tokens(text: str, analyzer: Analyzer) -> Tokens:
-    """Return the tokens of a JSON document, which are counted as they are kept."""
-    found = list(_json_tokens(json.loads(text, parse_int=_Number, parse_float=_Number), analyzer))
+    """Return the tokens of a JSON document, which are counted as they are kept.
+
+    Raises LimitExceeded for one that nests deeper than the library parses.
+    """
+    try:
+        document = json.loads(text, parse_int=_Number, parse_float=_Number)
+    except RecursionError as error:
+        raise LimitExceeded(
+            "L.json.column",
+            Place("a document of a text index", 0, len(text)),
+            found="a document that nests too deep",
+            wanted="fewer objects and arrays inside each other",
+        ) from error
+    found = list(_json_tokens(document, analyzer))
     return [(token, position) for position, token in enumerate(found)]
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from lanceref.context import Context
+from lanceref.cursor import FileBytes
 from lanceref.errors import CommitConflict, CorruptPage, LimitExceeded, Place
 from lanceref.index.memwal.shard_manifest import parse_reversed, reversed_binary, shard_folder
 from lanceref.storage import Source, Store
@@ -66,7 +67,12 @@ def read_entries(
             )
         source = store.open(path)
         own = Context(path, ctx.stage, limits=ctx.limits)
-        yield position, parse_entry(bytes(source.read(0, source.size)), own)
+        yield position, parse_entry(_whole(source, own), own)
+
+
+def _whole(source: Source, ctx: Context) -> bytes:
+    """Return the bytes of an entry. Raises LimitExceeded."""
+    return bytes(FileBytes(source, ctx).whole("entry", "L.index.mem-wal.entry").data)
 
 
 def parse_entry(data: bytes, ctx: Context) -> LogEntry:
@@ -113,7 +119,7 @@ def _number(metadata: dict[bytes, bytes], key: bytes, place: Place) -> int:
 def check_entry(source: Source, ctx: Context) -> None:
     """Parse an entry for `explain` and `validate`."""
     with ctx.piece():
-        data = bytes(source.read(0, source.size))
+        data = _whole(source, ctx)
         parse_entry(data, ctx)
         if ctx.spans is not None:
             own_arrow_stream(ctx, pa.py_buffer(data), "L.index.mem-wal.entry")

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from lanceref.context import Context
-from lanceref.cursor import Cursor
+from lanceref.cursor import FileBytes
 from lanceref.errors import CommitConflict, FormatError, OutOfRange
 from lanceref.proto.mem_wal_pb2 import ShardManifest
 from lanceref.storage import Source, Store
@@ -83,8 +83,9 @@ def read_manifest(store: Store, shard: uuid.UUID, version: int, ctx: Context) ->
 
 def parse_manifest(source: Source, ctx: Context) -> ShardManifest:
     """Parse a version of a shard, whatever its name. Raises FormatError."""
-    cursor, place = Cursor(source.read(0, source.size), 0, ctx), ctx.at(0, source.size)
-    manifest = parse_message(cursor, ShardManifest, "shard manifest", "L.index.mem-wal.manifest")
+    clause, place = "L.index.mem-wal.manifest", ctx.at(0, source.size)
+    cursor = FileBytes(source, ctx).whole("shard manifest", clause)
+    manifest = parse_message(cursor, ShardManifest, "shard manifest", clause)
     generations = [one.generation for one in manifest.sstables]
     rising = all(one < other for one, other in pairwise(generations))
     if not rising or any(one >= manifest.current_generation for one in generations):

@@ -41,13 +41,14 @@ class Bitmap:
 
     def __init__(self, segment: Segment) -> None:
         self._lookup, self._uses = segment.file(LOOKUP), segment.uses
-        self.keys = self._lookup.read("keys")
+        self.keys = self._lookup.read_ordered("keys")
         self._held: list[RowSet] | None = None
 
     def search(self, predicate: Predicate) -> RowSet:
         """Return the rows for which a predicate on values is true. Raises FormatError."""
         assert isinstance(predicate, OnValues)
-        numbers = np.flatnonzero(holds(predicate, self.keys))
+        with self._lookup.comparing(self.keys.type):
+            numbers = np.flatnonzero(holds(predicate, self.keys))
         self._uses.compare(len(self.keys))
         if self._held is not None:
             self._uses.hit(len(numbers))

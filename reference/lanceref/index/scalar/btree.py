@@ -58,7 +58,7 @@ class BTree:
         lookup = segment.file(LOOKUP)
         lookup.hold()
         self._type = lookup.column_type("min")
-        self._least = lookup.read("min")
+        self._least = lookup.read_ordered("min")
         self._greatest = lookup.read("max", self._type)
         self._null_counts = lookup.numbers("null_count", np.uint32)
         self._pages = lookup.numbers("page_idx", np.uint32).astype(np.int64)
@@ -69,8 +69,11 @@ class BTree:
         """Return the rows for which a predicate on values is true. Raises FormatError."""
         assert isinstance(predicate, OnValues)
         found = []
-        for values, keys in self._read(self._pages[self._possible(predicate)]):
-            found.append(keys[holds(predicate, values)])
+        with self._segment.file(LOOKUP).comparing(self._type):
+            possible = self._possible(predicate)
+        for values, keys in self._read(self._pages[possible]):
+            with self._segment.file(DATA).comparing(self._type):
+                found.append(keys[holds(predicate, values)])
         return row_set(np.concatenate([np.empty(0, np.uint64), *found]))
 
     def _possible(self, predicate: OnValues) -> NDArray[np.bool_]:
@@ -157,7 +160,7 @@ def write_btree(values: pa.Array, keys: Keys, rows: int, writer: SegmentWriter) 
 def read_entries(segment: Segment) -> tuple[pa.Array, Keys]:
     """Return all values and keys of a segment."""
     data = segment.file(DATA)
-    return data.read("values"), data.numbers(keys_column(data), np.uint64)
+    return data.read_ordered("values"), data.numbers(keys_column(data), np.uint64)
 
 
 def keys_column(data: IndexFile) -> str:

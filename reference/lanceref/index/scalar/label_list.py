@@ -148,7 +148,8 @@ def rows_of(training: Training, segment: Segment) -> Training:
     for run in training.runs():
         count = len(run.values)
         items, rows, nulls = flattened(run.values, np.arange(count, dtype=np.uint64))
-        found = pc.index_in(sort_keys(items), value_set=labels)
+        with segment.file(LOOKUP).comparing(labels.type):
+            found = pc.index_in(sort_keys(items), value_set=labels)
         labelled = np.asarray(pc.fill_null(found, _OTHER_LABEL), np.uint32)
         nulls = nulls if nulls_known else nulls[:0]
         numbers = np.concatenate([labelled, np.full(len(nulls), _NULL_LIST, np.uint32)])

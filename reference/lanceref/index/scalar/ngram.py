@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage
+from lanceref.errors import CorruptPage, FormatError
 from lanceref.file.schema import Field
 from lanceref.index.fulltext.folding import folded
 from lanceref.index.joined_values import joined, joined_by_key
@@ -100,10 +100,15 @@ class Ngram:
     def postings(self, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Keys]:
         """Return the rows of tokens by their places, ascending. Raises FormatError."""
         file = self._segment.file(FILE)
-        return [
-            parse_treemap(Cursor(memoryview(data.as_buffer()), 0, file.ctx))
-            for data in file.take("posting_list", places, pa.binary())
-        ]
+        lists = file.take("posting_list", places, pa.binary())
+        if lists.null_count:
+            raise FormatError(
+                "L.index.files.column",
+                file.place,
+                found=f"{lists.null_count} nulls in 'posting_list'",
+                wanted="the rows of each token",
+            )
+        return [parse_treemap(Cursor(memoryview(data.as_buffer()), 0, file.ctx)) for data in lists]
 
     def statistics(self) -> dict[str, object]:
         """Return the number of tokens."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
+from lanceref.errors import LimitExceeded
 from lanceref.index.fulltext.analyzer import Analyzer
 from lanceref.index.fulltext.documents import documents, json_tokens
 from lanceref.index.fulltext.parameters import Analysis
@@ -41,3 +43,9 @@ def test_json():
     wanted = [(token, number) for number, token in enumerate(tokens)]
     assert wanted == json_tokens(text, Analyzer(Analysis()))
     assert [(",str,top", 0)] == json_tokens('"top"', Analyzer(Analysis()))
+
+
+def test_json_that_nests_too_deep_is_refused():
+    """20,000 arrays inside each other are legal; the parser of the standard library stops."""
+    with pytest.raises(LimitExceeded, match="nests too deep"):
+        json_tokens("[" * 20_000 + "]" * 20_000, Analyzer(Analysis()))
