@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import typer
 
-from lance_conformance import __version__
+from lance_conformance import __version__, descendants
 from lance_conformance.cases import CaseError
 from lance_conformance.commands.bench import bench
 from lance_conformance.commands.check_adapter import check_adapter
@@ -25,11 +26,15 @@ from lance_conformance.commands.shrink import shrink
 from lance_conformance.commands.validate import validate
 from lance_conformance.known import KnownError
 from lance_conformance.matrix.judged import NoReport
+from lance_conformance.outside_text import clean
 from lance_conformance.places import NotThere
+from lance_conformance.reports.files import ReportFailed
+from lance_conformance.reports.journal import CannotResume
 from lance_conformance.session import AdapterUnusable
 
 WRONG_USE = 2
 ADAPTER_BROKEN = 3
+NO_REPORT = 3
 
 app = typer.Typer(
     name="lance-conformance",
@@ -69,17 +74,24 @@ def _command(
 
 
 def main() -> None:
-    """Run the command; exit with 2 for wrong use, 3 for an adapter that cannot be judged."""
+    """Run the command; exit with 2 for wrong use, 3 where nothing can be judged or reported."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except AdapterUnusable as error:
         sys.exit(_told(f"the adapter cannot be judged: {error}", ADAPTER_BROKEN))
-    except (CaseError, KnownError, NoReport, NotThere) as error:
+    except ReportFailed as error:
+        sys.exit(_told(str(error), NO_REPORT))
+    except (CannotResume, CaseError, KnownError, NoReport, NotThere) as error:
         sys.exit(_told(str(error), WRONG_USE))
+    finally:
+        descendants.kill_orphans()
 
 
 def _told(message: str, code: int) -> int:
-    typer.echo(message, err=True)
+    typer.echo(clean(message), err=True)
     return code
 
 

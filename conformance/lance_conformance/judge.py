@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from lance_conformance.accepted import leniencies
 from lance_conformance.cases import Case
 from lance_conformance.checks import (
@@ -24,6 +22,7 @@ from lance_conformance.checks import (
 from lance_conformance.compare import first_difference
 from lance_conformance.nearness import out_of_order, settled
 from lance_conformance.outcomes import Outcome
+from lance_conformance.output import BadOutput, allowed, read_output
 from lance_conformance.protocol import Message
 from lance_conformance.requirements import contradicts
 
@@ -66,9 +65,16 @@ def _judge_refusal(check: Check, response: Message, out: Path) -> Verdict:
     if check.expect.stage != "any" and stage not in ("unknown", check.expect.stage):
         told = f"refused at stage {stage}, due at {check.expect.stage}: {_reason(response)}"
         return Verdict(Outcome.FAIL, told)
-    if check.expect.before_output and out.exists() and out.stat().st_size:
+    if check.expect.before_output and _holds_something(out):
         return Verdict(Outcome.FAIL, "refused after output had been delivered")
     return Verdict(Outcome.PASS, _reason(response))
+
+
+def _holds_something(out: Path) -> bool:
+    try:
+        return out.lstat().st_size > 0
+    except OSError:
+        return False
 
 
 def _judge_completed(check: Check, body: Mapping[str, Any], out: Path) -> Verdict:
@@ -91,9 +97,9 @@ def _judge_table(expect: HoldsTable, body: Mapping[str, Any], out: Path) -> Verd
     if Path(body["out"]) != out:
         return Verdict(Outcome.BAD_OUTPUT, f"wrote to {body['out']}, asked for {out}")
     try:
-        found = read_output(out)
-    except (OSError, pa.ArrowException) as error:
-        return Verdict(Outcome.BAD_OUTPUT, f"not a valid Arrow IPC file: {error}")
+        found = read_output(out, allowed(expect.table))
+    except BadOutput as error:
+        return Verdict(Outcome.BAD_OUTPUT, str(error))
     if "num_rows" in body and int(body["num_rows"]) != found.num_rows:
         told = f"says {body['num_rows']} rows, wrote {found.num_rows}"
         return Verdict(Outcome.FAIL, told)
@@ -107,14 +113,6 @@ def _judge_table(expect: HoldsTable, body: Mapping[str, Any], out: Path) -> Verd
     if difference is not None:
         return Verdict(Outcome.FAIL, difference)
     return Verdict(Outcome.PASS, "; ".join(leniencies(expect.table.schema, found.schema)))
-
-
-def read_output(path: Path) -> pa.Table:
-    """Read an Arrow IPC file with a full validation pass."""
-    with pa.memory_map(str(path)) as source:
-        table = pa.ipc.open_file(source).read_all()
-        table.validate(full=True)
-        return table
 
 
 def _judge_findings(expect: Reports, body: Mapping[str, Any]) -> Verdict:

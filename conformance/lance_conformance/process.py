@@ -1,9 +1,9 @@
 """Adapter process: started once, asked line by line, killed when it breaks.
 
-The process gets its own session (process group), so that killing it takes its children along. Its
-standard error goes to a file; the part written during one request is found by offset. The memory
-limit is set on the live process above what it held when it had answered `hello`, because a runtime
-may map gigabytes before it does anything.
+The process gets its own session (process group), and killing it takes all that it started along.
+Its standard error is a pipe that is emptied whenever the process is waited for; the end of what it
+wrote during one request is kept. The memory limit is set on the live process above what it held
+when it had answered `hello`, because a runtime may map gigabytes before it does anything.
 """
 
 from __future__ import annotations
@@ -15,14 +15,21 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lance_conformance import descendants
 from lance_conformance.outcomes import Outcome
+from lance_conformance.outside_text import clean
 from lance_conformance.protocol import MAX_LINE_BYTES, ProtocolError
+from lance_conformance.stop import Stop, Stopped
 
 STDERR_TAIL_BYTES = 64 * 1024
 """How much of the standard error of one request is kept."""
+
+DRAIN_BYTES = 2**20
+"""How much standard error is read at a time when nothing else is waited for."""
 
 GRACE_SECONDS = 2.0
 """How long a process may take to end after `bye`, or after it closed its output."""
@@ -46,39 +53,50 @@ class Death(Exception):
 class AdapterProcess:
     """A running adapter. `exchange` raises Death or ProtocolError; after either, `kill` it."""
 
-    def __init__(self, command: Sequence[str], cwd: Path) -> None:
-        self._stderr_path = cwd / "stderr.txt"
-        stderr = self._stderr_path.open("wb")
+    def __init__(self, command: Sequence[str], cwd: Path, stop: Stop | None = None) -> None:
+        descendants.adopt_orphans()
+        self._mark = uuid.uuid4().hex
         self._process = subprocess.Popen(
             command,
             cwd=cwd,
-            env=_environment(os.environ),
+            env=_environment(os.environ, self._mark),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=stderr,
+            stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
         )
-        stderr.close()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        assert self._process.stderr is not None
         self._stdin = self._process.stdin
         self._stdout = self._process.stdout
+        self._stderr = self._process.stderr
         os.set_blocking(self._stdin.fileno(), False)
+        os.set_blocking(self._stderr.fileno(), False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._stdout, selectors.EVENT_READ)
+        self._selector.register(self._stderr, selectors.EVENT_READ)
+        if stop is not None:
+            self._selector.register(stop, selectors.EVENT_READ)
+        self._stop = stop
         self._pending = b""
+        self._tail = b""
         self._base_bytes = 0
-        self._mark = 0
+        self._limit_bytes = 0
 
     def exchange(self, line: bytes, seconds: float) -> bytes:
-        """Send one line and return the line that answers it."""
-        self._mark = self._stderr_path.stat().st_size
+        """Send one line and return the line that answers it. Raises Stopped when that is asked."""
+        deadline = time.monotonic() + seconds
         if self._pending or self._readable(0):
             self._pending += self._read()
             if self._pending:
                 raise ProtocolError(f"output before the request: {_shown(self._pending)}")
-        deadline = time.monotonic() + seconds
+        self._drain()
+        self._tail = b""
         self._write(line, deadline, seconds)
         answer = self._line(deadline, seconds)
+        self._drain()
         if self._pending:
             raise ProtocolError(f"more than one line in answer: {_shown(self._pending)}")
         return answer
@@ -88,41 +106,46 @@ class AdapterProcess:
         self._base_bytes = _held_bytes(self._process.pid)
 
     def limit_memory(self, memory_mb: int) -> None:
-        """Let the process hold `memory_mb` MiB more than the base (where the system can)."""
-        if sys.platform == "linux" and self._base_bytes:
+        """Let the process hold `memory_mb` MiB more than the base (where the system can).
+
+        A hard limit that this process has itself stays, and the limit is never above it.
+        """
+        limit = self._base_bytes + memory_mb * 2**20
+        if sys.platform == "linux" and self._base_bytes and limit != self._limit_bytes:
             import resource
 
-            limit = self._base_bytes + memory_mb * 2**20
+            pid = self._process.pid
             try:
-                resource.prlimit(self._process.pid, resource.RLIMIT_AS, (limit, -1))
+                _, hard = resource.prlimit(pid, resource.RLIMIT_AS)
+                soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+                resource.prlimit(pid, resource.RLIMIT_AS, (soft, hard))
             except ProcessLookupError:
                 return  # it is dead already: the next exchange says so
+            self._limit_bytes = limit
 
     def stderr_tail(self) -> str:
-        """Return what was written to standard error since the last request was sent."""
-        data = self._stderr_path.read_bytes()[self._mark :]
-        return data[-STDERR_TAIL_BYTES:].decode("utf-8", "replace")
+        """Return the end of what was written to standard error since the last request was sent."""
+        return clean(self._tail.decode("utf-8", "replace"))
 
     def end(self, line: bytes) -> bool:
         """Say good-bye with `line`; return whether the process then ended by itself with 0."""
         try:
             self._write(line, time.monotonic() + GRACE_SECONDS, GRACE_SECONDS)
             self._stdin.close()
-            return self._process.wait(GRACE_SECONDS) == 0
-        except (Death, subprocess.TimeoutExpired):
+            return self._ended() == 0
+        except (Death, Stopped):
             return False
         finally:
             self.kill()
 
     def kill(self) -> None:
-        """Kill the process group and collect the process."""
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            self._process.kill()
+        """Kill the process and all that it started, and collect it."""
+        self._process.kill()
+        descendants.kill_all(self._process.pid, self._mark)
         self._process.wait()
-        self._stdin.close()
-        self._stdout.close()
+        self._selector.close()
+        for stream in (self._stdin, self._stdout, self._stderr):
+            stream.close()
 
     def _write(self, line: bytes, deadline: float, seconds: float) -> None:
         rest = memoryview(line)
@@ -132,6 +155,7 @@ class AdapterProcess:
             except BlockingIOError:
                 if time.monotonic() > deadline:
                     raise self._slow(seconds) from None
+                self._drain()
                 time.sleep(0.001)
             except BrokenPipeError:
                 raise self._death() from None
@@ -141,8 +165,10 @@ class AdapterProcess:
             if len(self._pending) > MAX_LINE_BYTES:
                 raise ProtocolError(f"an endless line: {_shown(self._pending)}")
             left = deadline - time.monotonic()
-            if left <= 0 or not self._readable(left):
+            if left <= 0:
                 raise self._slow(seconds)
+            if not self._readable(left):
+                continue
             data = self._read()
             if not data:
                 raise self._death()
@@ -151,30 +177,57 @@ class AdapterProcess:
         return line
 
     def _readable(self, seconds: float) -> bool:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._stdout, selectors.EVENT_READ)
-            return bool(selector.select(seconds))
+        """Wait for output; whether there is some. Standard error is read on the way."""
+        ready = [key.fileobj for key, _ in self._selector.select(seconds)]
+        if self._stop is not None and self._stop in ready:
+            raise Stopped
+        if self._stderr in ready:
+            self._drain()
+        return self._stdout in ready
 
     def _read(self) -> bytes:
         return os.read(self._stdout.fileno(), MAX_LINE_BYTES)
+
+    def _drain(self) -> None:
+        """Read what waits on standard error, as far as it does not come endlessly."""
+        for _ in range(DRAIN_BYTES // STDERR_TAIL_BYTES):
+            try:
+                data = os.read(self._stderr.fileno(), STDERR_TAIL_BYTES)
+            except BlockingIOError:
+                return
+            if not data:
+                if self._stderr.fileno() in self._selector.get_map():
+                    self._selector.unregister(self._stderr)
+                return
+            self._tail = (self._tail + data)[-STDERR_TAIL_BYTES:]
+
+    def _ended(self) -> int | None:
+        """Wait a little for the end of the process, whatever it writes; None: it still runs."""
+        deadline = time.monotonic() + GRACE_SECONDS
+        while (code := self._process.poll()) is None and time.monotonic() < deadline:
+            if self._readable(0):
+                self._read()
+            time.sleep(0.002)
+        return code
 
     def _slow(self, seconds: float) -> Death:
         return Death(Outcome.TIMEOUT, f"no answer in {seconds:g} s")
 
     def _death(self) -> Death:
-        try:
-            code = self._process.wait(GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            return Death(Outcome.CRASH, "closed its standard output")
+        code = self._ended()
+        self._drain()
+        if code is None:
+            return Death(Outcome.CRASH, "closed its standard input or output")
         ended = f"ended with exit code {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
         if _OUT_OF_MEMORY.search(self.stderr_tail()):
             return Death(Outcome.MEMORY, f"{ended} after an allocation was refused")
         return Death(Outcome.CRASH, ended)
 
 
-def _environment(base: Mapping[str, str]) -> dict[str, str]:
+def _environment(base: Mapping[str, str], mark: str) -> dict[str, str]:
     return {
         **base,
+        descendants.MARK: mark,
         "LANCE_CONFORMANCE": "1",
         "TZ": "UTC",
         "LC_ALL": "C.UTF-8",
@@ -199,4 +252,4 @@ def _signal_name(number: int) -> str:
 
 
 def _shown(data: bytes) -> str:
-    return repr(data[:200].decode("utf-8", "replace"))
+    return repr(clean(data[:200].decode("utf-8", "replace")))

@@ -5,7 +5,7 @@ Imports nothing, so that what builds the wheel can ask it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 NEGATIVE_KINDS = frozenset({"negative-file", "negative-dataset"})
@@ -36,6 +36,18 @@ def profile(manifest: Mapping[str, Any]) -> str:
         return "robust"
     version = manifest["requires"].get("file_version")
     return "unstable" if version in UNSTABLE_VERSIONS else "format"
+
+
+def counts(manifests: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the number of active cases in each profile, and in `all`."""
+    found = {"core": 0, "format": 0, "unstable": 0, "all": 0}
+    for manifest in manifests:
+        if is_active(manifest):
+            owner = profile(manifest)
+            found[owner] = found.get(owner, 0) + 1
+            found["core"] += is_core(manifest)
+            found["all"] += 1
+    return found
 
 
 def is_core(manifest: Mapping[str, Any]) -> bool:

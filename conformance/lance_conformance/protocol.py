@@ -7,16 +7,24 @@ checks against them.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from lance_conformance import schemas
+from lance_conformance.outside_text import clean, cleaned
 
 VERSION = 1
 """Version of the protocol, independent of the suite's."""
 
 MAX_LINE_BYTES = 2**20
 """No message is longer; larger things go to files."""
+
+MAX_DEPTH = 64
+"""Objects and lists of a message that may lie in each other."""
+
+MAX_INTEGER = 2**64
+"""A number of a message is below it; larger ones are text."""
 
 Message = dict[str, Any]
 """A decoded JSON object."""
@@ -32,17 +40,65 @@ def encode(message: Mapping[str, object]) -> bytes:
 
 
 def decode(line: bytes) -> Message:
-    """Return the message of a line. Raises ProtocolError."""
-    shown = line[:200].decode("utf-8", "replace").rstrip()
+    """Return the message of a line, its texts clean. Raises ProtocolError."""
+    shown = clean(line[:200].decode("utf-8", "replace").rstrip())
     if len(line) > MAX_LINE_BYTES:
         raise ProtocolError(f"a line of more than {MAX_LINE_BYTES} bytes, it begins {shown!r}")
     try:
-        message = json.loads(line)
+        message = json.loads(
+            line,
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_float=_float,
+            parse_constant=_constant,
+        )
     except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"not JSON ({error}): {shown!r}") from error
+        raise ProtocolError(f"not JSON ({clean(str(error))}): {shown!r}") from error
     if not isinstance(message, dict):
         raise ProtocolError(f"not a JSON object: {shown!r}")
-    return message
+    if _is_deeper(message, MAX_DEPTH):
+        raise ProtocolError(f"more than {MAX_DEPTH} levels in each other: {shown!r}")
+    result: Message = cleaned(message)
+    return result
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object has a key twice")
+    return found
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > len(str(MAX_INTEGER)) or abs(int(digits)) >= MAX_INTEGER:
+        raise ValueError("an integer of more than 64 bits")
+    return int(digits)
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("a number that is not finite")
+    return number
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _is_deeper(message: Message, depth: int) -> bool:
+    """Whether values lie in each other more than `depth` levels deep."""
+    level: list[Any] = [message]
+    for _ in range(depth):
+        level = [
+            item
+            for value in level
+            for item in (value.values() if isinstance(value, dict) else value)
+            if isinstance(item, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def check_request(message: Mapping[str, object]) -> list[str]:

@@ -2,14 +2,13 @@
 
 Each case gets a fresh folder below the scratch directory, with a copy of its input under a name
 that says nothing; the copy is compared with the input afterwards. A case that cost the process is
-run once more, alone in a fresh one.
+run once more, alone in a fresh one. An adapter that cannot be started again, or that only loses
+time, ends the run: the other cases are not run.
 """
 
 from __future__ import annotations
 
-import hashlib
 import queue
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,11 +18,21 @@ from pathlib import Path
 from lance_conformance.acting import act
 from lance_conformance.cases import Case
 from lance_conformance.checks import READING, Check, alternative, expand
+from lance_conformance.inputs import copy_input, is_unchanged, snapshot
 from lance_conformance.judge import Verdict, judge
 from lance_conformance.outcomes import DEATHS, GOOD, Outcome, worst
+from lance_conformance.outside_text import MAX_TEXT, clean, shortened
 from lance_conformance.requirements import missing
-from lance_conformance.session import Answer, Claims, Session
+from lance_conformance.scratch import fresh_folder, remove
+from lance_conformance.session import AdapterUnusable, Answer, Claims, Limits, Session
+from lance_conformance.stop import Stop, Stopped
 from lance_conformance.volatile import steady
+
+LOST_SECONDS = 600.0
+"""Time that cases in a row may cost which each ended the process, before the run is given up."""
+
+NOT_RUN = "not run: "
+"""How the detail of a case begins that the adapter was never asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +69,35 @@ Progress = Callable[[CaseResult], None]
 class Worker:
     """One session and the cases it is given."""
 
-    def __init__(self, session: Session, *, isolate: bool = False) -> None:
+    def __init__(
+        self, session: Session, *, isolate: bool = False, timeout: float | None = None
+    ) -> None:
         self.session = session
         self._isolate = isolate
+        self._timeout = timeout
         self._num_requests = 0
+        self._lost = 0.0
 
     def run(self, case: Case) -> CaseResult:
-        """Run a case; once more alone if it cost the process."""
+        """Run a case; once more alone if it cost the process.
+
+        Raises AdapterUnusable when it cannot be started, or has only lost time for long, and
+        Stopped when the end of the run is asked for.
+        """
+        if self._lost > LOST_SECONDS:
+            raise AdapterUnusable(f"the last cases cost the process and {self._lost:.0f} s")
         if self._isolate:
             self.session.restart()
+        begin = time.perf_counter()
         result = self._attempt(case)
         if result.outcome not in DEATHS:
+            self._lost = 0.0
             return result
+        result = self._again(case, result)
+        self._lost += time.perf_counter() - begin
+        return result
+
+    def _again(self, case: Case, result: CaseResult) -> CaseResult:
         self.session.restart()
         again = self._attempt(case)
         self.session.restart()
@@ -84,14 +110,18 @@ class Worker:
         lacking = missing(case, claims)
         if lacking is not None:
             return CaseResult(case, Outcome.UNSUPPORTED, (), f"not claimed: {lacking}")
-        if case.has_steps:
-            return _conclude(case, claims, self._act(case, claims))
-        results: list[CheckResult] = []
-        for check in expand(case, claims):
-            results.append(self._check(case, check))
-            if results[-1].outcome in DEATHS | {Outcome.INFRA}:
-                break
-        return _conclude(case, claims, results)
+        try:
+            if case.has_steps:
+                return _conclude(case, claims, self._act(case, claims))
+            results: list[CheckResult] = []
+            for check in expand(case, claims):
+                results.append(self._check(case, check))
+                if results[-1].outcome in DEATHS | {Outcome.INFRA}:
+                    break
+            return _conclude(case, claims, results)
+        except OSError as error:
+            told = self._clean(f"the scratch folder cannot be used: {error}")
+            return CaseResult(case, Outcome.INFRA, (), told)
 
     def _act(self, case: Case, claims: Claims) -> list[CheckResult]:
         """Take the steps of a case: its first actor is this session, each other one its own."""
@@ -103,7 +133,7 @@ class Worker:
             if actor not in sessions:
                 new = self.session.another(f"actor{len(sessions)}") if sessions else self.session
                 sessions[actor] = new
-            return sessions[actor].ask(op, fields, case.limits)
+            return sessions[actor].ask(op, fields, self._limits(case))
 
         try:
             return [
@@ -114,36 +144,39 @@ class Worker:
             for session in sessions.values():
                 if session is not self.session:
                     session.close()
-            shutil.rmtree(folder)
+            remove(folder)
 
     def _folder(self) -> Path:
         """Make a fresh folder, whose name says nothing."""
         self._num_requests += 1
-        folder = self.session.scratch / str(self._num_requests)
-        folder.mkdir(parents=True)
-        return folder
+        return fresh_folder(self.session.scratch, str(self._num_requests))
+
+    def _limits(self, case: Case) -> Limits:
+        return case.limits if self._timeout is None else replace(case.limits, seconds=self._timeout)
 
     def _check(self, case: Case, check: Check) -> CheckResult:
         folder = self._folder()
         given = copy_input(case.input_root, folder)
-        before = _digest(given)
+        before = snapshot(given)
         out = folder / "out.arrow"
         fields: dict[str, object] = {"uri" if given.is_dir() else "path": str(given), **check.args}
         if check.op in READING:
             fields["out"] = str(out)
         begin = time.perf_counter()
-        answer = self.session.ask(check.op, fields, case.limits)
-        seconds = time.perf_counter() - begin
-        verdict = self._verdict(case, check, answer, out)
-        changed = _digest(given) != before
+        try:
+            answer = self.session.ask(check.op, fields, self._limits(case))
+            seconds = time.perf_counter() - begin
+            verdict = self._verdict(case, check, answer, out)
+            changed = not is_unchanged(given, before)
+        finally:
+            remove(folder)
         if changed and worst((verdict.outcome, Outcome.INPUT_MODIFIED)) != verdict.outcome:
             verdict = Verdict(Outcome.INPUT_MODIFIED, "the copy of the input is not what it was")
-        shutil.rmtree(folder)
         return self._result(check.name, verdict, answer, seconds)
 
     def _result(self, name: str, verdict: Verdict, answer: Answer, seconds: float) -> CheckResult:
         reject = dict((answer.response or {}).get("reject", {}))
-        detail, stderr = self._clean(verdict.detail), self._clean(answer.stderr)
+        detail, stderr = self._clean(verdict.detail), self._clean(answer.stderr[-MAX_TEXT:])
         reject = {key: self._clean(str(value)) for key, value in reject.items()}
         return CheckResult(name, verdict.outcome, detail, stderr, reject, seconds)
 
@@ -153,7 +186,7 @@ class Worker:
         return judge(case, check, answer.response, out)
 
     def _clean(self, text: str) -> str:
-        return steady(text, self.session.scratch)
+        return shortened(clean(steady(text, self.session.scratch)), MAX_TEXT)
 
 
 def _conclude(case: Case, claims: Claims, results: list[CheckResult]) -> CaseResult:
@@ -171,6 +204,15 @@ def _conclude(case: Case, claims: Claims, results: list[CheckResult]) -> CaseRes
     return CaseResult(case, outcome, tuple(results), detail)
 
 
+@dataclass(slots=True)
+class Collected:
+    """What a run came to: results by id; `failure` says why the other cases were not run."""
+
+    claims: Claims
+    results: list[CaseResult]
+    failure: AdapterUnusable | None = None
+
+
 def run(
     command: Sequence[str],
     cases: Sequence[Case],
@@ -180,31 +222,75 @@ def run(
     isolate: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Claims, list[CaseResult]]:
-    """Run cases with `jobs` adapters; return what the adapter claims and the results by id."""
+    """Run cases with `jobs` adapters; return what the adapter claims and the results by id.
+
+    Raises AdapterUnusable.
+    """
+    with Stop() as stop:
+        sessions = open_sessions(command, scratch, jobs, stop)
+        found = collect(sessions, cases, stop, isolate=isolate, progress=progress)
+    if found.failure is not None:
+        raise found.failure
+    return found.claims, found.results
+
+
+def open_sessions(command: Sequence[str], scratch: Path, jobs: int, stop: Stop) -> list[Session]:
+    """Return `jobs` sessions with an adapter, each with a scratch folder of its own."""
+    return [Session(command, scratch / f"w{number}", stop=stop) for number in range(jobs)]
+
+
+def collect(
+    sessions: Sequence[Session],
+    cases: Sequence[Case],
+    stop: Stop,
+    *,
+    isolate: bool = False,
+    timeout: float | None = None,
+    progress: Progress | None = None,
+) -> Collected:
+    """Run cases until all are done, the stop is asked for, or the adapter cannot go on.
+
+    Raises AdapterUnusable when the adapter does not even greet.
+    """
     waiting: queue.SimpleQueue[Case] = queue.SimpleQueue()
     for case in cases:
         waiting.put(case)
-    sessions = [Session(command, scratch / f"w{number}") for number in range(jobs)]
-    claims = sessions[0].claims()
+    found = Collected(sessions[0].claims(), [])
 
-    def work(session: Session) -> list[CaseResult]:
-        worker, results = Worker(session, isolate=isolate), []
+    def work(session: Session) -> None:
+        worker = Worker(session, isolate=isolate, timeout=timeout)
         try:
-            while (case := _next(waiting)) is not None:
-                results.append(worker.run(case))
+            while not stop and (case := _next(waiting)) is not None:
+                result = worker.run(case)
+                found.results.append(result)
                 if progress is not None:
-                    progress(results[-1])
+                    progress(result)
             session.close()
+        except AdapterUnusable as error:
+            found.failure = error
+            stop.ask(str(error))
+        except Stopped:
+            pass  # the case is not finished, and is not reported
+        except BaseException as error:
+            stop.ask(repr(error))
+            raise
         finally:
             session.restart()
-            while _next(waiting) is not None:
-                pass  # after a failure the other workers stop too
-        return results
 
-    with ThreadPoolExecutor(jobs) as executor:
-        futures = [executor.submit(work, session) for session in sessions]
-    results = [result for future in futures for result in future.result()]
-    return claims, sorted(results, key=lambda result: result.case.id)
+    with ThreadPoolExecutor(len(sessions)) as executor:
+        try:
+            for future in [executor.submit(work, session) for session in sessions]:
+                future.result()
+        except BaseException as error:
+            stop.ask(repr(error))
+            raise
+    found.results.sort(key=lambda result: result.case.id)
+    return found
+
+
+def not_run(case: Case, reason: str) -> CaseResult:
+    """Return the result of a case that the adapter was never asked about."""
+    return CaseResult(case, Outcome.INFRA, (), f"{NOT_RUN}{reason.splitlines()[0]}")
 
 
 def _next(waiting: queue.SimpleQueue[Case]) -> Case | None:
@@ -212,25 +298,3 @@ def _next(waiting: queue.SimpleQueue[Case]) -> Case | None:
         return waiting.get_nowait()
     except queue.Empty:
         return None
-
-
-def copy_input(source: Path, folder: Path) -> Path:
-    """Copy the input of a case below `folder` under a neutral name; return the copy.
-
-    A table that is still to be made has a place and no folder.
-    """
-    if not source.exists():
-        return folder / "table.lance"
-    if source.is_dir():
-        return Path(shutil.copytree(source, folder / "table.lance"))
-    return Path(shutil.copyfile(source, folder / "input.lance"))
-
-
-def _digest(path: Path) -> str:
-    """Return a hash over names and contents."""
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file.relative_to(path.parent)}\0{file.stat().st_size}\0".encode())
-        digest.update(file.read_bytes())
-    return digest.hexdigest()

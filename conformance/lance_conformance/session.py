@@ -12,8 +12,10 @@ from pathlib import Path
 
 from lance_conformance import __version__, protocol
 from lance_conformance.outcomes import Outcome
+from lance_conformance.outside_text import MAX_NAME, shortened
 from lance_conformance.process import AdapterProcess, Death
 from lance_conformance.protocol import Message, ProtocolError
+from lance_conformance.stop import Stop, Stopped
 
 HELLO_SECONDS = 180.0
 """Limit of the start: loading a large library is not a fault."""
@@ -65,10 +67,15 @@ class Session:
     """Requests to one adapter command, one process at a time."""
 
     def __init__(
-        self, command: Sequence[str], scratch: Path, listener: Listener | None = None
+        self,
+        command: Sequence[str],
+        scratch: Path,
+        listener: Listener | None = None,
+        stop: Stop | None = None,
     ) -> None:
         self._command = command
         self._listener = listener
+        self._stop = stop
         self._process: AdapterProcess | None = None
         self._next_id = 0
         self.scratch = scratch
@@ -76,7 +83,7 @@ class Session:
 
     def another(self, name: str) -> Session:
         """Return a session of its own with the same command, its scratch below this one's."""
-        return Session(self._command, self.scratch / name, self._listener)
+        return Session(self._command, self.scratch / name, self._listener, self._stop)
 
     def claims(self) -> Claims:
         """Start the adapter if it does not run, and return what it claims."""
@@ -84,7 +91,10 @@ class Session:
         return self._claims
 
     def ask(self, op: str, fields: Mapping[str, object], limits: Limits) -> Answer:
-        """Send one request and return its answer; a broken process is gone afterwards."""
+        """Send one request and return its answer; a broken process is gone afterwards.
+
+        Raises Stopped when the end of the run is asked for.
+        """
         process = self._start()
         process.limit_memory(limits.memory_mb)
         try:
@@ -114,9 +124,11 @@ class Session:
     def _start(self) -> AdapterProcess:
         if self._process is not None:
             return self._process
-        self.scratch.mkdir(parents=True, exist_ok=True)
+        if self._stop:
+            raise Stopped
         try:
-            process = AdapterProcess(self._command, self.scratch)
+            self.scratch.mkdir(parents=True, exist_ok=True)
+            process = AdapterProcess(self._command, self.scratch, self._stop)
         except OSError as error:
             raise AdapterUnusable(f"cannot start {self._command[0]}: {error}") from error
         self.starts += 1
@@ -126,6 +138,9 @@ class Session:
             tail = process.stderr_tail()
             process.kill()
             raise AdapterUnusable(f"no hello: {error}\n{tail}".rstrip()) from error
+        except Stopped:
+            process.kill()
+            raise
         process.note_base_memory()
         self._process = process
         return process
@@ -142,7 +157,8 @@ class Session:
         if "ok" not in response:
             raise ProtocolError(f"hello was answered by {response}")
         hello = response["ok"]
-        return Claims(hello["implementation"], hello["capabilities"], hello)
+        who = {key: shortened(text, MAX_NAME) for key, text in hello["implementation"].items()}
+        return Claims(who, hello["capabilities"], hello)
 
     def _exchange(
         self, process: AdapterProcess, op: str, fields: Mapping[str, object], seconds: float

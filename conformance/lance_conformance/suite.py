@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import __version__, protocol, schemas
+from lance_conformance import __version__, protocol, schemas, subset
 from lance_conformance.cases import MANIFEST
 
-SUITE = "SUITE.json"
+SUITE = subset.NAME
 SCHEMA_VERSIONS = {"case": 1, "report": 1, "protocol": protocol.VERSION}
 
 
@@ -76,12 +76,16 @@ def verify(root: Path) -> list[str]:
     if not path.exists():
         return [f"no {SUITE}"]
     stored, actual = json.loads(path.read_text("utf-8")), describe(root)
+    whole = subset.whole(root)
+    chosen = stored[subset.KEY]["ids"] if whole else stored.get("cases", {}).keys()
+    fixed = ("suite", "schemas") if whole else ("suite", "schemas", "counts", "tree_sha256")
     found = [
         f"{key}: {SUITE} does not say what the files are"
-        for key in ("suite", "schemas", "counts", "tree_sha256")
+        for key in fixed
         if stored.get(key) != actual[key]
     ]
-    was, now = stored.get("cases", {}), actual["cases"]
+    was = {name: stored["cases"][name] for name in chosen}
+    now = actual["cases"]
     found += [f"{name}: published, and gone" for name in sorted(was.keys() - now.keys())]
     found += [f"{name}: not in {SUITE}" for name in sorted(now.keys() - was.keys())]
     same = was.keys() & now.keys()

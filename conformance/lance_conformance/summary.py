@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from lance_conformance import __version__
 from lance_conformance.outcomes import MEANINGS, Outcome
+from lance_conformance.outside_text import clean, first_line
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.reports.score import percent
 
@@ -22,23 +23,28 @@ def show(run: Run, console: Console) -> None:
     who = run.claims.implementation
     checks = sum(len(result.checks) for result in run.results)
     console.print(
-        f"[bold]{escape(who['name'])} {escape(who['version'])}[/bold] · suite {__version__} · "
-        f"{len(run.results)} cases, {checks} checks"
+        Text(clean(f"{who['name']} {who['version']}"), "bold"),
+        f"· suite {__version__} · {len(run.results)} cases, {checks} checks",
+        highlight=False,
     )
+    if run.subset:
+        console.print(Text(run.subset, "yellow"), soft_wrap=True)
+    if run.incomplete:
+        console.print(Text(f"incomplete: {clean(run.incomplete)}", "yellow"), soft_wrap=True)
     console.print(_scores(run))
     for name, level in run.levels.items():
         console.print(f"level {name}: {'reached' if level.reached else 'not reached'}, {level.why}")
     console.print(_outcomes(run))
     unexpected = run.reckoning.unexpected
     for result in unexpected[:MAX_LISTED]:
-        line = (result.detail.splitlines() or [""])[0]
-        console.print(
-            f"[red]{result.outcome}[/red] {result.case.id}  {escape(line)}", soft_wrap=True
-        )
+        told = f" {clean(result.case.id)}  {first_line(result.detail)}"
+        console.print(Text.assemble((str(result.outcome), "red"), told), soft_wrap=True)
     if len(unexpected) > MAX_LISTED:
         console.print(f"… and {len(unexpected) - MAX_LISTED} more; the report lists all")
     for text in run.reckoning.stale:
-        console.print(f"[yellow]known failures are stale:[/yellow] {escape(text)}", soft_wrap=True)
+        told = f" {first_line(text)}"
+        stale = Text.assemble(("known failures are stale:", "yellow"), told)
+        console.print(stale, soft_wrap=True)
 
 
 def _scores(run: Run) -> Table:

@@ -88,6 +88,16 @@ def toy_suite(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def long_suite(tmp_path: Path) -> Path:
+    """A folder of six cases to read."""
+    root = tmp_path / "long"
+    for number in range(6):
+        write_case(root, f"{READ}-{number:02}", "read-file", json.dumps(_COLUMNS).encode())
+    suite.write(root)
+    return root
+
+
+@pytest.fixture
 def fake() -> Callable[[str], list[str]]:
     """The command of the fake that behaves as its mode says."""
     return lambda mode: [sys.executable, str(FAKE), mode]

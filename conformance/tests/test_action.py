@@ -64,3 +64,22 @@ def test_what_is_installed_has_the_compiler(tmp_path):
 
     assert extra is not None
     assert any("buf-bin" in wanted for wanted in project["optional-dependencies"][extra[1]])
+
+
+@pytest.mark.parametrize(
+    ("event", "code"),
+    [("pull_request_target", 1), ("workflow_run", 1), ("pull_request", 0), ("push", 0)],
+)
+def test_the_action_refuses_events_that_have_secrets(event, code):
+    """The first step fails with one sentence: the gate executes code of the pull request."""
+    assert "event" == ACTION["runs"]["steps"][0]["id"]
+    done = subprocess.run(
+        ["bash", "-e", "-c", STEPS["event"]["run"]],
+        env={**os.environ, "GITHUB_EVENT_NAME": event},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert code == done.returncode
+    assert (code == 1) == (f"must not run on {event}" in done.stdout)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import resource
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -48,7 +51,9 @@ def test_wrong_use_is_2(call: Command, tmp_path: Path) -> None:
     known = tmp_path / "known.toml"
     known.write_text("nonsense = 1")
 
-    assert 2 == call("run", "--profile", "none")[0]
+    assert 2 == call("run", "--profile", "none", "--out", str(tmp_path / "out"))[0]
+    assert not (tmp_path / "out").exists()
+    assert 2 == call("run", "--out", str(known / "out"))[0]
     assert 2 == call("run", "--report", "pdf")[0]
     assert 2 == call("run", "--surprise")[0]
     assert 2 == call("run", "--only", "no/such/case")[0]
@@ -62,6 +67,7 @@ def test_known_list_grows_holds_and_goes_stale(
     known = str(tmp_path / "known.toml")
     update = ("known", "--update", "--known", known)
 
+    assert 2 == call(*update, "--issue", "nonsense", "--", "no-such-program")[0]
     assert 2 == call(*update, "--", *fake("rejects-all"))[0]
     assert 0 == call(*update, "--issue", "D.toy.all", "--", *fake("rejects-all"))[0]
     assert 0 == call("run", "--known", known, "--", *fake("rejects-all"))[0]
@@ -85,6 +91,36 @@ def test_run_writes_the_reports(
     assert ["summary.md"] == [path.name for path in (tmp_path / "one").iterdir()]
 
 
+def test_a_report_that_cannot_be_written_is_3(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """As on a full disk: one sentence, the finished cases stay; other files are written."""
+    out = tmp_path / "out"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1600, before[1]))
+    code, told = call("run", "--out", str(out), "--", *fake("rejects-all"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert 3 == code
+    assert 1 == len(told.splitlines()), told
+    assert "no report can be written" in told
+    assert "header" == json.loads((out / "report.jsonl").read_text().splitlines()[0])["type"]
+
+
+def test_a_terminal_that_has_only_ascii(
+    call: Command, fake: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it cannot show is written as an escape."""
+    stream = io.TextIOWrapper(io.BytesIO(), "ascii")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", stream)
+        code, _ = call("run", "--", *fake("perfect"))
+    stream.seek(0)
+
+    assert 0 == code
+    assert "\\xb7 suite" in stream.read()
+
+
 def test_check_adapter(call: Command, fake: Callable[[str], list[str]]) -> None:
     """First contact shows the messages and a verdict per case, with a hint when one goes wrong."""
     good, wrong = (
@@ -100,6 +136,21 @@ def test_check_adapter(call: Command, fake: Callable[[str], list[str]]) -> None:
     assert 3 == call("check-adapter", "--", *fake("two-lines"))[0]
 
 
+@pytest.mark.parametrize("name", ["template.py", "template.mjs"])
+def test_an_unmodified_template_gives_no_failure(call: Command, name: str) -> None:
+    """What it cannot do yet is counted as not supported; `check-adapter` exits with 1 for it."""
+    program = {"template.py": sys.executable, "template.mjs": "node"}[name]
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    path = Path(cli.__file__).parent / "adapters" / name
+    options = ["--fixtures", str(Path(__file__).parents[2] / "fixtures")]
+    _, told = call("run", *options, "--only", "file/2.1/miniblock/*", "--", program, str(path))
+
+    assert "unsupported" in told
+    assert "overclaim" not in told
+    assert 1 == call("check-adapter", *options, "--", program, str(path))[0]
+
+
 def test_list_and_show(call: Command) -> None:
     """Cases are listed with titles or as JSON; a case and a clause can be shown."""
     assert f"{READ}  [read-file]" in call("list")[1]
@@ -113,6 +164,44 @@ def test_copy(call: Command, tmp_path: Path) -> None:
     """A copied suite loads as it is."""
     assert 0 == call("copy", str(tmp_path / "copy"))[0]
     assert [] == suite.verify(tmp_path / "copy")
+
+
+def test_a_copy_of_some_cases_says_that_it_is_a_subset(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """It verifies; runs and lists name its size, and entries of a known list are not stale."""
+    copy = tmp_path / "copy"
+    assert 0 == call("copy", str(copy), "--only", READ)[0]
+    every = json.loads((copy / "SUITE.json").read_text())["cases"]
+    other = next(name for name in every if name != READ)
+    known = tmp_path / "known.toml"
+    known.write_text(
+        f'[[known]]\ncase = "{other}"\noutcome = "fail"\nreason = "r"\nissue = "D.a.b"\n'
+    )
+    options = ["--fixtures", str(copy)]
+    out = tmp_path / "out"
+    reported = ("--out", str(out), "--known", str(known))
+    ran = call("run", *options, *reported, "--", *fake("perfect"))
+    header = json.loads((out / "report.jsonl").read_text("utf-8").splitlines()[0])
+
+    assert [] == suite.verify(copy)
+    assert 0 == ran[0], ran[1]
+    assert "(subset: 1 of" in ran[1]
+    assert "(subset: 1 of" in header["subset"]
+    assert "(subset: 1 of" in call("list", *options)[1]
+    told = call("list", *options, "--profile", "unstable")
+    assert 2 == told[0]
+    assert "no case is selected" in told[1]
+
+
+def test_nothing_selected_is_wrong_use(call: Command, tmp_path: Path) -> None:
+    """`list` and `copy` say so, and name ids that are close."""
+    code, told = call("list", "--only", f"{READ}x")
+    assert 2 == code
+    assert READ in told
+    assert 2 == call("copy", str(tmp_path / "copy"), "--only", "zzz")[0]
+    assert not (tmp_path / "copy").exists()
+    assert "toy/**" in call("list", "--only", "toy")[1]
 
 
 def test_fmt(call: Command, toy_suite: Path) -> None:

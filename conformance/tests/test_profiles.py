@@ -1,7 +1,7 @@
 """Profiles: told by a manifest alone."""
 
 import pytest
-from lance_conformance.profiles import is_active, is_core, profile
+from lance_conformance.profiles import counts, is_active, is_core, profile
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,12 @@ def test_what_counts():
     """Drafts and withdrawn cases do not."""
     assert is_active({})
     assert not is_active({"status": "draft"})
+
+
+def test_active_cases_are_counted_by_profile():
+    """Core is a part of format; drafts are not counted."""
+    plain = {"kind": "read-file", "requires": {}}
+    lint = {"kind": "lint", "requires": {}}
+    draft = {**plain, "status": "draft"}
+
+    assert {"core": 1, "format": 2, "unstable": 0, "all": 2} == counts([plain, lint, draft])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from lance_conformance import cases, runner
 from lance_conformance.cases import Case
+from lance_conformance.inputs import copy_input
 from lance_conformance.judging import REFERENCE
 from lance_conformance.outcomes import Outcome
 from lance_conformance.recipes.build import build
@@ -176,8 +177,8 @@ def test_workers_share_the_cases(
 
 def test_inputs_have_neutral_names(tmp_path: Path, toy_suite: Path) -> None:
     """The copy of an input says nothing of the case it comes from."""
-    copied = runner.copy_input(toy_suite / NEGATIVE / "data.lance", tmp_path)
-    folder = runner.copy_input(toy_suite / NEGATIVE, tmp_path)
+    copied = copy_input(toy_suite / NEGATIVE / "data.lance", tmp_path)
+    folder = copy_input(toy_suite / NEGATIVE, tmp_path)
 
     assert "input.lance" == copied.name
     assert "table.lance" == folder.name

@@ -46,7 +46,7 @@ def hello() -> Message:
                 releases.index_types(RELEASE), vectors=releases.has(RELEASE, releases.VECTORS)
             ),
         },
-        "profiles": ["format", "robust", "unstable"],
+        "profiles": ["format", "unstable"],
     }
 
 

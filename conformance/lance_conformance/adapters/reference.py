@@ -35,7 +35,7 @@ def hello() -> Message:
             "validate": {},
         },
         "flags": {"reader_known": str(READABLE), "writer_known": str(READABLE)},
-        "profiles": ["format", "robust", "unstable"],
+        "profiles": ["format", "unstable"],
     }
 
 

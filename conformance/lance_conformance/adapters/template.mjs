@@ -41,7 +41,7 @@ const operations = {
   "file.read": ({ path, out }) => {
     open(path);
     // With rows at hand: writeFileSync(out, tableToIPC(table, "file")), of the package apache-arrow,
-    return { unsupported: "pages" }; // and return { out }. This is an honest gap, and no failure.
+    return { unsupported: "reading of rows is not written yet" }; // and return { out }. An honest gap, no failure.
   },
 };
 

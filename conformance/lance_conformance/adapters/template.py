@@ -21,7 +21,7 @@ def read(path: str) -> pa.Table:
     with open(path, "rb") as file:  # noqa: PTH123  a template shows the plainest way
         if file.read()[-4:] != b"LANC":
             raise ValueError("the file does not end with LANC")
-    raise NotImplementedError("pages")
+    raise NotImplementedError("reading of rows is not written yet")
 
 
 HELLO = {

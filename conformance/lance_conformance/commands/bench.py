@@ -17,6 +17,7 @@ from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.goals import EVERY, GOALS, Verdict, judge
 from lance_conformance.bench.run import Size
 from lance_conformance.bench.tables import TABLES
+from lance_conformance.commands import options
 
 ALL = "all"
 """Stands for every name."""
@@ -45,6 +46,7 @@ def bench(
     goals = [goal for goal in GOALS if goal.name in names]
     usual = QUICK if quick else FULL
     size = Size(mib or usual.read_mib, usual.write_mib, rounds or usual.rounds)
+    options.require_oracle()
     sides.pin_to_one_core()
     figures = []
     with tempfile.TemporaryDirectory() as folder:

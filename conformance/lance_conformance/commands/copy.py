@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tarfile
 import tempfile
@@ -10,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import judging, places, suite
+from lance_conformance import cases, places, profiles, subset, suite
+from lance_conformance.cases import Case
 from lance_conformance.commands import options
 from lance_conformance.judging import Order
 
@@ -34,26 +36,41 @@ def copy(
     """
     source = fixtures or places.fixtures()
     order = Order(selection=options.selection(profile, only, clause), fixtures=source)
-    _, chosen = judging.choose(order)
+    chosen = options.chosen(order)
+    every = cases.load(source)
     folders = [(case.folder, case.id) for case in chosen]
     if target.name.endswith(".tar.gz"):
         with tempfile.TemporaryDirectory() as name:
-            _lay_out(source, folders, Path(name))
+            _lay_out(source, folders, every, Path(name))
             target.parent.mkdir(parents=True, exist_ok=True)
             with tarfile.open(target, "w:gz") as tar:
                 tar.add(name, "fixtures", filter=_anonymous)
     else:
-        _lay_out(source, folders, target)
+        _lay_out(source, folders, every, target)
     typer.echo(f"copied {len(chosen)} cases to {target}")
 
 
-def _lay_out(source: Path, folders: list[tuple[Path, str]], target: Path) -> None:
+def _lay_out(
+    source: Path, folders: list[tuple[Path, str]], every: list[Case], target: Path
+) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for folder, case_id in folders:
         shutil.copytree(folder, target / case_id, dirs_exist_ok=True)
-    for name in (suite.SUITE, PAGE):
-        if (source / name).exists():
-            shutil.copy(source / name, target / name)
+    if (source / PAGE).exists():
+        shutil.copy(source / PAGE, target / PAGE)
+    if (source / suite.SUITE).exists():
+        text = _suite(source, [case_id for _, case_id in folders], every)
+        (target / suite.SUITE).write_text(text, encoding="utf-8")
+
+
+def _suite(source: Path, chosen: list[str], every: list[Case]) -> str:
+    """Return the `SUITE.json` of the copy: a subset's where not every active case is copied."""
+    text = (source / suite.SUITE).read_text("utf-8")
+    counts = profiles.counts(case.manifest for case in every)
+    if len(chosen) == counts["all"]:
+        return text
+    document = subset.document(json.loads(text), chosen, counts)
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 from lanceref.explain import explain_source
-from lanceref.storage import open_source, store_options
+from lanceref.storage import is_local, local_path, open_source, store_options
 
 from lance_conformance.commands.options import StorageOptions, storage_options
 from lance_conformance.commands.validate import REFUSED
@@ -26,11 +26,13 @@ def explain(
     storage_option: StorageOptions = None,
 ) -> None:
     """Say what every byte of FILE is: its owner, range, value and clause."""
+    if is_local(file) and Path(local_path(file)).is_dir():
+        raise typer.BadParameter(_directory(file, Path(local_path(file))))
     try:
         source = open_source(file, store_options(storage_options(storage_option)))
+        found = explain_source(source)
     except REFUSED as error:
-        raise typer.BadParameter(f"no such file: {error}") from error
-    found = explain_source(source)
+        raise typer.BadParameter(str(error)) from error
     if html is not None:
         html.write_text(view.to_html(found, bytes(source.read(0, source.size))), encoding="utf-8")
         typer.echo(f"wrote {html}")
@@ -43,3 +45,13 @@ def explain(
             typer.echo(line)
     if any(finding.severity == "must" for finding in found.findings):
         raise typer.Exit(1)
+
+
+def _directory(name: str, folder: Path) -> str:
+    """Return what to do with a directory, which `explain` does not take."""
+    if (folder / "_versions").is_dir():
+        return (
+            f"{name} is a table; explain takes one file of it, such as one of its data/ or "
+            f"_versions/. For the whole table: lance-conformance validate {name}"
+        )
+    return f"{name} is a directory; explain takes one file"

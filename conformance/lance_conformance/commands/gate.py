@@ -21,10 +21,14 @@ from lance_conformance.gate import (
     readers,
     writers,
 )
-from lance_conformance.gate.checks import Check, Colour, worst
-from lance_conformance.gate.trees import NoTree, Tree, opened
+from lance_conformance.gate.checks import Check, Colour, Finding, worst
+from lance_conformance.gate.definitions import NoBuf, buf_path
+from lance_conformance.gate.trees import NoTree, Tree, is_same, opened
 
-Side = Annotated[str, typer.Option(metavar="REF", help="A folder, or a revision of git.")]
+Side = Annotated[
+    str,
+    typer.Option(metavar="REF", help="Revision of git, or a folder written ./x, ../x or /x."),
+]
 
 
 def gate(
@@ -45,15 +49,21 @@ def gate(
     """Say what a change does: wire breaks, clauses, golden cases, old and new readers, scores.
 
     Prints one comment in Markdown. Exit codes: 0 nothing red, 1 something is red, 2 wrong use.
+
+    It EXECUTES code of both sides: their reference, suite and tools. Never run it on a pull request
+    where secrets or a writable token are within reach, such as on the event pull_request_target.
     """
+    commands = [_command(one) for one in reader or []]
     try:
         with opened(base) as before, opened(head) as after:
-            checks = list(judge(before, after, [shlex.split(one) for one in reader or []], jobs))
+            if before.protos and after.protos:
+                buf_path()
+            checks = list(judge(before, after, commands, jobs))
             texts = {
                 "comment.md": comment.markdown(before, after, checks),
                 "gate.json": comment.to_json(before, after, checks),
             }
-    except NoTree as error:
+    except (NoTree, NoBuf) as error:
         raise typer.BadParameter(str(error)) from error
     typer.echo(texts["comment.md"], nl=False)
     if out is not None:
@@ -65,7 +75,11 @@ def gate(
 def judge(
     base: Tree, head: Tree, old_readers: Sequence[Sequence[str]] = (), jobs: int = 1
 ) -> Iterator[Check]:
-    """Yield every check of a gate, in the order of its comment."""
+    """Yield every check of a gate, in the order of its comment.
+
+    Those that compare files come before those that execute code of the head.
+    """
+    yield two_sides(base, head)
     yield from messages.check(base, head)
     yield from clauses.check(base, head)
     yield golden.check(base, head)
@@ -75,3 +89,21 @@ def judge(
     yield from covered.check(base, head)
     yield mutation.check(base, head)
     yield pages.check(head)
+
+
+def two_sides(base: Tree, head: Tree) -> Check:
+    """Return whether there is a change at all: a gate of equal sides finds nothing."""
+    text = "base and head are the same, so nothing is compared"
+    same = (Finding(Colour.YELLOW, head.name, text),) if is_same(base, head) else ()
+    return Check("two sides", same)
+
+
+def _command(text: str) -> list[str]:
+    """Return the words of an adapter's command. Raises BadParameter."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text}: {error}", param_hint="--reader") from error
+    if not words:
+        raise typer.BadParameter("the command is empty", param_hint="--reader")
+    return words

@@ -12,6 +12,7 @@ from lanceref.jobs import Executor
 
 from lance_conformance import suite
 from lance_conformance.cases import matches
+from lance_conformance.commands import options
 from lance_conformance.commands.options import ExecutorChoice, SparkMaster
 from lance_conformance.executors import executor_of
 from lance_conformance.recipes.build import build, clauses_kept
@@ -48,6 +49,8 @@ def generate(
         chosen = executor_of(executor, spark, "made")
     except ExtraMissing as error:
         raise typer.BadParameter(str(error)) from error
+    if corpus is None or oracle:
+        options.require_oracle("or give --no-oracle" if corpus else "")
     if corpus is not None:
         _corpus(chosen, out, corpus, versions.split(","), seed=seed, oracle=oracle)
         return

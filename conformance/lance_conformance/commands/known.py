@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import judging, known_edit
+from lance_conformance import known_edit
 from lance_conformance.commands import options
 from lance_conformance.commands.run import judge
 from lance_conformance.judging import Order
@@ -30,11 +30,17 @@ def known(
     """Run the cases and rewrite the list of known failures; its comments stay."""
     if update == prune:
         raise typer.BadParameter("choose --update or --prune")
+    if issue and not known_edit.is_issue(issue):
+        raise typer.BadParameter("neither a link nor a divergence id", param_hint="--issue")
     order = Order(
         options.adapter(command), options.selection(profile, None, None), fixtures, jobs=jobs
     )
-    _, chosen = judging.choose(order)
-    results = judge(order, len(chosen)).results
+    chosen = options.chosen(order)
+    judged = judge(order, len(chosen))
+    if judged.incomplete:
+        typer.echo(f"{judged.incomplete}: {file} stays as it is", err=True)
+        raise typer.Exit(judged.exit_code)
+    results = judged.results
     if prune:
         edit = known_edit.prune(file, results)
     else:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import judging
 from lance_conformance.commands import options
 from lance_conformance.judging import Order
 
@@ -23,8 +22,7 @@ def list_cases(
 ) -> None:
     """List ids, kinds and titles of the active cases, for use with or without our runner."""
     order = Order(selection=options.selection(profile, only, clause), fixtures=fixtures)
-    _, chosen = judging.choose(order)
-    for case in chosen:
+    for case in options.chosen(order):
         if json_:
             typer.echo(json.dumps(case.manifest, ensure_ascii=False))
         else:

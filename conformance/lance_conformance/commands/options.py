@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lance_conformance.cases import Selection
+from lance_conformance import judging
+from lance_conformance.cases import Case, Selection
 from lance_conformance.executors import Choice
-from lance_conformance.judging import REFERENCE
+from lance_conformance.judging import REFERENCE, Order
 
 Command = Annotated[
     list[str] | None,
@@ -25,7 +28,7 @@ Fixtures = Annotated[
         help="Folder of cases. Default: this checkout's, or the wheel's.",
     ),
 ]
-Profile = Annotated[str, typer.Option(help="core, format, robust, unstable or all.")]
+Profile = Annotated[str, typer.Option(help="core, format, unstable or all.")]
 Only = Annotated[
     list[str] | None,
     typer.Option(help="Case ids; * stands for one component, ** for any number. Repeatable."),
@@ -56,7 +59,7 @@ SparkMaster = Annotated[
     typer.Option("--spark", metavar="MASTER", help="Master of Spark; implies --executor spark."),
 ]
 
-PROFILES = ("core", "format", "robust", "unstable", "all")
+PROFILES = ("core", "format", "unstable", "all")
 
 
 def selection(
@@ -66,6 +69,42 @@ def selection(
     if profile not in PROFILES:
         raise typer.BadParameter(f"profile is one of {', '.join(PROFILES)}")
     return Selection(profile, tuple(only or ()), tuple(clause or ()), shuffle)
+
+
+def chosen(order: Order) -> list[Case]:
+    """Return the cases of an order, and say on standard error what a subset lacks of them.
+
+    Raises BadParameter when there is none, with ids that are close to what was asked for.
+    """
+    active, found = judging.choose(order)
+    told = judging.subset_line(order, active)
+    if not found:
+        hint = _close(order.selection.only, active)
+        raise typer.BadParameter(
+            ". ".join(part for part in ("no case is selected", hint, told) if part)
+        )
+    if told:
+        typer.echo(told, err=True)
+    return found
+
+
+def require_oracle(hint: str = "") -> None:
+    """Raise BadParameter where pylance, with which the reference is compared, is not installed."""
+    if find_spec("lance") is None:
+        told = "this needs pylance, the oracle: pip install 'lance-conformance[oracle]'"
+        raise typer.BadParameter("; ".join(part for part in (told, hint) if part))
+
+
+def _close(only: tuple[str, ...], active: list[Case]) -> str:
+    """Return the ids closest to the patterns, as a question, or nothing."""
+    ids = [case.id for case in active]
+    for pattern in only:
+        below = pattern.rstrip("/")
+        if "*" not in pattern and any(name.startswith(f"{below}/") for name in ids):
+            return f"Did you mean {below}/**?"
+        if near := difflib.get_close_matches(pattern, ids, n=3):
+            return f"Did you mean {' or '.join(near)}?"
+    return "** stands for any number of folders, as in file/2.1/**" if only else ""
 
 
 def storage_options(pairs: list[str] | None) -> dict[str, str]:

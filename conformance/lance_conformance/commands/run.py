@@ -13,9 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from lance_conformance import judging, summary
 from lance_conformance.commands import options
 from lance_conformance.judging import Order
+from lance_conformance.outside_text import clean
 from lance_conformance.reports import files
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.runner import CaseResult
+from lance_conformance.stop import Stopped, on_signals
 
 
 class Isolation(StrEnum):
@@ -27,7 +29,7 @@ class Isolation(StrEnum):
 
 Out = Annotated[
     Path | None,
-    typer.Option(callback=options.made, help="Folder for the reports. Default: none."),
+    typer.Option(help="Folder for the reports, written case by case. Default: none."),
 ]
 
 
@@ -51,17 +53,22 @@ def run(
     isolate: Annotated[
         Isolation, typer.Option(help="`always` starts a process per case.")
     ] = Isolation.REUSE,
+    timeout: Annotated[
+        float | None,
+        typer.Option(min=0.01, help="Seconds for each request. Default: what the case allows."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Take the finished cases from the report in --out.")
+    ] = False,
     fixtures: options.Fixtures = None,
 ) -> None:
     """Judge the adapter CMD, or the bundled reference, and report clause by clause.
 
     Exit codes: 0 all as expected, 1 an unexpected outcome, 2 wrong use, 3 the adapter broke the
-    protocol, 4 the list of known failures is out of date.
+    protocol or cannot be restarted, or a report cannot be written, 4 the known failures are out of
+    date; 130, 143, 129 stopped by SIGINT, SIGTERM, SIGHUP: the report has the finished cases.
     """
-    formats = [name for name in report.split(",") if name]
-    unknown = sorted(set(formats) - set(files.FORMATS))
-    if unknown:
-        raise typer.BadParameter(f"no report format {unknown[0]}; there are {files.FORMATS}")
+    formats = _formats(report, resume=resume, out=out)
     order = Order(
         options.adapter(command),
         options.selection(profile, only, clause, shuffle),
@@ -69,34 +76,55 @@ def run(
         known,
         jobs,
         isolate == Isolation.ALWAYS,
+        timeout,
+        out if "json" in formats else None,
+        resume,
     )
-    _, chosen = judging.choose(order)
-    if not chosen:
-        raise typer.BadParameter("no case is selected")
+    chosen = options.chosen(order)
+    folder = options.made(out)
+    _report(judge(order, len(chosen)), folder, formats)
+
+
+def _formats(report: str, *, resume: bool, out: Path | None) -> list[str]:
+    """Return the formats that an option names. Raises BadParameter."""
+    formats = [name for name in report.split(",") if name]
+    unknown = sorted(set(formats) - set(files.FORMATS))
+    if unknown:
+        raise typer.BadParameter(f"no report format {unknown[0]}; there are {files.FORMATS}")
+    if resume and (out is None or "json" not in formats):
+        raise typer.BadParameter("--resume needs --out, and `json` among the formats")
+    return formats
+
+
+def _report(judged: Run, out: Path | None, formats: list[str]) -> None:
+    """Print the summary, write the reports, and exit."""
     console = Console()
-    judged = judge(order, len(chosen))
-    paths = files.write(judged, out, formats) if out is not None else []
     summary.show(judged, console)
+    paths = files.write(judged, out, formats) if out is not None else []
     for path in paths:
-        console.print(f"wrote {path}", soft_wrap=True, highlight=False)
+        console.print(f"wrote {path}", soft_wrap=True, highlight=False, markup=False)
     raise typer.Exit(judged.exit_code)
 
 
 def judge(order: Order, num_cases: int) -> Run:
-    """Judge with a progress bar on a terminal, quietly elsewhere."""
+    """Judge with a progress bar on a terminal, quietly elsewhere; signals end it early."""
     bar = Progress(
         TextColumn("judging"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[last]}"),
+        TextColumn("{task.fields[last]}", markup=False),
         console=Console(stderr=True),
         transient=True,
         disable=not Console(stderr=True).is_terminal,
     )
-    with bar:
+    with bar, on_signals() as stop:
         task = bar.add_task("judging", total=num_cases, last="")
 
         def advance(result: CaseResult) -> None:
-            bar.update(task, advance=1, last=result.case.id)
+            bar.update(task, advance=1, last=clean(result.case.id))
 
-        return judging.judge(order, advance)
+        try:
+            return judging.judge(order, advance, stop)
+        except Stopped:
+            typer.echo(f"stopped by {stop.reason} before the adapter answered hello", err=True)
+            raise typer.Exit(128 + stop.signal) from None

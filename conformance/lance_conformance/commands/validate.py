@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from lanceref.errors import DataRefused, ExtraMissing, NotFound, StoreFailed
-from lanceref.storage import is_local, local_path
+from lanceref.errors import DataRefused, ExtraMissing, NotFound, StoreFailed, Unreadable
+from lanceref.storage import is_local, local_path, refusals
 from lanceref.validation import validate_with
 
 from lance_conformance.commands.options import (
@@ -20,7 +20,7 @@ from lance_conformance.commands.options import (
 from lance_conformance.executors import executor_of
 from lance_conformance.views import findings as view
 
-REFUSED = NotFound, StoreFailed, DataRefused, ExtraMissing
+REFUSED = NotFound, Unreadable, StoreFailed, DataRefused, ExtraMissing
 """Nothing is there, or it cannot be reached."""
 
 
@@ -39,6 +39,13 @@ def validate(
     deep: Annotated[bool, typer.Option(help="Also decode the data files of a dataset.")] = False,
     format_: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TEXT,
     storage_option: StorageOptions = None,
+    external: Annotated[
+        bool,
+        typer.Option(
+            "--external/--no-external",
+            help="Whether base paths, URIs and links of a dataset may lead out of its folder.",
+        ),
+    ] = True,
     executor: ExecutorChoice = None,
     spark: SparkMaster = None,
     output: Annotated[
@@ -49,19 +56,18 @@ def validate(
     """Report all findings. Exit 0: clean; 1: a MUST is broken; 2: nothing to read at PATH."""
     if output is not None and output.suffix not in view.TABLES:
         raise typer.BadParameter(f"--output ends in one of {', '.join(view.TABLES)}")
-    if is_local(path) and not Path(local_path(path)).exists():
-        raise typer.BadParameter(f"no such path: {path}")
     try:
+        _check_there(path)
         report = validate_with(
             executor_of(executor, spark, "checked"),
             path,
             deep=deep,
             storage_options=storage_options(storage_option),
+            allow_external=external,
         )
-    except PermissionError as error:
-        raise typer.BadParameter(f"no permission to read {path}") from error
     except REFUSED as error:
-        raise typer.BadParameter(f"{path}: {error}") from error
+        told = str(error)
+        raise typer.BadParameter(told if path in told else f"{path}: {told}") from error
     found = report.findings
     if output is not None:
         view.write_table(path, report, output)
@@ -74,3 +80,13 @@ def validate(
             typer.echo(line)
     if any(finding.severity == "must" for finding in found):
         raise typer.Exit(1)
+
+
+def _check_there(path: str) -> None:
+    """Raise BadParameter for a local path where nothing is, Unreadable where that is hidden."""
+    if is_local(path):
+        try:
+            with refusals(path):
+                Path(local_path(path)).stat()
+        except NotFound as error:
+            raise typer.BadParameter(f"no such path: {path}") from error

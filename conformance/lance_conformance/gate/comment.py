@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from lance_conformance import __version__
 from lance_conformance.gate.checks import Check, Colour, Finding, worst
 from lance_conformance.gate.trees import Tree
+from lance_conformance.outside_text import cleaned, markdown_code, markdown_prose
 
 MARKS = {Colour.GREEN: "🟢 green", Colour.YELLOW: "🟡 yellow", Colour.RED: "🔴 red"}
 
@@ -37,7 +38,7 @@ def to_json(base: Tree, head: Tree, checks: Sequence[Check]) -> str:
             for check in checks
         ],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(cleaned(document), indent=2, ensure_ascii=False) + "\n"
 
 
 def _entry(finding: Finding) -> dict[str, str]:
@@ -51,7 +52,7 @@ def _entry(finding: Finding) -> dict[str, str]:
 
 def _lines(base: Tree, head: Tree, checks: Sequence[Check]) -> Iterator[str]:
     yield f"## {MARKS[worst(checks)]}: what this change does to the Lance format"
-    yield from ("", f"`{base.name}` → `{head.name}`", "")
+    yield from ("", f"{markdown_code(base.name)} → {markdown_code(head.name)}", "")
     yield from ("| check | verdict | red | yellow |", "|---|---|---|---|")
     for check in checks:
         yield _row(check)
@@ -66,12 +67,14 @@ def _lines(base: Tree, head: Tree, checks: Sequence[Check]) -> Iterator[str]:
 
 def _row(check: Check) -> str:
     if check.skipped:
-        return f"| {check.name} | not judged: {check.skipped} | | |"
+        return f"| {check.name} | not judged: {markdown_prose(check.skipped)} | | |"
     counts = [sum(f.colour == colour for f in check.findings) for colour in reversed(Colour)]
     return f"| {check.name} | {MARKS[check.colour]} | {counts[0]} | {counts[1]} |"
 
 
 def _item(finding: Finding) -> str:
     mark = MARKS[finding.colour].split()[0]
-    clause = f" ({finding.clause})" if finding.clause and finding.clause != finding.place else ""
-    return f"* {mark} `{finding.place}`: {finding.text}{clause}"
+    told = f": {markdown_prose(finding.text)}"
+    if finding.clause and finding.clause != finding.place:
+        told += f" ({markdown_prose(finding.clause)})"
+    return f"* {mark} {markdown_code(finding.place)}{told}"

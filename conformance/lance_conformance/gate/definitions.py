@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +20,11 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorSet,
 )
 
-NO_BUF = "the program buf is missing: pip install 'lance-conformance[gate]'"
-"""What to do without the compiler."""
+NO_BUF = "the program buf is not installed; install it with: pip install 'lance-conformance[gate]'"
+
+
+class NoBuf(Exception):
+    """The compiler of `.proto` files is not installed."""
 
 
 class NotCompiled(Exception):
@@ -86,10 +90,16 @@ def source(folder: Path, target: Path) -> str:
 
 
 def buf(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `buf`. Raises NotCompiled where it is not installed."""
-    if shutil.which("buf") is None:
-        raise NotCompiled(NO_BUF)
-    return subprocess.run(["buf", *arguments], capture_output=True, text=True, check=False)
+    """Run `buf`. Raises NoBuf where it is not installed."""
+    return subprocess.run([buf_path(), *arguments], capture_output=True, text=True, check=False)
+
+
+def buf_path() -> str:
+    """Return the path of `buf`: of PATH, or of this Python's environment. Raises NoBuf."""
+    found = shutil.which("buf") or shutil.which("buf", path=str(Path(sys.executable).parent))
+    if found is None:
+        raise NoBuf(NO_BUF)
+    return found
 
 
 def prose(folder: Path) -> str:

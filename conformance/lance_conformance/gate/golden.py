@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from lance_conformance import suite
 from lance_conformance.cases import MANIFEST
 from lance_conformance.gate.checks import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
@@ -41,8 +42,11 @@ def published(fixtures: Path) -> dict[str, str]:
 def _drift(base: Path, head: Path) -> Iterator[Finding]:
     before, after = published(base), published(head)
     for name, digest in before.items():
-        if name not in after:
+        if name not in after or not (head / name / MANIFEST).is_file():
             yield Finding(Colour.RED, name, "published, and gone")
+        elif after[name] == digest and suite.tree_hash(head / name) != digest:
+            text = f"published, and its files are not those of {SUITE}"
+            yield Finding(Colour.RED, name, text)
         elif after[name] != digest:
             yield from _changed(name, base / name, head / name)
 

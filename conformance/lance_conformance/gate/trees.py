@@ -1,34 +1,41 @@
 """Trees: the two states of a repository that a gate compares.
 
-A tree is a folder, or a revision of the git repository one stands in. It may have less than this
-repository has: with nothing but `.proto` files, only they are compared.
+A tree is a revision of the git repository of the working directory, or a folder. A name is a folder
+only when it begins with `./`, `../` or `/`: files of a pull request must not change what a name
+means. A tree may have less than this repository: with only `.proto` files, only they are compared.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
-import tarfile
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 
 _PARTS = ("protos", "spec", "fixtures", "reference", "conformance", "tools")
 """Folders that are taken out of a revision."""
 
+_COMPARED = ("protos", "spec", "fixtures")
+"""Folders whose files are compared: a symbolic link in them could lead into the other tree."""
+
+_FILE_MODES = ("100644", "100755")
+"""Modes of regular files in git; others are symbolic links and submodules."""
+
 
 class NoTree(Exception):
-    """What was named is neither a folder nor a revision."""
+    """What was named is neither a folder nor a revision, or cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """One state: `name` as the user wrote it, and the folder where it lies."""
+    """One state: `name` for the report, the folder of its files, the `commit` of a revision."""
 
     name: str
     root: Path
+    commit: str = ""
 
     @property
     def protos(self) -> Path | None:
@@ -61,31 +68,105 @@ class Tree:
 
 @contextmanager
 def opened(name: str) -> Iterator[Tree]:
-    """Give the tree of a folder or revision. Raises NoTree.
+    """Give the tree of a revision, or of a folder written `./x`, `../x` or `/x`. Raises NoTree.
 
     A revision is unpacked into a scratch folder that lives as long as the context.
     """
-    if Path(name).is_dir():
-        yield Tree(name, Path(name).absolute())
+    if name in (".", "..") or name.startswith(("./", "../", "/")):
+        root = Path(name).absolute()
+        if not root.is_dir():
+            raise NoTree(f"no such folder: {name}")
+        _refuse_links(root)
+        yield Tree(name, root)
         return
+    commit = _commit(name)
     with tempfile.TemporaryDirectory(prefix="lance-gate-") as folder:
-        _unpack(name, Path(folder))
-        yield Tree(name, Path(folder))
+        _unpack(commit, Path(folder))
+        yield Tree(f"{name} ({commit[:12]})", Path(folder), commit)
 
 
-def _unpack(revision: str, target: Path) -> None:
-    listed = _git("ls-tree", "--full-tree", "--name-only", revision)
-    parts = [part for part in _PARTS if part in listed.decode().splitlines()]
-    archive = _git("archive", "--format=tar", f"{revision}:", *parts)
-    with tarfile.open(fileobj=BytesIO(archive)) as tar:
-        tar.extractall(target, filter="data")
+def is_same(base: Tree, head: Tree) -> bool:
+    """Whether both trees are one commit or one folder."""
+    if base.commit or head.commit:
+        return base.commit == head.commit
+    return base.root.resolve() == head.root.resolve()
 
 
-def _git(*arguments: str) -> bytes:
-    done = subprocess.run(["git", *arguments], capture_output=True, check=False)
+def _commit(name: str) -> str:
+    """Return the id of the commit that a name stands for. Raises NoTree."""
+    shown = f"{name[:80]!r}"
+    options = ["-c", "core.warnAmbiguousRefs=true"]
+    done = _git(*options, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
+    told = done.stderr.decode(errors="replace")
     if done.returncode != 0:
-        message = done.stderr.decode(errors="replace").strip()
-        raise NoTree(f"neither a folder nor a revision of git: {message}")
+        hint = f"; write ./{name} for the folder" if Path(name).is_dir() else ""
+        raise NoTree(f"{shown} is not a revision of git{hint}: {told.strip()}")
+    if "ambiguous" in told:
+        raise NoTree(f"{shown} names several refs: write it as refs/remotes/..., or as a commit id")
+    return done.stdout.decode().strip()
+
+
+def _unpack(commit: str, target: Path) -> None:
+    """Write the files of a commit as they are stored: no attribute of git changes or hides one."""
+    files = dict(_listed(commit))
+    ids = "".join(f"{blob}\n" for blob in files.values()).encode()
+    held = memoryview(_checked(_git("cat-file", "--batch", stdin=ids)))
+    start = 0
+    for path in files:
+        line_end = start + bytes(held[start : start + 100]).index(b"\n")
+        size = int(bytes(held[start:line_end]).split()[2])
+        _write(target / path, held[line_end + 1 : line_end + 1 + size], path)
+        start = line_end + 1 + size + 1
+
+
+def _listed(commit: str) -> Iterator[tuple[str, str]]:
+    """Yield path and blob of the files below the parts of a commit. Raises NoTree."""
+    listed = _checked(_git("ls-tree", "--full-tree", "-r", "-z", commit))
+    for line in listed.split(b"\0")[:-1]:
+        entry, _, name = line.partition(b"\t")
+        mode, _, blob = entry.decode().split()
+        path = os.fsdecode(name)
+        parts = path.split("/")
+        if parts[0] not in _PARTS:
+            continue
+        if mode not in _FILE_MODES:
+            raise NoTree(f"{path!r} in {commit[:12]} is a symbolic link or a submodule")
+        if any(part in ("", ".", "..") for part in parts):
+            raise NoTree(f"{path!r} in {commit[:12]} leads out of its tree")
+        yield path, blob
+
+
+def _write(path: Path, data: memoryview, name: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as out:
+            out.write(data)
+    except OSError as error:
+        raise NoTree(f"{name!r} cannot be unpacked: {error.strerror}") from error
+
+
+def _refuse_links(root: Path) -> None:
+    """Raise NoTree for a symbolic link among the files that are compared."""
+    links = [path for path in root.glob("*.proto") if path.is_symlink()]
+    for part in _COMPARED:
+        links += [root / part] if (root / part).is_symlink() else []
+        for folder, folders, files in os.walk(root / part):
+            paths = (Path(folder, name) for name in (*folders, *files))
+            links += [path for path in paths if path.is_symlink()]
+    if links:
+        raise NoTree(f"{str(links[0])!r} is a symbolic link")
+
+
+def _git(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, "LC_ALL": "C"}
+    return subprocess.run(
+        ["git", *arguments], input=stdin, env=environment, capture_output=True, check=False
+    )
+
+
+def _checked(done: subprocess.CompletedProcess[bytes]) -> bytes:
+    if done.returncode != 0:
+        raise NoTree(f"git failed: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout
 
 

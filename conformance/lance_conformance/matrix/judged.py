@@ -47,6 +47,8 @@ def read(folder: Path) -> Judged:
     header, *told, footer = lines
     if footer.get("type") != "footer":
         raise NoReport(f"{path} has no footer: the run did not end")
+    if "incomplete" in header:
+        raise NoReport(f"{path} is incomplete: {header['incomplete']}")
     written = folder / WRITTEN
     return Judged(
         header["implementation"]["name"],

@@ -19,8 +19,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lance_conformance.adapters import searching
-from lance_conformance.judge import read_output
 from lance_conformance.oracle import lance
+from lance_conformance.output import read_output
 from lance_conformance.recipes.model import Made
 from lance_conformance.recipes.staging import files_below
 

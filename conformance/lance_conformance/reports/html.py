@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from jinja2 import Environment, PackageLoader
 
 from lance_conformance import __version__
 from lance_conformance.outcomes import DEATHS, MEANINGS, Outcome, worst
+from lance_conformance.outside_text import clean
 from lance_conformance.reports import hexdump
 from lance_conformance.reports.jsonl import Run, expectation, standing
 from lance_conformance.reports.score import by_clause, percent
@@ -51,30 +53,51 @@ def family(outcome: Outcome) -> str:
 
 def render(run: Run) -> str:
     """Return the page."""
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            run=run,
+            shown_scores={n: s for n, s in run.scores.items() if n == run.profile} or run.scores,
+            who=run.claims.implementation,
+            shares=list(_shares(run.results)),
+            clauses=list(_clauses(run)),
+            num_checks=sum(len(result.checks) for result in run.results),
+            standing=lambda result: standing(run, result),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("lance_conformance", "reports"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_cleaned,
     )
     environment.globals.update(
         passing=_passing,
+        link=_link,
         percent=percent,
         family=family,
         meanings=MEANINGS,
         expectation=expectation,
         hexview=hexdump.view,
-        standing=lambda result: standing(run, result),
         version=__version__,
     )
-    return environment.get_template("report.html").render(
-        run=run,
-        shown_scores={n: s for n, s in run.scores.items() if n == run.profile} or run.scores,
-        who=run.claims.implementation,
-        shares=list(_shares(run.results)),
-        clauses=list(_clauses(run)),
-        num_checks=sum(len(result.checks) for result in run.results),
-    )
+    return environment
+
+
+def _cleaned(value: object) -> object:
+    """Return a value as it is put into the page: text from outside clean, markup as it is."""
+    return clean(value) if type(value) is str else value
+
+
+def _link(address: str) -> str:
+    """Return an address that may be followed; empty for one that could run a script."""
+    return address if address.startswith(("https://", "http://")) else ""
 
 
 def _shares(results: Sequence[CaseResult]) -> Iterator[Share]:

@@ -18,6 +18,7 @@ from lance_conformance.accepted import ACCEPTED
 from lance_conformance.cases import Case
 from lance_conformance.known import Known, Reckoning
 from lance_conformance.outcomes import GOOD
+from lance_conformance.outside_text import cleaned
 from lance_conformance.register import Clause
 from lance_conformance.reports import score
 from lance_conformance.runner import CaseResult, CheckResult
@@ -30,7 +31,11 @@ MAX_STDERR = 4096
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All that a report tells: who was judged, on what, with what result."""
+    """All that a report tells: who was judged, on what, with what result.
+
+    `incomplete` says why there is not a result for every case of the selection, `subset` what the
+    folder of cases lacks of the suite.
+    """
 
     claims: Claims
     results: Sequence[CaseResult]
@@ -40,37 +45,59 @@ class Run:
     profile: str
     started: str
     exit_code: int
+    selection: Mapping[str, Any] = field(default_factory=dict)
+    incomplete: str = ""
+    subset: str = ""
     scores: Mapping[str, score.Score] = field(default_factory=dict)
     levels: Mapping[str, score.Level] = field(default_factory=dict)
 
 
 def lines(run: Run) -> Iterator[str]:
     """Yield the lines of `report.jsonl`."""
-    objects = (_header(run), *(_case(run, result) for result in run.results), _footer(run))
-    for item in objects:
-        yield json.dumps(item, ensure_ascii=False) + "\n"
+    head = header(run.claims, run.profile, run.selection, run.started, run.incomplete, run.subset)
+    yield line(head)
+    for result in run.results:
+        yield line(case_object(result, run.reckoning.listed.get(result.case.id)))
+    yield line(_footer(run))
 
 
-def _header(run: Run) -> dict[str, Any]:
-    return {
+def line(item: Mapping[str, Any]) -> str:
+    """Return the line of an object."""
+    return json.dumps(cleaned(item), ensure_ascii=False) + "\n"
+
+
+def header(
+    claims: Claims,
+    profile: str,
+    selection: Mapping[str, Any],
+    started: str,
+    incomplete: str,
+    subset: str = "",
+) -> dict[str, Any]:
+    """Return the header: who is judged, on what."""
+    told: dict[str, Any] = {
         "type": "header",
         "schema": SCHEMA_VERSION,
         "suite": __version__,
         "runner": __version__,
-        "profile": run.profile,
-        "implementation": dict(run.claims.implementation),
-        "capabilities": dict(run.claims.capabilities),
+        "profile": profile,
+        "selection": dict(selection),
+        "implementation": dict(claims.implementation),
+        "capabilities": dict(claims.capabilities),
         "accepted_types": {name: list(others) for name, others in ACCEPTED.items()},
         "host": {
             "system": platform.system(),
             "machine": platform.machine(),
             "python": platform.python_version(),
         },
-        "started": run.started,
+        "started": started,
     }
+    last = {"subset": subset, "incomplete": incomplete}
+    return told | {key: text for key, text in last.items() if text}
 
 
-def _case(run: Run, result: CaseResult) -> dict[str, Any]:
+def case_object(result: CaseResult, entry: Known | None = None) -> dict[str, Any]:
+    """Return what the report tells of a result; `entry` is the known failure it is."""
     case = result.case
     told: dict[str, Any] = {
         "type": "case",
@@ -80,7 +107,6 @@ def _case(run: Run, result: CaseResult) -> dict[str, Any]:
         "outcome": str(result.outcome),
         "expected": expectation(case),
     }
-    entry = run.reckoning.listed.get(case.id)
     if entry is not None:
         told["known"] = _known(entry)
     told["clauses"] = case.manifest["clauses"]

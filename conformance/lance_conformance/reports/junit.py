@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
 from lance_conformance.outcomes import Outcome
-from lance_conformance.reports.jsonl import Run, standing
+from lance_conformance.outside_text import clean, first_line
+from lance_conformance.reports.jsonl import MAX_STDERR, Run, standing
 from lance_conformance.runner import CaseResult
-
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd]")
-"""Characters that XML cannot hold."""
 
 
 def render(run: Run) -> str:
     """Return the JUnit XML of a run."""
-    name = run.claims.implementation["name"]
+    name = clean(run.claims.implementation["name"])
     root = ET.Element("testsuites", name=f"lance-conformance: {name}")
     for area, results in groupby(run.results, key=_area):
         cases = [_case(run, result) for result in results]
@@ -33,26 +30,27 @@ def render(run: Run) -> str:
 
 
 def _area(result: CaseResult) -> str:
-    return "/".join(result.case.id.split("/")[:2])
+    return "/".join(clean(result.case.id).split("/")[:2])
 
 
 def _case(run: Run, result: CaseResult) -> ET.Element:
-    element = ET.Element("testcase", name=result.case.id, classname=_area(result).replace("/", "."))
+    name = clean(result.case.id)
+    element = ET.Element("testcase", name=name, classname=_area(result).replace("/", "."))
     properties = ET.SubElement(element, "properties")
     for clause in result.case.clauses:
-        ET.SubElement(properties, "property", name="clause", value=clause)
-    detail = _NOT_XML.sub("�", result.detail)
-    message = f"{result.outcome}: {detail.splitlines()[0] if detail else result.case.title}"
+        ET.SubElement(properties, "property", name="clause", value=clean(clause))
+    detail = clean(result.detail)
+    message = f"{result.outcome}: {first_line(detail) or clean(result.case.title)}"
     if result.outcome == Outcome.PASS:
         return element
     if result.outcome == Outcome.UNSUPPORTED:
         ET.SubElement(element, "skipped", message=message)
     elif standing(run, result) == "known":
-        issue = run.reckoning.listed[result.case.id].issue
+        issue = clean(run.reckoning.listed[result.case.id].issue)
         ET.SubElement(element, "skipped", message=f"known: {message} ({issue})")
     else:
         tag = "error" if result.outcome == Outcome.INFRA else "failure"
         ET.SubElement(element, tag, message=message, type=str(result.outcome)).text = detail
     if result.stderr:
-        ET.SubElement(element, "system-err").text = _NOT_XML.sub("�", result.stderr[-4096:])
+        ET.SubElement(element, "system-err").text = clean(result.stderr[-MAX_STDERR:])
     return element

@@ -7,12 +7,21 @@ from collections.abc import Iterator
 
 from lance_conformance import __version__
 from lance_conformance.outcomes import MEANINGS, Outcome
+from lance_conformance.outside_text import (
+    first_line,
+    markdown_code,
+    markdown_prose,
+    shortened,
+)
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.reports.score import percent
 from lance_conformance.runner import CaseResult
 
 MAX_LISTED = 50
 """Failures listed; the other reports have all."""
+
+MAX_DETAIL = 160
+"""Characters of a detail."""
 
 
 def render(run: Run) -> str:
@@ -22,8 +31,13 @@ def render(run: Run) -> str:
 
 def _lines(run: Run) -> Iterator[str]:
     who = run.claims.implementation
-    yield f"# {who['name']} {who['version']}: Lance conformance {__version__}"
+    named = markdown_prose(f"{who['name']} {who['version']}")
+    yield f"# {named}: Lance conformance {__version__}"
     yield ""
+    if run.subset:
+        yield from (markdown_prose(run.subset), "")
+    if run.incomplete:
+        yield from (f"**Incomplete**: {markdown_prose(run.incomplete)}", "")
     yield "| profile | correct | of claimed | breadth | cases claimed |"
     yield "|---|---|---|---|---|"
     for name, score in run.scores.items():
@@ -45,7 +59,7 @@ def _lines(run: Run) -> Iterator[str]:
     yield from _failures("Unexpected", list(run.reckoning.unexpected))
     if run.reckoning.stale:
         yield from ("", "## Stale entries of the known failures", "")
-        yield from (f"* {text}" for text in run.reckoning.stale)
+        yield from (f"* {markdown_prose(text)}" for text in run.reckoning.stale)
     yield from _failures(
         "Known failures", [r for r in run.results if r.case.id in run.reckoning.listed]
     )
@@ -62,7 +76,8 @@ def _failures(title: str, results: list[CaseResult]) -> Iterator[str]:
         "|---|---|---|",
     )
     for result in results[:MAX_LISTED]:
-        detail = (result.detail.splitlines() or [""])[0].replace("|", "\\|")
-        yield f"| `{result.case.id}` | {result.outcome} | {detail[:160]} |"
+        name = markdown_code(result.case.id, cell=True)
+        detail = markdown_prose(shortened(first_line(result.detail), MAX_DETAIL))
+        yield f"| {name} | {result.outcome} | {detail} |"
     if len(results) > MAX_LISTED:
         yield f"| … and {len(results) - MAX_LISTED} more | | |"

@@ -49,7 +49,6 @@ def _reads_files(case: Case) -> bool:
 LEVELS: Mapping[str, Callable[[Case], bool]] = {
     "file-reader": _reads_files,
     "table-reader": lambda case: case.is_core,
-    "robust": lambda case: case.kind == "robust",
 }
 """The cases of each level."""
 
@@ -84,7 +83,7 @@ def score(results: Sequence[CaseResult]) -> Score:
 def profiles(results: Sequence[CaseResult]) -> dict[str, Score]:
     """Return the score of each profile that has cases; `unstable` is never scored."""
     found = {}
-    for name in ("core", "format", "robust"):
+    for name in ("core", "format"):
         chosen = [
             r for r in results if name == r.case.profile or (name == "core" and r.case.is_core)
         ]

@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from lance_conformance.compare import first_difference
-from lance_conformance.judge import read_output
 from lance_conformance.outcomes import Outcome
+from lance_conformance.output import BadOutput, read_output
 from lance_conformance.recipes.model import DATA
 from lance_conformance.session import Limits, Session
 
@@ -73,7 +73,7 @@ class Pair:
             return _refusal(response)
         try:
             return Reading(READS, read_output(out))
-        except (OSError, pa.ArrowException) as error:
+        except BadOutput as error:
             return Reading(str(Outcome.BAD_OUTPUT), detail=str(error))
 
 

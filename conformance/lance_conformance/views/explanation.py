@@ -11,6 +11,8 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 from lanceref.explain import Explanation
 from lanceref.spans import Span
 
+from lance_conformance.outside_text import clean
+
 WIDTH = 80
 """Characters of a line of text, unless the caller has more."""
 
@@ -31,7 +33,7 @@ def to_text(
     explanation: Explanation, data: bytes | None = None, width: int = WIDTH
 ) -> Iterator[str]:
     """Yield the lines of the tree; with `data` each leaf is followed by its bytes in hex."""
-    yield f"{explanation.path}  {explanation.size} bytes"
+    yield f"{clean(explanation.path)}  {explanation.size} bytes"
     yield f"{'offset':>8} {'size':>7}  name"
     for depth, span in _walk(explanation.root, 0):
         yield _line(depth, span, width)
@@ -55,7 +57,7 @@ def summary(explanation: Explanation, width: int = WIDTH) -> Iterator[str]:
     if explanation.findings:
         yield f"findings: {len(explanation.findings)}"
         for finding in explanation.findings:
-            told = f"{finding.severity}: {finding.message}"
+            told = f"{finding.severity}: {clean(finding.message)}"
             yield from textwrap.wrap(told, width, initial_indent="  ", subsequent_indent="    ")
 
 
@@ -126,7 +128,7 @@ def _line(depth: int, span: Span, width: int) -> str:
     line = f"{span.start:>8} {span.end - span.start:>7}  {'  ' * depth}"
     if span.kind == "proto tag":  # the group it opens says which
         return f"{line}tag, length = {span.value}"
-    line += span.name
+    line += clean(span.name)
     if not span.is_leaf:
         return line
     kind, value = ("" if span.kind == span.name else f"  [{span.kind}]"), _value(span)
@@ -141,7 +143,7 @@ def _value(span: Span) -> str:
         return ""
     if isinstance(span.value, bytes):
         return span.value.decode("ascii") if _is_printable(span.value) else span.value.hex()
-    return str(span.value)
+    return clean(str(span.value)).replace("\n", "\\n")
 
 
 def _is_printable(data: bytes) -> bool:

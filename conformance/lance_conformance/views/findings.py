@@ -14,19 +14,21 @@ import pyarrow.parquet as pq
 from lanceref.context import Finding
 from lanceref.validation import Checked, Report
 
+from lance_conformance.outside_text import clean
+
 
 def to_text(path: str, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield a paragraph per finding and a closing count."""
     for finding in findings:
         yield f"{finding.severity.upper():<6} {finding.clause}"
-        yield f"       {finding.file} at byte {finding.offset}, {finding.size} bytes"
-        yield f"       found  {finding.found}"
-        yield f"       wanted {finding.wanted}"
+        yield f"       {clean(finding.file)} at byte {finding.offset}, {finding.size} bytes"
+        yield f"       found  {clean(str(finding.found))}"
+        yield f"       wanted {clean(str(finding.wanted))}"
     counts = dict.fromkeys(("must", "should", "note"), 0)
     for finding in findings:
         counts[finding.severity] += 1
     told = ", ".join(f"{count} {level}" for level, count in counts.items())
-    yield f"{path}: {'clean' if not findings else told}"
+    yield f"{clean(path)}: {'clean' if not findings else told}"
 
 
 def to_json(path: str, findings: Sequence[Finding]) -> str:
@@ -39,18 +41,21 @@ def to_junit(path: str, findings: Sequence[Finding]) -> str:
     failures = [f for f in findings if f.severity == "must"]
     suite = ElementTree.Element(
         "testsuite",
-        name=path,
+        name=clean(path),
         tests=str(max(1, len(findings))),
         failures=str(len(failures)),
     )
     for finding in findings:
         case = ElementTree.SubElement(
-            suite, "testcase", name=finding.clause, classname=f"{finding.file}@{finding.offset}"
+            suite,
+            "testcase",
+            name=finding.clause,
+            classname=clean(f"{finding.file}@{finding.offset}"),
         )
         tag = "failure" if finding.severity == "must" else "system-out"
-        ElementTree.SubElement(case, tag).text = finding.message
+        ElementTree.SubElement(case, tag).text = clean(finding.message)
     if not findings:
-        ElementTree.SubElement(suite, "testcase", name="clean", classname=path)
+        ElementTree.SubElement(suite, "testcase", name="clean", classname=clean(path))
     return ElementTree.tostring(suite, encoding="unicode")
 
 

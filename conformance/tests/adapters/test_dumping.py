@@ -10,7 +10,7 @@ import pytest
 from lance_conformance.adapters.dumping import TYPES, dump
 from lance_conformance.adapters.searching import TYPES as SEARCHED
 from lance_conformance.adapters.skeleton import NotClaimed
-from lance_conformance.judge import read_output
+from lance_conformance.output import read_output
 
 VALUES = {
     "BTREE": pa.array([3, None, 3], pa.int32()),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from lance_conformance import oracle
-from lance_conformance.judge import read_output
+from lance_conformance.output import read_output
 from lance_conformance.session import Limits, Session
 
 LIMITS = Limits(20, 2048)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from lance_conformance.adapters.searching import capabilities, operations
 from lance_conformance.adapters.skeleton import Message
-from lance_conformance.judge import read_output
+from lance_conformance.output import read_output
 from lance_conformance.protocol import check_request, check_response
 
 TABLE = pa.table({"n": [3, 1, 3], "t": ["a fox", "dog", "fox fox"]})

@@ -6,6 +6,7 @@ import pytest
 from lance_conformance.bench import run, sides
 from lance_conformance.bench.figures import Figure
 from lance_conformance.cli import app
+from lance_conformance.commands import options
 from typer.testing import CliRunner
 
 
@@ -18,6 +19,7 @@ def measured(monkeypatch):
     """Figures in place of a measurement; the tests stay on all their cores."""
 
     def set_figures(*figures: Figure) -> None:
+        monkeypatch.setattr(options, "find_spec", lambda _: True)
         monkeypatch.setattr(sides, "pin_to_one_core", lambda: None)
         monkeypatch.setattr(run, "run", lambda *_: iter(figures))
 

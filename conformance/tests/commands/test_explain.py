@@ -62,3 +62,21 @@ def test_a_uri_is_explained():
     assert 0 == code
     assert "(100.0 %)" in told
     assert 2 == _call("shared-memory://explained/none.lance")[0]
+
+
+def test_a_directory_is_wrong_use(tmp_path):
+    """A table is told from another directory, and `validate` is named for it."""
+    (tmp_path / "t" / "_versions").mkdir(parents=True)
+    plain, table = (_call(tmp_path), _call(tmp_path / "t"))
+
+    assert (2, 2) == (plain[0], table[0])
+    assert "is a directory" in " ".join(plain[1].replace("│", " ").split())
+    assert "lance-conformance validate" in table[1]
+
+
+def test_a_missing_file_is_named_once(tmp_path):
+    """The reason is not doubled."""
+    code, told = _call(tmp_path / "none")
+
+    assert 2 == code
+    assert 1 == " ".join(told.replace("│", " ").split()).count("no such file")

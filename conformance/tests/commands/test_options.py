@@ -37,3 +37,11 @@ def test_a_folder_is_made_before_the_work(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "b").is_dir()
     with pytest.raises(BadParameter, match="no such folder can be made"):
         options.made(tmp_path / "file" / "b")
+
+
+def test_the_oracle_is_asked_for_before_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is missing, the message names what to install."""
+    monkeypatch.setattr(options, "find_spec", lambda _: None)
+
+    with pytest.raises(BadParameter, match=r"lance-conformance\[oracle\]"):
+        options.require_oracle()

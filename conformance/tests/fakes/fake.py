@@ -89,7 +89,7 @@ def misbehave(request):
         case "memory-hog":
             len(bytearray(8 * 2**30))
         case "slow":
-            time.sleep(0.2)
+            time.sleep(float(os.environ.get("FAKE_SECONDS", "0.2")))
         case "modifies-input":
             with Path(request["path"]).open("ab") as file:
                 file.write(b" ")

@@ -59,3 +59,17 @@ def test_changed_bytes_and_lost_cases_are_red(tmp_path):
     assert "the bytes of data.lance changed" in edited.findings[0].text
     assert "published, and gone" == lost.findings[0].text
     assert [] == golden.brought(base.fixtures, head.fixtures)
+
+
+def test_a_hash_that_stays_does_not_hide_changed_files(tmp_path):
+    """The head edits a published file, or removes its folder, and leaves SUITE.json as it was."""
+    base, head = tree(tmp_path / "a"), tree(tmp_path / "b")
+    folder = head.root / "fixtures" / CASE
+    (folder / "data.lance").write_bytes(b"other")
+    edited = golden.check(base, head)
+    shutil.rmtree(folder)
+    lost = golden.check(base, head)
+
+    assert [Colour.RED, Colour.RED] == [edited.colour, lost.colour]
+    assert "not those of SUITE.json" in edited.findings[0].text
+    assert "published, and gone" == lost.findings[0].text

@@ -44,7 +44,7 @@ def test_a_revision_has_what_it_had(repository):
 
 def test_a_folder_is_taken_as_it_is(repository):
     """Without `protos` below it, `.proto` files may lie in the folder itself."""
-    with trees.opened("protos") as tree:
+    with trees.opened("./protos") as tree:
         assert repository / "protos" == tree.protos
     with trees.opened(str(repository)) as tree:
         assert repository / "protos" == tree.protos
@@ -53,4 +53,118 @@ def test_a_folder_is_taken_as_it_is(repository):
 def test_neither_folder_nor_revision(repository):
     """Git's own words say what is wrong."""
     with pytest.raises(trees.NoTree, match="nowhere"), trees.opened("nowhere"):
+        pass
+
+
+def test_a_folder_never_takes_the_place_of_a_revision(repository):
+    """A folder named like the base is not the base; a bare folder name is no tree."""
+    git(repository, "update-ref", "refs/remotes/origin/main", "HEAD~1")
+    (repository / "origin" / "main" / "spec").mkdir(parents=True)
+    (repository / "HEAD").mkdir()
+
+    with trees.opened("origin/main") as base, trees.opened("HEAD") as head:
+        assert base.register is None
+        assert head.register is not None
+        assert not trees.is_same(base, head)
+    with (
+        pytest.raises(trees.NoTree, match=r"write \./protos for the folder"),
+        trees.opened("protos"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("kind", ["heads", "tags"])
+def test_an_ambiguous_name_is_refused(repository, kind):
+    """A branch or tag `origin/main` beside the remote's branch: the gate does not guess."""
+    git(repository, "update-ref", "refs/remotes/origin/main", "HEAD~1")
+    git(repository, "update-ref", f"refs/{kind}/origin/main", "HEAD")
+
+    with pytest.raises(trees.NoTree, match="several refs"), trees.opened("origin/main"):
+        pass
+    with trees.opened("refs/remotes/origin/main") as base:
+        assert base.register is None
+
+
+@pytest.mark.parametrize("name", ["", "--help", "--output=x", "-h", "HEAD..HEAD", "HEAD:protos"])
+def test_a_name_is_never_an_option_of_git(repository, name):
+    """Nothing but the name of one commit is accepted."""
+    with pytest.raises(trees.NoTree), trees.opened(name):
+        pass
+    assert not (repository / "x").exists()
+
+
+def test_equal_sides_are_known(repository):
+    """Two names of one commit, two names of one folder."""
+    with trees.opened("HEAD") as head, trees.opened("HEAD~0") as same, trees.opened("./") as here:
+        assert trees.is_same(head, same)
+        assert not trees.is_same(head, here)
+        with trees.opened(str(repository)) as folder:
+            assert trees.is_same(here, folder)
+
+
+def test_attributes_of_git_change_nothing(repository):
+    """A pull request cannot hide or rewrite a file of a revision by `.gitattributes`."""
+    (repository / ".gitattributes").write_text("* export-subst\nregister.json export-ignore\n")
+    (repository / "spec" / "page.md").write_text("$Format:%H$\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "three")
+
+    with trees.opened("HEAD") as tree:
+        assert tree.register is not None
+        assert "$Format:%H$\n" == (tree.root / "spec" / "page.md").read_text()
+
+
+def test_symbolic_links_are_refused(repository):
+    """A link among the compared files could lead into the other tree, in a revision or a folder."""
+    (repository / "fixtures").mkdir()
+    (repository / "fixtures" / "SUITE.json").symlink_to("../spec/register.json")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "three")
+
+    for name in ("HEAD", "./"):
+        with pytest.raises(trees.NoTree, match=r"SUITE\.json.*symbolic link"), trees.opened(name):
+            pass
+
+
+def test_submodules_are_refused(repository):
+    """A submodule has no files in the revision."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=repository, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    git(repository, "update-index", "--add", "--cacheinfo", f"160000,{commit},reference")
+    git(repository, "commit", "-qm", "three")
+
+    with pytest.raises(trees.NoTree, match=r"'reference'.*submodule"), trees.opened("HEAD"):
+        pass
+
+
+def test_a_path_that_leads_out_is_refused(repository):
+    """A tree object made by hand holds a folder `..`."""
+
+    def made(*arguments: str, given: str) -> str:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=repository,
+            input=given.encode(),
+            capture_output=True,
+            check=True,
+        )
+        return done.stdout.decode().strip()
+
+    blob = made("hash-object", "-w", "--stdin", given="evil")
+
+    def folder(name: str, mode: str, inner: str) -> str:
+        raw = f"{mode} {name}\0".encode() + bytes.fromhex(inner)
+        done = subprocess.run(
+            ["git", "hash-object", "--literally", "-t", "tree", "-w", "--stdin"],
+            cwd=repository, input=raw, capture_output=True, check=True,
+        )  # fmt: skip
+        return done.stdout.decode().strip()
+
+    inner = folder("..", "40000", folder("evil.md", "100644", blob))
+    outer = folder("spec", "40000", inner)
+    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    commit = made(*who, "commit-tree", "-m", "four", outer, given="")
+
+    with pytest.raises(trees.NoTree, match=r"spec/\.\./evil\.md.*leads out"), trees.opened(commit):
         pass

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from lance_conformance import schemas
+from lance_conformance import schemas, summary
 from lance_conformance.known import Known, Reckoning
 from lance_conformance.outcomes import Outcome
 from lance_conformance.reports import badge, hexdump, html, jsonl, junit, markdown, score
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.runner import CaseResult
+from rich.console import Console
 
 MakeResult = Callable[..., CaseResult]
 MakeRun = Callable[..., Run]
@@ -45,6 +48,22 @@ def test_every_line_keeps_to_the_schema(run: Run) -> None:
     assert [] == [problem for line in lines for problem in schemas.problems("report", line)]
     assert ["header", "case", "footer"] == [lines[at]["type"] for at in (0, 1, -1)]
     assert len(Outcome) == lines[-1]["cases"]
+
+
+def test_every_view_names_a_subset(run: Run) -> None:
+    """What the folder of cases lacks is in the header, the page and both summaries."""
+    line = "suite 1 (subset: 2 of 3 cases)"
+    part = replace(run, subset=line)
+    console = Console(file=io.StringIO(), width=200)
+    summary.show(part, console)
+    header = json.loads(next(jsonl.lines(part)))
+
+    assert line == header["subset"]
+    assert [] == schemas.problems("report", header)
+    assert "subset" not in json.loads(next(jsonl.lines(run)))
+    for view in (html.render(part), console.file.getvalue(), markdown.render(part)):
+        assert "subset: 2 of 3 cases" in view
+    assert "subset" not in markdown.render(run)
 
 
 def test_report_is_the_same_for_the_same_outcomes(run: Run) -> None:

@@ -6,13 +6,19 @@ import sys
 import pytest
 
 
-def _run(*options: str) -> dict[str, int]:
-    """Return how many cases each reader had."""
+def _lines(*options: str) -> list[str]:
+    """Return what the campaign prints; every rule must be kept."""
     command = [sys.executable, "-W", "ignore", "-m", "lance_conformance.campaigns.damage"]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
-    lines = done.stdout.splitlines()
 
     assert (0, "") == (done.returncode, done.stderr), done.stdout
+    return done.stdout.splitlines()
+
+
+def _run(*options: str) -> dict[str, int]:
+    """Return how many cases each reader had."""
+    lines = _lines("--family", "files", *options)
+
     assert "rules: " + ", ".join(f"R{n} kept" for n in range(1, 9)) == lines[-1]
     sums = [line.split() for line in lines if line.startswith("all  ")][1:]
     return {words[1]: int(words[2]) for words in sums}
@@ -32,3 +38,11 @@ def test_the_oracle_stands_beside_it():
     counts = _run("--sample", "140")
 
     assert 140 <= counts["reference"] == counts["oracle"]
+
+
+def test_one_hostile_table_is_made_again():
+    """By its kind and its number."""
+    lines = _lines("--family", "whole-tables", "--only", "missing:39")
+
+    assert "missing" == lines[1].split()[0]
+    assert "whole tables: 1 cases, every rule kept" == lines[-1]

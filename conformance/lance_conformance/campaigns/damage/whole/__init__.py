@@ -1,0 +1,1 @@
+"""Whole tables: hostile directories of a table, each put to every operation on it."""

@@ -1,0 +1,198 @@
+"""Cases: hostile tables by seed and number, what became of each, and the file that keeps it.
+
+The kind of attack goes round; the base and all that is left to chance come from the seed and the
+number, so that one case can be made again alone.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import shutil
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+
+from lance_conformance.campaigns.child import ask
+from lance_conformance.campaigns.damage.whole.attacks import ATTACKS
+from lance_conformance.campaigns.damage.whole.bases import BASES, make_bases
+from lance_conformance.campaigns.damage.whole.operations import OPERATIONS, WHOLE, Visit, perform
+from lance_conformance.campaigns.damage.whole.trial import NOBODY, Place, Step, try_all
+
+CASES = 3000
+"""Cases of a whole run."""
+
+GROWN_BYTES = 2**20
+"""An operation that raises the peak by less is not what took the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A hostile table: the number decides the kind of attack."""
+
+    seed: int
+    number: int
+
+    @property
+    def kind(self) -> str:
+        """Kind of attack."""
+        return list(ATTACKS)[self.number % len(ATTACKS)]
+
+    @property
+    def name(self) -> str:
+        """Names the case; with the seed it reproduces it."""
+        return f"{self.kind}:{self.number}"
+
+    @property
+    def base(self) -> str:
+        """Name of the table that is made hostile."""
+        return Random(f"{self.seed} {self.number} base").choice(ATTACKS[self.kind].bases)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a case."""
+
+    case: str
+    kind: str
+    base: str
+    told: str
+    steps: list[Step]
+
+
+def cases_named(seed: int, count: int, only: str) -> list[Case]:
+    """Return the cases whose name has `only` in it, of the first `count`."""
+    kind, _, number = only.partition(":")
+    if number.isdecimal() and Case(seed, int(number)).kind == kind:
+        return [Case(seed, int(number))]
+    return [case for n in range(count) if kind in (case := Case(seed, n)).kind]
+
+
+class Log:
+    """Outcomes in a file of JSON lines; those that are there are not asked for again."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._kept: dict[str, Outcome] = {}
+        if self._path.exists():
+            for line in self._path.read_text(encoding="utf-8").splitlines():
+                fields = json.loads(line)
+                steps = [Step(**step) for step in fields.pop("steps")]
+                self._kept[fields["case"]] = Outcome(**fields, steps=steps)
+
+    def get(self, case: Case) -> Outcome | None:
+        """Return what is known of a case."""
+        return self._kept.get(case.name)
+
+    def add(self, outcome: Outcome) -> None:
+        """Keep an outcome."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(outcome)) + "\n")
+
+
+def ask_all(cases: Sequence[Case], folder: Path, log: Log) -> Iterator[Outcome]:
+    """Yield the outcomes of the cases, asking for those the log does not have.
+
+    The bases are written below `folder`, unless they are there.
+    """
+    bases, warm = folder / "bases", set[str]()
+    with tempfile.TemporaryDirectory(dir=_memory()) as scratch:
+        Path(scratch).chmod(0o755)
+        for case in cases:
+            outcome = log.get(case)
+            if outcome is None:
+                if case.base not in warm:
+                    _warm_up(case.base, bases, Path(scratch) / "warm")
+                    warm.add(case.base)
+                outcome = _outcome(case, bases, Path(scratch) / "case")
+                log.add(outcome)
+            yield outcome
+
+
+def _memory() -> str | None:
+    """Return a folder that is held in memory, where the machine has one."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def _warm_up(name: str, bases: Path, folder: Path) -> None:
+    """Put the operations to an undamaged table: no child has to import what they need."""
+    if not bases.exists():
+        _in_child(lambda: make_bases(bases))
+    shutil.copytree(bases / name, folder)
+    visit = Visit(folder / "table", BASES[name])
+    for operation in OPERATIONS:
+        tables = perform(operation, visit)
+        if operation == WHOLE:
+            _save(bases / f"{name}.arrow", tables[0])
+    shutil.rmtree(folder)
+    gc.freeze()  # children copy less
+
+
+def _save(path: Path, table: pa.Table) -> None:
+    with pa.OSFile(str(path), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _in_child(make: Callable[[], object]) -> str:
+    """Run a function in a child, where it may take all the memory it likes."""
+
+    def made() -> list[str]:
+        try:
+            return [str(make())]
+        except Exception:
+            traceback.print_exc()
+            raise
+
+    ended = ask(made)
+    if ended.answer is None:
+        raise RuntimeError(f"the case could not be made: {ended}")
+    return ended.answer[0]
+
+
+def _outcome(case: Case, bases: Path, folder: Path) -> Outcome:
+    attack = ATTACKS[case.kind]
+    expected = bases / f"{case.base}.arrow"
+    place = Place(folder, case.base, attack.by_link, attack.as_nobody, expected)
+    try:
+        told = _in_child(lambda: _make(case, bases, place))
+        steps = try_all(place, list(OPERATIONS))
+        highest = 0
+        for number, step in enumerate(steps):
+            grown, highest = step.peak_bytes > highest + GROWN_BYTES, max(highest, step.peak_bytes)
+            if step.is_fat and grown and step.kind not in ("hang", "abort"):
+                _in_child(lambda: _make(case, bases, place))
+                steps[number] = try_all(place, [step.operation])[0]
+            elif step.is_fat:
+                steps[number] = Step(step.operation, step.kind, step.detail, step.seconds, 0, 0)
+    finally:
+        _in_child(lambda: _remove(folder))
+    return Outcome(case.name, case.kind, case.base, told, steps)
+
+
+def _make(case: Case, bases: Path, place: Place) -> str:
+    _remove(place.folder)
+    shutil.copytree(bases / case.base, place.folder)
+    if os.geteuid() == 0 and place.as_nobody:
+        for path in (place.folder, *place.folder.rglob("*")):
+            os.chown(path, NOBODY, NOBODY)
+    rng = Random(f"{case.seed} {case.number}")
+    told = ATTACKS[case.kind].make(place.root, rng)
+    return f"{case.base}: {told}".encode("utf-8", "replace").decode()
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, however deep, with whatever rights it has."""
+    sys.setrecursionlimit(10**5)
+    for path, folders, _ in os.walk(folder):
+        for name in folders:
+            place = Path(path, name)
+            if not place.is_symlink():
+                place.chmod(0o755)
+    shutil.rmtree(folder, ignore_errors=True)

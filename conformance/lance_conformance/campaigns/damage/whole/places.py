@@ -1,0 +1,208 @@
+"""Hostile places: what is at a path of the table is no file, another file, or a way out.
+
+An attack picks one file of the table, or one folder, and puts something else there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+from lance_conformance.campaigns.damage.whole.fields import size_of
+
+DEVICES = (
+    *("/dev/zero", "/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/proc/self/mem"),
+    *("/proc/self/environ", "/proc/self/pagemap", "/proc/kmsg", "/proc/self/fd/0", "/proc/self"),
+)
+"""What a link may lead to that is no file of bytes."""
+
+FOLDERS = (*("data", "_versions", "_transactions", "_deletions", "_indices", "_refs", "tree"),)
+
+SPARSE_BYTES = 2**40
+"""Size of a file that has no bytes of its own."""
+
+
+def _file(root: Path, rng: Random) -> Path:
+    """Return one file; every folder is as likely as another."""
+    files = [path for path in sorted(root.rglob("*")) if path.is_file()]
+    folder = rng.choice(sorted({path.relative_to(root).parts[0] for path in files}))
+    return rng.choice([path for path in files if path.relative_to(root).parts[0] == folder])
+
+
+def _folder(root: Path, rng: Random) -> Path:
+    return root / rng.choice([name for name in FOLDERS if (root / name).is_dir()])
+
+
+def _told(root: Path, path: Path, what: str = "") -> str:
+    return f"{path.relative_to(root)} {what}".strip()
+
+
+def fifo(root: Path, rng: Random) -> str:
+    """Put a pipe without a writer in place of a file."""
+    path = _file(root, rng)
+    path.unlink()
+    os.mkfifo(path)
+    return _told(root, path)
+
+
+def unix_socket(root: Path, rng: Random) -> str:
+    """Put a socket in place of a file."""
+    path = _file(root, rng)
+    path.unlink()
+    here = Path.cwd()
+    os.chdir(path.parent)  # the name of a socket may not be long
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(path.name)
+    finally:
+        os.chdir(here)
+    return _told(root, path)
+
+
+def device(root: Path, rng: Random) -> str:
+    """Put a link to a device in place of a file."""
+    return _linked(root, _file(root, rng), rng.choice(DEVICES))
+
+
+def folder_for_file(root: Path, rng: Random) -> str:
+    """Put a folder in place of a file; it may hold a file."""
+    path = _file(root, rng)
+    path.unlink()
+    path.mkdir()
+    if rng.random() < 0.5:
+        (path / path.name).write_bytes(b"x")
+    return _told(root, path)
+
+
+def file_for_folder(root: Path, rng: Random) -> str:
+    """Put a file in place of a folder."""
+    path = _folder(root, rng)
+    shutil.rmtree(path)
+    path.write_bytes(rng.choice((b"", b"x")))
+    return _told(root, path)
+
+
+def unreadable(root: Path, rng: Random) -> str:
+    """Take away the right to read a file or a folder."""
+    path = rng.choice((_file(root, rng), _folder(root, rng)))
+    path.chmod(0)
+    return _told(root, path)
+
+
+def link_loop(root: Path, rng: Random) -> str:
+    """Put a link to itself or to the folder above in place of a file or folder."""
+    path = rng.choice((_file(root, rng), _folder(root, rng)))
+    return _linked(root, path, rng.choice((path.name, f"../{path.parent.name}/{path.name}", ".")))
+
+
+def dangling_link(root: Path, rng: Random) -> str:
+    """Put a link to nothing in place of a file."""
+    return _linked(root, _file(root, rng), rng.choice(("nothing", "../outside/nothing", "x" * 300)))
+
+
+def link_to_file(root: Path, rng: Random) -> str:
+    """Put a link to a file of the victim in place of a file of the same folder."""
+    path = _file(root, rng)
+    victim = root.parent / "outside" / "victim"
+    same = sorted(victim.glob(f"{path.relative_to(root).parts[0]}/*"))
+    return _linked(root, path, str(rng.choice([*same, victim.parent / "sentinel"])))
+
+
+def link_to_folder(root: Path, rng: Random) -> str:
+    """Put a link to a folder of the victim in place of the same folder of the table."""
+    path = _folder(root, rng)
+    return _linked(root, path, str(root.parent / "outside" / "victim" / path.name))
+
+
+def _linked(root: Path, path: Path, to: str) -> str:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+    path.symlink_to(to)
+    return _told(root, path, f"-> {to[-40:]}")
+
+
+def sparse(root: Path, rng: Random) -> str:
+    """Let a file be huge, without bytes before or after what it holds."""
+    path = _file(root, rng)
+    data = path.read_bytes()
+    with path.open("wb") as out:
+        out.truncate(SPARSE_BYTES)
+        out.seek(rng.choice((0, SPARSE_BYTES - len(data))))
+        out.write(data)
+    return _told(root, path)
+
+
+def missing(root: Path, rng: Random) -> str:
+    """Remove a file or a folder."""
+    path = rng.choice((_file(root, rng), _folder(root, rng)))
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+    return _told(root, path)
+
+
+def other_content(root: Path, rng: Random) -> str:
+    """Put the bytes of another file of the table, or few bytes, in place of a file."""
+    path, other = _file(root, rng), _file(root, rng)
+    data = other.read_bytes()
+    path.write_bytes(
+        rng.choice((data, data, b"", b"x", b"LANC", bytes(100), data[: len(data) // 2]))
+    )
+    return _told(root, path, f"<- {other.name}")
+
+
+_NAMES: tuple[Callable[[Random], bytes], ...] = (
+    lambda rng: b"_versions/%d.manifest" % rng.choice((0, 2**63, 2**64 - 1, 2**64, 10**40)),
+    lambda rng: (
+        b"_versions/%s.manifest" % rng.choice((b"-1", b"1e3", b"d7", b"d", b"", b"\xd9\xa1"))
+    ),
+    lambda rng: b"_versions/\xff\xfe%d.manifest" % rng.randrange(9),
+    lambda rng: b"_versions/" + b"9" * 200 + b".manifest",
+    lambda rng: b"data/\xff\xfe\x80.lance",
+    lambda rng: b"data/a\nb\x1b[2J" + rng.choice((b".lance", b".json")),
+    lambda rng: b"_refs/tags/\xff%d.json" % rng.randrange(9),
+    lambda rng: b"_refs/branches/" + rng.choice((b"%ff.json", b"%.json", b"%00.json", b".json")),
+    lambda rng: b"_deletions/" + rng.choice((b"x-y-z.arrow", b"0-0.bin", b"\xff.bin")),
+    lambda rng: b"_transactions/" + rng.choice((b"x.txn", b"99999999999999999999999-x.txn")),
+    lambda rng: b"_indices/" + rng.choice((b"x", b"\xff", b"00000000-0000-0000-0000-000000000000")),
+)
+
+
+def strange_names(root: Path, rng: Random) -> str:
+    """Add files with names that no writer gives."""
+    made = rng.choice(_NAMES)(rng)
+    place = os.path.join(os.fsencode(root), made)  # noqa: PTH118  # bytes have no Path
+    os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120
+    with open(place, "wb") as out:  # noqa: PTH123
+        out.write(rng.choice((b"", b"{}", _file(root, rng).read_bytes())))
+    return repr(made)[:60]
+
+
+def many_files(root: Path, rng: Random) -> str:
+    """Add very many empty files to a folder."""
+    folder, count = _folder(root, rng), size_of(rng, 10, 3000)
+    ends = {"_versions": ".manifest", "_refs": ".json", "data": ".lance", "_deletions": ".bin"}
+    for number in range(count):
+        (folder / f"{number}{ends.get(folder.name, '')}").touch()
+    return _told(root, folder, str(count))
+
+
+def deep_folders(root: Path, rng: Random) -> str:
+    """Add a folder in a folder, again and again."""
+    folder, count = _folder(root, rng), size_of(rng, 10, 1200)
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        for _ in range(count):
+            Path("d").mkdir()
+            os.chdir("d")
+    finally:
+        os.chdir(here)
+    return _told(root, folder, str(count))
