@@ -293,7 +293,7 @@ def matrix(session: nox.Session) -> None:
 
 @nox.session
 def robust(session: nox.Session) -> None:
-    """Damage files of every kind; watch what the reference and the oracle do."""
+    """Damage files and whole tables; watch what the reference and the oracle do."""
     session.install("-e", ".[oracle,test]")
     session.run("python", "-m", "lance_conformance.campaigns.damage", *session.posargs)
 

@@ -31,14 +31,14 @@ from lance_conformance.adapters.reference import adapter, hello, in_process
 from lance_conformance.cases import load_case
 from lance_conformance.checks import alternative
 from lance_conformance.compare import first_difference
-from lance_conformance.judge import read_output
+from lance_conformance.inputs import copy_input
 from lance_conformance.nearness import settled
 from lance_conformance.outcomes import Outcome
+from lance_conformance.output import read_output
 from lance_conformance.recipes.build import hexmap, read_files
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.model import DATA, DATASET, Negative
 from lance_conformance.recipes.tables import RECIPES
-from lance_conformance.runner import copy_input
 from lance_conformance.session import Answer, Claims
 from lanceref.errors import LanceError
 from lanceref.explain import explain_source

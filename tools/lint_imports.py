@@ -25,7 +25,11 @@ from sources import CODE_FOLDERS, ROOT, Source, python_files
 
 FLOORS: dict[str, int] = {
     # 1: foundations. The version of a file is a plain value that every floor speaks of.
+    **dict.fromkeys(
+        ("errors", "short_text", "limits", "context", "cursor", "spans", "wire", "storage"), 1
+    ),
     **dict.fromkeys(("errors", "limits", "context", "cursor", "spans", "wire", "storage"), 1),
+    **dict.fromkeys(("budget", "wire_memory", "held_rows"), 1),
     **dict.fromkeys(
         (
             "arguments",
@@ -49,7 +53,7 @@ FLOORS: dict[str, int] = {
         ("query.comparison", "query.casts", "query.coercion", "query.decimals", "query.float_text"),
         2,
     ),
-    **dict.fromkeys(("query.json_path", "query.json_functions"), 2),
+    **dict.fromkeys(("query.budget", "query.json_path", "query.json_functions"), 2),
     # 3: the file formats
     **dict.fromkeys(("file", "legacy", "arrays", "pages"), 3),
     # 4: table and transactions
