@@ -360,6 +360,14 @@ class ModelMissing(LanceError, OSError, ValueError):
     """A language model of a tokenizer that is not there or cannot be read."""
 
 
+class ColumnMissing(NotFound, KeyError):
+    """A column to be indexed that the table does not have: pylance raises `KeyError` here."""
+
+
+class ColumnRefused(LanceError, TypeError):
+    """A column of a type that an index cannot have: pylance raises `TypeError` here."""
+
+
 class IndexRefused(LanceError, RuntimeError, ValueError):
     """An index that cannot be made as it is asked for."""
 

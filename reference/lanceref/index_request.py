@@ -9,7 +9,13 @@ from uuid import UUID
 import pyarrow as pa
 
 from lanceref import edit
-from lanceref.errors import IndexRefused, NotFound, QueryRefused
+from lanceref.errors import (
+    ColumnMissing,
+    ColumnRefused,
+    IndexRefused,
+    NotFound,
+    QueryRefused,
+)
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.fulltext.granularity import NO_LIST, DocumentGranularity, is_list
 from lanceref.index.indices import indexed_path
@@ -68,7 +74,7 @@ def index_request(
     index_type: str | IndexConfig,
     parameters: Mapping[str, object],
 ) -> IndexRequest:
-    """Check a request. Raises KeyError, TypeError, NotImplementedError."""
+    """Check a request. Raises ColumnMissing, ColumnRefused, TypeError, NotImplementedError."""
     if not isinstance(column, str):
         if len(column) > 1:
             raise NotImplementedError("Scalar indices currently only support a single column")
@@ -99,7 +105,7 @@ def index_request(
             raise IndexRefused(
                 f"LanceError(Index): FTS field path '{column}' does not exist in the dataset schema"
             ) from error
-        raise KeyError(f"{column} not found in schema") from error
+        raise ColumnMissing(f"{column} not found in schema") from error
     field, _ = edit.index_build.indexed_field(schema, path)
     _check(name, column, field)
     if kind.details == INVERTED_DETAILS:
@@ -108,10 +114,10 @@ def index_request(
 
 
 def _check_text(kind: Kind, column: str, field: Field, granularity: object) -> None:
-    """Raise TypeError for a column without text, QueryRefused for elements where no list is."""
+    """Raise ColumnRefused for a column without text, QueryRefused for elements where no list is."""
     type_ = leaf(field).arrow.type
     if not kind.accepts(field):
-        raise TypeError(
+        raise ColumnRefused(
             f"INVERTED index column {column} must be string, large string or list of strings, "
             f"or json, but got {type_}"
         )
@@ -128,15 +134,15 @@ def segment_uuid(text: str | None) -> UUID | None:
 
 
 def _check(name: str, column: str, field: Field) -> None:
-    """Raise TypeError for a column that an index type cannot have."""
+    """Raise ColumnRefused for a column that an index type cannot have."""
     type_ = leaf(field).arrow.type
     if name in ("BTREE", "BITMAP") and not has_order(field):
-        raise TypeError(
+        raise ColumnRefused(
             f"BTREE/BITMAP index column {column} must be int, float, bool, str, large_str, "
             "binary, large_binary, decimal, fixed-size-binary, or temporal"
         )
     if name == "LABEL_LIST" and not is_list(type_):
-        raise TypeError(f"LABEL_LIST index column {column} must be a list or large list")
+        raise ColumnRefused(f"LABEL_LIST index column {column} must be a list or large list")
     is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
     if name == "NGRAM" and not is_text:
-        raise TypeError(f"NGRAM index column {column} must be a string")
+        raise ColumnRefused(f"NGRAM index column {column} must be a string")

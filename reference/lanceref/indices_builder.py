@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.edit.index_build import indexed_field, new_entry, segment_writer, training_of
+from lanceref.errors import ColumnMissing, ColumnRefused
 from lanceref.index.training import Training
 from lanceref.index.vector.indexed_vectors import sampled_vectors
 from lanceref.index.vector.storage import Model
@@ -48,10 +49,10 @@ class IndicesBuilder:
         self.column = [column] if isinstance(column, str) else column
         (name,) = self.column
         if name not in dataset.schema.names:
-            raise KeyError(f"{name} not found in schema")
+            raise ColumnMissing(f"{name} not found in schema")
         kind = vector_type(dataset.schema.field(name).type)
         if kind is None:
-            raise TypeError(
+            raise ColumnRefused(
                 f"Vector column {name} must be FixedSizeListArray, list<FixedSizeList> "
                 "(multivector), or 1-dimensional FixedShapeTensorArray, got "
                 f"{dataset.schema.field(name).type}"

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.edit.index_build import indexed_field
-from lanceref.errors import NotFound, QueryRefused
+from lanceref.errors import ColumnMissing, ColumnRefused, NotFound, QueryRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.index.indices import indexed_path
 from lanceref.index.training import leaf
@@ -47,7 +47,7 @@ def vector_request(
 ) -> tuple[str, VectorParameters]:
     """Check a request; return the column and what is to be built.
 
-    Raises KeyError, TypeError, ValueError, NotImplementedError, QueryRefused.
+    Raises ColumnMissing, ColumnRefused, TypeError, ValueError, NotImplementedError, QueryRefused.
     """
     columns = [column] if isinstance(column, str) else list(column)
     kinds = [_column(schema, one, arguments.get("num_sub_vectors")) for one in columns]
@@ -117,11 +117,11 @@ def _column(schema: LanceSchema, column: str, num_sub_vectors: object) -> Column
     try:
         field, _ = indexed_field(schema, column)
     except NotFound as error:
-        raise KeyError(f"{column} not found in schema") from error
+        raise ColumnMissing(f"{column} not found in schema") from error
     type_ = leaf(field).arrow.type
     found = vector_type(type_)
     if found is None:
-        raise TypeError(
+        raise ColumnRefused(
             f"Vector column {column} must be FixedSizeListArray 1-dimensional "
             f"FixedShapeTensorArray, got {type_}"
         )
@@ -131,7 +131,7 @@ def _column(schema: LanceSchema, column: str, num_sub_vectors: object) -> Column
             f"({num_sub_vectors})"
         )
     if found.element not in ELEMENTS:
-        raise TypeError(f"Vector column {column} must have floating value type, got {type_}")
+        raise ColumnRefused(f"Vector column {column} must have floating value type, got {type_}")
     return found
 
 

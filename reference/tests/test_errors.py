@@ -5,6 +5,8 @@ import pickle
 import pytest
 from lanceref.errors import (
     BadMagic,
+    ColumnMissing,
+    ColumnRefused,
     CommitConflict,
     FormatError,
     LanceError,
@@ -42,6 +44,8 @@ def test_the_stage_is_that_of_the_place():
         (CommitConflict("Append", "Overwrite", 2, retryable=False), OSError),
         (NotFound("no dataset"), ValueError),
         (NotFound("no dataset"), LookupError),
+        (ColumnMissing("no column"), KeyError),
+        (ColumnRefused("no number"), TypeError),
     ],
 )
 def test_errors_are_also_what_python_calls_them(error, python_class):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from lanceref.errors import ColumnMissing, ColumnRefused
 from lanceref.file.schema_write import schema_of
 from lanceref.index.fulltext.granularity import DocumentGranularity
 from lanceref.index_request import index_request
@@ -39,11 +40,11 @@ def test_columns_are_named_as_in_the_schema():
 @pytest.mark.parametrize(
     ("column", "index_type", "error"),
     [
-        ("zz", "BTREE", KeyError),
+        ("zz", "BTREE", ColumnMissing),
         ("i", "NOPE", NotImplementedError),
         (["i", "l"], "BTREE", NotImplementedError),
-        ("l", "BTREE", TypeError),
-        ("i", "LABEL_LIST", TypeError),
+        ("l", "BTREE", ColumnRefused),
+        ("i", "LABEL_LIST", ColumnRefused),
         ("i", 5, TypeError),
         ("i", IndexConfig("nope"), NotImplementedError),
     ],
@@ -64,7 +65,7 @@ def test_a_full_text_index_says_what_is_a_document():
     assert index_request(schema, "i", "BTREE", element).named == "i"
     with pytest.raises(ValueError, match="'s' has no List layer"):
         index_request(schema, "s", "FTS", element)
-    with pytest.raises(TypeError, match=r"must be string, .* got int8"):
+    with pytest.raises(ColumnRefused, match=r"must be string, .* got int8"):
         index_request(schema, "i", "FTS", {})
     with pytest.raises(RuntimeError, match=r"'l\[\*\]' does not exist"):
         index_request(schema, "l[*]", "FTS", element)

@@ -4,6 +4,7 @@ import lanceref
 import numpy as np
 import pyarrow as pa
 import pytest
+from lanceref.errors import ColumnMissing, ColumnRefused
 from lanceref.indices import IndicesBuilder, IvfModel
 
 DIM, ROWS = 16, 600
@@ -68,10 +69,10 @@ def test_wrong_arguments_are_refused(dataset, call, error, text):
 
 
 def test_columns_without_vectors_are_refused(dataset):
-    """A missing column is a KeyError, one of numbers a TypeError."""
-    with pytest.raises(KeyError):
+    """A missing column and one of numbers are refused as pylance refuses them."""
+    with pytest.raises(ColumnMissing):
         IndicesBuilder(dataset, "w")
-    with pytest.raises(TypeError, match="must be FixedSizeListArray"):
+    with pytest.raises(ColumnRefused, match="must be FixedSizeListArray"):
         IndicesBuilder(dataset, "n")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from lanceref.errors import ColumnMissing, ColumnRefused
 from lanceref.file.schema_write import schema_of
 from lanceref.kernels.hnsw_parameters import GraphParameters
 from lanceref.vector_request import vector_request
@@ -65,10 +66,10 @@ def test_numbers_that_are_not_whole():
 @pytest.mark.parametrize(
     ("error", "given"),
     [
-        (KeyError, {"column": "x"}),
-        (TypeError, {"column": "i"}),
-        (TypeError, {"column": "b"}),
-        (TypeError, {"column": ["v", "i"]}),
+        (ColumnMissing, {"column": "x"}),
+        (ColumnRefused, {"column": "i"}),
+        (ColumnRefused, {"column": "b"}),
+        (ColumnRefused, {"column": ["v", "i"]}),
         (ValueError, {"metric": "x"}),
         (ValueError, {"metric": "hamming"}),
         (ValueError, {"column": "u"}),

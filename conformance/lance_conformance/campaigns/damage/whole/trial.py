@@ -124,6 +124,7 @@ def try_all(place: Place, operations: Sequence[str]) -> list[Step]:
 
 def _child(place: Place, operations: Sequence[str], told: Path) -> list[str]:
     signal.alarm(ALARM_SECONDS)
+    expected = load_expected(place.expected)  # before the rights to read it are given up
     with told.open("a", encoding="utf-8") as out:
         if place.as_nobody and os.geteuid() == 0:
             os.setegid(NOBODY)
@@ -133,7 +134,7 @@ def _child(place: Place, operations: Sequence[str], told: Path) -> list[str]:
         before = contents(place.outside)
         for name in operations:
             watch.begin(name)
-            kind, detail = _judged(place, name, visit)
+            kind, detail = _judged(name, visit, expected, by_link=place.by_link)
             watch.end()
             outside = [] if place.by_link else watch.opened
             changed = _changed(before, contents(place.outside), by_link=place.by_link)
@@ -144,16 +145,16 @@ def _child(place: Place, operations: Sequence[str], told: Path) -> list[str]:
     return ["done"]
 
 
-def _judged(place: Place, name: str, visit: Visit) -> tuple[str, str]:
+def _judged(name: str, visit: Visit, expected: pa.Table, *, by_link: bool) -> tuple[str, str]:
     try:
         tables = perform(name, visit)
         for table in tables:
             table.validate(full=True)
-        if not place.by_link and any(map(_has_mark, tables)):
+        if not by_link and any(map(_has_mark, tables)):
             return "out", "a row of the victim was returned"
         if name != WHOLE:
             return "done", ""
-        is_right = tables[0].equals(load_expected(place.expected))
+        is_right = tables[0].equals(expected)
         return ("right", "") if is_right else ("wrong", f"{tables[0].num_rows} rows")
     except LanceError as error:
         return "err", f"{type(error).__name__}: {error}"[:200].encode("utf-8", "replace").decode()
