@@ -7,22 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableSet
 
+from pyroaring import BitMap, BitMap64
+
 
 class Bitmap(MutableSet[int]):
-    """A set of numbers from 0 on, in ascending order.
+    """A set of numbers from 0 on, in ascending order; a range of them takes a few bytes.
 
     Raises OverflowError for a negative number, TypeError for something else than a number.
     """
 
-    def __init__(self, values: Iterable[int] | None = None) -> None:
-        self._held: set[int] = set()
-        self.update(() if values is None else values)
+    def __init__(self, values: Iterable[int] | BitMap | None = None) -> None:
+        self._held = values.copy() if isinstance(values, BitMap) else BitMap64()
+        if not isinstance(values, BitMap):
+            self.update(() if values is None else values)
 
     def __contains__(self, value: object) -> bool:
-        return value in self._held
+        return isinstance(value, int) and value >= 0 and value in self._held
 
     def __iter__(self) -> Iterator[int]:
-        return iter(sorted(self._held))
+        return iter(self._held)
 
     def __len__(self) -> int:
         return len(self._held)
@@ -39,7 +42,8 @@ class Bitmap(MutableSet[int]):
 
     def discard(self, value: int) -> None:
         """Take a number out if it is there."""
-        self._held.discard(value)
+        if value in self:
+            self._held.discard(value)
 
     def update(self, values: Iterable[int]) -> None:
         """Add numbers."""
@@ -48,28 +52,36 @@ class Bitmap(MutableSet[int]):
 
     def copy(self) -> Bitmap:
         """Return another one with the same numbers."""
-        return Bitmap(self)
+        made = Bitmap()
+        made._held = self._held.copy()
+        return made
 
     def intersection(self, other: Iterable[int]) -> Bitmap:
         """Return the numbers that are in both."""
-        return Bitmap(self._held.intersection(other))
+        return Bitmap(value for value in other if value in self)
 
     def union(self, other: Iterable[int]) -> Bitmap:
         """Return the numbers that are in either."""
-        return Bitmap(self._held.union(other))
+        made = self.copy()
+        made.update(other)
+        return made
 
     def difference(self, other: Iterable[int]) -> Bitmap:
         """Return the numbers that are not in the other."""
-        return Bitmap(self._held.difference(other))
+        made = self.copy()
+        for value in other:
+            made.discard(value)
+        return made
 
     def symmetric_difference(self, other: Iterable[int]) -> Bitmap:
         """Return the numbers that are in one of both."""
-        return Bitmap(self._held.symmetric_difference(other))
+        others = Bitmap(other)
+        return self.difference(others).union(others.difference(self))
 
     def issubset(self, other: Iterable[int]) -> bool:
         """Whether the other has every number."""
-        return self._held.issubset(other)
+        return self <= Bitmap(other)
 
     def issuperset(self, other: Iterable[int]) -> bool:
         """Whether every number of the other is here."""
-        return self._held.issuperset(other)
+        return all(value in self for value in other)

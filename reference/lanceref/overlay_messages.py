@@ -88,4 +88,4 @@ def overlay_from_json(held: Mapping[str, object]) -> Op.DataOverlayFile:
 
 def _bitmap(data: bytes) -> Bitmap:
     ctx = Context("overlay")
-    return Bitmap(parse_offsets(data, ctx, Place("overlay", 0, len(data))).tolist())
+    return Bitmap(parse_offsets(data, ctx, Place("overlay", 0, len(data))))

@@ -28,8 +28,8 @@ from lanceref.table.blobs import BlobFiles
 from lanceref.table.file_entries import FileOfFragment
 from lanceref.table.fragments import Fragment
 from lanceref.table.logical import LogicalColumn, stored_field
-from lanceref.table.overlaid import Offsets, OverlaidColumn, Patch, around, checked_offsets, units
-from lanceref.table.overlays import Overlay
+from lanceref.table.overlaid import OverlaidColumn, Patch, around, checked_offsets, units
+from lanceref.table.overlays import Offsets, Overlay
 from lanceref.table.split import NullColumn, SplitColumn
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class FragmentReader:
                     found=f"a file of {opened.version}",
                     wanted="2.x",
                 )
-            offsets = checked_offsets(overlay, unit, opened)
+            offsets = checked_offsets(overlay, unit, opened, self.physical_rows)
             chain, depth, columns = around(opened, unit, overlay.file.columns)
             values = self._part(chain, replace(overlay.file, columns=columns))
             yield Patch(path, offsets, values, depth)

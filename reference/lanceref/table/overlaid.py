@@ -22,9 +22,7 @@ from lanceref.file.data_file import DataFile
 from lanceref.file.layout import column_owners
 from lanceref.file.schema import Field
 from lanceref.file.versions import FileVersion
-from lanceref.table.overlays import Overlay
-
-Offsets = NDArray[np.int64]
+from lanceref.table.overlays import Offsets, Overlay, offsets_below
 
 ANCESTOR = -100
 """Id of the first of the structs around a field of an overlay file; the next ones go down."""
@@ -113,16 +111,14 @@ def units(
         yield from units(child, held, version, (*path, child.name))
 
 
-def checked_offsets(overlay: Overlay, unit: Field, opened: DataFile) -> Offsets:
-    """Return the offsets that cover a unit.
+def checked_offsets(overlay: Overlay, unit: Field, opened: DataFile, rows: int) -> Offsets:
+    """Return the offsets below `rows`, those of the fragment, that cover a unit.
 
     Raises FormatError for a file with fewer values, and for one that covers parts of a list.
     """
     sets = [overlay.coverage.get(one.id) for one in column_owners(unit, opened.version)]
     offsets = sets[0]
-    if offsets is None or not all(
-        one is not None and np.array_equal(one, offsets) for one in sets[1:]
-    ):
+    if offsets is None or any(one != offsets for one in sets[1:]):
         raise FormatError(
             "L.table.overlay.coverage",
             opened.descriptor.place,
@@ -136,7 +132,7 @@ def checked_offsets(overlay: Overlay, unit: Field, opened: DataFile) -> Offsets:
             found=f"{opened.num_rows} values",
             wanted=f"{len(offsets)}, one for each offset that is covered",
         )
-    return offsets
+    return offsets_below(rows, offsets)
 
 
 def around(

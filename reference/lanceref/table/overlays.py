@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from lanceref.context import Context
 from lanceref.cursor import Cursor
@@ -28,17 +29,22 @@ from lanceref.file.schema import Field
 from lanceref.file.versions import V0_1
 from lanceref.proto import table_pb2
 from lanceref.table.file_entries import TOMBSTONE, FileOfFragment, check_base, parse_entry
-from lanceref.table.roaring import parse_bitmap
+from lanceref.table.roaring import parse_set
 
 Offsets = NDArray[np.int64]
+"""Row offsets in a fragment, ascending."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """One overlay file; `coverage` has the row offsets of each field id, ascending."""
+    """One overlay file; `coverage` has the row offsets of each field id.
+
+    An offset may lie beyond the rows of the fragment, thousands of millions of them in few bytes:
+    `offsets_below` returns those that stand for rows.
+    """
 
     file: FileOfFragment
-    coverage: Mapping[int, Offsets]
+    coverage: Mapping[int, BitMap]
     committed_version: int
 
 
@@ -70,7 +76,7 @@ def parse_overlays(
 
 def parse_coverage(
     entry: table_pb2.DataOverlayFile, ctx: Context, place: Place
-) -> dict[int, Offsets]:
+) -> dict[int, BitMap]:
     """Return the offsets that each field of an overlay covers. Raises FormatError."""
     fields = list(entry.data_file.fields)
     if entry.HasField("shared_offset_bitmap"):
@@ -91,11 +97,17 @@ def parse_coverage(
     return {field_id: offsets for field_id, offsets in pairs if field_id != TOMBSTONE}
 
 
-def parse_offsets(data: bytes, ctx: Context, place: Place) -> Offsets:
+def offsets_below(rows: int, covered: BitMap) -> Offsets:
+    """Return the offsets of a set that are below `rows`."""
+    inside = covered if rows > (covered.max() if covered else 0) else covered & BitMap(range(rows))
+    return np.asarray(inside.to_array(), np.int64)
+
+
+def parse_offsets(data: bytes, ctx: Context, place: Place) -> BitMap:
     """Return the offsets of a bitmap. The bytes lie inside a message: it owns them."""
     cursor = Cursor(memoryview(data), place.offset, replace(ctx, spans=None))
     try:
-        return parse_bitmap(cursor).astype(np.int64)
+        return parse_set(cursor)
     except FormatError as error:
         raise FormatError(
             "L.table.overlay.bitmap", place, found=error.found, wanted=error.wanted
@@ -116,9 +128,9 @@ def overlaid_since(
 
 
 def _check_range(
-    message: table_pb2.DataFragment, coverage: Mapping[int, Offsets], ctx: Context, place: Place
+    message: table_pb2.DataFragment, coverage: Mapping[int, BitMap], ctx: Context, place: Place
 ) -> None:
-    last = max((int(offsets[-1]) for offsets in coverage.values() if len(offsets)), default=-1)
+    last = max((offsets.max() for offsets in coverage.values() if offsets), default=-1)
     if message.physical_rows and last >= message.physical_rows:
         ctx.lint(
             "L.table.overlay.range",

@@ -14,8 +14,11 @@ L.table.roaring.offsets, L.table.roaring.end, L.table.limits.bitmap
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from lanceref.cursor import Cursor
 from lanceref.errors import CorruptPage, FormatError, LimitExceeded
@@ -31,6 +34,23 @@ VALUE_BYTES = 4
 def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
     """Parse the bitmap that fills `cursor`: its values, uint32, ascending. Raises LimitExceeded."""
     found = read_bitmap(cursor)
+    _end(cursor)
+    return found
+
+
+def parse_set(cursor: Cursor) -> BitMap:
+    """Parse the bitmap that fills `cursor`: a set that takes no more memory than its bytes.
+
+    Raises LimitExceeded for as many values as `parse_bitmap` refuses: checking them takes time.
+    """
+    data = bytes(cursor.data)
+    for _ in _containers(cursor):
+        pass
+    _end(cursor)
+    return BitMap.deserialize(data)
+
+
+def _end(cursor: Cursor) -> None:
     if cursor.remaining:
         raise FormatError(
             "L.table.roaring.end",
@@ -38,11 +58,16 @@ def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
             found=f"{cursor.remaining} bytes behind the last container",
             wanted="none",
         )
-    return found
 
 
 def read_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
     """Parse the bitmap that `cursor` begins with, as `parse_bitmap`."""
+    parts = list(_containers(cursor))
+    return np.concatenate(parts) if parts else np.empty(0, np.uint32)
+
+
+def _containers(cursor: Cursor) -> Iterator[NDArray[np.uint32]]:
+    """Parse the bitmap that `cursor` begins with: yield the values of each container."""
     ctx, start = cursor.ctx, cursor.offset
     count, is_run = _parse_head(cursor)
     cursor.require(4 * count, f"{count} containers", "L.table.roaring.containers")
@@ -67,11 +92,11 @@ def read_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
     if is_run is None or count >= OFFSETS_FROM:
         offsets = cursor.array("<u4", count, "container offsets", "L.table.roaring.offsets")
         stored = offsets.tolist()
-    parts, places = [], []
+    places = []
     for number in range(count):
         places.append(cursor.offset - start)
         low = _container(cursor, number, int(sizes[number]), is_run is not None and is_run[number])
-        parts.append(low.astype(np.uint32) | (keys[number] << np.uint32(16)))
+        yield low.astype(np.uint32) | (keys[number] << np.uint32(16))
     if stored and stored != places:
         ctx.lint(
             "L.table.roaring.offsets",
@@ -79,7 +104,6 @@ def read_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
             found=f"container offsets {stored[:8]}",
             wanted=f"{places[:8]}, where the containers are",
         )
-    return np.concatenate(parts) if parts else np.empty(0, np.uint32)
 
 
 def _parse_head(cursor: Cursor) -> tuple[int, NDArray[np.bool_] | None]:

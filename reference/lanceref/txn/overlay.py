@@ -19,7 +19,7 @@ from lanceref.integers import once
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.file_entries import TOMBSTONE
-from lanceref.table.overlays import parse_coverage
+from lanceref.table.overlays import offsets_below, parse_coverage
 from lanceref.txn.making import Making
 from lanceref.txn.row_lineage import set_updated
 
@@ -51,16 +51,16 @@ def _note_updated(making: Making, fragment: table_pb2.DataFragment) -> None:
     covered = [np.empty(0, np.int64)]
     for one in fragment.overlays:
         if one.committed_version == making.message.version:
-            covered += parse_coverage(one, ctx, ctx.at(0)).values()
-    rows = once(np.concatenate(covered))
-    set_updated(making, fragment, rows[rows < fragment.physical_rows])
+            sets = parse_coverage(one, ctx, ctx.at(0)).values()
+            covered += (offsets_below(fragment.physical_rows, offsets) for offsets in sets)
+    set_updated(making, fragment, once(np.concatenate(covered)))
 
 
 def covers_any(given: Transaction.DataOverlay, rows: Mapping[int, NDArray[np.int64]]) -> bool:
     """Whether a DataOverlay covers one of the rows by fragment. Raises FormatError."""
     ctx = Context("transaction")
     return any(
-        np.isin(rows.get(group.fragment_id, ()), offsets).any()
+        any(row in offsets for row in rows.get(group.fragment_id, ()))
         for group in given.groups
         for one in group.overlays
         for offsets in parse_coverage(one, ctx, ctx.at(0)).values()

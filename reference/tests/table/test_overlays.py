@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,12 @@ from lanceref.context import Context
 from lanceref.errors import FormatError, LanceError
 from lanceref.file.schema import LanceSchema
 from lanceref.proto import table_pb2
-from lanceref.table.overlays import overlaid_since, parse_coverage, parse_overlays
+from lanceref.table.overlays import (
+    offsets_below,
+    overlaid_since,
+    parse_coverage,
+    parse_overlays,
+)
 from pyroaring import BitMap
 
 CTX = Context("manifest")
@@ -46,12 +53,24 @@ def parse(*entries, rows=10, ctx=CTX):
 
 def test_a_set_is_for_all_fields_or_for_each():
     """A replaced field, -2, is covered by nothing."""
-    assert {0: [1, 3], 1: [1, 3]} == {
-        number: offsets.tolist()
-        for number, offsets in parse_coverage(entry(bits(1, 3)), CTX, PLACE).items()
-    }
+    both = parse_coverage(entry(bits(1, 3)), CTX, PLACE)
+    assert {0: BitMap([1, 3]), 1: BitMap([1, 3])} == both
     each = parse_coverage(entry(bits(1), bits(0, 2), fields=(-2, 5)), CTX, PLACE)
-    assert [5] == list(each) and [0, 2] == each[5].tolist()
+    assert {5: BitMap([0, 2])} == each
+
+
+def test_offsets_beyond_the_rows_take_no_memory():
+    """130 containers, runs of every value they can hold, stand for 8 million offsets."""
+    held = BitMap(range(130 * 2**16))
+    held.run_optimize()
+    tracemalloc.start()
+    covered = parse_coverage(entry(held.serialize()), CTX, PLACE)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert held == covered[0] and peak < 2**22
+    assert [0, 1, 2] == offsets_below(3, covered[0]).tolist()
+    assert [4] == offsets_below(9, BitMap([4])).tolist()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +130,7 @@ def test_offsets_are_those_that_were_written(offsets):
     """Ascending."""
     found = parse_coverage(entry(bits(*offsets), fields=(3,)), CTX, PLACE)[3]
 
-    assert sorted(offsets) == found.tolist() and found.dtype == np.int64
+    assert BitMap(offsets) == found
 
 
 @given(st.binary(max_size=60))

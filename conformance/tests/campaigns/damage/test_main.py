@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from lance_conformance.campaigns.damage.whole.attacks import ATTACKS
 
 
 def _lines(*options: str) -> list[str]:
@@ -46,3 +47,10 @@ def test_one_hostile_table_is_made_again():
 
     assert "missing" == lines[1].split()[0]
     assert "whole tables: 1 cases, every rule kept" == lines[-1]
+
+
+def test_hostile_tables_keep_every_rule():
+    """Every kind of attack once."""
+    lines = _lines("--family", "whole-tables", "--sample", str(len(ATTACKS)), "--seed", "3")
+
+    assert f"whole tables: {len(ATTACKS)} cases, every rule kept" == lines[-1]

@@ -134,7 +134,9 @@ BASES: dict[str, Base] = {
     ),
     "overlay-2.1": Base("2.1", {"filter": "text = 'over'"}, afterwards=_cover),
     "words-2.1": Base("2.1", {"full_text_query": "seven w3"}, ("text", "INVERTED", {}), None, True),
-    "vectors-2.1": Base("2.1", _NEAR, ("c", "IVF_PQ", {**_VECTOR, "num_sub_vectors": 4}), _vectors),
+    "vectors-2.1": Base(
+        "2.1", _NEAR, ("c", "IVF_PQ", {**_VECTOR, "num_sub_vectors": 4, "num_bits": 4}), _vectors
+    ),
     "graph-2.1": Base("2.1", _NEAR, ("c", "IVF_HNSW_SQ", _VECTOR), _vectors, afterwards=_delete),
     "blobs-2.2": Base("2.2", _RANGE, ("id", "BTREE", {}), _blobs, afterwards=_name),
     "ngrams-2.2": Base("2.2", {"filter": "contains(text, 'seven')"}, ("text", "NGRAM", {})),
