@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import lanceref
 import pyarrow as pa
+import pylanceref
 from findings import Finding, conclude
 from lance_conformance import suite
 from lance_conformance.acting import act
@@ -40,11 +40,11 @@ from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.model import DATA, DATASET, Negative
 from lance_conformance.recipes.tables import RECIPES
 from lance_conformance.session import Answer, Claims
-from lanceref.errors import LanceError
+from lanceref.core.errors import LanceError
 from lanceref.explain import explain_source
-from lanceref.file import LanceFileReader
 from lanceref.storage import BytesSource
 from lanceref.validate import validate
+from pylanceref.file import LanceFileReader
 from sources import ROOT
 
 FIXTURES = ROOT / "fixtures"
@@ -204,7 +204,7 @@ def read(path: Path, case: Case) -> tuple[pa.Table, Case]:
     if not args and place == "path":
         return LanceFileReader(path).read_all().to_table(), {}
     if not args:
-        return lanceref.dataset(path).to_table(blob_handling="all_binary"), {}
+        return pylanceref.dataset(path).to_table(blob_handling="all_binary"), {}
     with tempfile.TemporaryDirectory() as scratch:
         request = {place: str(path), "out": f"{scratch}/out.arrow", **args}
         facts = adapter().operations[case["requires"]["op"]](request)

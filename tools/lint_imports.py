@@ -122,7 +122,7 @@ ORACLE_DOORS = frozenset({"lance_conformance.oracle", "lance_conformance.adapter
 """Modules that may import the oracle; of tests, those marked for it."""
 
 SPARK_DOORS = (
-    "lanceref.spark",
+    "lanceref_spark",
     "lance_conformance.campaigns.spark",
     "lance_conformance.bench.spark",
 )

@@ -27,7 +27,7 @@ MAX_FUNCTION_LINES = 50
 NAMELESS = frozenset({"utils", "util", "helpers", "helper", "common", "misc"})
 """Names that say nothing about what a module holds."""
 
-IMPORTED = frozenset({"lanceref.util"})
+IMPORTED = frozenset({"pylanceref.util"})
 """Modules that users of pylance import from under such a name all the same."""
 
 BROAD = frozenset({"Exception", "BaseException"})
@@ -190,7 +190,7 @@ EVERYWHERE: tuple[Callable[[Source], Found], ...] = (sizes, names, docstrings, c
 def check(root: Path) -> list[Finding]:
     """Check every file of `root`."""
     sources = list(python_files(root, *CODE_FOLDERS))
-    errors = [source for source in sources if source.module == "lanceref.errors"]
+    errors = [source for source in sources if source.module == "lanceref.core.errors"]
     family = frozenset[str]().union(*(error_classes(source) for source in errors))
     findings = [*mirrored(root, sources), *machine_paths(root)]
     for source in sources:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lanceref.context import Context
-from lanceref.errors import LanceError, NotFound
+from lanceref.core.context import Context
+from lanceref.core.errors import LanceError, NotFound
 from lanceref.storage import open_store
-from lanceref.table.naming import list_versions
+from lanceref.storage.manifests.manifest_names import list_versions
 from lanceref.validate import validate
 
 from lance_conformance.adapters.reference import in_process

@@ -19,9 +19,9 @@ from pathlib import Path
 from random import Random
 
 import pyarrow as pa
-from lanceref.errors import LanceError
-from lanceref.jobs import Executor
-from lanceref.testing.tables import Sample, draw_sample
+from lanceref.core.errors import LanceError
+from lanceref_spark.jobs import Executor
+from lanceref_testing.tables import Sample, draw_sample
 
 from lance_conformance.campaigns import differential
 from lance_conformance.campaigns.differential import VERSIONS

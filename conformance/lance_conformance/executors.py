@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
 
-from lanceref.errors import ExtraMissing
-from lanceref.jobs import Executor, Job, Loop, Processes, Result, Shared
+from lanceref.core.errors import ExtraMissing
+from lanceref_spark.jobs import Executor, Job, Loop, Processes, Result, Shared
 from rich.console import Console
 from rich.progress import track
 
@@ -59,8 +59,8 @@ def _spark(master: str) -> Executor:
         raise ExtraMissing("Spark is missing: pip install 'lance-conformance[spark]'")
     if shutil.which("java") is None:
         raise ExtraMissing("Spark needs Java 17 or 21: apt-get install openjdk-17-jre-headless")
-    from lanceref.spark.executor import Tasks
-    from lanceref.spark.session import make_session
+    from lanceref_spark.executor import Tasks
+    from lanceref_spark.session import make_session
 
     shown = "true" if sys.stderr.isatty() else "false"
     return Tasks(make_session(master, spark_ui_showConsoleProgress=shown))

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf import json_format
-from lanceref.context import Context
+from lanceref.core.context import Context
 from lanceref.proto import table_pb2
 from lanceref.storage import open_store
+from lanceref.storage.manifests.manifest_names import find_version
 from lanceref.table.manifest import open_manifest
-from lanceref.table.naming import find_version
 
 
 def manifest_facts(root: Path) -> dict[str, Any]:

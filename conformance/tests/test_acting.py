@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance.acting import act, outcome, versions
 from lance_conformance.adapters.reference import in_process
@@ -53,7 +53,7 @@ def _case(folder: Path, verb: str, args: dict[str, object], **expected: object) 
 
 def _table(folder: Path) -> Path:
     root = folder / "table.lance"
-    lanceref.write_dataset(pa.table({"a": [1, 2, 3]}), root)
+    pylanceref.write_dataset(pa.table({"a": [1, 2, 3]}), root)
     return root
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from lance_conformance import corpus
 from lance_conformance.corpus import INDEX, Corpus, make_corpus, plan
-from lanceref.file import LanceFileReader
-from lanceref.jobs import Loop, Processes
+from lanceref_spark.jobs import Loop, Processes
+from pylanceref.file import LanceFileReader
 
 
 class Backwards(Loop):

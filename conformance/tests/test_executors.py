@@ -3,8 +3,8 @@
 import pytest
 from lance_conformance import executors
 from lance_conformance.executors import Choice, executor_of
-from lanceref.errors import ExtraMissing
-from lanceref.jobs import Loop, Processes
+from lanceref.core.errors import ExtraMissing
+from lanceref_spark.jobs import Loop, Processes
 
 
 def double(job: int, shared: int) -> int:

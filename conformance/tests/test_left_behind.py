@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance.left_behind import contradiction, manifest_facts
 
 
 def test_facts_of_a_manifest(tmp_path: Path) -> None:
     """Numbers of 64 bits are text, lists are there when empty, the transaction is named."""
-    lanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
+    pylanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
     facts = manifest_facts(tmp_path)
 
     assert ("1", 0, []) == (facts["version"], facts["max_fragment_id"], facts["indices"])

@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from lance_conformance import cli
-from lanceref.errors import LanceError
-from lanceref.file import LanceFileReader
+from lanceref.core.errors import LanceError
+from pylanceref.file import LanceFileReader
 
 CHOSEN = ["file/2.1/levels/**", "file/2.0/container/**", "table/any/deletions/*"]
 

@@ -14,23 +14,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanceref.context import Context, Finding
+from lanceref.core.context import Context, Finding
+from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.spans import Span, SpanRecorder, uncovered
+from lanceref.file_0_1.check import check_data_file
 from lanceref.index.anatomy import dissect
 from lanceref.index.fragment_reuse import check_beside
-from lanceref.index.memwal.key_filter import FILE as KEY_FILTER
-from lanceref.index.memwal.key_filter import check_key_filter
-from lanceref.index.memwal.log_entry import check_entry
-from lanceref.index.memwal.shard_manifest import check_manifest as check_manifest_of_shard
-from lanceref.index.memwal.shard_manifest import parse_reversed
+from lanceref.index.mem_wal.key_filter import FILE as KEY_FILTER
+from lanceref.index.mem_wal.key_filter import check_key_filter
+from lanceref.index.mem_wal.log_entry import check_entry
+from lanceref.index.mem_wal.shard_manifest import check_manifest as check_manifest_of_shard
+from lanceref.index.mem_wal.shard_manifest import parse_reversed
 from lanceref.index.vector.single_file_check import check_vector_file
-from lanceref.legacy.check import check_data_file
-from lanceref.limits import DEFAULT_LIMITS, Limits
-from lanceref.spans import Span, SpanRecorder, uncovered
 from lanceref.storage import Source, open_source, store_options
 from lanceref.table.deletions import check_deletion_file
 from lanceref.table.manifest import check_manifest
 from lanceref.table.refs import check_reference
-from lanceref.txn.transaction import check_transaction
+from lanceref.transactions.transaction import check_transaction
 
 CHECKS: dict[str, Callable[[Source, Context], object]] = {
     ".manifest": check_manifest,

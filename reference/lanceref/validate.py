@@ -11,12 +11,11 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from lanceref.context import Context, Finding
-from lanceref.errors import NotFound
+from lanceref.core.context import Context, Finding
+from lanceref.core.errors import NotFound
+from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.explain import checker
 from lanceref.index.check import check_indices
-from lanceref.limits import DEFAULT_LIMITS, Limits
-from lanceref.manifests.opening import open_table
 from lanceref.storage import (
     StoreOptions,
     is_local,
@@ -27,7 +26,8 @@ from lanceref.storage import (
     refusals,
     store_options,
 )
-from lanceref.table.check import check_dataset
+from lanceref.storage.manifests.opening import open_table
+from lanceref.table_check import check_dataset
 
 
 def validate(

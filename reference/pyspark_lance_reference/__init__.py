@@ -1,5 +1,5 @@
 """Where Spark looks for the data source: it imports every installed module named `pyspark_*`."""
 
-from lanceref.spark.source import LanceDataSource as DefaultSource
+from lanceref_spark.source import LanceDataSource as DefaultSource
 
 __all__ = ["DefaultSource"]

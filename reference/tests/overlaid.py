@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
-from lanceref.file import LanceFileWriter
-from lanceref.metadata import DataFile
-from lanceref.operation import LanceOperation as Op
+import pylanceref
+from pylanceref.file import LanceFileWriter
+from pylanceref.metadata import DataFile
+from pylanceref.operation import LanceOperation as Op
 
 ROWS = pa.table({"a": range(6), "s": list("abcdef"), "n": [{"x": n, "y": n} for n in range(6)]})
 """Fields 0, 1, and 2 with 3 and 4 below it."""
@@ -17,7 +17,7 @@ ROWS = pa.table({"a": range(6), "s": list("abcdef"), "n": [{"x": n, "y": n} for 
 def table(path, **options):
     """Write the rows in fragments of three."""
     given = {"data_storage_version": "2.1", **options}
-    return lanceref.write_dataset(ROWS, str(path), max_rows_per_file=3, **given)
+    return pylanceref.write_dataset(ROWS, str(path), max_rows_per_file=3, **given)
 
 
 def group(dataset, offsets, rows, fields, fragment=0):
@@ -33,5 +33,5 @@ def group(dataset, offsets, rows, fields, fragment=0):
 def overlay(dataset, offsets, rows, fields, fragment=0):
     """Commit new values over the latest version and return what follows."""
     given = Op.DataOverlay([group(dataset, offsets, pa.table(rows), fields, fragment)])
-    read = lanceref.dataset(dataset.uri).version
-    return lanceref.LanceDataset.commit(dataset.uri, given, read_version=read)
+    read = pylanceref.dataset(dataset.uri).version
+    return pylanceref.LanceDataset.commit(dataset.uri, given, read_version=read)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 
 ROWS = 300
 
@@ -17,7 +17,7 @@ ROWS = 300
 class Deed:
     """What is done to a table, and how the table is prepared before."""
 
-    act: Callable[[lanceref.LanceDataset], object]
+    act: Callable[[pylanceref.LanceDataset], object]
     prepare: Callable[[Path], object]
 
 
@@ -37,54 +37,54 @@ def rows(start: int = 0, count: int = ROWS) -> pa.Table:
 
 def plain(path: Path) -> None:
     """Write a table of two fragments with deleted rows and an index."""
-    made = lanceref.write_dataset(rows(), path)
-    made = lanceref.write_dataset(rows(ROWS, 20), path, mode="append")
+    made = pylanceref.write_dataset(rows(), path)
+    made = pylanceref.write_dataset(rows(ROWS, 20), path, mode="append")
     made.delete("a < 3")
     made.create_scalar_index("a", "BTREE", name="first")
-    lanceref.write_dataset(rows(ROWS + 20, 5), path, mode="append")
+    pylanceref.write_dataset(rows(ROWS + 20, 5), path, mode="append")
 
 
 def early(path: Path) -> None:
     """Write a table of file version 0.1."""
-    lanceref.write_dataset(rows(), path, data_storage_version="legacy")
+    pylanceref.write_dataset(rows(), path, data_storage_version="legacy")
 
 
-def _append(table: lanceref.LanceDataset) -> None:
-    lanceref.write_dataset(rows(900, 4), table.uri, mode="append")
+def _append(table: pylanceref.LanceDataset) -> None:
+    pylanceref.write_dataset(rows(900, 4), table.uri, mode="append")
 
 
-def _overwrite(table: lanceref.LanceDataset) -> None:
-    lanceref.write_dataset(rows(900, 4), table.uri, mode="overwrite")
+def _overwrite(table: pylanceref.LanceDataset) -> None:
+    pylanceref.write_dataset(rows(900, 4), table.uri, mode="overwrite")
 
 
-def _merge(table: lanceref.LanceDataset) -> None:
+def _merge(table: pylanceref.LanceDataset) -> None:
     joined = table.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
     joined.execute(rows(310, 30))
 
 
-def _blobs(table: lanceref.LanceDataset) -> None:
-    field = lanceref.blob_field("b")
+def _blobs(table: pylanceref.LanceDataset) -> None:
+    field = pylanceref.blob_field("b")
     sizes = (10, 100_000, 5 << 20)
-    values = lanceref.blob_array([bytes([65 + n]) * size for n, size in enumerate(sizes)])
+    values = pylanceref.blob_array([bytes([65 + n]) * size for n, size in enumerate(sizes)])
     rows = pa.Table.from_arrays([values], schema=pa.schema([field]))
-    lanceref.write_dataset(rows, table.uri, mode="overwrite", data_storage_version="2.2")
+    pylanceref.write_dataset(rows, table.uri, mode="overwrite", data_storage_version="2.2")
 
 
-def _tag(table: lanceref.LanceDataset) -> None:
+def _tag(table: pylanceref.LanceDataset) -> None:
     table.tags.create("new", table.version)
 
 
-def _move_tag(table: lanceref.LanceDataset) -> None:
+def _move_tag(table: pylanceref.LanceDataset) -> None:
     table.tags.create("new", 1)
     table.tags.update("new", table.version)
 
 
-def _restore(table: lanceref.LanceDataset) -> None:
+def _restore(table: pylanceref.LanceDataset) -> None:
     table.checkout_version(2).restore()
 
 
 def _vectors(index_type: str, **options: object) -> Deed:
-    def act(table: lanceref.LanceDataset) -> None:
+    def act(table: pylanceref.LanceDataset) -> None:
         table.create_index("v", index_type, num_partitions=2, **options)
 
     return Deed(act, plain)

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from lanceref.arguments import OfTheCaller, unsigned
-from lanceref.errors import DataRefused
+from lanceref.core.arguments import OfTheCaller, unsigned
+from lanceref.core.errors import DataRefused
 
 
 def test_whole_numbers_of_64_bits_are_taken() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 READ = """
 import sys
-import lanceref, pyarrow as pa
-import lanceref.arrow as types
+import pylanceref, pyarrow as pa
+import pylanceref.arrow as types
 tensor = pa.fixed_shape_tensor(types.BFloat16Type(), [3])
 values = types.bfloat16_array([float(i) for i in range(9)])
 vectors = pa.FixedSizeListArray.from_arrays(values, 3)
@@ -19,7 +19,7 @@ table = pa.table({
     "vector": vectors,
     "tensor": pa.ExtensionArray.from_storage(tensor, vectors),
 })
-made = lanceref.write_dataset(table, sys.argv[1])
+made = pylanceref.write_dataset(table, sys.argv[1])
 assert table.schema == made.schema, made.schema
 assert table == made.to_table()
 """
@@ -36,15 +36,15 @@ def test_a_table_has_the_type(tmp_path):
 
 def test_the_name_may_be_taken(tmp_path):
     """By another module in the process: nothing fails."""
-    taken = "import pyarrow as pa\nfrom lanceref.bfloat16 import BFloat16Type\n"
-    _run(f"{taken}pa.register_extension_type(BFloat16Type())\nimport lanceref.arrow")
+    taken = "import pyarrow as pa\nfrom pylanceref.bfloat16 import BFloat16Type\n"
+    _run(f"{taken}pa.register_extension_type(BFloat16Type())\nimport pylanceref.arrow")
 
 
 def test_names_of_pandas_come_when_asked_for():
     """And no others."""
-    _run("import lanceref.arrow, sys; assert 'pandas' not in sys.modules")
-    _run("from lanceref.arrow import PandasBFloat16Array as a; assert a.from_numpy")
-    _run("import lanceref.arrow as a; assert not hasattr(a, 'nothing')")
+    _run("import pylanceref.arrow, sys; assert 'pandas' not in sys.modules")
+    _run("from pylanceref.arrow import PandasBFloat16Array as a; assert a.from_numpy")
+    _run("import pylanceref.arrow as a; assert not hasattr(a, 'nothing')")
 
 
 @pytest.mark.oracle

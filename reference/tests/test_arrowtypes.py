@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.arrowtypes import arrow_type, logical_type
-from lanceref.errors import BadSchema, Place
+from lanceref.core.errors import BadSchema, Place
+from lanceref.core.logical_types import arrow_type, logical_type
 
 PLACE = Place("f", 0)
 NULLABLE_KEY = pa.field("entries", pa.struct([("k", pa.int8()), ("v", pa.int8())]))

@@ -2,13 +2,13 @@
 
 import time
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.auto_cleanup import cleanup_config, duration, seconds_of
-from lanceref.errors import CleanupRefused, DataRefused
+from lanceref.core.errors import CleanupRefused, DataRefused
+from lanceref.operations.auto_cleanup import cleanup_config, duration, seconds_of
 
 
 def test_what_is_not_said_has_a_default() -> None:
@@ -56,7 +56,7 @@ def test_configurations_are_the_oracles(tmp_path, options: dict[str, int]) -> No
     """In the table and in the transaction that made it; later writes change nothing."""
     import lance
     import pyarrow as pa
-    from lanceref import dataset, write_dataset
+    from pylanceref import dataset, write_dataset
 
     found = []
     for library, name in ((lance.write_dataset, "theirs"), (write_dataset, "ours")):
@@ -121,12 +121,12 @@ def _left(module: object, root: str, settings: dict[str, str]) -> list[int]:
 @pytest.mark.parametrize(("settings", "left"), SETTINGS)
 def test_commits_remove_old_versions(tmp_path, settings: dict[str, str], left: list[int]) -> None:
     """The one that was read stays; settings that make no sense remove nothing."""
-    assert left == _left(lanceref, str(tmp_path), settings)
+    assert left == _left(pylanceref, str(tmp_path), settings)
 
 
 def test_a_tagged_version_stops_it(tmp_path) -> None:
     """The commit stays made."""
-    made = lanceref.write_dataset(pa.table({"a": [1, 2, 3]}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": [1, 2, 3]}), tmp_path)
     made.tags.create("one", 1)
     time.sleep(0.01)
     made.update_config({"lance.auto_cleanup.interval": "1"})

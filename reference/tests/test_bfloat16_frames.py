@@ -7,8 +7,8 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 
-from lanceref.bfloat16 import BFloat16, bfloat16_array  # noqa: E402
-from lanceref.bfloat16_frames import PandasBFloat16Array, PandasBFloat16Type  # noqa: E402
+from pylanceref.bfloat16 import BFloat16, bfloat16_array  # noqa: E402
+from pylanceref.bfloat16_frames import PandasBFloat16Array, PandasBFloat16Type  # noqa: E402
 
 
 def test_an_array_becomes_a_column():

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.bitmap import Bitmap
+from pylanceref.bitmap import Bitmap
 
 NUMBERS = st.sets(st.integers(0, 50))
 

@@ -8,8 +8,9 @@ from datetime import timedelta
 
 import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import CleanupRefused, RefRefused
+from lanceref.core.errors import CleanupRefused, RefRefused
 
 NOW = timedelta(0)
 DAYS = 24 * 3600
@@ -19,7 +20,7 @@ DAYS = 24 * 3600
 def table(tmp_path):
     """Three versions, each with other rows."""
     for number in range(3):
-        made = lanceref.write_dataset(pa.table({"a": [number]}), tmp_path, mode="overwrite")
+        made = pylanceref.write_dataset(pa.table({"a": [number]}), tmp_path, mode="overwrite")
     return made
 
 
@@ -76,7 +77,7 @@ def test_tags_and_branches_keep_what_they_name(table, tmp_path):
     assert [1] == branch.to_table()["a"].to_pylist()
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 def test_a_branch_that_was_deleted_is_not_cleaned_up(tmp_path, maker):
     """Another below it keeps its folder, so that it can be opened."""
     maker, uri = importlib.import_module(maker), str(tmp_path)
@@ -93,7 +94,7 @@ def test_a_branch_that_was_deleted_is_not_cleaned_up(tmp_path, maker):
 def test_a_branch_of_its_own_files_keeps_no_version(table):
     """What it began from is not needed any more when its versions have rows of their own only."""
     branch = table.create_branch("dev", 2)
-    branch = lanceref.write_dataset(pa.table({"a": [9]}), branch, mode="overwrite")
+    branch = pylanceref.write_dataset(pa.table({"a": [9]}), branch, mode="overwrite")
     assert 1 == table.cleanup_old_versions(NOW).old_versions
     branch.cleanup_old_versions(NOW)
     assert 1 == table.cleanup_old_versions(NOW).old_versions
@@ -115,12 +116,12 @@ def test_files_of_a_commit_on_its_way_stay(table, tmp_path):
 
 def test_detached_versions_keep_their_files(table, tmp_path):
     """They are in no line of versions, and still readable."""
-    data = lanceref.fragment.write_fragments(pa.table({"a": [7]}), tmp_path)
-    append = lanceref.LanceOperation.Append(data)
-    apart = lanceref.LanceDataset.commit(tmp_path, append, read_version=3, detached=True)
+    data = pylanceref.fragment.write_fragments(pa.table({"a": [7]}), tmp_path)
+    append = pylanceref.LanceOperation.Append(data)
+    apart = pylanceref.LanceDataset.commit(tmp_path, append, read_version=3, detached=True)
     table.cleanup_old_versions(NOW, delete_unverified=True)
 
-    assert [2, 7] == lanceref.dataset(tmp_path, apart.version).to_table()["a"].to_pylist()
+    assert [2, 7] == pylanceref.dataset(tmp_path, apart.version).to_table()["a"].to_pylist()
 
 
 def test_what_interrupted_writes_left_goes(table, tmp_path):
@@ -154,7 +155,7 @@ def test_the_oracle_takes_away_the_same(tmp_path):
     shutil.copytree(tmp_path / "o", tmp_path / "l")
     options = {"older_than": NOW, "error_if_tagged_old_versions": False}
     theirs = lance.dataset(tmp_path / "o").cleanup_old_versions(**options)
-    ours = lanceref.dataset(tmp_path / "l").cleanup_old_versions(**options)
+    ours = pylanceref.dataset(tmp_path / "l").cleanup_old_versions(**options)
     left = [
         sorted(str(one.relative_to(tmp_path / n)) for one in (tmp_path / n).rglob("*.*"))
         for n in ("o", "l")
@@ -187,7 +188,7 @@ def test_a_cleanup_is_explained_before_it_is_done(table):
 def test_files_go_no_faster_than_asked(table, monkeypatch):
     """A pause stands between two of them."""
     pauses = []
-    monkeypatch.setattr("lanceref.cleanup.time.sleep", pauses.append)
+    monkeypatch.setattr("lanceref.operations.cleanup.time.sleep", pauses.append)
     stats = table.cleanup_old_versions(retain_versions=1, delete_rate_limit=4)
     assert stats.old_versions > 0
     assert {0.25} == set(pauses)
@@ -201,8 +202,8 @@ def test_files_go_no_faster_than_asked(table, monkeypatch):
 def test_a_cleanup_removes_nothing_behind_a_link(tmp_path, folder):
     """A folder that a link places outside the table keeps its files, and is not read."""
     uri = tmp_path / "t"
-    lanceref.write_dataset(pa.table({"a": [1]}), uri)
-    lanceref.write_dataset(pa.table({"a": [2]}), uri, mode="overwrite")
+    pylanceref.write_dataset(pa.table({"a": [1]}), uri)
+    pylanceref.write_dataset(pa.table({"a": [2]}), uri, mode="overwrite")
     elsewhere = tmp_path / "elsewhere"
     if (uri / folder).is_dir():
         (uri / folder).rename(elsewhere)
@@ -211,11 +212,11 @@ def test_a_cleanup_removes_nothing_behind_a_link(tmp_path, folder):
     (uri / folder).symlink_to(elsewhere)
     before = sorted(elsewhere.iterdir())
     with suppress(lanceref.LanceError):
-        lanceref.dataset(uri).cleanup_old_versions(timedelta(0), delete_unverified=True)
+        pylanceref.dataset(uri).cleanup_old_versions(timedelta(0), delete_unverified=True)
 
     assert before == sorted(elsewhere.iterdir())
     if folder in ("data", "_versions"):
         with pytest.raises(lanceref.LanceError):
-            lanceref.dataset(uri).to_table()
+            pylanceref.dataset(uri).to_table()
     else:
-        assert [2] == lanceref.dataset(uri).to_table()["a"].to_pylist()
+        assert [2] == pylanceref.dataset(uri).to_table()["a"].to_pylist()

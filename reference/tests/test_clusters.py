@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref import clusters
-from lanceref.clusters import KMeans
+from pylanceref import clusters
+from pylanceref.clusters import KMeans
 
 POINTS = np.array([[0, 0], [0, 1], [9, 9], [9, 8]], np.float32)
 

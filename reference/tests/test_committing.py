@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pyarrow as pa
 import pytest
-from lanceref import LanceDataset, LanceOperation, Transaction, dataset, write_dataset
-from lanceref.errors import AppendRefused, CommitConflict, NotFound, NotStorable
-from lanceref.fragment import FragmentMetadata, LanceFragment, write_fragments
+from lanceref.core.errors import AppendRefused, CommitConflict, NotFound, NotStorable
+from pylanceref import LanceDataset, LanceOperation, Transaction, dataset, write_dataset
+from pylanceref.fragment import FragmentMetadata, LanceFragment, write_fragments
 
 TABLE = pa.table({"a": pa.array([1, 2, 3], pa.int32()), "b": ["x", "y", "z"]})
 Append, Overwrite = LanceOperation.Append, LanceOperation.Overwrite

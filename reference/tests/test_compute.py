@@ -7,7 +7,7 @@ import sys
 
 import pyarrow.compute
 import pytest
-from lanceref.compute import pc
+from lanceref.core.compute import pc
 
 
 def test_the_functions_are_those_of_pyarrow() -> None:
@@ -25,7 +25,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_importing_the_faces_imports_no_compute_functions() -> None:
     """A program that reads and writes does not pay for pyarrow.compute or the SQL parser."""
     program = (
-        "import sys, lanceref.dataset, lanceref.file\n"
+        "import sys, pylanceref.dataset, lanceref.file\n"
         "print([name for name in ('pyarrow.compute', 'sqlglot', 'pandas') if name in sys.modules])"
     )
     command = [sys.executable, "-c", program]

@@ -2,8 +2,8 @@
 
 import io
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 
 BLOBS = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
@@ -19,7 +19,7 @@ def _made(module, root):
 def test_rows_are_a_frame(tmp_path):
     """Scans and fragments take the arguments of both."""
     pytest.importorskip("pandas")
-    made = lanceref.write_dataset(pa.table({"a": [1, 2, 3], "s": ["x", "y", None]}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": [1, 2, 3], "s": ["x", "y", None]}), tmp_path)
     assert made.to_table().to_pandas().equals(made.to_pandas())
     assert [2] == made.to_pandas(["a"], filter="a = 2")["a"].tolist()
     frame = made.get_fragments()[0].to_pandas(limit=2, strings_to_categorical=True)
@@ -30,7 +30,7 @@ def test_rows_are_a_frame(tmp_path):
 def test_blobs_are_files(tmp_path, columns):
     """Or bytes, or descriptions; the address they are found by is not shown."""
     pytest.importorskip("pandas")
-    made = _made(lanceref, tmp_path)
+    made = _made(pylanceref, tmp_path)
     lazy = made.to_pandas(columns)
     assert (columns or ["a", "b"]) == list(lazy.columns)
     first, none, last = lazy["b"]
@@ -48,7 +48,7 @@ def test_the_oracle_has_the_same_frames(tmp_path):
     """Of the same table."""
     import lance
 
-    theirs, ours = _made(lance, str(tmp_path)), lanceref.dataset(tmp_path)
+    theirs, ours = _made(lance, str(tmp_path)), pylanceref.dataset(tmp_path)
     for mode in ("bytes", "descriptions"):
         wanted, found = theirs.to_pandas(blob_mode=mode), ours.to_pandas(blob_mode=mode)
         assert wanted.equals(found)
@@ -67,7 +67,7 @@ def test_blobs_are_found_under_any_name_and_in_structs(tmp_path):
     )
     field = pa.field("info", info.type)
     rows = pa.table([ROWS["a"], ROWS["b"], info], schema=ROWS.schema.append(field))
-    made = lanceref.write_dataset(rows, tmp_path, data_storage_version="2.1")
+    made = pylanceref.write_dataset(rows, tmp_path, data_storage_version="2.1")
     whole = made.to_pandas(blob_mode="bytes")["info"].tolist()
     columns = {"x": "b", "y": "info.b", "z": "info", "none": "b IS NULL", "two": "a + 1"}
     frame = made.scanner(columns).to_pandas(blob_mode="bytes")
@@ -88,7 +88,7 @@ def test_a_struct_of_a_blob_alone(tmp_path):
     pytest.importorskip("pandas")
     field = pa.field("b", pa.large_binary(), True, BLOBS.metadata)
     info = pa.StructArray.from_arrays([ROWS["b"].combine_chunks()], fields=[field])
-    made = lanceref.write_dataset(pa.table({"info": info}), tmp_path, data_storage_version="2.1")
+    made = pylanceref.write_dataset(pa.table({"info": info}), tmp_path, data_storage_version="2.1")
 
     assert [{"b": b"x"}, {"b": None}, {"b": b"yz"}] == made.to_pandas(blob_mode="bytes")[
         "info"

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref import LanceDataset, dataset, write_dataset
-from lanceref.commit import CommitConflictError
-from lanceref.errors import NotFound, RowNotFound
-from lanceref.testing.faults import Crash, Fault, faulty
+from lanceref.core.errors import NotFound, RowNotFound
+from lanceref_testing.faults import Crash, Fault, faulty
+from pylanceref import LanceDataset, dataset, write_dataset
+from pylanceref.commit import CommitConflictError
 
 from .table.states import STATES, rows
 
@@ -41,7 +42,7 @@ def both(tables):
     """The oracle's and our dataset of a state."""
     import lance
 
-    return lambda state: (lance.dataset(tables(state)), lanceref.dataset(tables(state)))
+    return lambda state: (lance.dataset(tables(state)), pylanceref.dataset(tables(state)))
 
 
 def _same(theirs, ours):
@@ -219,20 +220,20 @@ def test_wrong_arguments_raise_what_the_oracle_raises(call, kind, tables):
     """A program that catches the oracle's class catches ours."""
     import lance
 
-    for module in (lance, lanceref):
+    for module in (lance, pylanceref):
         with pytest.raises(kind):
             call(module, tables("plain 2.2"))
 
 
 def test_not_found_is_our_class_too(tables):
     """Every refusal of ours is a LanceError."""
-    ours = lanceref.dataset(tables("plain 2.2"))
+    ours = pylanceref.dataset(tables("plain 2.2"))
     with pytest.raises(NotFound):
         ours.to_table(columns=["none"])
     with pytest.raises(RowNotFound):
         ours.take([20])
     with pytest.raises(ValueError, match="not all in version"):
-        other = lanceref.dataset(tables("mixed versions")).get_fragments()
+        other = pylanceref.dataset(tables("mixed versions")).get_fragments()
         ours.scanner(fragments=other)
 
 
@@ -247,7 +248,7 @@ def test_tags_and_branches_are_the_same(tmp_path):
     theirs.delete("a = 1")
     theirs.tags.create("old", 1)
     theirs.tags.create("dev", ("dev/x", branch.version))
-    ours = lanceref.dataset(uri)
+    ours = pylanceref.dataset(uri)
 
     assert theirs.tags.list() == ours.tags.list()
     assert theirs.branches.list() == ours.branches.list()
@@ -256,7 +257,7 @@ def test_tags_and_branches_are_the_same(tmp_path):
         wanted = theirs.checkout_version(reference)
         _same(wanted.to_table(), ours.checkout_version(reference).to_table())
         assert wanted.version == ours.checkout_version(reference).version
-    _same(lance.dataset(uri, version="dev").to_table(), lanceref.dataset(uri, "dev").to_table())
+    _same(lance.dataset(uri, version="dev").to_table(), pylanceref.dataset(uri, "dev").to_table())
     on_branch = ours.checkout_version(("dev/x", None))
     assert 20 == on_branch.checkout_version(1).count_rows()
     assert theirs.tags.list() == on_branch.tags.list()
@@ -264,7 +265,7 @@ def test_tags_and_branches_are_the_same(tmp_path):
 
 def test_opening_reads_no_data_file(tables):
     """Counting rows takes the manifest alone; what a take reads is counted."""
-    ours = lanceref.dataset(tables("added columns"))
+    ours = pylanceref.dataset(tables("added columns"))
     ours.io_stats_incremental()
 
     ours.count_rows()
@@ -277,18 +278,18 @@ def test_files_may_be_named_by_uri(tables):
     """A path and a file URI are the same table."""
     uri = tables("plain 2.2")
 
-    assert lanceref.dataset(uri).to_table() == lanceref.dataset(f"file://{uri}").to_table()
+    assert pylanceref.dataset(uri).to_table() == pylanceref.dataset(f"file://{uri}").to_table()
 
 
 def test_a_table_is_dropped(tmp_path):
     """With all its files; one that is not there only if that is allowed."""
-    lanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "t").create_branch("dev")
-    lanceref.LanceDataset.drop(tmp_path / "t")
+    pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "t").create_branch("dev")
+    pylanceref.LanceDataset.drop(tmp_path / "t")
 
     assert not (tmp_path / "t").exists()
-    lanceref.LanceDataset.drop(tmp_path / "t", ignore_not_found=True)
+    pylanceref.LanceDataset.drop(tmp_path / "t", ignore_not_found=True)
     with pytest.raises(NotFound):
-        lanceref.LanceDataset.drop(tmp_path / "t")
+        pylanceref.LanceDataset.drop(tmp_path / "t")
 
 
 def test_what_every_scan_returns_is_in_the_schema(tmp_path):
@@ -340,7 +341,7 @@ def test_a_table_without_hint_that_was_dropped_in_part_is_dropped(tmp_path):
     """Before each change of its store, as in stores that list in order."""
     made = str(tmp_path / "t")
     for at in range(1, 100):
-        lanceref.write_dataset(pa.table({"a": [1]}), made)
+        pylanceref.write_dataset(pa.table({"a": [1]}), made)
         (tmp_path / "t/_versions/latest_version_hint.json").unlink()
         with faulty(Fault(at)) as fault, contextlib.suppress(Crash):
             LanceDataset.drop(made)
@@ -353,7 +354,7 @@ def test_a_table_without_hint_that_was_dropped_in_part_is_dropped(tmp_path):
 
 def test_the_size_of_a_cache_in_entries_is_old(tmp_path):
     """Who gives it is told so, once."""
-    lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
     with pytest.warns(DeprecationWarning, match="index_cache_size_bytes") as told:
-        lanceref.dataset(tmp_path, index_cache_size=256)
+        pylanceref.dataset(tmp_path, index_cache_size=256)
     assert 1 == len(told)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 
 from .query.written import write
@@ -52,7 +52,7 @@ def test_files_that_lie_there(dataset):
 
 def test_blobs_are_named(tmp_path):
     """Those that lie beside a data file: whoever removes the rest must not lose them."""
-    blobs = lanceref.blob_array([b"x" * 100_000, b"y"])
+    blobs = pylanceref.blob_array([b"x" * 100_000, b"y"])
     dataset = write(pa.table({"b": blobs}), tmp_path, data_storage_version="2.2")
     paths = dataset.tracked_files().read_all()["path"].to_pylist()
 
@@ -93,7 +93,7 @@ def test_the_lists_are_those_of_pylance(dataset):
 
 def test_files_of_a_table_are_opened_by_a_session(tmp_path):
     """Below its folder."""
-    made = lanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
     (name,) = (one.name for one in (tmp_path / "data").iterdir())
 
     assert 2 == made.new_file_session().open_reader(f"data/{name}").num_rows()

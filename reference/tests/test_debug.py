@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from lanceref.debug import format_fragment, format_manifest, format_schema, list_transactions
+from pylanceref.debug import format_fragment, format_manifest, format_schema, list_transactions
 
 from .query.written import write
 

@@ -1,9 +1,9 @@
 """What changed between versions."""
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import VersionNotFound
+from lanceref.core.errors import VersionNotFound
 
 
 def _made(module, root, *, stable=True):
@@ -38,7 +38,7 @@ def _values(reader, column="a"):
 )
 def test_rows_come_change_and_go(tmp_path, versions, inserted, updated, deleted):
     """As they are in the version that is open."""
-    delta = _made(lanceref, str(tmp_path)).delta(**versions)
+    delta = _made(pylanceref, str(tmp_path)).delta(**versions)
     assert inserted == _values(delta.get_inserted_rows())
     assert updated == _values(delta.get_updated_rows())
     assert deleted == _values(delta.get_deleted_row_ids(), "_rowid")
@@ -46,14 +46,14 @@ def test_rows_come_change_and_go(tmp_path, versions, inserted, updated, deleted)
 
 def test_transactions_are_those_in_between(tmp_path):
     """After the earlier version, up to the later one."""
-    delta = _made(lanceref, str(tmp_path)).delta(begin_version=1, end_version=4)
+    delta = _made(pylanceref, str(tmp_path)).delta(begin_version=1, end_version=4)
     names = [type(one.operation).__name__ for one in delta.list_transactions()]
     assert ["Append", "Update", "Delete"] == names
 
 
 def test_versions_that_make_no_sense_are_refused(tmp_path):
     """None, one of two, in the wrong order, gone, without stable ids."""
-    made = _made(lanceref, str(tmp_path / "s"))
+    made = _made(pylanceref, str(tmp_path / "s"))
     with pytest.raises(ValueError, match="Must specify either"):
         made.delta()
     for one in ({"begin_version": 1}, {"end_version": 2}):
@@ -65,7 +65,7 @@ def test_versions_that_make_no_sense_are_refused(tmp_path):
         backwards.get_deleted_row_ids()
     with pytest.raises(VersionNotFound):
         made.delta(begin_version=7, end_version=8).list_transactions()
-    plain = _made(lanceref, str(tmp_path / "p"), stable=False).delta(1)
+    plain = _made(pylanceref, str(tmp_path / "p"), stable=False).delta(1)
     assert [] == _values(plain.get_inserted_rows()) == _values(plain.get_updated_rows())
     with pytest.raises(ValueError, match="stable row ids"):
         plain.get_deleted_row_ids()
@@ -77,7 +77,7 @@ def test_the_oracle_finds_the_same(tmp_path, begin):
     """Of every pair of versions of one table."""
     import lance
 
-    theirs, ours = _made(lance, str(tmp_path)), lanceref.dataset(tmp_path)
+    theirs, ours = _made(lance, str(tmp_path)), pylanceref.dataset(tmp_path)
     for end in range(begin, 8):
         wanted = theirs.delta(begin_version=begin, end_version=end)
         found = ours.delta(begin_version=begin, end_version=end)

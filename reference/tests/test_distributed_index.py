@@ -2,13 +2,13 @@
 
 import random
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.distributed_index import Build, build_index, built_segments
-from lanceref.errors import CommitConflict, IndexRefused
-from lanceref.index.fulltext.inverted import INVERTED
-from lanceref.jobs import Loop, Processes
+from lanceref.core.errors import CommitConflict, IndexRefused
+from lanceref.index.full_text.inverted import INVERTED
+from lanceref_spark.distributed_index import Build, build_index, built_segments
+from lanceref_spark.jobs import Loop, Processes
 
 WORDS = ("ant", "bee", "cat", "dog", "eel", "fox")
 
@@ -25,7 +25,7 @@ def table(tmp_path):
             "t": [" ".join(draw.choices(WORDS, k=5)) for _ in range(200)],
         }
     )
-    return lanceref.write_dataset(rows, str(tmp_path / "t"), max_rows_per_file=25)
+    return pylanceref.write_dataset(rows, str(tmp_path / "t"), max_rows_per_file=25)
 
 
 TYPES = {
@@ -112,9 +112,9 @@ class Meanwhile(Loop):
         made = list(super().map(run, jobs, shared))
         self.rounds += 1
         if self.rounds <= self.times:
-            table = lanceref.dataset(self.uri)
-            lanceref.write_dataset(table.to_table().slice(0, 3), self.uri, mode="append")
-            lanceref.dataset(self.uri).optimize.compact_files()
+            table = pylanceref.dataset(self.uri)
+            pylanceref.write_dataset(table.to_table().slice(0, 3), self.uri, mode="append")
+            pylanceref.dataset(self.uri).optimize.compact_files()
         return iter(made)
 
 
@@ -132,7 +132,7 @@ def test_a_table_that_is_always_compacted_wins(table):
     """After three rounds the conflict is the caller's, and no index was committed."""
     with pytest.raises(CommitConflict):
         build_index(Meanwhile(table.uri, 9), table.uri, "n", "BTREE", shards=2)
-    assert lanceref.dataset(table.uri).list_indices() == []
+    assert pylanceref.dataset(table.uri).list_indices() == []
 
 
 @pytest.mark.oracle

@@ -1,11 +1,11 @@
 """Distributed training: a shared model makes segments that are one index."""
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.distributed_index import build_index
-from lanceref.jobs import Loop, Processes
+from lanceref_spark.distributed_index import build_index
+from lanceref_spark.jobs import Loop, Processes
 
 DIM, ROWS = 16, 1200
 
@@ -20,7 +20,7 @@ def table(tmp_path_factory):
         {"i": range(ROWS), "v": pa.FixedSizeListArray.from_arrays(vectors.ravel(), DIM)}
     )
     uri = str(tmp_path_factory.mktemp("vectors") / "t")
-    return lanceref.write_dataset(rows, uri, max_rows_per_file=ROWS // 8)
+    return pylanceref.write_dataset(rows, uri, max_rows_per_file=ROWS // 8)
 
 
 TYPES = {

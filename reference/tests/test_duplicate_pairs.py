@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import uuid
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import NotFound, QueryRefused
-from lanceref.vector import find_duplicate_pairs, find_duplicate_pairs_in_partition
+from lanceref.core.errors import NotFound, QueryRefused
+from pylanceref.vector import find_duplicate_pairs, find_duplicate_pairs_in_partition
 
 EVERY = 1e9
 """More than any two rows are apart."""
@@ -45,8 +45,8 @@ def _table(values) -> pa.Table:
     return pa.table({"i": range(len(values)), "v": _fixed(values)})
 
 
-def _written(root, values, **options) -> lanceref.LanceDataset:
-    return lanceref.write_dataset(_table(values), str(root / "t"), **options)
+def _written(root, values, **options) -> pylanceref.LanceDataset:
+    return pylanceref.write_dataset(_table(values), str(root / "t"), **options)
 
 
 def _triples(reader) -> list[tuple[int, int, float]]:
@@ -122,7 +122,7 @@ def test_a_row_of_several_vectors_is_no_pair(tmp_path):
     """Of two rows there are as many pairs as they have near vectors."""
     lists = [[[1, 0], [1, 0]], [[2, 0], [0, 1]], [[-1, 0]]]
     column = pa.array(lists, pa.list_(pa.list_(pa.float32(), 2)))
-    made = lanceref.write_dataset(pa.table({"v": column}), tmp_path / "t")
+    made = pylanceref.write_dataset(pa.table({"v": column}), tmp_path / "t")
     made.create_index("v", index_type="IVF_FLAT", num_partitions=1, metric="cosine")
     assert [(0, 1, 0.0), (0, 1, 0.0)] == _triples(find_duplicate_pairs(made, "v", 0.5))
     far = _triples(find_duplicate_pairs(made, "v", 2))
@@ -168,9 +168,9 @@ def _refusals(module, dataset):
 
 def test_what_has_no_pairs_is_refused(line):
     """Columns, thresholds, segments and partitions that there are not."""
-    import lanceref.vector
+    import pylanceref.vector
 
-    for act, kind, told in _refusals(lanceref.vector, line):
+    for act, kind, told in _refusals(pylanceref.vector, line):
         with pytest.raises(kind, match=told):
             act()
     with pytest.raises(NotFound, match="not in schema"):
@@ -224,7 +224,7 @@ def _agree(oracle, path: str, column="v", share=0.0, every=EVERY) -> int:
     """
     ours, theirs = (
         list(module.vector.find_duplicate_pairs(module.dataset(path), column, every))
-        for module in (lanceref, oracle)
+        for module in (pylanceref, oracle)
     )
     if not theirs:
         assert not ours
@@ -239,7 +239,7 @@ def _agree(oracle, path: str, column="v", share=0.0, every=EVERY) -> int:
     limit = float(np.sort(near)[len(near) // 50])
     some, theirs = (
         module.vector.find_duplicate_pairs(module.dataset(path), column, limit).read_all()
-        for module in (lanceref, oracle)
+        for module in (pylanceref, oracle)
     )
     sure = [
         [one[:2] for one in _rows(table) if one[2] < limit - room - 1e-6 * abs(limit)]
@@ -268,7 +268,7 @@ KINDS = [
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("by", ["lance", "lanceref"])
+@pytest.mark.parametrize("by", ["lance", "pylanceref"])
 @pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
 @pytest.mark.parametrize(("kind", "parameters", "share"), KINDS)
 def test_the_oracle_has_the_same_pairs(tmp_path, kind, parameters, share, metric, by):
@@ -276,7 +276,7 @@ def test_the_oracle_has_the_same_pairs(tmp_path, kind, parameters, share, metric
     import lance.vector
 
     path = _written(tmp_path, _drawn()).uri
-    writer = {"lance": lance, "lanceref": lanceref}[by]
+    writer = {"lance": lance, "pylanceref": pylanceref}[by]
     writer.dataset(path).create_index(
         "v", index_type=kind, metric=metric, num_partitions=3, **parameters
     )
@@ -316,7 +316,7 @@ def test_several_vectors(tmp_path):
 
     values = _drawn(300)
     column = pa.ListArray.from_arrays(pa.array(range(0, 301, 3), pa.int32()), _fixed(values))
-    made = lanceref.write_dataset(pa.table({"v": column}), str(tmp_path / "t"))
+    made = pylanceref.write_dataset(pa.table({"v": column}), str(tmp_path / "t"))
     made.create_index("v", index_type="IVF_FLAT", metric="cosine", num_partitions=1)
     assert 300 * 299 // 2 - 300 == _agree(lance, made.uri)
 
@@ -330,7 +330,7 @@ def test_rows_that_move(tmp_path, stable):
     values = _drawn(200)
     table = _table(values).append_column("s", pa.StructArray.from_arrays([_fixed(values)], ["v"]))
     path = str(tmp_path / "t")
-    made = lanceref.write_dataset(table, path, max_rows_per_file=50, enable_stable_row_ids=stable)
+    made = pylanceref.write_dataset(table, path, max_rows_per_file=50, enable_stable_row_ids=stable)
     made.create_index("v", index_type="IVF_FLAT", num_partitions=2)
     made.create_index("s.v", index_type="IVF_FLAT", num_partitions=2)
     made.delete("i % 7 = 0")
@@ -338,7 +338,7 @@ def test_rows_that_move(tmp_path, stable):
     for _ in range(2):
         lance.write_dataset(table.slice(40, 120), path, mode="append")
         lance.dataset(path).optimize.optimize_indices(num_indices_to_merge=0)
-    assert 3 == len(_segments(lanceref.dataset(path)))
+    assert 3 == len(_segments(pylanceref.dataset(path)))
     assert _agree(lance, path) > 8_000
     later = {} if stable else {"defer_index_remap": True}
     lance.dataset(path).optimize.compact_files(target_rows_per_fragment=1000, **later)
@@ -375,6 +375,6 @@ def test_the_oracle_refuses_the_same(line, tmp_path):
     lance.dataset(path).create_index(
         "v", "IVF_PQ", num_partitions=2, num_sub_vectors=4, index_file_version="LEGACY"
     )
-    for module in (lance, lanceref):
+    for module in (lance, pylanceref):
         with pytest.raises(ValueError, match="requires a current-format vector index; rebuild"):
             module.vector.find_duplicate_pairs(module.dataset(path), "v", 1)

@@ -5,10 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import CommitConflict, QueryRefused
+from lanceref.core.errors import CommitConflict, QueryRefused
 
-from tests.edit.tables import column, table
+from tests.operations.tables import column, table
 
 
 def test_rows_are_deleted(tmp_path):
@@ -73,7 +74,7 @@ def test_rows_are_inserted(tmp_path):
 @pytest.mark.parametrize(("second", "joined"), [("a = 3", True), ("a in (2, 3)", False)])
 def test_deletes_of_the_same_fragment_both_count(tmp_path, second, joined):
     """Different rows are joined in a bitmap; where a row is the same the second looks again."""
-    one, other = table(tmp_path), lanceref.dataset(tmp_path)
+    one, other = table(tmp_path), pylanceref.dataset(tmp_path)
     one.delete("a = 2")
     told = other.delete(second)
 
@@ -85,22 +86,22 @@ def test_deletes_of_the_same_fragment_both_count(tmp_path, second, joined):
 
 def test_updates_of_one_row_come_one_after_the_other(tmp_path):
     """Nothing is lost: four threads add one, five times each."""
-    lanceref.write_dataset(pa.table({"a": [0], "k": ["x"]}), tmp_path)
+    pylanceref.write_dataset(pa.table({"a": [0], "k": ["x"]}), tmp_path)
 
     def count(_):
-        made = lanceref.dataset(tmp_path)
+        made = pylanceref.dataset(tmp_path)
         for _ in range(5):
             made.update({"a": "a + 1"}, where="k = 'x'", conflict_retries=200)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(count, range(4)))
 
-    assert [20] == column(lanceref.dataset(tmp_path), "a")
+    assert [20] == column(pylanceref.dataset(tmp_path), "a")
 
 
 def test_a_conflict_is_told_when_there_is_no_retry(tmp_path):
     """Both take out the same row."""
-    one, other = table(tmp_path), lanceref.dataset(tmp_path)
+    one, other = table(tmp_path), pylanceref.dataset(tmp_path)
     one.update({"b": "1"}, where="a = 2")
     with pytest.raises(CommitConflict) as caught:
         other.update({"b": "2"}, where="a = 2", conflict_retries=0)
@@ -132,7 +133,7 @@ def _merged(made):
     merge.execute(pa.table({"a": [1, 9], "b": [5, 6]}))
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 @pytest.mark.parametrize("edit", [_updated, _merged])
 @pytest.mark.parametrize("versions", [("2.0", "2.1"), ("2.1", "2.0"), ("2.2", "2.3")])
 def test_an_edit_that_is_made_again_keeps_its_file_version(tmp_path, maker, edit, versions):
@@ -144,7 +145,7 @@ def test_an_edit_that_is_made_again_keeps_its_file_version(tmp_path, maker, edit
     maker.write_dataset(rows, uri, mode="overwrite", data_storage_version=versions[1])
     edit(maker.dataset(uri, version=1))
 
-    files = [one.metadata.files[0] for one in lanceref.dataset(uri).get_fragments()]
+    files = [one.metadata.files[0] for one in pylanceref.dataset(uri).get_fragments()]
     found = [f"{file.file_major_version}.{file.file_minor_version}" for file in files]
     assert [versions[1], versions[0]] == found
 
@@ -162,7 +163,7 @@ def _merge(made, where):
     merge.when_not_matched_by_source_delete(where).execute(pa.table({"a": [90], "b": [1]}))
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 @pytest.mark.parametrize("edit", [_delete, _update, _merge])
 def test_what_never_stands_comes_before_the_same_rows(tmp_path, maker, edit):
     """A delete of one row, and a restore: the edit takes the row with all of its fragment."""
@@ -173,10 +174,10 @@ def test_what_never_stands_comes_before_the_same_rows(tmp_path, maker, edit):
     with pytest.raises(OSError, match="Restore"):
         edit(maker.dataset(uri, version=1), "a < 8")
 
-    assert 3 == lanceref.dataset(uri).version
+    assert 3 == pylanceref.dataset(uri).version
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 @pytest.mark.parametrize("edit", [_delete, _update, _merge])
 def test_whole_fragments_come_before_what_never_stands(tmp_path, maker, edit):
     """It takes no other row, so it is made again at once, from the table that was restored."""
@@ -186,12 +187,12 @@ def test_whole_fragments_come_before_what_never_stands(tmp_path, maker, edit):
     maker.dataset(uri, version=1).restore()
     edit(maker.dataset(uri, version=1), "a < 5")
 
-    made = lanceref.dataset(uri)
+    made = pylanceref.dataset(uri)
     assert 4 == made.version
     assert 15 == made.count_rows("a >= 5 and a < 20 and b = a")
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 def test_a_fragment_without_rows_is_told_of_as_it_was(tmp_path, maker):
     """Two deletes of different rows that leave none: the second tells of it twice."""
     maker, uri = importlib.import_module(maker), str(tmp_path)
@@ -201,7 +202,7 @@ def test_a_fragment_without_rows_is_told_of_as_it_was(tmp_path, maker):
     maker.dataset(uri).delete("a < 3")
     other.delete("a in (3, 4)")
 
-    made = lanceref.dataset(uri)
+    made = pylanceref.dataset(uri)
     told = made.read_transaction(3).operation
     assert [0] == list(told.deleted_fragment_ids)
     assert [(0, 2)] == [
@@ -220,7 +221,7 @@ def test_the_oracle_goes_on_where_we_stopped(tmp_path, stable, version):
 
     data = pa.table({"a": range(20), "b": ["x"] * 20})
     options = {"max_rows_per_file": 8, "data_storage_version": version}
-    lanceref.write_dataset(data, tmp_path, enable_stable_row_ids=stable, **options)
+    pylanceref.write_dataset(data, tmp_path, enable_stable_row_ids=stable, **options)
     edits = (
         lambda made: made.delete("a % 7 = 3"),
         lambda made: made.update({"b": "'y'"}, where="a > 12"),
@@ -228,8 +229,8 @@ def test_the_oracle_goes_on_where_we_stopped(tmp_path, stable, version):
         lambda made: made.update({"a": "a + 100"}, where="b = 'y'"),
     )
     for number, edit in enumerate(edits):
-        edit((lance if number % 2 else lanceref).dataset(str(tmp_path)))
-        found = [one.dataset(str(tmp_path)) for one in (lance, lanceref)]
+        edit((lance if number % 2 else pylanceref).dataset(str(tmp_path)))
+        found = [one.dataset(str(tmp_path)) for one in (lance, pylanceref)]
         theirs, ours = (one.to_table(with_row_id=True) for one in found)
         assert theirs.equals(ours)
         for one in found:
@@ -241,7 +242,7 @@ def test_the_oracle_goes_on_where_we_stopped(tmp_path, stable, version):
 def test_an_update_made_again_without_its_column(tmp_path):
     """D.txn.update-again-by-place: both take no row where none is found; only ours refuses then."""
     rows = pa.table({"k": [1, 2, 3], "f": [1, 2, 3], "s": ["a", "b", "a"]})
-    for name in ("lance", "lanceref"):
+    for name in ("lance", "pylanceref"):
         maker, path = importlib.import_module(name), tmp_path / name
         made = maker.write_dataset(rows, path)
         made.update({"s": "'x'"}, where="s = 'b'")
@@ -250,15 +251,15 @@ def test_an_update_made_again_without_its_column(tmp_path):
         first = [maker.dataset(path, version=1) for _ in range(2)]
 
         assert {"num_rows_updated": 0} == first[0].update({"f": "k"}, where="s = 'b'")
-        if name == "lanceref":
+        if name == "pylanceref":
             with pytest.raises(QueryRefused, match="k"):
                 first[1].update({"f": "k"}, where="s = 'a'")
         else:
             first[1].update({"f": "k"}, where="s = 'a'")
-            assert {9, 2, 3} == set(column(lanceref.dataset(path), "f"))
+            assert {9, 2, 3} == set(column(pylanceref.dataset(path), "f"))
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 def test_inserted_rows_need_what_cannot_be_null(tmp_path, maker):
     """A column of the table that the source has not, whether a row is inserted or not."""
     made = importlib.import_module(maker).write_dataset(pa.table({"k": [1, 2]}), tmp_path)
@@ -270,7 +271,7 @@ def test_inserted_rows_need_what_cannot_be_null(tmp_path, maker):
     made.merge_insert("k").when_matched_update_all().execute(pa.table({"k": [1]}))
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "lanceref"])
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 def test_a_column_of_typed_nulls_in_0_1_is_written(tmp_path, maker):
     """Later files have it in the manifest alone."""
     library = importlib.import_module(maker)

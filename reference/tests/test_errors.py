@@ -3,7 +3,7 @@
 import pickle
 
 import pytest
-from lanceref.errors import (
+from lanceref.core.errors import (
     BadMagic,
     ColumnMissing,
     ColumnRefused,

@@ -1,11 +1,11 @@
 """Columns added, dropped, altered."""
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import CallerFailed, EvolutionRefused
+from lanceref.core.errors import CallerFailed, EvolutionRefused
 
-from tests.edit.tables import column, table
+from tests.operations.tables import column, table
 
 
 def _files(made):
@@ -125,7 +125,7 @@ def test_the_oracle_sees_the_same_columns(tmp_path, stable):
         lambda made: made.drop_columns(["s.y", "d"]),
     )
     for step in steps:
-        for module, path in zip((lance, lanceref), paths, strict=True):
+        for module, path in zip((lance, pylanceref), paths, strict=True):
             step(module.dataset(str(path)))
         theirs, ours = (lance.dataset(str(path)) for path in paths)
         assert theirs.schema.equals(ours.schema)
@@ -147,7 +147,7 @@ def _listed(made):
 
 def test_a_column_with_nulls_stays_nullable(tmp_path):
     """And none becomes strict while others are cast."""
-    made = lanceref.write_dataset(pa.table({"a": [1, None], "b": [1, 2]}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": [1, None], "b": [1, 2]}), tmp_path)
     with pytest.raises(EvolutionRefused, match="contains NULL values"):
         made.alter_columns({"path": "a", "nullable": False})
     with pytest.raises(EvolutionRefused, match="same call"):
@@ -159,7 +159,7 @@ def test_a_column_with_nulls_stays_nullable(tmp_path):
 
 def test_operations_say_whether_nulls_are_still_allowed(tmp_path):
     """L.txn.conflict.nullability: a strict column that is new, or was none before, is told."""
-    made = lanceref.write_dataset(pa.table({"a": [1], "b": [1]}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": [1], "b": [1]}), tmp_path)
     made.update_schema_metadata({"k": "v"})
     told = []
     for step in (
@@ -178,14 +178,14 @@ def test_operations_say_whether_nulls_are_still_allowed(tmp_path):
 
 def test_a_table_of_0_1_gets_no_columns_of_nulls(tmp_path):
     """Its files would have to hold them."""
-    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path, data_storage_version="0.1")
+    made = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path, data_storage_version="0.1")
     with pytest.raises(EvolutionRefused, match="legacy"):
         made.add_columns(pa.field("b", pa.int8()))
 
 
 def test_columns_of_nulls_need_no_file(tmp_path):
     """Where every expression is a null of a type; the oracle does so too."""
-    made = lanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
     made.add_columns({"b": "CAST(NULL AS INT)", "c": "cast(null as string)"})
     assert 1 == len(made.get_fragments()[0].data_files())
     assert pa.schema({"a": "int64", "b": "int32", "c": "string"}) == made.schema
@@ -196,7 +196,7 @@ def test_columns_of_nulls_need_no_file(tmp_path):
 
 def test_a_value_that_does_not_fit_is_named(tmp_path):
     """And the types of a cast that is none, and keys that are none."""
-    made = lanceref.write_dataset(pa.table({"a": [1, 1024]}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": [1, 1024]}), tmp_path)
     with pytest.raises(EvolutionRefused, match="Can't cast value 1024 to type Int8"):
         made.alter_columns({"path": "a", "data_type": pa.int8()})
     with pytest.raises(EvolutionRefused, match='column "a" from Int64 to Utf8'):
@@ -213,19 +213,19 @@ def test_the_oracle_reads_columns_of_0_1_that_were_cast(tmp_path):
     import lance
 
     data = pa.table({"a": [1], "b": ["x"]})
-    made = lanceref.write_dataset(data, tmp_path, data_storage_version="0.1")
+    made = pylanceref.write_dataset(data, tmp_path, data_storage_version="0.1")
     made.update_field_metadata({"a": {"k": "v"}})
     made.alter_columns({"path": "a", "data_type": pa.int32()})
-    lanceref.write_dataset(made.to_table(), tmp_path, mode="append")
+    pylanceref.write_dataset(made.to_table(), tmp_path, mode="append")
 
-    assert [[[1, 2]]] == _files(lanceref.dataset(tmp_path))[1:]
+    assert [[[1, 2]]] == _files(pylanceref.dataset(tmp_path))[1:]
     assert {"a": [1, 1], "b": ["x", "x"]} == lance.dataset(str(tmp_path)).to_table().to_pydict()
     assert {} == dict(made._snapshot.manifest.message.fields[0].metadata)
 
 
 def test_an_indexed_column_is_not_cast(tmp_path):
     """Its index would find other values; another column may be."""
-    made = lanceref.write_dataset(pa.table({"a": [1, 2], "b": [1, 2]}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": [1, 2], "b": [1, 2]}), tmp_path)
     made.create_scalar_index("a", "BTREE")
     with pytest.raises(EvolutionRefused, match="a_idx"):
         made.alter_columns({"path": "a", "data_type": pa.int32()})
@@ -237,7 +237,7 @@ def test_an_indexed_column_is_not_cast(tmp_path):
 def test_columns_are_named_twice_in_backticks_and_below_each_other(tmp_path):
     """All of them go; ids that files still have are not given again."""
     parts = pa.array([{"x": 1, "y z": 2}], pa.struct([("x", pa.int32()), ("y z", pa.int32())]))
-    made = lanceref.write_dataset(pa.table({"i": [1], "s": ["a"], "st": parts}), tmp_path / "t")
+    made = pylanceref.write_dataset(pa.table({"i": [1], "s": ["a"], "st": parts}), tmp_path / "t")
     highest = made.max_field_id
 
     made.drop_columns(["s", "s", "st.`y z`"])
@@ -252,14 +252,14 @@ def test_columns_are_named_twice_in_backticks_and_below_each_other(tmp_path):
 
 def test_an_alteration_names_a_column(tmp_path):
     """As in pylance."""
-    made = lanceref.write_dataset(pa.table({"i": [1]}), tmp_path / "t")
+    made = pylanceref.write_dataset(pa.table({"i": [1]}), tmp_path / "t")
     with pytest.raises(ValueError, match="path is required"):
         made.alter_columns({"name": "j"})
 
 
 def test_joined_keys_are_of_one_type(tmp_path):
     """Of a column and of row ids: nothing is cast."""
-    made = lanceref.write_dataset(pa.table({"k": [1, 2]}), tmp_path / "t")
+    made = pylanceref.write_dataset(pa.table({"k": [1, 2]}), tmp_path / "t")
     for name in ("k", "_rowid"):
         right = pa.table({name: pa.array([0, 1], pa.int32()), "v": [1, 2]})
         with pytest.raises(EvolutionRefused, match=r"type mismatch: expected int32, got u?int64"):
@@ -270,7 +270,7 @@ def test_joined_keys_are_of_one_type(tmp_path):
 
 def test_a_function_that_fails_is_told_as_it_is_called(tmp_path):
     """Where it decides on the schema its own error comes out; a plain one was no function then."""
-    made = lanceref.write_dataset(pa.table({"k": [1, 2]}), tmp_path / "t")
+    made = pylanceref.write_dataset(pa.table({"k": [1, 2]}), tmp_path / "t")
     (fragment,) = made.get_fragments()
 
     def failing(batch):
@@ -278,9 +278,9 @@ def test_a_function_that_fails_is_told_as_it_is_called(tmp_path):
 
     for add in (made.add_columns, fragment.merge_columns):
         with pytest.raises(ZeroDivisionError, match="oh"):
-            add(lanceref.batch_udf()(failing))
+            add(pylanceref.batch_udf()(failing))
         with pytest.raises(CallerFailed, match="ZeroDivisionError: oh"):
-            add(lanceref.batch_udf(pa.schema([("v", pa.int64())]))(failing))
+            add(pylanceref.batch_udf(pa.schema([("v", pa.int64())]))(failing))
         with pytest.raises(TypeError, match="gave an error when called with a batch of data: oh"):
             add(failing)
         with pytest.raises(TypeError, match="Could not coerce to a reader: Unknown data type"):

@@ -2,15 +2,15 @@
 
 import lanceref
 import pytest
-from lanceref.errors import NotFound
+from lanceref.core.errors import NotFound
 from lanceref.explain import checker, explain, explain_source
+from lanceref.file_0_1.check import check_data_file
 from lanceref.index.vector.single_file_check import check_vector_file
-from lanceref.legacy.check import check_data_file
 from lanceref.storage import BytesSource
 from lanceref.table.deletions import check_deletion_file
 from lanceref.table.manifest import check_manifest
 from lanceref.table.refs import check_reference
-from lanceref.txn.transaction import check_transaction
+from lanceref.transactions.transaction import check_transaction
 
 from .table.manifests import NAME, WORKED, footer
 

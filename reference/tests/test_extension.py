@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.extension import resolved, resolved_batch, storage_of
+from lanceref.core.extension_types import resolved, resolved_batch, storage_of
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_extension_types_read_as_with_the_oracle(version, tmp_path):
     """Schema, rows and takes of a table are the oracle's, and so are those of its file."""
     import lance
     from lance.file import LanceFileReader as TheirReader
-    from lanceref.dataset import dataset
-    from lanceref.file import LanceFileReader
+    from pylanceref.dataset import dataset
+    from pylanceref.file import LanceFileReader
 
     theirs = lance.write_dataset(_extended(), f"{tmp_path}/t", data_storage_version=version)
     ours = dataset(f"{tmp_path}/t")

@@ -1,14 +1,14 @@
 """Fragment face."""
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pyroaring
 import pytest
-from lanceref import DatasetBasePath
-from lanceref.errors import RowNotFound
+from lanceref.core.errors import RowNotFound
+from pylanceref import DatasetBasePath
 
-from .edit.tables import table
 from .file.files import WORKED_FILE
+from .operations.tables import table
 from .table.hand_made import put
 from .table.manifests import data_file, fragment, minimal
 
@@ -32,7 +32,7 @@ def pair(tmp_path):
     (root / "data" / "worked.lance").write_bytes(WORKED_FILE)
     (root / "_deletions").mkdir()
     (root / "_deletions" / "6-1-5.bin").write_bytes(pyroaring.BitMap([1]).serialize())
-    return lanceref.dataset(root)
+    return pylanceref.dataset(root)
 
 
 def test_a_fragment_says_what_the_manifest_says(pair):
@@ -91,12 +91,12 @@ def test_a_fragment_is_changed_for_a_later_commit(tmp_path):
     assert [5] == second.merge(pa.table({"a": [7], "d": ["x"]}), "a")[0].files[-1].fields
     function = lambda batch: pa.record_batch({"d": batch["a"]})  # noqa: E731
     assert [5] == first.merge_columns(function, ["a"])[0].files[-1].fields
-    assert (2, ["a", "b", "s"]) == (made.version, lanceref.dataset(tmp_path).schema.names)
+    assert (2, ["a", "b", "s"]) == (made.version, pylanceref.dataset(tmp_path).schema.names)
 
 
 def test_rows_are_deleted_by_their_offsets(tmp_path):
     """Deleted ones are counted, and may be given again; a fragment without rows is none."""
-    made = lanceref.write_dataset(pa.table({"a": range(5)}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": range(5)}), tmp_path)
     made.delete("a = 1")
     (fragment,) = made.get_fragments()
     assert 2 == fragment.delete_rows([1, 3, 3]).num_deletions
@@ -110,14 +110,14 @@ def test_rows_are_deleted_by_their_offsets(tmp_path):
 
 def test_a_fragment_is_opened_by_its_id(tmp_path):
     """It knows its files; another id is none."""
-    made = lanceref.write_dataset(pa.table({"a": range(5), "b": range(5)}), tmp_path)
-    fragment = lanceref.LanceFragment(made, 0)
+    made = pylanceref.write_dataset(pa.table({"a": range(5), "b": range(5)}), tmp_path)
+    fragment = pylanceref.LanceFragment(made, 0)
     name = fragment.data_files()[0].path
     assert f"LanceFileFragment(id=0, data_files=['{name}'])" == repr(fragment)
     assert [0] == list(made.fragment_ids())
     fragment.validate()
     with pytest.raises(ValueError, match="does not exist: 7"):
-        lanceref.LanceFragment(made, 7)
+        pylanceref.LanceFragment(made, 7)
     for name in ("physical_schema", "partition_expression"):
         with pytest.raises(NotImplementedError):
             getattr(fragment, name)
@@ -125,7 +125,7 @@ def test_a_fragment_is_opened_by_its_id(tmp_path):
 
 def test_a_session_takes_the_same_columns(tmp_path):
     """With addresses if asked for."""
-    made = lanceref.write_dataset(pa.table({"a": range(5), "b": range(5)}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": range(5), "b": range(5)}), tmp_path)
     fragment = made.get_fragments()[0]
     session = fragment.open_session(["a"])
     assert fragment.take([3, 1], ["a"]) == session.take([3, 1])
@@ -136,7 +136,7 @@ def test_a_session_takes_the_same_columns(tmp_path):
 
 def test_old_names_warn(tmp_path):
     """They still work."""
-    made = lanceref.write_dataset(pa.table({"a": range(5)}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": range(5)}), tmp_path)
     metadata = made.get_fragments()[0].metadata
     with pytest.warns(DeprecationWarning):
         (file,) = metadata.data_files()
@@ -152,10 +152,10 @@ def test_written_fragments_come_as_a_transaction(tmp_path, mode):
     table = pa.table({"a": [1, 2]})
     bases = [DatasetBasePath(str(tmp_path / "b"), "b")] if mode == "create" else None
     if mode != "create":
-        lanceref.write_dataset(table, tmp_path / "t")
-    transaction = lanceref.fragment.write_fragments(
+        pylanceref.write_dataset(table, tmp_path / "t")
+    transaction = pylanceref.fragment.write_fragments(
         table, str(tmp_path / "t"), mode=mode, return_transaction=True, initial_bases=bases
     )
-    made = lanceref.LanceDataset.commit(str(tmp_path / "t"), transaction)
+    made = pylanceref.LanceDataset.commit(str(tmp_path / "t"), transaction)
     assert (4 if mode == "append" else 2) == made.count_rows()
     assert (["b"] if bases else []) == [one.name for one in made.base_paths().values()]

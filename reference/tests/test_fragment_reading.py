@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import RowNotFound
+from lanceref.core.errors import RowNotFound
 
 ROWS = pa.table({"a": range(10), "b": [f"{i}" for i in range(10)]})
 
@@ -13,7 +13,7 @@ ROWS = pa.table({"a": range(10), "b": [f"{i}" for i in range(10)]})
 @pytest.fixture
 def fragment(tmp_path):
     """The second of two fragments of five rows, of which one is deleted."""
-    made = lanceref.write_dataset(ROWS, tmp_path / "t", max_rows_per_file=5)
+    made = pylanceref.write_dataset(ROWS, tmp_path / "t", max_rows_per_file=5)
     made.delete("a = 6")
     return made.get_fragments()[1]
 

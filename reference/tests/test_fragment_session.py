@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 
 
 @pytest.fixture
 def fragment(tmp_path):
     """Ten rows, of which the first is deleted."""
-    table = lanceref.write_dataset(pa.table({"a": range(10), "b": range(10)}), tmp_path / "t")
+    table = pylanceref.write_dataset(pa.table({"a": range(10), "b": range(10)}), tmp_path / "t")
     table.delete("a = 0")
     return table.get_fragments()[0]
 

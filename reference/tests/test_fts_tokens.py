@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lanceref.fts_tokens import FtsToken, tokenize
+from pylanceref.fts_tokens import FtsToken, tokenize
 
 WORKED = [
     ("the cats and dogs", {}, [("cat", 0), ("dog", 2)]),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import QueryRefused
-from lanceref.index.fulltext.granularity import DocumentGranularity
+from lanceref.core.errors import QueryRefused
+from lanceref.index.full_text.granularity import DocumentGranularity
 from lanceref.query import MatchQuery
 
 ROWS = pa.table({"s": ["was a fox", "fox a was"], "l": [["fox"], ["dog", "fox"]], "i": [0, 1]})
@@ -14,7 +14,7 @@ ROWS = pa.table({"s": ["was a fox", "fox a was"], "l": [["fox"], ["dog", "fox"]]
 
 def table(root, *columns, **parameters):
     """Two rows with indices over columns."""
-    dataset = lanceref.write_dataset(ROWS, root / "t")
+    dataset = pylanceref.write_dataset(ROWS, root / "t")
     for column in columns:
         dataset.create_scalar_index(
             column, "INVERTED", with_position=True, remove_stop_words=False, **parameters
@@ -66,7 +66,7 @@ def test_rows_are_meant_where_both_are_indexed(tmp_path):
     dataset = table(tmp_path, "l")
     element = DocumentGranularity.LIST_ELEMENT
     dataset.create_scalar_index("l", "INVERTED", name="e", document_granularity=element)
-    assert [0, 1] == found(lanceref.dataset(dataset.uri), "fox")
+    assert [0, 1] == found(pylanceref.dataset(dataset.uri), "fox")
 
 
 def test_deleted_rows_are_not_searched(tmp_path):

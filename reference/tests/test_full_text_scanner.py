@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query import DocumentGranularity, MatchQuery
 
 TABLE = pa.table(
@@ -20,7 +20,7 @@ TABLE = pa.table(
 @pytest.fixture
 def dataset(tmp_path):
     """A table of two fragments with an index."""
-    found = lanceref.write_dataset(TABLE, tmp_path / "t", max_rows_per_file=2)
+    found = pylanceref.write_dataset(TABLE, tmp_path / "t", max_rows_per_file=2)
     found.create_scalar_index("s", "INVERTED")
     return found
 
@@ -78,7 +78,7 @@ def test_ways_to_ask(dataset, tmp_path):
     assert TABLE.schema.names == dataset.to_table(full_text_query=5).schema.names
     with pytest.raises(TypeError):
         dataset.to_table(full_text_query={"columns": ["s"]})
-    plain = lanceref.write_dataset(TABLE, tmp_path / "plain")
+    plain = pylanceref.write_dataset(TABLE, tmp_path / "plain")
     with pytest.raises(QueryRefused, match="INVERTED"):
         plain.to_table(full_text_query="red")
     assert [1, 3, 0] == plain.to_table(full_text_query=MatchQuery("red", "s"))["i"].to_pylist()
@@ -87,7 +87,7 @@ def test_ways_to_ask(dataset, tmp_path):
 def test_rows_beyond_the_index(dataset):
     """They are found too, unless the search is to be fast."""
     dataset.insert(TABLE.slice(0, 1))
-    opened = lanceref.dataset(dataset.uri)
+    opened = pylanceref.dataset(dataset.uri)
     assert [0, 0, 1, 3] == sorted(rows(opened))
     assert [0, 1, 3] == sorted(rows(opened, fast_search=True))
 
@@ -120,7 +120,7 @@ def test_the_best_of_many_are_the_first_of_all(tmp_path, gone):
     many = pa.table(
         {"s": ["red " * (1 + i % 5) + "fox" for i in range(300)], "i": range(300)}
     ).append_column("n", pa.array([1 + i % 5 for i in range(300)]))
-    dataset = lanceref.write_dataset(many, tmp_path / "t", max_rows_per_file=128)
+    dataset = pylanceref.write_dataset(many, tmp_path / "t", max_rows_per_file=128)
     dataset.create_scalar_index("s", "INVERTED")
     dataset.delete(gone)
     all_rows = rows(dataset)

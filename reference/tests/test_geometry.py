@@ -8,8 +8,8 @@ from struct import pack
 import pyarrow as pa
 import pytest
 import shapely
-from lanceref.errors import QueryFailed
-from lanceref.geometry import binary_of, boxes_of, geometries, is_geometry
+from lanceref.core.errors import QueryFailed
+from lanceref.index.geometry import binary_of, boxes_of, geometries, is_geometry
 
 POINT = pa.struct([pa.field(axis, pa.float64()) for axis in "xy"])
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import uuid
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import IndexNotFound
-from lanceref.vector import (
+from lanceref.core.errors import IndexNotFound
+from pylanceref.vector import (
     get_ivf_partition_info,
     hamming_clustering_for_ivf_partition,
     hamming_clustering_for_range,
@@ -37,7 +37,7 @@ def _clusters(reader) -> dict[int, list[int]]:
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory):
     """The same rows twice, each time with a segment of its own."""
-    made = lanceref.write_dataset(_rows(), tmp_path_factory.mktemp("hamming") / "t")
+    made = pylanceref.write_dataset(_rows(), tmp_path_factory.mktemp("hamming") / "t")
     made.create_index("h", index_type="IVF_FLAT", num_partitions=2, metric="hamming")
     made.create_scalar_index("id", "BTREE")
     made.insert(_rows())
@@ -56,7 +56,7 @@ def dataset(tmp_path_factory):
 )
 def test_clusters_of_a_table(tmp_path, threshold, found):
     """A row that is like no other is in none."""
-    made = lanceref.write_dataset(_rows(), tmp_path)
+    made = pylanceref.write_dataset(_rows(), tmp_path)
 
     assert found == _clusters(hamming_clustering_for_sample(made, "h", None, threshold))
 
@@ -66,7 +66,7 @@ def test_rows_that_are_gone_or_without_a_hash_are_in_none(tmp_path):
     lists = _rows([A, A, A])["h"].combine_chunks()
     nulls = pa.array([A, None, None], pa.int64()).is_valid()
     held = pa.FixedSizeListArray.from_arrays(lists.values, 8, mask=pa.array([False, True, False]))
-    made = lanceref.write_dataset(pa.table({"h": held, "n": nulls}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"h": held, "n": nulls}), tmp_path)
     assert {0: [2]} == _clusters(hamming_clustering_for_sample(made, "h", None, 0))
     made.delete("n")
 
@@ -141,7 +141,7 @@ def test_the_oracle_has_the_same_clusters(dataset, threshold):
     """Of the table, of rows of a fragment, of the partitions of our index."""
     import lance
     import lance.vector as theirs
-    import lanceref.vector as ours
+    import pylanceref.vector as ours
 
     found = []
     for module, table in ((ours, dataset), (theirs, lance.dataset(dataset.uri))):

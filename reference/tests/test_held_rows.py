@@ -2,9 +2,9 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import LimitExceeded
-from lanceref.held_rows import bounded
-from lanceref.limits import Limits
+from lanceref.core.errors import LimitExceeded
+from lanceref.core.held_rows import bounded
+from lanceref.core.limits import Limits
 
 LIMITS = Limits(expansion_bytes=1000, expansion_factor=16)
 BATCH = pa.record_batch({"a": pa.array([1] * 100, pa.int64())})

@@ -3,19 +3,19 @@
 import importlib
 from datetime import datetime, timedelta
 
-import lanceref
-import lanceref.history
 import pyarrow as pa
+import pylanceref
+import pylanceref.history
 import pytest
-from lanceref.errors import NotFound
-from lanceref.operation import LanceOperation
+from lanceref.core.errors import NotFound
+from pylanceref.operation import LanceOperation
 
 
 @pytest.fixture
 def table(tmp_path):
     """Two versions: one row, then two."""
-    lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
-    return lanceref.write_dataset(pa.table({"a": [2]}), tmp_path, mode="append")
+    pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    return pylanceref.write_dataset(pa.table({"a": [2]}), tmp_path, mode="append")
 
 
 def test_versions_are_listed_oldest_first(table):
@@ -24,7 +24,7 @@ def test_versions_are_listed_oldest_first(table):
     assert ["1", "2"] == [one["metadata"]["total_rows"] for one in table.versions()]
     assert [{"version": 1}, {"version": 2}] == table.version_refs()
     assert table.versions()[1] == table.get_version()
-    assert set(lanceref.history.Version.__annotations__) == set(table.get_version())
+    assert set(pylanceref.history.Version.__annotations__) == set(table.get_version())
 
 
 def test_a_restore_is_a_new_version(table):
@@ -53,24 +53,24 @@ def test_a_moment_names_the_version_before_it(table, tmp_path):
     first, second = (one["timestamp"] for one in table.versions())
     later = datetime.now() + timedelta(days=1)
 
-    assert 1 == lanceref.dataset(tmp_path, asof=second).version
-    assert 2 == lanceref.dataset(tmp_path, asof=later).version
-    assert 2 == lanceref.dataset(tmp_path, asof=later.isoformat()).version
+    assert 1 == pylanceref.dataset(tmp_path, asof=second).version
+    assert 2 == pylanceref.dataset(tmp_path, asof=later).version
+    assert 2 == pylanceref.dataset(tmp_path, asof=later.isoformat()).version
     with pytest.raises(ValueError, match="earlier than the first"):
-        lanceref.dataset(tmp_path, asof=first)
+        pylanceref.dataset(tmp_path, asof=first)
     with pytest.raises(TypeError):
-        lanceref.dataset(tmp_path, asof=7)
+        pylanceref.dataset(tmp_path, asof=7)
 
 
 def test_names_are_migrated(tmp_path):
     """V1 names become V2 names; all versions are there, and the next one follows."""
-    lanceref.write_dataset(pa.table({"a": [1]}), tmp_path, enable_v2_manifest_paths=False)
-    made = lanceref.write_dataset(pa.table({"a": [2]}), tmp_path, mode="append")
+    pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path, enable_v2_manifest_paths=False)
+    made = pylanceref.write_dataset(pa.table({"a": [2]}), tmp_path, mode="append")
     made.migrate_manifest_paths_v2()
     names = sorted(one.name for one in (tmp_path / "_versions").glob("*.manifest"))
 
     assert ["18446744073709551613.manifest", "18446744073709551614.manifest"] == names
-    made = lanceref.write_dataset(pa.table({"a": [3]}), tmp_path, mode="append")
+    made = pylanceref.write_dataset(pa.table({"a": [3]}), tmp_path, mode="append")
     assert [1, 2, 3] == [one["version"] for one in made.versions()]
 
 
@@ -79,9 +79,9 @@ def test_the_oracle_sees_the_same_history(tmp_path):
     """Versions, a restore and migrated names."""
     import lance
 
-    lanceref.write_dataset(pa.table({"a": [1]}), tmp_path, enable_v2_manifest_paths=False)
-    lanceref.write_dataset(pa.table({"a": [2]}), tmp_path, mode="append")
-    made = lanceref.dataset(tmp_path, 1)
+    pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path, enable_v2_manifest_paths=False)
+    pylanceref.write_dataset(pa.table({"a": [2]}), tmp_path, mode="append")
+    made = pylanceref.dataset(tmp_path, 1)
     made.restore()
     made.migrate_manifest_paths_v2()
     theirs = lance.dataset(tmp_path)
@@ -92,5 +92,5 @@ def test_the_oracle_sees_the_same_history(tmp_path):
         assert ours == other
     assert [1] == theirs.to_table()["a"].to_pylist()
     described = importlib.import_module("lance.dataset").Version
-    assert set(lanceref.history.Version.__annotations__) == set(described.__annotations__)
+    assert set(pylanceref.history.Version.__annotations__) == set(described.__annotations__)
     assert "Restore" == type(theirs.read_transaction(3).operation).__name__

@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
-from lanceref.hnsw import HNSW
-from lanceref.legacy.data_file import open_legacy
+from lanceref.core.context import Context
+from lanceref.file_0_1.data_file import open_legacy
 from lanceref.storage import open_source
+from pylanceref.hnsw import HNSW
 
 VECTORS = np.random.default_rng(5).normal(size=(20, 4)).astype(np.float32)
 

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lanceref import DatasetBasePath, dataset, validate, write_dataset
-from lanceref.blob import blob_array, blob_field
-from lanceref.errors import DataRefused
+from lanceref import validate
+from lanceref.core.errors import DataRefused
+from pylanceref import DatasetBasePath, dataset, write_dataset
+from pylanceref.blob import blob_array, blob_field
 
 FIELD = blob_field("b", inline_size_threshold=2, dedicated_size_threshold=10)
 VALUES = [b"abc", b"0123456789abc", b"x"]

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.images import (
+from PIL import Image
+from pylanceref.images import (
     EncodedImageArray,
     EncodedImageType,
     FixedShapeImageTensorArray,
@@ -20,7 +21,6 @@ from lanceref.images import (
     ImageURIArray,
     ImageURIType,
 )
-from PIL import Image
 
 PIXELS = np.arange(2 * 3 * 4 * 3, dtype=np.uint8).reshape(2, 3, 4, 3)
 """Two images of 3 rows of 4 pixels of three colours."""
@@ -175,11 +175,11 @@ def _run(code: str, module: str, *arguments: str) -> None:
 @pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
 def test_a_table_has_the_types(tmp_path, version):
     """Written and read, they are what they were."""
-    _run(TABLE + WRITE + READ, "lanceref", str(tmp_path / "t"), version)
+    _run(TABLE + WRITE + READ, "pylanceref", str(tmp_path / "t"), version)
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("modules", [("lance", "lanceref"), ("lanceref", "lance")])
+@pytest.mark.parametrize("modules", [("lance", "pylanceref"), ("pylanceref", "lance")])
 def test_either_reads_the_types_of_the_other(tmp_path, modules):
     """With types of its own."""
     writer, reader = modules

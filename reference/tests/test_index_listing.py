@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 import uuid
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import IndexMissing
-from lanceref.index_listing import IndexInformation
+from lanceref.core.errors import IndexMissing
 from lanceref.proto import table_pb2
-from lanceref.txn.making import Staged
+from lanceref.transactions.manifest_builder import Staged
+from pylanceref.index_listing import IndexInformation
 
 TABLE = pa.table({"i": pa.array([5, 3, None, 3, 9], pa.int32()), "s": list("abcab")})
 
@@ -19,7 +19,7 @@ TABLE = pa.table({"i": pa.array([5, 3, None, 3, 9], pa.int32()), "s": list("abca
 @pytest.fixture
 def dataset(tmp_path):
     """A table with two indices and rows that they do not cover."""
-    written = lanceref.write_dataset(TABLE, tmp_path / "t", max_rows_per_file=3)
+    written = pylanceref.write_dataset(TABLE, tmp_path / "t", max_rows_per_file=3)
     written.create_scalar_index("i", "BTREE")
     written.create_scalar_index("s", "BITMAP")
     written.insert(TABLE.slice(0, 2))
@@ -73,7 +73,7 @@ def test_the_oracle_says_the_same(dataset):
 
 def test_types_and_versions_that_are_not_known_are_passed_over(tmp_path):
     """They are not shown, asked or brought up to date; they stay until they are dropped."""
-    dataset = lanceref.write_dataset(pa.table({"i": [1, 2]}), tmp_path / "t")
+    dataset = pylanceref.write_dataset(pa.table({"i": [1, 2]}), tmp_path / "t")
     dataset.create_scalar_index("i", "BTREE")
     for change in ({"index_details": {"type_url": "/com.acme.Other"}}, {"index_version": 9}):
         entry = table_pb2.IndexMetadata(**change, name="other", fields=[0])
@@ -100,7 +100,7 @@ def test_types_and_versions_that_are_not_known_are_passed_over(tmp_path):
 
 def test_an_early_index_of_vectors_is_known_by_its_file(tmp_path):
     """Its entry has no details, and lists the file."""
-    dataset = lanceref.write_dataset(pa.table({"i": [1, 2]}), tmp_path / "t")
+    dataset = pylanceref.write_dataset(pa.table({"i": [1, 2]}), tmp_path / "t")
     for name, path in (("v", "index.idx"), ("w", "other")):
         entry = table_pb2.IndexMetadata(name=name, fields=[0])
         entry.uuid.uuid = uuid.uuid4().bytes
@@ -114,7 +114,7 @@ def test_an_early_index_of_vectors_is_known_by_its_file(tmp_path):
 
 def _deferred(root):
     """Four fragments become two, then one; a row goes in between, indices are not told."""
-    made = lanceref.write_dataset(pa.table({"id": range(40)}), root, max_rows_per_file=10)
+    made = pylanceref.write_dataset(pa.table({"id": range(40)}), root, max_rows_per_file=10)
     assert made.remap_row_addrs(pa.array([1], pa.uint64())) is None
     made.create_scalar_index("id", "BTREE")
     made.delete("id = 3")
@@ -148,7 +148,7 @@ def test_the_oracle_follows_addresses_alike(tmp_path):
 
 def test_rows_that_several_segments_cover_are_counted_for_each(tmp_path):
     """As pylance counts them: such segments are of early releases."""
-    made = lanceref.write_dataset(pa.table({"a": range(6)}), tmp_path / "t", max_rows_per_file=3)
+    made = pylanceref.write_dataset(pa.table({"a": range(6)}), tmp_path / "t", max_rows_per_file=3)
     made.create_scalar_index("a", "BTREE")
     (entry,) = made._snapshot.manifest.indices
     (described,) = [made._described("a_idx", [entry, entry])]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import ColumnMissing, ColumnRefused
+from lanceref.core.errors import ColumnMissing, ColumnRefused
 from lanceref.file.schema_write import schema_of
-from lanceref.index.fulltext.granularity import DocumentGranularity
-from lanceref.index_request import index_request
-from lanceref.indices import IndexConfig
+from lanceref.index.full_text.granularity import DocumentGranularity
+from pylanceref.index_request import index_request
+from pylanceref.indices import IndexConfig
 
 SCHEMA = schema_of(
     pa.schema([("i", pa.int8()), ("l", pa.list_(pa.int8())), ("a", pa.struct([("b", pa.int8())]))])

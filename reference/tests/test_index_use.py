@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
 
 
@@ -25,7 +25,7 @@ def uri(tmp_path_factory):
         }
     )
     path = str(tmp_path_factory.mktemp("use") / "t")
-    made = lanceref.write_dataset(data, path)
+    made = pylanceref.write_dataset(data, path)
     made.create_scalar_index("id", "BTREE")
     made.create_scalar_index("colour", "BITMAP")
     made.create_scalar_index("labels", "LABEL_LIST")
@@ -46,7 +46,7 @@ QUERIES = {
 @pytest.mark.parametrize("name", QUERIES)
 def test_what_is_kept_is_not_read_again(uri, name):
     """The answer is the same, and every part of it was there."""
-    cold, warm, told = lanceref.dataset(uri), lanceref.dataset(uri), []
+    cold, warm, told = pylanceref.dataset(uri), pylanceref.dataset(uri), []
     warm.prewarm_index(name)
     kept = warm.index_cache_entry_count()
     assert kept > 0
@@ -60,7 +60,7 @@ def test_what_is_kept_is_not_read_again(uri, name):
 @pytest.mark.parametrize("positions", [False, True])
 def test_positions_are_kept_where_asked_for(uri, positions):
     """A phrase reads them otherwise."""
-    table = lanceref.dataset(uri)
+    table = pylanceref.dataset(uri)
     table.prewarm_index("text_idx", with_position=positions)
     before = table.index_cache_entry_count()
     table.to_table(full_text_query='"foo bar"')
@@ -69,7 +69,7 @@ def test_positions_are_kept_where_asked_for(uri, positions):
 
 def test_segments_may_be_chosen(uri):
     """Only these are kept; none at all is a choice too."""
-    table = lanceref.dataset(uri)
+    table = pylanceref.dataset(uri)
     table.prewarm_index("id_idx", index_segments=[])
     assert table.index_cache_entry_count() == 0
     (one,) = [index for index in table.describe_indices() if index.name == "id_idx"]
@@ -91,12 +91,12 @@ def test_segments_may_be_chosen(uri):
 def test_wrong_arguments_are_refused(uri, name, arguments, error, text):
     """With what pylance raises."""
     with pytest.raises(error, match=text):
-        lanceref.dataset(uri).prewarm_index(name, **arguments)
+        pylanceref.dataset(uri).prewarm_index(name, **arguments)
 
 
 def test_centroids_are_those_of_an_index_over_vectors(uri):
     """By its name or by its column; there are as many as partitions."""
-    dataset = lanceref.dataset(uri)
+    dataset = pylanceref.dataset(uri)
     model = dataset.get_ivf_model("v_idx")
 
     assert ("l2", 2) == (model.distance_type, model.num_partitions)
@@ -121,4 +121,4 @@ def test_centroids_are_those_that_the_oracle_reads(uri):
 
     wanted = lance.dataset(uri).centroids(column="v").to_pylist()
 
-    assert wanted == lanceref.dataset(uri).centroids(column="v").to_pylist()
+    assert wanted == pylanceref.dataset(uri).centroids(column="v").to_pylist()

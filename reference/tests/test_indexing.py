@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import IndexMixed, IndexNotFound, IndexRefused, OperationRefused
-from lanceref.file import LanceFileReader
+from lanceref.core.errors import IndexMixed, IndexNotFound, IndexRefused, OperationRefused
+from pylanceref.file import LanceFileReader
 
 TABLE = pa.table({"i": range(100), "s": [f"{n}" for n in range(100)]})
 
@@ -18,7 +18,7 @@ TABLE = pa.table({"i": range(100), "s": [f"{n}" for n in range(100)]})
 @pytest.fixture
 def dataset(tmp_path):
     """A table of four fragments."""
-    return lanceref.write_dataset(TABLE, tmp_path / "t", max_rows_per_file=25)
+    return pylanceref.write_dataset(TABLE, tmp_path / "t", max_rows_per_file=25)
 
 
 def names(dataset) -> list[tuple[str, str]]:
@@ -94,7 +94,7 @@ def test_the_oracle_commits_and_merges_our_segments(dataset):
     )
     merged = theirs.merge_existing_index_segments([other, own])
     theirs.commit_existing_index_segments("x", "i", [merged])
-    opened = lanceref.dataset(dataset.uri)
+    opened = pylanceref.dataset(dataset.uri)
     assert opened.to_table(filter="i in (3, 99)")["i"].to_pylist() == [3, 99]
 
 
@@ -168,7 +168,7 @@ def test_a_dropped_index_is_named_as_it_was_at_last(dataset):
 
 def test_indices_by_address_do_not_follow_rows(tmp_path):
     """An update moves rows: an index by row id covers them still, a B-tree by address does not."""
-    dataset = lanceref.write_dataset(TABLE, tmp_path / "t", enable_stable_row_ids=True)
+    dataset = pylanceref.write_dataset(TABLE, tmp_path / "t", enable_stable_row_ids=True)
     dataset.create_scalar_index("s", "BTREE")
     dataset.create_scalar_index("s", "BITMAP", name="bits")
     dataset.update({"i": "7"}, where="i < 5")
@@ -178,7 +178,7 @@ def test_indices_by_address_do_not_follow_rows(tmp_path):
 
 def test_a_deferred_remap_needs_addresses(tmp_path):
     """Where rows have stable ids it is refused, also where nothing is to be done."""
-    dataset = lanceref.write_dataset(TABLE, tmp_path / "t", enable_stable_row_ids=True)
+    dataset = pylanceref.write_dataset(TABLE, tmp_path / "t", enable_stable_row_ids=True)
     with pytest.raises(OperationRefused, match="stable row IDs"):
         dataset.optimize.compact_files(defer_index_remap=True)
 
@@ -196,7 +196,7 @@ def test_codes_of_a_segment_lie_transposed_unless_asked_otherwise(
 ):
     """The details keep what was asked for; codes beside a graph are always transposed."""
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(range(32), pa.float32()), 4)
-    dataset = lanceref.write_dataset(pa.table({"v": vectors}), str(tmp_path / "t"))
+    dataset = pylanceref.write_dataset(pa.table({"v": vectors}), str(tmp_path / "t"))
     part = dataset.create_index_uncommitted(
         "v",
         kind,
@@ -221,7 +221,7 @@ def test_types_that_no_segment_is_named_by_are_those_of_vectors(tmp_path, column
     """They are refused as such types are."""
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(range(8), pa.float32()), 4)
     rows = pa.table({"v": vectors, "i": [1, 2]})
-    dataset = lanceref.write_dataset(rows, str(tmp_path / "t"))
+    dataset = pylanceref.write_dataset(rows, str(tmp_path / "t"))
     with pytest.raises(error):
         dataset.create_index_uncommitted(column, kind, fragment_ids=[0])
 
@@ -230,7 +230,7 @@ def test_segments_of_another_type_than_those_there_are_are_refused(tmp_path):
     """A segment of the other fragment, of vectors with a graph."""
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(range(32), pa.float32()), 4)
     rows = pa.table({"v": vectors})
-    dataset = lanceref.write_dataset(rows, str(tmp_path / "t"), max_rows_per_file=4)
+    dataset = pylanceref.write_dataset(rows, str(tmp_path / "t"), max_rows_per_file=4)
     centroids = np.zeros((1, 4), np.float32)
     for number, kind in enumerate(("IVF_FLAT", "IVF_HNSW_FLAT")):
         part = dataset.create_index_uncommitted(

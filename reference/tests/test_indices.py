@@ -1,24 +1,24 @@
 """Descriptions of indices: the names that pylance's module has."""
 
-import lanceref.indices
+import pylanceref.indices
 import pytest
-from lanceref.indices import IndexConfig
+from pylanceref.indices import IndexConfig
 
 
 def test_models_are_imported_when_they_are_asked_for():
     """The names are those of the modules they live in; another one there is not."""
-    from lanceref.indices_builder import IndicesBuilder
-    from lanceref.vector_models import IvfModel, PqModel
+    from pylanceref.indices_builder import IndicesBuilder
+    from pylanceref.vector_models import IvfModel, PqModel
 
-    assert lanceref.indices.IndicesBuilder is IndicesBuilder
-    assert (lanceref.indices.IvfModel, lanceref.indices.PqModel) == (IvfModel, PqModel)
-    assert set(lanceref.indices.__all__) <= set(dir(lanceref.indices)) | {
+    assert pylanceref.indices.IndicesBuilder is IndicesBuilder
+    assert (pylanceref.indices.IvfModel, pylanceref.indices.PqModel) == (IvfModel, PqModel)
+    assert set(pylanceref.indices.__all__) <= set(dir(pylanceref.indices)) | {
         "IndicesBuilder",
         "IvfModel",
         "PqModel",
     }
     with pytest.raises(AttributeError, match="Nobody"):
-        _ = lanceref.indices.Nobody
+        _ = pylanceref.indices.Nobody
 
 
 @pytest.mark.oracle
@@ -27,7 +27,7 @@ def test_the_same_types_may_be_asked_to_be_merged():
     import lance.indices
 
     theirs = lance.indices.SupportedDistributedIndices
-    ours = lanceref.indices.SupportedDistributedIndices
+    ours = pylanceref.indices.SupportedDistributedIndices
     assert {one.name: one.value for one in theirs} == {one.name: one.value for one in ours}
 
 

@@ -1,11 +1,11 @@
 """Indices builder: models are trained apart, and indices built with them."""
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import ColumnMissing, ColumnRefused
-from lanceref.indices import IndicesBuilder, IvfModel
+from lanceref.core.errors import ColumnMissing, ColumnRefused
+from pylanceref.indices import IndicesBuilder, IvfModel
 
 DIM, ROWS = 16, 600
 
@@ -20,7 +20,7 @@ def dataset(tmp_path_factory):
         {"v": pa.FixedSizeListArray.from_arrays(vectors.ravel(), DIM), "n": range(ROWS)}
     )
     uri = str(tmp_path_factory.mktemp("v") / "t")
-    return lanceref.write_dataset(table, uri, max_rows_per_file=ROWS // 2)
+    return pylanceref.write_dataset(table, uri, max_rows_per_file=ROWS // 2)
 
 
 def test_centroids_are_trained(dataset):
@@ -81,7 +81,7 @@ def test_codewords_of_a_few_vectors_are_trained_too(tmp_path):
     for vectors in (5, 0):
         rows = [[float(i)] * 8 if i < vectors else None for i in range(64)]
         table = pa.table({"v": pa.array(rows, pa.list_(pa.float32(), 8))})
-        builder = IndicesBuilder(lanceref.write_dataset(table, tmp_path / f"{vectors}"), "v")
+        builder = IndicesBuilder(pylanceref.write_dataset(table, tmp_path / f"{vectors}"), "v")
         ivf = IvfModel(pa.array([[0.0] * 8], pa.list_(pa.float32(), 8)), "l2")
         if vectors:
             model = builder.train_pq(ivf, 2, sample_rate=2, num_bits=4)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.integers import are_among, arrow, distinct, once, shared, united, without
+from lanceref.core.integers import are_among, arrow, distinct, once, shared, united, without
 
 DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
@@ -34,7 +34,7 @@ def test_pandas_is_not_imported() -> None:
     """Making an array, and taking by it, leaves pandas alone."""
     program = (
         "import sys, numpy as np\n"
-        "from lanceref.integers import arrow\n"
+        "from lanceref.core.integers import arrow\n"
         "numbers = arrow(np.arange(9))\n"
         "assert numbers.take(numbers) == numbers\n"
         "print('pandas' in sys.modules)"

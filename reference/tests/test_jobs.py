@@ -3,18 +3,18 @@
 import os
 import pickle
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from lanceref.distributed_index import build_index
-from lanceref.distributed_table import add_columns, compact
-from lanceref.errors import BadMagic, Place
-from lanceref.jobs import Loop, Processes, spread
-from lanceref.validation import validate_with
+from lanceref.core.errors import BadMagic, Place
+from lanceref_spark.distributed_index import build_index
+from lanceref_spark.distributed_table import add_columns, compact
+from lanceref_spark.jobs import Loop, Processes, spread
+from lanceref_spark.validation import validate_with
 
-from tests.spark.sample_jobs import refuse, times, whereabouts
+from tests.lanceref_spark.sample_jobs import refuse, times, whereabouts
 
 EXECUTORS = [Loop(), Processes(2)]
 
@@ -93,7 +93,7 @@ def test_keys_are_in_no_job_and_are_not_shown(tmp_path, pipeline):
     """Storage options are in no pickled job, and in no text of what the jobs share."""
     vectors = pa.array([[float(i), 1.0] for i in range(20)], pa.list_(pa.float32(), 2))
     rows = pa.table({"n": range(20), "v": vectors})
-    uri = lanceref.write_dataset(rows, str(tmp_path / "t"), max_rows_per_file=10).uri
+    uri = pylanceref.write_dataset(rows, str(tmp_path / "t"), max_rows_per_file=10).uri
     executor = Overheard()
     PIPELINES[pipeline](executor, uri, {"aws_secret_access_key": "hush-hush"})
     assert executor.jobs

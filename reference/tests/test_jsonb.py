@@ -6,9 +6,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref import jsonb, jsontext
-from lanceref.context import Context
-from lanceref.errors import FormatError, LanceError, LimitExceeded, UnknownEncoding
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, LanceError, LimitExceeded, UnknownEncoding
+from lanceref.json import json_text as jsontext
+from lanceref.json import jsonb
 
 CTX = Context("data.lance")
 PLACE = CTX.at(8, 100)

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref import jsontext
-from lanceref.context import Context
-from lanceref.errors import Place
-from lanceref.jsonb import texts
-from lanceref.jsonb_column import column_at
+from lanceref.core.context import Context
+from lanceref.core.errors import Place
+from lanceref.json import json_text as jsontext
+from lanceref.json.jsonb import texts
+from lanceref.json.jsonb_column import column_at
 
 KEYS = st.sampled_from(["a", "b", "é", "aa", ""])
 SCALARS = (

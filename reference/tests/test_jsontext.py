@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref import jsontext
-from lanceref.errors import DataRefused
+from lanceref.core.errors import DataRefused
+from lanceref.json import json_text as jsontext
 
 LIBERTIES = [
     *(
@@ -162,7 +162,7 @@ def test_documents_and_their_text_are_the_oracles(tmp_path: object) -> None:
     """2 000 random documents and every liberty become the oracle's bytes, and read as its text."""
     import lance
     from lance.file import LanceFileReader
-    from lanceref.dataset import dataset
+    from pylanceref.dataset import dataset
 
     rng = random.Random(20261121)
     texts = [

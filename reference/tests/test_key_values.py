@@ -5,7 +5,7 @@ import sys
 
 import pyarrow as pa
 import pytest
-from lanceref.key_values import key_values
+from lanceref.operations.key_values import key_values
 
 ALONE = """
 import sys, tempfile, warnings
@@ -16,7 +16,7 @@ class NoPandas:
 sys.meta_path.insert(0, NoPandas())
 warnings.simplefilter("ignore")
 import pyarrow as pa
-import lanceref
+import pylanceref
 moments = pa.array([1, 1_001, None, 2_000_000_007, 5], pa.timestamp("ns"))
 rows = pa.table({"t": moments, "v": range(5), "s": [[one] for one in moments]})
 """
@@ -24,7 +24,7 @@ rows = pa.table({"t": moments, "v": range(5), "s": [[one] for one in moments]})
 
 BY_INDEX = """
 for kind, wanted in (("BTREE", 2), ("BITMAP", 2), ("ZONEMAP", 2), ("BLOOMFILTER", 2)):
-    table = lanceref.write_dataset(rows, tempfile.mkdtemp())
+    table = pylanceref.write_dataset(rows, tempfile.mkdtemp())
     table.create_scalar_index("t", kind)
     at = "arrow_cast({}, 'Timestamp(Nanosecond, None)')".format
     assert table.count_rows(f"t in ({at(1001)}, {at(5)})") == wanted, kind
@@ -37,7 +37,7 @@ BY_QUERY = """
 for version in ("legacy", "2.0", "2.1", "2.2"):
     names = rows.column_names if version != "legacy" else ["t", "v"]
     some = rows.select(names)
-    made = lanceref.write_dataset(some, tempfile.mkdtemp(), data_storage_version=version)
+    made = pylanceref.write_dataset(some, tempfile.mkdtemp(), data_storage_version=version)
     at = "arrow_cast({}, 'Timestamp(Nanosecond, None)')".format
     assert made.count_rows(f"t in ({at(1)}, {at(5)}, {at(7)}, {at(8)}, {at(9)})") == 2
     if version != "legacy":
@@ -49,7 +49,7 @@ for version in ("legacy", "2.0", "2.1", "2.2"):
 """
 
 BY_KEY = """
-made = lanceref.write_dataset(rows.select(["t", "v"]), tempfile.mkdtemp())
+made = pylanceref.write_dataset(rows.select(["t", "v"]), tempfile.mkdtemp())
 made.merge(pa.table({"t": moments, "w": range(10, 15)}), "t")
 assert made.to_table()["w"].to_pylist()[3] == 13
 twice = pa.concat_tables([rows.select(["t", "v"]).slice(1, 1)] * 2)

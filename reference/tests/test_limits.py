@@ -11,12 +11,13 @@ from pathlib import Path
 import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import LanceError, LimitExceeded
-from lanceref.file import LanceFileReader
-from lanceref.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.errors import LanceError, LimitExceeded
+from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.proto import file_pb2, table_pb2, transaction_pb2
 from lanceref.table.manifest_write import encode_manifest
+from pylanceref.file import LanceFileReader
 
 from .table.manifests import parse
 
@@ -73,10 +74,10 @@ SHAPES: dict[str, Callable[[], bytes]] = {
 def test_a_manifest_of_many_small_entries_costs_no_more_than_the_limits(tmp_path, name):
     """Opening, validating and explaining take 64 MiB and 16 bytes for each that is read."""
     uri = str(tmp_path / "t")
-    lanceref.write_dataset(pa.table({"a": range(10)}), uri)
+    pylanceref.write_dataset(pa.table({"a": range(10)}), uri)
     (path,) = (tmp_path / "t" / "_versions").glob("*.manifest")
     calls = (
-        lambda: lanceref.dataset(uri).to_table(),
+        lambda: pylanceref.dataset(uri).to_table(),
         lambda: lanceref.validate(uri),
         lambda: lanceref.explain(path),
     )
@@ -97,7 +98,7 @@ def test_a_table_of_constants_is_streamed_but_not_held(tmp_path):
     """7 million equal numbers are few bytes in the file, and 56 MB in memory."""
     uri = str(tmp_path / "t")
     rows = pa.table({"a": pa.array(np.zeros(7_000_000, np.int64))})
-    written = lanceref.write_dataset(
+    written = pylanceref.write_dataset(
         rows, uri, data_storage_version="2.2", max_rows_per_file=7_000_000
     )
     (path,) = (tmp_path / "t" / "data").glob("*.lance")
@@ -107,5 +108,5 @@ def test_a_table_of_constants_is_streamed_but_not_held(tmp_path):
     with pytest.raises(LimitExceeded, match="to_batches"):
         LanceFileReader(path).read_all().to_table()
     assert 7_000_000 == sum(batch.num_rows for batch in written.to_batches())
-    more = lanceref.dataset(uri, limits=Limits(expansion_bytes=2**28))
+    more = pylanceref.dataset(uri, limits=Limits(expansion_bytes=2**28))
     assert 7_000_000 == more.to_table().num_rows

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import uuid
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.mem_wal import LsmPointLookupPlanner, ShardSnapshot
+from pylanceref.mem_wal import LsmPointLookupPlanner, ShardSnapshot
 
 KEY = {"lance-schema:unenforced-primary-key": "true"}
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False, KEY), pa.field("name", pa.string())])
@@ -21,9 +21,9 @@ def _rows(ids, name):
 @pytest.fixture
 def planner(tmp_path):
     """A table of three rows, one of them newer in a generation that says nothing of deletions."""
-    made = lanceref.write_dataset(_rows([1, 2, 3], "base"), tmp_path / "t")
+    made = pylanceref.write_dataset(_rows([1, 2, 3], "base"), tmp_path / "t")
     made.initialize_mem_wal()
-    lanceref.write_dataset(_rows([2], "gen"), tmp_path / "t" / "_mem_wal" / SHARD / "gen_1")
+    pylanceref.write_dataset(_rows([2], "gen"), tmp_path / "t" / "_mem_wal" / SHARD / "gen_1")
     return LsmPointLookupPlanner(made, [ShardSnapshot(SHARD).with_sstable(1, "gen_1")])
 
 
@@ -77,6 +77,6 @@ def test_what_is_no_key_is_refused(planner, tmp_path):
         planner.plan_lookup(pa.array([1]), columns=["zz"])
     with pytest.raises(OSError, match="Field 'zz' not found"):
         LsmPointLookupPlanner(planner._dataset, [], ["zz"])
-    plain = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "plain")
+    plain = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "plain")
     with pytest.raises(ValueError, match="no primary key"):
         LsmPointLookupPlanner(plain, []).plan_lookup(pa.array([1]))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import uuid
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import EditFailed, NotFound, OperationRefused
-from lanceref.lsm_scanner import LsmScanner, primary_key
-from lanceref.shard_snapshot import ShardSnapshot
+from lanceref.core.errors import EditFailed, NotFound, OperationRefused
+from pylanceref.lsm_scanner import LsmScanner, primary_key
+from pylanceref.shard_snapshot import ShardSnapshot
 
 SHARD = str(uuid.UUID(int=5))
 KEY = {"lance-schema:unenforced-primary-key": "true"}
@@ -21,7 +21,7 @@ FLUSHED = pa.schema([*SCHEMA, pa.field("_tombstone", pa.bool_(), nullable=False)
 def dataset(tmp_path):
     """Rows 1 to 3, of which two flushed generations change some."""
     root = tmp_path / "t"
-    base = lanceref.write_dataset(
+    base = pylanceref.write_dataset(
         pa.table({"id": [1, 2, 3], "val": ["a", "b", "c"]}, schema=SCHEMA), root
     )
     for generation, columns in enumerate(
@@ -32,7 +32,7 @@ def dataset(tmp_path):
         1,
     ):
         folder = root / "_mem_wal" / SHARD / f"g{generation}"
-        lanceref.write_dataset(pa.table(columns, schema=FLUSHED), folder)
+        pylanceref.write_dataset(pa.table(columns, schema=FLUSHED), folder)
     return base
 
 
@@ -89,7 +89,7 @@ def test_later_rows_of_a_generation_are_newer(dataset):
 
 def test_what_cannot_be_scanned_is_refused(dataset, tmp_path):
     """A table without a key, a folder or a column that is not there, an id that is none."""
-    plain = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "plain")
+    plain = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "plain")
     with pytest.raises(OperationRefused, match="no primary key"):
         LsmScanner.from_snapshots(plain, [])
     with pytest.raises(NotFound):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 import uuid
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import EditFailed, NotFound, OperationRefused, QueryRefused
-from lanceref.mem_wal import LsmVectorSearchPlanner, ShardSnapshot
+from lanceref.core.errors import EditFailed, NotFound, OperationRefused, QueryRefused
+from pylanceref.mem_wal import LsmVectorSearchPlanner, ShardSnapshot
 
 KEY = {"lance-schema:unenforced-primary-key": "true"}
 VECTOR = pa.list_(pa.float32(), 2)
@@ -29,7 +29,7 @@ def _rows(places, name):
 
 
 def _indexed(rows, path, **asked):
-    made = lanceref.write_dataset(rows, path)
+    made = pylanceref.write_dataset(rows, path)
     return made.create_index("vec", "IVF_FLAT", num_partitions=1, **asked)
 
 
@@ -44,8 +44,8 @@ def dataset(tmp_path):
         (OTHER, "o1", {2: 2.5}),
     ):
         _indexed(_rows(places, name), root / "_mem_wal" / shard / name)
-    lanceref.write_dataset(_rows({3: 0.125}, "u"), root / "_mem_wal" / OTHER / "u1")
-    return lanceref.dataset(base.uri)
+    pylanceref.write_dataset(_rows({3: 0.125}, "u"), root / "_mem_wal" / OTHER / "u1")
+    return pylanceref.dataset(base.uri)
 
 
 def _snapshot(shard, *named):
@@ -127,7 +127,7 @@ def test_distances_are_exact_where_it_is_asked(tmp_path):
     vectors = source.normal(size=(300, 2)).astype(np.float32)
     column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), 2)
     rows = pa.table([range(300), column, ["b"] * 300], schema=SCHEMA)
-    made = lanceref.write_dataset(rows, tmp_path / "t")
+    made = pylanceref.write_dataset(rows, tmp_path / "t")
     made = made.create_index("vec", "IVF_SQ", num_partitions=1)
     _indexed(_rows({900: 99}, "g"), tmp_path / "t" / "_mem_wal" / SHARD / "g")
     exact = np.sort((vectors**2).sum(1))[:5]
@@ -165,7 +165,7 @@ def test_a_query_that_is_none_is_refused(dataset, tmp_path):
     assert ["b0"] == _names(planner.plan_search(pa.array([0, None], pa.float32()), k=1))
     assert [] == _names(planner.plan_search(pa.array([0, float("nan")], pa.float32())))
     octets = pa.table({"id": [1], "vec": pa.array([[1, 2]], pa.list_(pa.uint8(), 2))})
-    made = lanceref.write_dataset(octets, tmp_path / "octets")
+    made = pylanceref.write_dataset(octets, tmp_path / "octets")
     with pytest.raises(QueryRefused, match="the query vector is Float32"):
         LsmVectorSearchPlanner(made, [], "vec", ["id"]).plan_search(ORIGIN)
 
@@ -181,7 +181,7 @@ def test_what_cannot_be_searched_is_refused(dataset, tmp_path):
     ):
         with pytest.raises(kind, match=words):
             LsmVectorSearchPlanner(dataset, [], **{"vector_column": "vec", **given})
-    plain = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "plain")
+    plain = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "plain")
     with pytest.raises(OperationRefused, match="no primary key"):
         LsmVectorSearchPlanner(plain, [], "a")
     with pytest.raises(NotFound):
@@ -190,7 +190,7 @@ def test_what_cannot_be_searched_is_refused(dataset, tmp_path):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("writer_of_log", ["lance", "lanceref"])
+@pytest.mark.parametrize("writer_of_log", ["lance", "pylanceref"])
 def test_the_oracle_finds_the_same(tmp_path, seed, writer_of_log):
     """In a table and a log that either wrote, of vectors that are not equally near."""
     import lance
@@ -204,7 +204,7 @@ def test_the_oracle_finds_the_same(tmp_path, seed, writer_of_log):
         return pa.table([keys, column, [f"{one}" for one in keys]], schema=SCHEMA)
 
     metric = source.choice(["l2", "cosine", "dot"])
-    made = {"lance": lance, "lanceref": lanceref}[writer_of_log].write_dataset(
+    made = {"lance": lance, "pylanceref": pylanceref}[writer_of_log].write_dataset(
         rows(range(300)), tmp_path / "t"
     )
     kind = source.choice(["IVF_FLAT", "IVF_SQ"])
@@ -225,7 +225,7 @@ def test_the_oracle_finds_the_same(tmp_path, seed, writer_of_log):
             {"k": 7, "overfetch_factor": 2.5, "refine_base_table": True},
         ):
             found = []
-            for library in (lance, lanceref):
+            for library in (lance, pylanceref):
                 snapshot = library.mem_wal.ShardSnapshot(SHARD)
                 for generation, folder in enumerate(folders, 1):
                     snapshot = snapshot.with_sstable(generation, folder.name)

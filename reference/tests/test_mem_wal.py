@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref import mem_wal
-from lanceref.mem_wal import ShardingField, ShardingSpec, evaluate_sharding_spec
+from pylanceref import mem_wal
+from pylanceref.mem_wal import ShardingField, ShardingSpec, evaluate_sharding_spec
 
 FIELD = {"field_id": "b", "source_ids": [1], "transform": "bucket"}
 
@@ -14,7 +14,7 @@ FIELD = {"field_id": "b", "source_ids": [1], "transform": "bucket"}
 def test_a_spec_is_evaluated(tmp_path):
     """By the fields of the table that have the names of the columns; also given by name."""
     table = pa.table({"a": [1, 2, 3], "b": pa.array([1, 2, 3], pa.int32())})
-    schema = lanceref.write_dataset(table, tmp_path / "t").lance_schema
+    schema = pylanceref.write_dataset(table, tmp_path / "t").lance_schema
     parameters = {"num_buckets": "8"}
     (batch,) = table.to_batches()
     own = ShardingSpec(1, [ShardingField(**FIELD, parameters=parameters)])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import uuid
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import BadProto, EditFailed, IndexMissing
+from lanceref.core.errors import BadProto, EditFailed, IndexMissing
 
 WAYS: tuple[dict[str, object], ...] = (
     {},
@@ -21,9 +21,9 @@ WAYS: tuple[dict[str, object], ...] = (
 )
 
 
-def make(path) -> lanceref.LanceDataset:
+def make(path) -> pylanceref.LanceDataset:
     """Write a table with an index."""
-    dataset = lanceref.write_dataset(pa.table({"i": [1], "s": ["a"]}), path, mode="overwrite")
+    dataset = pylanceref.write_dataset(pa.table({"i": [1], "s": ["a"]}), path, mode="overwrite")
     dataset.create_scalar_index("i", "BTREE")
     return dataset
 
@@ -37,7 +37,7 @@ def test_a_log_is_begun_once(tmp_path):
     dataset.initialize_mem_wal(unsharded=True)
     with pytest.raises(EditFailed, match="already initialized"):
         dataset.initialize_mem_wal()
-    dataset = lanceref.dataset(dataset.uri)
+    dataset = pylanceref.dataset(dataset.uri)
     shown = {one["name"]: (one["type"], one["fields"]) for one in dataset.list_indices()}
     assert shown["__lance_mem_wal"] == ("MemWal", [])
     assert dataset.index_statistics("__lance_mem_wal")["num_shard_specs"] == 1
@@ -65,10 +65,10 @@ def test_the_oracle_says_the_same(tmp_path, way):
     import lance
 
     found = []
-    for library in (lance, lanceref):
+    for library in (lance, pylanceref):
         make(tmp_path / "t")
         library.dataset(str(tmp_path / "t")).initialize_mem_wal(**way)
-        for reader in (lance, lanceref):
+        for reader in (lance, pylanceref):
             dataset = reader.dataset(str(tmp_path / "t"))
             listed = sorted((one["name"], one["type"]) for one in dataset.list_indices())
             numbers = dataset.stats.index_stats("__lance_mem_wal")
@@ -78,7 +78,7 @@ def test_the_oracle_says_the_same(tmp_path, way):
 
 def test_options_that_no_writer_has_are_refused(tmp_path):
     """When the log begins, and when a shard is taken over."""
-    dataset = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    dataset = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
     with pytest.raises(TypeError, match="unexpected keyword argument 'durable_writ'"):
         dataset.initialize_mem_wal(durable_writ=True)
     with pytest.raises(TypeError, match="'max_rows'"):
@@ -99,7 +99,7 @@ def test_options_that_no_writer_has_are_refused(tmp_path):
 )
 def test_values_that_an_option_cannot_have_are_refused(tmp_path, option, value, kind):
     """When the log begins, and when a shard is taken over."""
-    dataset = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    dataset = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
     with pytest.raises(kind):
         dataset.initialize_mem_wal(**{option: value})
     with pytest.raises(kind):
@@ -111,6 +111,6 @@ def test_a_key_of_a_type_that_is_not_hashed_is_refused(tmp_path, type_):
     """Before a log is begun."""
     key = {"lance-schema:unenforced-primary-key": "true"}
     schema = pa.schema([pa.field("k", type_, False, key)])
-    dataset = lanceref.write_dataset(schema.empty_table(), tmp_path)
+    dataset = pylanceref.write_dataset(schema.empty_table(), tmp_path)
     with pytest.raises(OSError, match="'k' has unsupported type"):
         dataset.initialize_mem_wal()

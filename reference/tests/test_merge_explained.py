@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import EditFailed
+from lanceref.core.errors import EditFailed
 
 from .query.written import write
 

@@ -1,12 +1,12 @@
 """Merges of other rows."""
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref import DatasetBasePath
-from lanceref.errors import AppendRefused, DataRefused, EditFailed, QueryRefused
+from lanceref.core.errors import AppendRefused, DataRefused, EditFailed, QueryRefused
+from pylanceref import DatasetBasePath
 
-from tests.edit.tables import column, table
+from tests.operations.tables import column, table
 
 SOURCE = pa.table({"a": [2, 3, 100], "b": [1, 2, 3]})
 TABLE = pa.table({"a": [1, 2], "b": [1, 2]})
@@ -77,14 +77,14 @@ def test_a_merge_can_be_committed_later(tmp_path):
     transaction, result = merge.execute_uncommitted(SOURCE)
 
     assert (2, 3) == (made.version, result["num_updated_rows"] + result["num_inserted_rows"])
-    assert 10 == len(lanceref.LanceDataset.commit(made, transaction))
+    assert 10 == len(pylanceref.LanceDataset.commit(made, transaction))
 
 
 def test_the_primary_key_is_the_default(tmp_path):
     """The field that says so."""
     key = pa.field("a", pa.int64(), False, {"lance-schema:unenforced-primary-key": "true"})
     data = pa.table({"a": [1, 2], "b": [1, 1]}, schema=pa.schema([key, ("b", pa.int64())]))
-    made = lanceref.write_dataset(data, tmp_path)
+    made = pylanceref.write_dataset(data, tmp_path)
     made.merge_insert().when_matched_update_all().execute(pa.table({"a": [2], "b": [7]}))
 
     assert [1, 7] == column(made, "b")
@@ -96,7 +96,7 @@ def test_the_oracle_merges_alike(tmp_path):
     import lance
 
     found = []
-    for module, path in ((lance, tmp_path / "o"), (lanceref, tmp_path / "l")):
+    for module, path in ((lance, tmp_path / "o"), (pylanceref, tmp_path / "l")):
         table(path, stable=True)
         made = module.dataset(str(path))
         merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
@@ -109,21 +109,21 @@ def test_the_oracle_merges_alike(tmp_path):
 
 def test_a_merge_that_is_made_again_must_fit_the_newer_schema(tmp_path):
     """Somebody dropped a column in between: what is to be written has one too many."""
-    made = lanceref.write_dataset(pa.table({"a": [1, 2], "d": [1, 2]}), tmp_path)
-    lanceref.dataset(tmp_path).drop_columns(["d"])
-    lanceref.dataset(tmp_path).delete("a = 1")
+    made = pylanceref.write_dataset(pa.table({"a": [1, 2], "d": [1, 2]}), tmp_path)
+    pylanceref.dataset(tmp_path).drop_columns(["d"])
+    pylanceref.dataset(tmp_path).delete("a = 1")
     merge = made.merge_insert("a").when_matched_update_all()
 
     with pytest.raises(AppendRefused):
         merge.execute(pa.table({"a": [1], "d": [7]}))
-    assert {"a": [2]} == lanceref.dataset(tmp_path).to_table().to_pydict()
+    assert {"a": [2]} == pylanceref.dataset(tmp_path).to_table().to_pydict()
 
 
 @pytest.mark.parametrize("version", ["0.1", "2.1"])
 def test_a_source_may_leave_columns_out(tmp_path, version):
     """They stay as they were, in a table of 0.1 too."""
     rows = pa.table({"a": [1, 2], "b": ["x", "y"]})
-    made = lanceref.write_dataset(rows, tmp_path, data_storage_version=version)
+    made = pylanceref.write_dataset(rows, tmp_path, data_storage_version=version)
     merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
     merge.execute(pa.table({"a": [2, 3]}))
 
@@ -133,7 +133,7 @@ def test_a_source_may_leave_columns_out(tmp_path, version):
 def test_new_rows_go_to_the_bases_asked_for(tmp_path):
     """In turn; the root by its URI, or as the first of all."""
     bases = [DatasetBasePath(str(tmp_path / name), name) for name in ("one", "two")]
-    made = lanceref.write_dataset(TABLE, tmp_path / "t", initial_bases=bases)
+    made = pylanceref.write_dataset(TABLE, tmp_path / "t", initial_bases=bases)
     merges = (
         (lambda merge: merge, None),
         (lambda merge: merge.target_bases(["two"]), 2),
@@ -149,18 +149,18 @@ def test_new_rows_go_to_the_bases_asked_for(tmp_path):
     unknown = made.merge_insert("a").when_not_matched_insert_all().target_bases(["three"])
     with pytest.raises(DataRefused, match="not found in available bases"):
         unknown.execute(pa.table({"a": [1000], "b": [0]}))
-    assert len(TABLE) + len(merges) == lanceref.dataset(made.uri).count_rows()
+    assert len(TABLE) + len(merges) == pylanceref.dataset(made.uri).count_rows()
 
 
 @pytest.mark.oracle
 def test_tables_of_the_log_are_noted_as_by_the_oracle(tmp_path):
     """In the same words when the generation is stale."""
     import lance.mem_wal
-    from lanceref.mem_wal import CompactedSsTable
     from lanceref.proto import mem_wal_pb2
+    from pylanceref.mem_wal import CompactedSsTable
 
     shard = "00000000-0000-0000-0000-000000000007"
-    kinds = [(lanceref, CompactedSsTable), (lance, lance.mem_wal.CompactedSsTable)]
+    kinds = [(pylanceref, CompactedSsTable), (lance, lance.mem_wal.CompactedSsTable)]
     key = pa.field("a", pa.int64(), False, {"lance-schema:unenforced-primary-key": "true"})
     rows = pa.table({"a": [1, 2]}, schema=pa.schema([key]))
     told = []
@@ -176,7 +176,7 @@ def test_tables_of_the_log_are_noted_as_by_the_oracle(tmp_path):
         with pytest.raises(OSError, match=f"Stale SSTable compaction for shard {shard}: prop"):
             merge(made, noted(shard, 2))
         details = mem_wal_pb2.MemWalIndexDetails()
-        (log,) = lanceref.dataset(made.uri)._snapshot.manifest.indices
+        (log,) = pylanceref.dataset(made.uri)._snapshot.manifest.indices
         log.index_details.Unpack(details)
         told.append((log.dataset_version, f"{details.compacted_sstables}"))
     assert told[0] == told[1]
@@ -199,7 +199,7 @@ def test_of_a_merge_that_only_deletes_the_keys_count(tmp_path, act, source):
     import lance
 
     left = []
-    for library in (lance, lanceref):
+    for library in (lance, pylanceref):
         path = str(tmp_path / library.__name__)
         dataset = library.write_dataset(pa.table({"k": [1, 2, 3], "s": ["a", "b", "c"]}), path)
         getattr(dataset.merge_insert("k"), act)().execute(pa.table(source))
@@ -221,10 +221,10 @@ def _inserted(module, path, keys):
 def test_no_rows_lack_no_column(tmp_path):
     """Rows do, also where all are matched."""
     done = {"num_inserted_rows": 0, "num_updated_rows": 0, "num_deleted_rows": 0}
-    assert done == _inserted(lanceref, tmp_path / "none", [])
+    assert done == _inserted(pylanceref, tmp_path / "none", [])
     for keys in ([1], [9]):
         with pytest.raises(EditFailed, match="partial-schema"):
-            _inserted(lanceref, tmp_path / f"{keys}", keys)
+            _inserted(pylanceref, tmp_path / f"{keys}", keys)
 
 
 @pytest.mark.oracle
@@ -232,7 +232,7 @@ def test_the_oracle_refuses_rows_alike(tmp_path):
     """None, matched and other ones."""
     import lance
 
-    assert _inserted(lanceref, tmp_path / "ours", []) == _inserted(lance, tmp_path / "none", [])
+    assert _inserted(pylanceref, tmp_path / "ours", []) == _inserted(lance, tmp_path / "none", [])
     for keys in ([1], [9]):
         with pytest.raises(OSError, match="partial-schema"):
             _inserted(lance, tmp_path / f"{keys}", keys)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.file import LanceFileReader
-from lanceref.message_text import Struct, Variant, Word, shown, some, text_of
 from lanceref.proto import table_pb2
+from pylanceref.file import LanceFileReader
+from pylanceref.message_text import Struct, Variant, Word, shown, some, text_of
 
 
 def test_values_stand_below_their_names():
@@ -58,7 +58,7 @@ def test_encodings_of_pages_are_told_as_by_the_oracle(tmp_path, version):
     from lance.file import LanceFileReader as Theirs
 
     table = pa.table({"a": [1, 2, None], "s": ["x", "y", "zz"], "l": [[1], [], None]})
-    made = lanceref.write_dataset(table, tmp_path, data_storage_version=version)
+    made = pylanceref.write_dataset(table, tmp_path, data_storage_version=version)
     (file,) = (tmp_path / "data").iterdir()
     assert 3 == made.count_rows()
     for one, other in zip(

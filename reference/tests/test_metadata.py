@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from lanceref.metadata import DataFile, DeletionFile, FragmentMetadata
 from lanceref.proto import table_pb2
+from pylanceref.metadata import DataFile, DeletionFile, FragmentMetadata
 
 from tests.table import manifests
 
@@ -59,14 +59,14 @@ def test_a_data_file_needs_a_path_and_fields_only():
 def test_the_json_is_that_of_the_oracle(tmp_path):
     """Deletion file, row ids, versions."""
     import lance
-    import lanceref
     import pyarrow as pa
+    import pylanceref
 
     table = pa.table({"a": range(40)})
     made = lance.write_dataset(table, tmp_path, max_rows_per_file=20, enable_stable_row_ids=True)
     made.delete("a = 3")
 
     theirs = [one.metadata.to_json() for one in made.get_fragments()]
-    ours = [one.metadata.to_json() for one in lanceref.dataset(tmp_path).get_fragments()]
+    ours = [one.metadata.to_json() for one in pylanceref.dataset(tmp_path).get_fragments()]
     assert theirs == ours
     assert theirs == [FragmentMetadata.from_json(json.dumps(one)).to_json() for one in theirs]

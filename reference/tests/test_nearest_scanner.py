@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 
 SOURCE = np.random.default_rng(0)
 ROWS = 60
@@ -37,7 +37,7 @@ def dataset(tmp_path):
             "s": pa.StructArray.from_arrays([fixed(VALUES)], ["v"]),
         }
     )
-    found = lanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=25)
+    found = pylanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=25)
     found.delete("i = 2")
     return found
 
@@ -84,7 +84,7 @@ def test_a_plan_says_what_is_done(dataset):
 def test_a_plan_says_how_an_index_is_asked(tmp_path):
     """The metric by its name, and how many partitions are looked at."""
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(np.arange(64, dtype=np.float32)), 4)
-    made = lanceref.write_dataset(pa.table({"v": vectors}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"v": vectors}), tmp_path)
     made = made.create_index("v", "IVF_FLAT", num_partitions=2, metric="cosine")
     for asked, least, most in (
         ({}, 1, "None"),

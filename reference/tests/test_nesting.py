@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.nesting import children_of, from_start, mapped
+from lanceref.core.nesting import children_of, from_start, mapped
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.metadata import FragmentMetadata
-from lanceref.operation import LanceOperation, Transaction
+from pylanceref.metadata import FragmentMetadata
+from pylanceref.operation import LanceOperation, Transaction
 
 ONE = FragmentMetadata(0, [], 3)
 

@@ -2,11 +2,11 @@
 
 import pickle
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.operation import LanceOperation
-from lanceref.optimize import (
+from pylanceref.operation import LanceOperation
+from pylanceref.optimize import (
     Compaction,
     CompactionMetrics,
     CompactionPlan,
@@ -14,7 +14,7 @@ from lanceref.optimize import (
     RewriteResult,
 )
 
-from tests.edit.tables import column, table
+from tests.operations.tables import column, table
 
 
 def test_small_fragments_are_joined(tmp_path):
@@ -40,7 +40,7 @@ def test_nothing_to_do_is_no_version(tmp_path):
 
 def test_an_append_meanwhile_stays(tmp_path):
     """Its fragment has another id than the reserved ones."""
-    made, other = table(tmp_path), lanceref.dataset(tmp_path)
+    made, other = table(tmp_path), pylanceref.dataset(tmp_path)
     rows = made.to_table().slice(0, 1)
     other.insert(rows)
     made.optimize.compact_files(target_rows_per_fragment=100)
@@ -57,7 +57,7 @@ def test_the_oracle_compacts_alike(tmp_path, stable, options):
     import lance
 
     found = []
-    for module, path in ((lance, tmp_path / "o"), (lanceref, tmp_path / "l")):
+    for module, path in ((lance, tmp_path / "o"), (pylanceref, tmp_path / "l")):
         made = table(path, stable=stable)
         made.update({"b": "0"}, where="a > 7")
         made.insert(pa.table(made.to_table().slice(0, 2)))
@@ -84,7 +84,7 @@ def test_a_compaction_is_planned_run_and_committed_by_different_processes(tmp_pa
     assert task == pickle.loads(pickle.dumps(task)) == CompactionTask.from_json(task.json())
     assert [one.metadata for one in made.get_fragments()] == task.fragments
 
-    result = task.execute(lanceref.dataset(tmp_path))
+    result = task.execute(pylanceref.dataset(tmp_path))
     assert result == pickle.loads(pickle.dumps(result)) == RewriteResult.from_json(result.json())
     before = made.to_table()
     assert CompactionMetrics(2, 1, 3, 1) == Compaction.commit(made, [result])
@@ -124,7 +124,7 @@ def test_unknown_options_are_refused(tmp_path):
 def test_small_files_are_as_many_as_bytes_ask_for(tmp_path):
     """A file ends after the batch with which it is full."""
     rows = pa.table({"a": pa.array([b"x" * 2048] * 8192)})
-    made = lanceref.write_dataset(rows, tmp_path, max_rows_per_file=4096)
+    made = pylanceref.write_dataset(rows, tmp_path, max_rows_per_file=4096)
     metrics = made.optimize.compact_files(max_bytes_per_file=1000, batch_size=4096)
     assert CompactionMetrics(2, 2, 2, 2) == metrics
     assert rows.equals(made.to_table())
@@ -133,7 +133,7 @@ def test_small_files_are_as_many_as_bytes_ask_for(tmp_path):
 @pytest.mark.parametrize("name", ["max_source_fragments", "max_source_rows", "max_source_bytes"])
 def test_a_limit_of_nothing_is_none(tmp_path, name):
     """None is no limit; zero and less are refused."""
-    made = lanceref.write_dataset(pa.table({"a": range(4)}), tmp_path, max_rows_per_file=2)
+    made = pylanceref.write_dataset(pa.table({"a": range(4)}), tmp_path, max_rows_per_file=2)
     for most, error in ((0, OSError), (-1, OverflowError)):
         with pytest.raises(error):
             made.optimize.compact_files(**{name: most})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-import lanceref
+import pylanceref
 import pytest
-from lanceref.bitmap import Bitmap
-from lanceref.metadata import DataFile, FragmentMetadata
-from lanceref.operation import LanceOperation as Op
-from lanceref.overlay_messages import overlay_message, overlay_of
+from pylanceref.bitmap import Bitmap
+from pylanceref.metadata import DataFile, FragmentMetadata
+from pylanceref.operation import LanceOperation as Op
+from pylanceref.overlay_messages import overlay_message, overlay_of
 
 from tests.overlaid import overlay, table
 
@@ -53,7 +53,7 @@ def test_what_is_no_offset_is_refused(offsets, error, text):
 def test_metadata_of_a_fragment_has_its_overlays(tmp_path):
     """Also as JSON, and what is made of that is the same message."""
     made = overlay(table(tmp_path / "t"), [[1], [2]], {"a": [7], "s": ["x"]}, [0, 1])
-    held = lanceref.dataset(made.uri).get_fragments()[0].metadata
+    held = pylanceref.dataset(made.uri).get_fragments()[0].metadata
     again = FragmentMetadata.from_json(json.dumps(held.to_json()))
 
     assert [[[1], [2]]] == [one["offsets"] for one in held.to_json()["overlays"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 
 import pytest
-from lanceref.processor import INSTRUCTIONS, TIERS, simd_info
+from pylanceref.processor import INSTRUCTIONS, TIERS, simd_info
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_other_architectures_list_nothing(monkeypatch, machine, tier, arch):
 def test_the_level_is_the_best_whose_instructions_are_there(monkeypatch, flags, tier):
     """A system that says nothing has what every such processor has."""
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    monkeypatch.setattr("lanceref.processor._flags", lambda: flags)
+    monkeypatch.setattr("pylanceref.processor._flags", lambda: flags)
     info = simd_info()
     assert (info["tier"], info["target_arch"]) == (tier, "x86_64")
     assert set(info["host_features"]) == flags & set(INSTRUCTIONS.values()) | {"sse2"}

@@ -4,20 +4,20 @@ import json
 from contextlib import nullcontext
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref import dataset, write_dataset
-from lanceref.errors import DataRefused
-from lanceref.fragment import LanceFragment
-from lanceref.metadata import FragmentMetadata
-from lanceref.progress import (
+from lanceref.core.errors import DataRefused
+from pylanceref import dataset, write_dataset
+from pylanceref.fragment import LanceFragment
+from pylanceref.metadata import FragmentMetadata
+from pylanceref.progress import (
     FileSystemFragmentWriteProgress,
     FragmentWriteProgress,
     IndexProgress,
     NoopFragmentWriteProgress,
 )
-from lanceref.write import write_fragments
+from pylanceref.write import write_fragments
 
 TABLE = pa.table({"a": [1, 2, 3]})
 
@@ -175,7 +175,7 @@ def test_stages_of_a_build_are_those_of_the_oracle(tmp_path, index_type) -> None
     rows = range(300)
     data = pa.table({"a": [f"word{row % 5}" for row in rows]})
     found = []
-    for library in (lance, lanceref):
+    for library in (lance, pylanceref):
         told: list[object] = []
         path = str(tmp_path / library.__name__)
         table = library.write_dataset(data, path, max_rows_per_file=200)

@@ -2,11 +2,11 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
-from lanceref.errors import NotFound
+from lanceref.core.context import Context
+from lanceref.core.errors import NotFound
 from lanceref.file.schema import parse_schema
-from lanceref.projection import scan_projection, take_projection
 from lanceref.proto.file_pb2 import Field
+from lanceref.search.projection import scan_projection, take_projection
 
 CTX = Context("m")
 

@@ -4,20 +4,20 @@ import importlib
 import subprocess
 import sys
 
-import lanceref
+import pylanceref
 import pytest
 
 
-@pytest.mark.parametrize("name", lanceref.__all__)
+@pytest.mark.parametrize("name", pylanceref.__all__)
 def test_every_public_name_is_there(name):
     """Loaded on first use."""
-    assert name == getattr(lanceref, name).__name__
+    assert name == getattr(pylanceref, name).__name__
 
 
 def test_other_names_are_not():
     """As for any module."""
     with pytest.raises(AttributeError, match="nothing"):
-        _ = lanceref.nothing
+        _ = pylanceref.nothing
 
 
 def _python(code: str) -> str:
@@ -56,7 +56,7 @@ def test_importing_the_package_loads_no_library():
 def test_a_dataset_does_without_what_is_slow_to_import():
     """The SQL parser comes with the first filter; pyarrow.dataset would bring pandas along."""
     told = _python(
-        "import lanceref.dataset, lanceref.file, sys; "
+        "import pylanceref.dataset, lanceref.file, sys; "
         "print({'sqlglot', 'pandas', 'pyarrow.dataset'} & set(sys.modules))"
     )
 
@@ -75,7 +75,7 @@ NAMES += ["SupportedDistributedIndices", "Version"]
 @pytest.mark.parametrize("name", NAMES)
 def test_names_that_stand_in_other_modules_are_found_here(name):
     """As in pylance."""
-    module = importlib.import_module("lanceref.dataset")
+    module = importlib.import_module("pylanceref.dataset")
     assert callable(getattr(module, name))
 
 

@@ -1,9 +1,9 @@
 """Transactions read."""
 
 import pytest
-from lanceref.errors import FormatError
+from lanceref.core.errors import FormatError
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.read_transaction import from_message
+from pylanceref.read_transaction import from_message
 
 
 @pytest.mark.parametrize("operation", [{}, {"update_mem_wal_state": {}}])
@@ -33,8 +33,8 @@ def test_what_makes_no_sense_is_a_format_error(operation):
 def test_what_the_oracle_did_is_read(tmp_path):
     """A delete, a settings update and a projection, seen by both."""
     import lance
-    import lanceref
     import pyarrow as pa
+    import pylanceref
 
     made = lance.write_dataset(pa.table({"a": range(9), "b": range(9)}), tmp_path)
     made.delete("a = 3")
@@ -42,7 +42,7 @@ def test_what_the_oracle_did_is_read(tmp_path):
     made.drop_columns(["b"])
     names = []
     for version in range(1, 5):
-        manifest = lanceref.dataset(tmp_path, version)._snapshot.manifest
+        manifest = pylanceref.dataset(tmp_path, version)._snapshot.manifest
         ours, theirs = from_message(manifest.transaction), made.read_transaction(version)
         names.append(type(ours.operation).__name__)
         assert (theirs.read_version, theirs.uuid) == (ours.read_version, ours.uuid)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.dataset import ColumnOrdering
+from pylanceref.dataset import ColumnOrdering
 
-from .edit.tables import column, table
+from .operations.tables import column, table
 from .query.written import without, write
 
 TABLE = pa.table(
@@ -163,7 +163,7 @@ def test_scans_are_those_of_the_oracle(version, stable, tmp_path):
     pairs = zip(
         SCANS,
         scanned(dataset, SCANS),
-        scanned(lanceref.dataset(tmp_path / "t"), SCANS),
+        scanned(pylanceref.dataset(tmp_path / "t"), SCANS),
         strict=True,
     )
 
@@ -192,7 +192,7 @@ def test_orders_are_those_of_the_oracle(tmp_path):
         }
     )
     theirs = lance.write_dataset(data, tmp_path / "t", max_rows_per_file=2)
-    ours = lanceref.dataset(tmp_path / "t")
+    ours = pylanceref.dataset(tmp_path / "t")
     for name in "fgsd":
         for ascending in (True, False):
             for nulls_first in (True, False):
@@ -291,16 +291,16 @@ def test_a_table_says_what_is_wrong_with_it(tmp_path):
 def test_scans_have_defaults(tmp_path):
     """Of the dataset; the call goes before them."""
     table(tmp_path)
-    made = lanceref.dataset(tmp_path, default_scan_options={"with_row_id": True})
+    made = pylanceref.dataset(tmp_path, default_scan_options={"with_row_id": True})
 
     assert "_rowid" in made.to_table().schema.names
     assert "_rowid" not in made.to_table(with_row_id=False).schema.names
-    assert "_rowid" not in lanceref.dataset(tmp_path).to_table().schema.names
+    assert "_rowid" not in pylanceref.dataset(tmp_path).to_table().schema.names
 
 
 def test_a_system_column_is_taken_as_often_as_asked(tmp_path):
     """A column of the table once."""
-    made = lanceref.write_dataset(pa.table({"a": range(4)}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": range(4)}), tmp_path)
     taken = made.take([1, 2], columns=["a", "_rowid", "a", "_rowid"])
     assert ["a", "_rowid", "_rowid"] == taken.column_names
     assert [1, 2] == taken.column(2).to_pylist()
@@ -309,7 +309,7 @@ def test_a_system_column_is_taken_as_often_as_asked(tmp_path):
 @pytest.mark.parametrize(("flags", "version"), [(0, "0.1"), (4, "2.2")])
 def test_an_early_table_has_the_storage_version_that_new_files_get(tmp_path, flags, version):
     """Where it does not name it."""
-    early = lanceref.write_dataset(TABLE.slice(0, 0), tmp_path)
+    early = pylanceref.write_dataset(TABLE.slice(0, 0), tmp_path)
     message = early._snapshot.manifest.message
     message.ClearField("data_format")
     message.writer_feature_flags = flags
@@ -328,7 +328,7 @@ def _with_parts(path, version, *, packed=False):
         values = values.cast(pa.struct([PARTS.field(0), PARTS.field(1)]))
     made = pa.schema([pa.field("st", values.type, not packed, metadata), ("x y", pa.int64())])
     table = pa.table([values, pa.array(range(6))], schema=made.with_metadata({"k": "v"}))
-    return lanceref.write_dataset(table, path, data_storage_version=version)
+    return pylanceref.write_dataset(table, path, data_storage_version=version)
 
 
 @pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
@@ -374,7 +374,7 @@ def test_names_in_backticks_are_those_of_the_oracle(columns, tmp_path):
     import lance
 
     _with_parts(tmp_path / "t", "2.1")
-    theirs, ours = lance.dataset(tmp_path / "t"), lanceref.dataset(tmp_path / "t")
+    theirs, ours = lance.dataset(tmp_path / "t"), pylanceref.dataset(tmp_path / "t")
     for read in (lambda one: one.to_table(columns), lambda one: one.take([1, 3], columns)):
         try:
             wanted = read(theirs)

@@ -1,16 +1,16 @@
 """Tags, branches and clones."""
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import AlreadyExists, NotFound, RefRefused
+from lanceref.core.errors import AlreadyExists, NotFound, RefRefused
 
 
 @pytest.fixture
 def table(tmp_path):
     """Two versions: rows 0 and 1, then 2 and 3 too."""
-    lanceref.write_dataset(pa.table({"a": [0, 1]}), tmp_path / "t")
-    return lanceref.write_dataset(pa.table({"a": [2, 3]}), tmp_path / "t", mode="append")
+    pylanceref.write_dataset(pa.table({"a": [0, 1]}), tmp_path / "t")
+    return pylanceref.write_dataset(pa.table({"a": [2, 3]}), tmp_path / "t", mode="append")
 
 
 def _rows(table):
@@ -62,7 +62,7 @@ def test_a_tag_that_cannot_be_is_refused(table):
 def test_a_branch_goes_its_own_way(table):
     """It begins at a version, its appends are not seen on the main branch, and tags name both."""
     branch = table.create_branch("dev/x", 1)
-    grown = lanceref.write_dataset(pa.table({"a": [9]}), branch, mode="append")
+    grown = pylanceref.write_dataset(pa.table({"a": [9]}), branch, mode="append")
     table.tags.create("there", ("dev/x", 2))
 
     assert (1, [0, 1]) == (branch.version, _rows(branch))
@@ -137,8 +137,8 @@ def test_clones_have_the_rows(table, tmp_path):
     assert [] == list((tmp_path / "s").glob("data/*"))
     assert (2, [0, 1, 2, 3]) == (deep.version, _rows(deep))
     assert 2 == len(list((tmp_path / "d").glob("data/*")))
-    lanceref.write_dataset(pa.table({"a": [7]}), shallow, mode="append")
-    assert [0, 1, 7] == _rows(lanceref.dataset(tmp_path / "s"))
+    pylanceref.write_dataset(pa.table({"a": [7]}), shallow, mode="append")
+    assert [0, 1, 7] == _rows(pylanceref.dataset(tmp_path / "s"))
     with pytest.raises(AlreadyExists):
         table.shallow_clone(tmp_path / "d", 1)
 
@@ -164,7 +164,7 @@ def test_the_oracle_reads_our_refs_and_goes_on(table, tmp_path):
 
 def test_a_branch_with_a_tag_stays(tmp_path):
     """Until the tag is gone."""
-    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
     made.create_branch("dev", 1)
     made.tags.create("t", ("dev", 1))
     with pytest.raises(RefRefused, match="referenced by tags"):

@@ -2,13 +2,13 @@
 
 import pickle
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.metadata import RowIdMeta
-from lanceref.row_id_sequence import RowIdSequence
+from pylanceref.metadata import RowIdMeta
+from pylanceref.row_id_sequence import RowIdSequence
 
 
 @given(st.lists(st.integers(0, 2**64 - 2), unique=True))
@@ -61,6 +61,6 @@ def test_the_oracle_writes_the_same(tmp_path, ids):
     ours = RowIdSequence(ids).to_inline_metadata().json()
     assert Theirs(ids).to_inline_metadata().json() == ours.replace(" ", "")
     lance.write_dataset(pa.table({"a": range(5)}), str(tmp_path), enable_stable_row_ids=True)
-    (fragment,) = lanceref.dataset(tmp_path).get_fragments()
+    (fragment,) = pylanceref.dataset(tmp_path).get_fragments()
     held = RowIdSequence.from_inline_metadata(fragment.metadata.row_id_meta)
     assert list(range(5)) == list(held)

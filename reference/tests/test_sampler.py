@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from lanceref import sampler
-from lanceref.sampler import (
+from pylanceref import sampler
+from pylanceref.sampler import (
     FullScanSampler,
     ShardedBatchSampler,
     ShardedFixedBatchSampler,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import NotYet
-from lanceref.scan_arguments import NOT_YET
+from lanceref.core.errors import NotYet
+from pylanceref.scan_arguments import NOT_YET
 
 from .query.written import write
 
@@ -65,7 +65,7 @@ def test_batches_have_the_size_asked_for(dataset):
 )
 def test_a_wrong_batch_size_is_refused_at_once(tmp_path, size, kind):
     """When the scanner is made, by each way to make one, with the error of pylance."""
-    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "t")
+    made = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "t")
 
     for make in (
         made.scanner,

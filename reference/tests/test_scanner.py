@@ -3,13 +3,13 @@
 import pickle
 import re
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pyroaring
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.dataset import ColumnOrdering
+from pylanceref.dataset import ColumnOrdering
 
 from .table.hand_made import put
 from .table.manifests import minimal
@@ -37,7 +37,7 @@ def dataset(tmp_path_factory):
     )
     (root / "_deletions").mkdir()
     (root / "_deletions" / "0-0-1.bin").write_bytes(pyroaring.BitMap([1, 2, 5]).serialize())
-    return lanceref.dataset(root)
+    return pylanceref.dataset(root)
 
 
 LIVE = [0, 3, 4, 4 << 32, *((7 << 32) + row for row in range(9))]
@@ -104,7 +104,7 @@ def test_bad_numbers_are_refused_at_once(given, dataset):
 def test_an_order_takes_rows_from_everywhere(tmp_path):
     """Nulls last unless asked otherwise; limits count in that order; keys need not be returned."""
     table = pa.table({"a": [3, None, 1, 2, 1], "b": list("vwxyz")})
-    dataset = lanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=2)
+    dataset = pylanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=2)
 
     def letters(**scan):
         return "".join(dataset.to_table(columns=["b"], **scan)["b"].to_pylist())
@@ -136,7 +136,7 @@ def test_counting_knows_no_limit(dataset):
 
 def test_a_plan_can_be_run_and_measured(tmp_path):
     """Rows of the result, rows that were looked at, requests and bytes."""
-    made = lanceref.write_dataset(pa.table({"a": range(100), "b": range(100)}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": range(100), "b": range(100)}), tmp_path)
     plan = made.scanner(["b"], filter="a < 50").analyze_plan()
     assert re.search(
         r"^ +LanceRead: projection=\[a\].*output_rows=50.*rows_scanned=100", plan, re.M
@@ -151,7 +151,7 @@ def test_a_plan_can_be_run_and_measured(tmp_path):
 
 def test_a_count_that_indices_know_reads_no_rows(tmp_path):
     """Its plan says so; fragments that they do not cover are read."""
-    made = lanceref.write_dataset(pa.table({"a": range(100)}), tmp_path, max_rows_per_file=50)
+    made = pylanceref.write_dataset(pa.table({"a": range(100)}), tmp_path, max_rows_per_file=50)
     made.create_scalar_index("a", "BTREE")
     made.delete("a = 3")
     plan = made.scanner(columns=[], filter="a < 60").analyze_plan(count_rows=True)
@@ -168,10 +168,10 @@ def test_a_count_that_indices_know_reads_no_rows(tmp_path):
 
 def test_what_was_read_is_told_at_the_end(tmp_path):
     """Once for a scan, when its last batch was taken; a scan that is not run is silent."""
-    lanceref.write_dataset(pa.table({"a": range(100), "b": range(100)}), tmp_path)
+    pylanceref.write_dataset(pa.table({"a": range(100), "b": range(100)}), tmp_path)
     told = []
     for asked in ({}, {"filter": "a < 50"}, {"columns": ["b"], "limit": 3}):
-        scanner = lanceref.dataset(tmp_path).scanner(**asked, scan_stats_callback=told.append)
+        scanner = pylanceref.dataset(tmp_path).scanner(**asked, scan_stats_callback=told.append)
         assert [] == told
         scanner.to_table()
         (one,) = told
@@ -182,7 +182,7 @@ def test_what_was_read_is_told_at_the_end(tmp_path):
 
 def test_the_environment_says_how_long_batches_are(tmp_path, monkeypatch):
     """Unless the caller does."""
-    made = lanceref.write_dataset(pa.table({"a": range(100)}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": range(100)}), tmp_path)
     monkeypatch.setenv("LANCE_DEFAULT_BATCH_SIZE", "30")
     assert [30, 30, 30, 10] == [one.num_rows for one in made.to_batches()]
     assert [50, 50] == [one.num_rows for one in made.to_batches(batch_size=50)]
@@ -190,7 +190,7 @@ def test_the_environment_says_how_long_batches_are(tmp_path, monkeypatch):
 
 def test_a_fast_search_looks_where_an_index_knows(tmp_path):
     """Fragments that none covers are left out; where none is asked all are read."""
-    made = lanceref.write_dataset(pa.table({"i": range(10), "j": range(10)}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"i": range(10), "j": range(10)}), tmp_path)
     made.create_scalar_index("i", "BTREE")
     made.insert(pa.table({"i": range(5), "j": range(5)}))
 
@@ -211,7 +211,7 @@ def test_other_libraries_read_the_rows(dataset):
 
 def test_a_scanner_is_not_pickled(tmp_path):
     """It raises TypeError, as pylance's does."""
-    made = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "t")
+    made = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "t")
 
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(made.scanner())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.dataset import ColumnOrdering, ScannerBuilder
 from lanceref.query.minhash_query import MinHashQuery
+from pylanceref.dataset import ColumnOrdering, ScannerBuilder
 
 from .query.written import write
 
@@ -88,7 +88,7 @@ def test_searches_are_refused_in_the_end(dataset):
 def vectors(tmp_path):
     """One vector of two numbers."""
     rows = pa.FixedSizeListArray.from_arrays(pa.array([0.0, 1.0], pa.float32()), 2)
-    return lanceref.write_dataset(pa.table({"v": rows, "i": [1]}), tmp_path / "v")
+    return pylanceref.write_dataset(pa.table({"v": rows, "i": [1]}), tmp_path / "v")
 
 
 @pytest.mark.parametrize(

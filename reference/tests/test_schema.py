@@ -3,14 +3,14 @@
 import json
 import pickle
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from hypothesis import given
-from lanceref.errors import SchemaRefused
-from lanceref.file.versions import V2_2
-from lanceref.schema import LanceSchema, json_to_schema, schema_to_json
-from lanceref.testing.types import arrow_types, type_names
+from lanceref.core.errors import SchemaRefused
+from lanceref.core.file_versions import V2_2
+from lanceref_testing.types import arrow_types, type_names
+from pylanceref.schema import LanceSchema, json_to_schema, schema_to_json
 
 SCHEMA = pa.schema(
     [
@@ -25,7 +25,7 @@ SCHEMA = pa.schema(
 
 def test_fields_have_names_ids_and_children(tmp_path):
     """A renamed field keeps its id."""
-    made = lanceref.write_dataset(SCHEMA.empty_table(), tmp_path)
+    made = pylanceref.write_dataset(SCHEMA.empty_table(), tmp_path)
     schema = made.lance_schema
 
     assert SCHEMA == schema.to_pyarrow()
@@ -120,7 +120,7 @@ def test_the_oracle_has_the_same_json_and_keys():
     """Of every type that the format has by name."""
     import lance
     from lance.schema import LanceSchema as Theirs
-    from lanceref.arrowtypes import _NAMES
+    from lanceref.core.logical_types import _NAMES
 
     for type_ in [*_NAMES, pa.binary(3), pa.list_(pa.int8()), pa.list_(pa.int8(), 2)]:
         schema = pa.schema([pa.field("f", type_), pa.field("g", pa.struct([("x", type_)]))])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.compute import pc
-from lanceref.dataset import VectorSearchQuery
+from lanceref.core.compute import pc
 from lanceref.query import MatchQuery, PhraseQuery
+from pylanceref.dataset import VectorSearchQuery
 
 COUNT = 60
 MATCH = MatchQuery("text", "t")
@@ -28,7 +28,7 @@ def dataset(request, tmp_path_factory):
             "c": ["g" if one % 3 == 0 else "l" for one in ids],
         }
     )
-    made = lanceref.write_dataset(table, tmp_path_factory.mktemp("filters") / "t")
+    made = pylanceref.write_dataset(table, tmp_path_factory.mktemp("filters") / "t")
     if request.param:
         made.create_index("v", index_type="IVF_FLAT", num_partitions=2)
         made.create_scalar_index("t", "INVERTED", with_position=True)

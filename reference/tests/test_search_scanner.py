@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def dataset(tmp_path):
     """Points of a line."""
     vectors = pa.array([[2], [0], [1], [3]], pa.list_(pa.float32(), 1))
     table = pa.table({"i": range(4), "v": vectors})
-    return lanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=3)
+    return pylanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=3)
 
 
 def scanner(dataset, **scan):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import lanceref
-import lanceref.fragment
 import pyarrow as pa
+import pylanceref
+import pylanceref.fragment
 import pytest
-from lanceref.session import Session
+from pylanceref.session import Session
 
 from .query.written import write
 
@@ -53,7 +53,7 @@ def test_without_room_nothing_is_kept_between_calls(tmp_path, arguments):
     """The manifest remains; what is read is the same, in every version."""
     made = write(TABLE, tmp_path, max_rows_per_file=5)
     made.insert(TABLE)
-    dataset = lanceref.dataset(made.uri, **arguments)
+    dataset = pylanceref.dataset(made.uri, **arguments)
     for table in (dataset, dataset.checkout_version(1)):
         before = table.session().size_bytes()
 
@@ -67,13 +67,13 @@ def test_without_room_nothing_is_kept_between_calls(tmp_path, arguments):
 def test_tables_share_a_session(tmp_path):
     """Those opened with it, and what is opened from them; no others."""
     session = Session()
-    dataset = lanceref.write_dataset(TABLE, tmp_path / "t", session=session)
-    again = lanceref.dataset(tmp_path / "t", session=session)
+    dataset = pylanceref.write_dataset(TABLE, tmp_path / "t", session=session)
+    again = pylanceref.dataset(tmp_path / "t", session=session)
     branch = dataset.create_branch("side")
     clone = dataset.shallow_clone(tmp_path / "clone", 1)
     for one in (dataset, again, dataset.checkout_version(1), branch, clone):
         assert session.is_same_as(one.session())
-    other = lanceref.dataset(tmp_path / "t")
+    other = pylanceref.dataset(tmp_path / "t")
 
     assert not session.is_same_as(other.session())
     assert other.session().is_same_as(other.session())
@@ -83,13 +83,13 @@ def test_tables_share_a_session(tmp_path):
 def test_an_opened_table_keeps_its_session(tmp_path):
     """Rows are written with no other."""
     dataset = write(TABLE, tmp_path)
-    for act in (lanceref.write_dataset, lanceref.fragment.write_fragments):
+    for act in (pylanceref.write_dataset, pylanceref.fragment.write_fragments):
         act(TABLE, dataset, mode="append", session=dataset.session())
         with pytest.raises(ValueError, match="not the destination dataset's own session"):
             act(TABLE, dataset, mode="append", session=Session())
     for wrong in (5, "x"):
         with pytest.raises(TypeError, match="is not an instance of '_Session'"):
-            lanceref.dataset(dataset.uri, session=wrong)
+            pylanceref.dataset(dataset.uri, session=wrong)
 
 
 @pytest.mark.parametrize("backend", ["MOKA:?capacity=9", {"kind": "m", "options": None}])

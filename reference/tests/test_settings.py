@@ -1,16 +1,16 @@
 """Config and metadata."""
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import OperationRefused
-from lanceref.operation import DatasetBasePath
+from lanceref.core.errors import OperationRefused
+from pylanceref.operation import DatasetBasePath
 
 
 @pytest.fixture
 def table(tmp_path):
     """One row with a nested field."""
-    return lanceref.write_dataset(pa.table({"a": [1], "s": [{"x": 1}]}), tmp_path)
+    return pylanceref.write_dataset(pa.table({"a": [1], "s": [{"x": 1}]}), tmp_path)
 
 
 def test_each_map_is_edited_alone(table):

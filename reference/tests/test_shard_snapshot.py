@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import uuid
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import NotFound
-from lanceref.shard_snapshot import ShardSnapshot
+from lanceref.core.errors import NotFound
+from pylanceref.shard_snapshot import ShardSnapshot
 
 SHARD = str(uuid.UUID(int=5))
 
@@ -25,9 +25,9 @@ def test_what_is_read_is_shown():
 def test_generations_are_opened_as_they_are_named(tmp_path):
     """In the folder of the shard; one that is not there is refused."""
     table = pa.table({"a": [1]})
-    made = lanceref.write_dataset(table, tmp_path / "t")
+    made = pylanceref.write_dataset(table, tmp_path / "t")
     for name in ("x", "y"):
-        lanceref.write_dataset(table, tmp_path / "t" / "_mem_wal" / SHARD / name)
+        pylanceref.write_dataset(table, tmp_path / "t" / "_mem_wal" / SHARD / name)
     snapshot = ShardSnapshot(SHARD).with_sstable(7, "y").with_sstable(2, "x")
 
     found = snapshot.opened(made)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 import uuid
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import CommitConflictError, EditFailed
-from lanceref.index.memwal.log_entry import positions, read_entries
-from lanceref.index.memwal.shard_manifest import latest_manifest
-from lanceref.lsm_scanner import LsmScanner
-from lanceref.shard_snapshot import ShardSnapshot
+from lanceref.core.errors import CommitConflictError, EditFailed
+from lanceref.index.mem_wal.log_entry import positions, read_entries
+from lanceref.index.mem_wal.shard_manifest import latest_manifest
+from pylanceref.lsm_scanner import LsmScanner
+from pylanceref.shard_snapshot import ShardSnapshot
 
 from .test_lsm_scanner import SCHEMA, rows
 
@@ -27,7 +27,7 @@ def table(*pairs: tuple[int, str]) -> pa.Table:
 @pytest.fixture
 def dataset(tmp_path):
     """Three rows, with a log."""
-    made = lanceref.write_dataset(table((1, "a"), (2, "b"), (3, "c")), tmp_path / "t")
+    made = pylanceref.write_dataset(table((1, "a"), (2, "b"), (3, "c")), tmp_path / "t")
     made.initialize_mem_wal()
     return made
 
@@ -115,7 +115,7 @@ def test_what_cannot_be_written_is_refused(dataset, tmp_path):
         writer.lsm_scanner()
     with pytest.raises(ValueError, match="Invalid shard_id"):
         dataset.mem_wal_writer("x")
-    plain = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "plain")
+    plain = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "plain")
     with pytest.raises(EditFailed, match="not initialized"):
         plain.mem_wal_writer(str(SHARD))
     plain.initialize_mem_wal()
@@ -124,14 +124,14 @@ def test_what_cannot_be_written_is_refused(dataset, tmp_path):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("order", [("lance", "lanceref"), ("lanceref", "lance")])
+@pytest.mark.parametrize("order", [("lance", "pylanceref"), ("pylanceref", "lance")])
 def test_each_library_goes_on_where_the_other_stopped(dataset, order):
     """By turns: entries of ours are replayed there, tables flushed there are read here."""
     import lance
     import lance.mem_wal
-    import lanceref.mem_wal
+    import pylanceref.mem_wal
 
-    libraries = {"lance": lance, "lanceref": lanceref}
+    libraries = {"lance": lance, "pylanceref": pylanceref}
     source = random.Random(order[0])
     truth = {1: "a", 2: "b", 3: "c"}
     for name in (*order, *order):
@@ -181,7 +181,7 @@ def test_the_oracle_tells_the_same_of_what_is_in_memory(dataset):
     import lance
 
     told = []
-    for library, shard in ((lance, uuid.UUID(int=1)), (lanceref, uuid.UUID(int=2))):
+    for library, shard in ((lance, uuid.UUID(int=1)), (pylanceref, uuid.UUID(int=2))):
         writer = library.dataset(dataset.uri).mem_wal_writer(str(shard))
         writer.put(table((2, "B"), (9, "n")))
         told.append(writer.memtable_stats())

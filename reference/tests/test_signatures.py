@@ -6,7 +6,7 @@ import importlib
 import inspect
 
 import pytest
-from lanceref.signatures import parameters
+from pylanceref.signatures import parameters
 
 
 @parameters("first second third * fourth **others", third=3)
@@ -89,4 +89,4 @@ def _shown(module: str, path: str) -> list[tuple[str, str, object]]:
 @pytest.mark.parametrize("path", ["write_dataset", *_named()])
 def test_functions_have_the_parameters_of_the_oracle(path):
     """Names, order, kinds and defaults, as `inspect` tells them."""
-    assert _shown("lance", path) == _shown("lanceref", path)
+    assert _shown("lance", path) == _shown("pylanceref", path)

@@ -1,12 +1,12 @@
 """Slices of nested fixed-size lists."""
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.file import LanceFileReader
-from lanceref.sampler import ShardedBatchSampler
-from lanceref.slices import nests_fixed_size_lists, whole, whole_rows
+from lanceref.core.slices import nests_fixed_size_lists, whole, whole_rows
+from pylanceref.file import LanceFileReader
+from pylanceref.sampler import ShardedBatchSampler
 
 NESTED = pa.list_(pa.list_(pa.int8(), 2), 2)
 
@@ -84,7 +84,7 @@ def test_rows_are_taken_that_are_asked_for_twice(tmp_path, version, nulls):
     mask = pa.array([False] * 6 + [nulls and version != "2.0"])  # which has no null structs
     column = pa.StructArray.from_arrays([_squares(7)], ["f"], mask=mask)
     rows = pa.table({"c": column})
-    file = lanceref.write_dataset(rows, tmp_path, data_storage_version=version)
+    file = pylanceref.write_dataset(rows, tmp_path, data_storage_version=version)
     path = tmp_path / "data" / file.get_fragments()[0].data_files()[0].path
     places = [3, 4, 5, 6, 6]
     wanted = [column[at].as_py() for at in places]
@@ -97,7 +97,7 @@ def test_rows_are_taken_that_are_asked_for_twice(tmp_path, version, nulls):
 def test_edits_take_the_rows_that_are_meant(tmp_path, version):
     """Slices are merged, updated, put in, filtered and sampled."""
     rows = pa.table({"k": range(8), "c": _squares(8)})
-    made = lanceref.write_dataset(rows.slice(1), tmp_path, data_storage_version=version)
+    made = pylanceref.write_dataset(rows.slice(1), tmp_path, data_storage_version=version)
     made.update({"k": "k + 10"}, where="k % 2 = 0")
     source = pa.table({"k": [0, 1, 3, 90], "c": _squares(12).slice(8)}).slice(1)
     merge = made.merge_insert("k").when_matched_update_all().when_not_matched_insert_all()
@@ -119,11 +119,11 @@ def test_edits_take_the_rows_that_are_meant(tmp_path, version):
 def test_columns_are_updated_with_slices(tmp_path, version):
     """Two of four rows get new values, by a table that is a slice."""
     rows = pa.table({"k": range(4), "c": _squares(4)})
-    made = lanceref.write_dataset(rows, tmp_path, data_storage_version=version)
+    made = pylanceref.write_dataset(rows, tmp_path, data_storage_version=version)
     right = pa.table({"k": [9, 1, 2], "c": _squares(7).slice(4)}).slice(1)
     fragment, fields = made.get_fragment(0).update_columns(right, "k", "k")
-    update = lanceref.LanceOperation.Update(updated_fragments=[fragment], fields_modified=fields)
-    after = lanceref.LanceDataset.commit(tmp_path, update, read_version=1)
+    update = pylanceref.LanceOperation.Update(updated_fragments=[fragment], fields_modified=fields)
+    after = pylanceref.LanceDataset.commit(tmp_path, update, read_version=1)
 
     squares = _squares(7).to_pylist()
     assert [squares[at] for at in (0, 5, 6, 3)] == after.to_table()["c"].to_pylist()
@@ -136,7 +136,7 @@ def test_nulls_of_a_struct_over_slices_do_not_count(tmp_path):
         fields=[pa.field("f", NESTED, nullable=False)],
         mask=pa.array([False, True, False, False]),
     )
-    made = lanceref.write_dataset(pa.table({"c": held}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"c": held}), tmp_path)
 
     assert held.to_pylist() == made.to_table()["c"].to_pylist()
 
@@ -144,7 +144,7 @@ def test_nulls_of_a_struct_over_slices_do_not_count(tmp_path):
 def test_every_second_row_that_passes_is_sampled(tmp_path):
     """The batches of a scan begin inside a page."""
     rows = pa.table({"k": range(20_000), "c": _squares(31).take(pa.array(np.arange(20_000) % 31))})
-    made = lanceref.write_dataset(rows, tmp_path)
+    made = pylanceref.write_dataset(rows, tmp_path)
     sampler = ShardedBatchSampler(1, 2)
     batches = list(sampler(made, batch_size=4000, columns=["c"], filter="k >= 5"))
 

@@ -1,15 +1,15 @@
 """Snapshot: one version of a table."""
 
-import lanceref
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pylanceref
 import pytest
-from lanceref.context import Context
-from lanceref.errors import FormatError, LanceError, NotFound, RowNotFound
-from lanceref.projection import scan_projection
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, LanceError, NotFound, RowNotFound
 from lanceref.proto import table_pb2
-from lanceref.snapshot import open_snapshot, positions_of
+from lanceref.search.projection import scan_projection
+from lanceref.search.snapshot import open_snapshot, positions_of
 from lanceref.storage import LocalStore
 
 from .table.hand_made import put
@@ -138,7 +138,7 @@ NESTED = pa.list_(pa.list_(pa.int8(), 2), 2)
 def test_batches_are_cut_at_the_same_rows(tmp_path, columns, version):
     """Of 30 rows in fragments of 20, one deleted: 8, 8 and the rest, whatever is read."""
     rows = pa.table({"a": range(30), "n": pa.array([[[n, n], [n, 1]] for n in range(30)], NESTED)})
-    made = lanceref.write_dataset(
+    made = pylanceref.write_dataset(
         rows, tmp_path, max_rows_per_file=20, data_storage_version=version
     )
     made.delete("a = 3")

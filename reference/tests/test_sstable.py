@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.file.reader import LanceFileReader
-from lanceref.sstable import write_sstable
+from lanceref.data_file.reader import LanceFileReader
+from pylanceref.sstable import write_sstable
 
 KEY = {"lance-schema:unenforced-primary-key": "true"}
 VECTOR = pa.list_(pa.float32(), 2)
@@ -39,9 +39,9 @@ def _files(root):
 
 def test_the_last_row_of_each_key_is_written(tmp_path):
     """With the indices that writers keep, a filter and an index of the keys."""
-    base = lanceref.write_dataset(_rows(pa.array([1, 2, 3])), tmp_path / "t")
+    base = pylanceref.write_dataset(_rows(pa.array([1, 2, 3])), tmp_path / "t")
     base.create_scalar_index("k0", "BTREE", name="keys")
-    base = lanceref.dataset(base.uri)
+    base = pylanceref.dataset(base.uri)
     base = base.create_index("vec", "IVF_FLAT", metric="cosine", num_partitions=1, name="near")
     base.initialize_mem_wal(maintained_indexes=["near"])
 
@@ -51,7 +51,7 @@ def test_the_last_row_of_each_key_is_written(tmp_path):
     root = Path(base.uri) / "_mem_wal" / str(SHARD) / made.path
     assert made.path.endswith("_gen_6")
     assert (6, 2, 16) == (made.generation, made.physical_rows, made.primary_key_bytes)
-    found = lanceref.dataset(root)
+    found = pylanceref.dataset(root)
     assert [(2, True), (4, False)] == [
         (row["k0"], row["_tombstone"]) for row in found.to_table().to_pylist()
     ]
@@ -65,19 +65,19 @@ def test_the_last_row_of_each_key_is_written(tmp_path):
 def test_every_index_that_can_be_is_kept_unless_some_are_named(tmp_path):
     """None over vectors where there are none; without a key there is no index of keys."""
     rows = _rows(pa.array([1, 2]))
-    base = lanceref.write_dataset(rows.replace_schema_metadata({"a": "b"}), tmp_path / "t")
+    base = pylanceref.write_dataset(rows.replace_schema_metadata({"a": "b"}), tmp_path / "t")
     base.create_scalar_index("k0", "BTREE", name="keys")
-    base = lanceref.dataset(base.uri)
+    base = pylanceref.dataset(base.uri)
     base = base.create_index("vec", "IVF_FLAT", num_partitions=1, name="near")
     base.initialize_mem_wal()
     gone = pa.table([[1], pa.nulls(1, VECTOR)], schema=rows.schema)
 
     made = write_sstable(base, SHARD, 1, _marked(gone, [True]))
 
-    found = lanceref.dataset(f"{base.uri}/_mem_wal/{SHARD}/{made.path}")
+    found = pylanceref.dataset(f"{base.uri}/_mem_wal/{SHARD}/{made.path}")
     assert ["keys"] == [one.name for one in found.describe_indices()]
     assert {b"a": b"b"} == found.schema.metadata
-    plain = lanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "plain")
+    plain = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "plain")
     made = write_sstable(plain, SHARD, 1, _marked(pa.table({"a": [1, 1]}), [False, False]))
     root = tmp_path / "plain" / "_mem_wal" / str(SHARD) / made.path
     assert (2, 0) == (made.physical_rows, made.primary_key_bytes)
@@ -101,7 +101,7 @@ def test_the_oracle_writes_the_same_of_the_keys(tmp_path, columns):
     import lance
 
     rows, found = _rows(*columns), []
-    for library in (lance, lanceref):
+    for library in (lance, pylanceref):
         base = library.write_dataset(rows.slice(0, 0), tmp_path / library.__name__)
         base.initialize_mem_wal()
         with base.mem_wal_writer(str(SHARD)) as writer:

@@ -1,7 +1,7 @@
 """Statistics of a dataset."""
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 
 ROWS = pa.table(
@@ -21,7 +21,7 @@ def _made(module, root, version="2.1"):
 
 def test_rows_and_fragments_are_counted(tmp_path):
     """A fragment of fewer rows than asked is small."""
-    stats = _made(lanceref, str(tmp_path)).stats
+    stats = _made(pylanceref, str(tmp_path)).stats
     counts = {"num_deleted_rows": 10, "num_fragments": 3, "num_small_files": 3}
     assert counts == stats.dataset_stats()
     assert {**counts, "num_small_files": 0} == stats.dataset_stats(max_rows_per_group=1000)
@@ -29,12 +29,12 @@ def test_rows_and_fragments_are_counted(tmp_path):
 
 def test_bytes_belong_to_fields(tmp_path):
     """Those below a field are counted for themselves; a 0.1 table has none."""
-    made = _made(lanceref, str(tmp_path / "2"))
+    made = _made(pylanceref, str(tmp_path / "2"))
     sizes = {one.id: one.bytes_on_disk for one in made.stats.data_stats().fields}
     assert [field.id for field in made._snapshot.manifest.schema.flat()] == sorted(sizes)
     assert 0 == sizes[1]
     assert min(sizes[0], sizes[2], sizes[3]) > 0
-    old = lanceref.write_dataset(
+    old = pylanceref.write_dataset(
         ROWS.select(["a"]), str(tmp_path / "0"), data_storage_version="legacy"
     )
     assert [0] == [one.bytes_on_disk for one in old.stats.data_stats().fields]
@@ -47,7 +47,7 @@ def test_the_oracle_counts_the_same(tmp_path, version):
     import lance
 
     theirs = _made(lance, str(tmp_path), version)
-    ours = lanceref.dataset(str(tmp_path))
+    ours = pylanceref.dataset(str(tmp_path))
     assert theirs.stats.dataset_stats() == ours.stats.dataset_stats()
     wanted = {one.id: one.bytes_on_disk for one in theirs.stats.data_stats().fields}
     assert wanted == {one.id: one.bytes_on_disk for one in ours.stats.data_stats().fields}

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lanceref.dataset import LanceDataset, dataset
-from lanceref.errors import NotFound, RowDeleted
-from lanceref.file import LanceFileWriter
-from lanceref.metadata import DataFile
-from lanceref.operation import LanceOperation as Op
-from lanceref.write import write_dataset
+from lanceref.core.errors import NotFound, RowDeleted
+from pylanceref.dataset import LanceDataset, dataset
+from pylanceref.file import LanceFileWriter
+from pylanceref.metadata import DataFile
+from pylanceref.operation import LanceOperation as Op
+from pylanceref.write import write_dataset
 
 CASES = Path(__file__).parents[2] / "fixtures/table/any/blob"
 SECOND = [b"abc", b"abcdef", b"0123456789abc", None, b"", b"ghijkl"]
@@ -55,7 +55,7 @@ def test_what_cannot_be_chosen_is_refused() -> None:
 
 def _table(version: str, rng: random.Random, uri: str) -> pa.Table:
     """Blobs alone and in structs, of every kind the version has."""
-    from lanceref.blob import Blob, blob_array, blob_field
+    from pylanceref.blob import Blob, blob_array, blob_field
 
     def some(count: int) -> list[bytes | None]:
         return [rng.choice([None, b"", rng.randbytes(rng.randrange(99))]) for _ in range(count)]

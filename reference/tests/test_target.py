@@ -2,10 +2,10 @@
 
 import pyarrow as pa
 import pytest
-from lanceref import write_dataset
-from lanceref.errors import AlreadyExists
-from lanceref.file.versions import V0_1, V2_1, V2_2
-from lanceref.target import committed, open_target, plan_write
+from lanceref.core.errors import AlreadyExists
+from lanceref.core.file_versions import V0_1, V2_1, V2_2
+from pylanceref import write_dataset
+from pylanceref.write_target import committed, open_target, plan_write
 
 SCHEMA = pa.schema({"a": pa.int32()})
 TABLE = SCHEMA.empty_table()

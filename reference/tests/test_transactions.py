@@ -5,11 +5,11 @@ from uuid import uuid4
 
 import pyarrow as pa
 import pytest
-from lanceref.metadata import DataFile, FragmentMetadata
-from lanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
-from lanceref.read_transaction import from_message
-from lanceref.schema import LanceSchema
-from lanceref.transactions import base_messages, index_message, index_of, to_message
+from pylanceref.metadata import DataFile, FragmentMetadata
+from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
+from pylanceref.read_transaction import from_message
+from pylanceref.schema import LanceSchema
+from pylanceref.transactions import base_messages, index_message, index_of, to_message
 from pyroaring import BitMap
 
 from tests.test_metadata import FULL, PLAIN

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import get_args
 
-import lanceref.types
 import pyarrow as pa
+import pylanceref.types
 import pytest
 
 
@@ -13,8 +13,8 @@ def test_rows_of_any_form_become_a_reader():
     """What may be handed over is what is read from."""
     table = pa.table({"a": [1, 2]})
     for given in (table, table.to_batches()[0], table.to_reader()):
-        assert type(given) in get_args(lanceref.types.ReaderLike)
-        assert lanceref.types._coerce_reader(given).read_all() == table
+        assert type(given) in get_args(pylanceref.types.ReaderLike)
+        assert pylanceref.types._coerce_reader(given).read_all() == table
 
 
 @pytest.mark.oracle
@@ -23,5 +23,5 @@ def test_pylance_reads_the_same():
     from lance.types import _coerce_reader
 
     batches = pa.table({"a": [1, 2]}).to_batches()
-    for reader in (_coerce_reader, lanceref.types._coerce_reader):
+    for reader in (_coerce_reader, pylanceref.types._coerce_reader):
         assert reader(iter(batches), schema=batches[0].schema).read_all()["a"].to_pylist() == [1, 2]

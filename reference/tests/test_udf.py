@@ -2,10 +2,10 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import CallerFailed
-from lanceref.udf import batch_udf
+from lanceref.core.errors import CallerFailed
+from pylanceref.udf import batch_udf
 
-from tests.edit.tables import column, table
+from tests.operations.tables import column, table
 
 SCHEMA = pa.schema({"t": pa.int64()})
 

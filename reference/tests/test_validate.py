@@ -2,7 +2,7 @@
 
 import lanceref
 import pytest
-from lanceref.errors import NotFound
+from lanceref.core.errors import NotFound
 from lanceref.proto import rowids_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.validate import validate

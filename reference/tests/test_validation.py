@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref import validation
-from lanceref.errors import NotFound
-from lanceref.jobs import Loop, Processes
+from lanceref.core.errors import NotFound
 from lanceref.validate import validate
-from lanceref.validation import Unit, validate_with
+from lanceref_spark import validation
+from lanceref_spark.jobs import Loop, Processes
+from lanceref_spark.validation import Unit, validate_with
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -18,7 +18,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 def table(tmp_path):
     """A table of stable row ids in five fragments, with deletions and two indices."""
     rows = pa.table({"a": range(100), "b": [str(i % 7) for i in range(100)]})
-    made = lanceref.write_dataset(
+    made = pylanceref.write_dataset(
         rows, str(tmp_path / "t"), max_rows_per_file=20, enable_stable_row_ids=True
     )
     made.delete("a % 10 = 3")
@@ -75,7 +75,7 @@ def test_a_large_fragment_is_shared_out_by_its_pages(version, tmp_path, monkeypa
     """Many units decode its files, each page in one of them, and find what `validate` finds."""
     rows = pa.table({"a": range(9000), "b": [[str(i)] * (i % 3) for i in range(9000)]})
     path = tmp_path / "t"
-    made = lanceref.write_dataset(rows, str(path), data_storage_version=version)
+    made = pylanceref.write_dataset(rows, str(path), data_storage_version=version)
     file = path / "data" / made.get_fragments()[0].data_files()[0].path
     monkeypatch.setattr(validation, "GROUP_BYTES", -(-file.stat().st_size // 4))
     report = validate_with(Loop(), str(path), deep=True)
@@ -94,8 +94,8 @@ def test_a_size_that_no_file_has_makes_no_endless_list_of_units(table, monkeypat
     fragment = table.get_fragments()[0].metadata
     fragment.files[0].file_size_bytes = 1 << 62
     monkeypatch.setattr(validation, "GROUP_BYTES", 1 << 20)
-    operation = lanceref.LanceOperation.Overwrite(table.schema, [fragment])
-    claimed = lanceref.LanceDataset.commit(table.uri, operation)
+    operation = pylanceref.LanceOperation.Overwrite(table.schema, [fragment])
+    claimed = pylanceref.LanceDataset.commit(table.uri, operation)
     report = validate_with(Loop(), claimed.uri, deep=True)
     assert units(report).count("pages") == 3
     assert report.findings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.vector import vec_to_table
+from pylanceref.vector import vec_to_table
 
 VECTORS = {"a": [1.0, 2.0], "b": [3.0, 4.0]}
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.vector_index_reader import VectorIndexReader
+from pylanceref.vector_index_reader import VectorIndexReader
 
 VECTORS = np.random.default_rng(7).random((64, 8), np.float32)
 
@@ -19,7 +19,7 @@ def _rows(start: int, end: int) -> pa.Table:
 @pytest.fixture
 def dataset(tmp_path):
     """An index in two segments."""
-    table = lanceref.write_dataset(_rows(0, 48), tmp_path)
+    table = pylanceref.write_dataset(_rows(0, 48), tmp_path)
     table = table.create_index("v", "IVF_FLAT", num_partitions=3)
     table.insert(_rows(48, 64))
     table.optimize.optimize_indices(num_indices_to_merge=0)
@@ -60,7 +60,7 @@ def test_the_oracle_reads_the_same(tmp_path, kind):
     import lance
     from lance.dataset import VectorIndexReader as Theirs
 
-    table = lanceref.write_dataset(_rows(0, 64), tmp_path)
+    table = pylanceref.write_dataset(_rows(0, 64), tmp_path)
     table = table.create_index("v", kind, num_partitions=2)
     ours, theirs = VectorIndexReader(table, "v_idx"), Theirs(lance.dataset(tmp_path), "v_idx")
     assert theirs.num_partitions() == ours.num_partitions()

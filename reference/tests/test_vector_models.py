@@ -2,11 +2,11 @@
 
 import json
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.vector_models import IvfModel, PqModel, build_rq_model
+from pylanceref.vector_models import IvfModel, PqModel, build_rq_model
 
 CENTROIDS = pa.FixedSizeListArray.from_arrays(pa.array([1.0, 2.0, 3.0, 4.0], pa.float32()), 2)
 
@@ -47,7 +47,7 @@ def test_segments_share_a_rotation_that_is_given_as_text(tmp_path):
     """Built apart with it, they are merged; drawn apart, they are not."""
     numbers = np.random.default_rng(2).normal(size=(64, 8)).astype(np.float32)
     table = pa.table({"v": pa.FixedSizeListArray.from_arrays(numbers.ravel(), 8)})
-    dataset = lanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=32)
+    dataset = pylanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=32)
     shared = {"ivf_centroids": numbers[:2], "num_bits": 1}
 
     def segments(models):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.errors import ColumnMissing, ColumnRefused
+from lanceref.core.errors import ColumnMissing, ColumnRefused
 from lanceref.file.schema_write import schema_of
 from lanceref.kernels.hnsw_parameters import GraphParameters
-from lanceref.vector_request import vector_request
+from pylanceref.vector_request import vector_request
 
 SCHEMA = schema_of(
     pa.schema(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import DataRefused
-from lanceref.file import LanceFileReader, LanceFileWriter
-from lanceref.indices_builder import IndicesBuilder
+from lanceref.core.errors import DataRefused
+from pylanceref.file import LanceFileReader, LanceFileWriter
+from pylanceref.indices_builder import IndicesBuilder
 
 VECTORS = np.random.default_rng(3).random((400, 8), np.float32)
 
@@ -18,7 +18,7 @@ def builder(tmp_path):
     """Vectors in two fragments."""
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(VECTORS.ravel()), 8)
     rows = pa.table({"i": range(400), "v": vectors})
-    return IndicesBuilder(lanceref.write_dataset(rows, tmp_path, max_rows_per_file=200), "v")
+    return IndicesBuilder(pylanceref.write_dataset(rows, tmp_path, max_rows_per_file=200), "v")
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.limits import DEFAULT_LIMITS
+from lanceref.core.limits import DEFAULT_LIMITS
+from lanceref.core.wire_memory import MESSAGE_BYTES, NUMBER_BYTES, TYPE_BYTES, estimate
 from lanceref.proto import table_pb2
-from lanceref.wire_memory import MESSAGE_BYTES, NUMBER_BYTES, TYPE_BYTES, estimate
 
 MANIFEST, FILE = "lance.table.Manifest", "lance.table.DataFile"
 

@@ -6,12 +6,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref import dataset, validate, write_dataset
-from lanceref.context import Context
-from lanceref.errors import AlreadyExists, AppendRefused, CommitConflict, DataRefused
-from lanceref.snapshot import open_snapshot
+from lanceref import validate
+from lanceref.core.context import Context
+from lanceref.core.errors import AlreadyExists, AppendRefused, CommitConflict, DataRefused
+from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import open_store
-from lanceref.table.naming import list_versions
+from lanceref.storage.manifests.manifest_names import list_versions
+from pylanceref import dataset, write_dataset
 
 from tests.faulty_store import FaultyStore
 
@@ -137,7 +138,7 @@ def test_a_write_that_fails_anywhere_loses_nothing(tmp_path, monkeypatch, versio
         write_dataset(TABLE, root, data_storage_version=version)
         store = FaultyStore(str(root), calls)
         with monkeypatch.context() as patch:
-            patch.setattr("lanceref.target.open_table", lambda *_, store=store: store)
+            patch.setattr("pylanceref.write_target.open_table", lambda *_, store=store: store)
             with contextlib.suppress(OSError):
                 write_dataset(TABLE, root, mode="append", max_rows_per_file=2)
         rows = dataset(root).count_rows()

@@ -2,10 +2,10 @@
 
 import pyarrow as pa
 import pytest
-from lanceref import write_dataset
 from lanceref.table.blobs_write import IN_PLACE
-from lanceref.target import open_target, plan_write
-from lanceref.write_rows import file_limits, write_rows
+from pylanceref import write_dataset
+from pylanceref.write_rows import file_limits, write_rows
+from pylanceref.write_target import open_target, plan_write
 
 TABLE = pa.table({"a": [1, 2, 3], "b": [1, 2, 3]})
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref import dataset, write_dataset
-from lanceref.errors import NotStorable
-from lanceref.file import LanceFileReader, LanceFileWriter
+from lanceref.core.errors import NotStorable
+from pylanceref import dataset, write_dataset
+from pylanceref.file import LanceFileReader, LanceFileWriter
 
 INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
 INTEGERS += [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]

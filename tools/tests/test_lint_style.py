@@ -38,7 +38,7 @@ def other(cursor: Cursor) -> None:
 '''
 TEST = '"""Footer."""\n\n\ndef test_it_is():\n    """It is."""\n'
 GOOD = {
-    "reference/lanceref/errors.py": ERRORS,
+    "reference/lanceref/core/errors.py": ERRORS,
     "reference/lanceref/file/__init__.py": "",
     "reference/lanceref/file/footer.py": CODE,
     "reference/tests/file/test_footer.py": TEST,

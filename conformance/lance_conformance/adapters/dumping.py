@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 from lanceref.index import zones
-from lanceref.index.fulltext.inverted import Inverted
+from lanceref.index.full_text.inverted import Inverted
 from lanceref.index.indices import Index
 from lanceref.index.row_set import NO_KEYS
 from lanceref.index.scalar import bitmap, bloomfilter, btree, label_list, ngram, zonemap
@@ -27,7 +27,7 @@ KEY = "row"
 def dump(request: Message) -> Message:
     """Answer `index.dump`."""
     version = int(request["version"]) if "version" in request else None
-    opened = lanceref.dataset(request["uri"], version=version)
+    opened = pylanceref.dataset(request["uri"], version=version)
     index = _named(opened, request["index"])
     if index.kind.name not in _CONTENTS:
         raise NotClaimed(index.kind.name)
@@ -36,7 +36,7 @@ def dump(request: Message) -> Message:
     return write_table(request["out"], table)
 
 
-def _named(opened: lanceref.LanceDataset, name: str) -> Index:
+def _named(opened: pylanceref.LanceDataset, name: str) -> Index:
     return next(one for one in opened._snapshot.indices.known if one.name == name)
 
 

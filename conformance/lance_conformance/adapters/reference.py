@@ -10,10 +10,11 @@ from collections.abc import Mapping
 
 import lanceref
 import lanceref.query
-from lanceref.errors import LanceError
-from lanceref.file import LanceFileReader
+import pylanceref
+from lanceref.core.errors import LanceError
 from lanceref.table.flags import READABLE
 from lanceref.validate import validate
+from pylanceref.file import LanceFileReader
 
 from lance_conformance import __version__
 from lance_conformance.adapters import dumping, face, searching, writing
@@ -29,7 +30,7 @@ def hello() -> Message:
         "implementation": {"name": "lanceref", "version": __version__, "language": "python"},
         "capabilities": {
             **face.capabilities(["0.1", *VERSIONS], ["0.1", *VERSIONS], filters=True),
-            **writing.capabilities(lanceref, VERSIONS, writing.VERBS),
+            **writing.capabilities(pylanceref, VERSIONS, writing.VERBS),
             **searching.capabilities(),
             "index.dump": {"types": dumping.TYPES},
             "validate": {},
@@ -67,9 +68,9 @@ def refuse(error: BaseException) -> Message:
 def adapter() -> Adapter:
     """Return all of it."""
     operations = {
-        **face.operations(LanceFileReader, lanceref.dataset),
-        **writing.operations(lanceref, lambda operation: operation),
-        **searching.operations(lanceref, lanceref.query),
+        **face.operations(LanceFileReader, pylanceref.dataset),
+        **writing.operations(pylanceref, lambda operation: operation),
+        **searching.operations(pylanceref, lanceref.query),
         "index.dump": dumping.dump,
         "validate": check,
     }

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from lanceref.bitmap import Bitmap
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_write import field_message
-from lanceref.metadata import FragmentMetadata
-from lanceref.schema import LanceSchema as PublicSchema
-from lanceref.transactions import lance_schema
+from pylanceref.bitmap import Bitmap
+from pylanceref.metadata import FragmentMetadata
+from pylanceref.schema import LanceSchema as PublicSchema
+from pylanceref.transactions import lance_schema
 
 
 def twin(places: Sequence[Any], value: object) -> Any:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 from google.protobuf import json_format
-from lanceref.operation import LanceOperation
 from lanceref.proto import transaction_pb2
-from lanceref.read_transaction import from_message
+from pylanceref.operation import LanceOperation
+from pylanceref.read_transaction import from_message
 
 from lance_conformance.adapters.skeleton import Message, NotClaimed, Operation
 

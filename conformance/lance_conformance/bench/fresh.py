@@ -23,7 +23,7 @@ from pathlib import Path
 
 from lance_conformance.bench.figures import Figure
 
-IMPORTS = {"ours": ["lanceref", "lanceref.dataset", "lanceref.file"], "oracle": ["lance"]}
+IMPORTS = {"ours": ["lanceref", "pylanceref.dataset", "lanceref.file"], "oracle": ["lance"]}
 """What a program that reads tables and files imports."""
 
 BATCH_SIZE = 1024

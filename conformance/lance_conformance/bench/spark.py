@@ -25,7 +25,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from lanceref.spark.session import make_session
+from lanceref_spark.session import make_session
 
 from lance_conformance.bench.spark_plain import scaling
 from lance_conformance.bench.spark_work import LARGE_ROWS, PIPELINES, SMALL_ROWS, Pipeline

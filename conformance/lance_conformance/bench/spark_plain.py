@@ -15,7 +15,7 @@ from pathlib import Path
 from queue import Queue
 from threading import Barrier
 
-from lanceref.spark.session import THREADS
+from lanceref_spark.session import THREADS
 
 from lance_conformance.bench.spark_work import LARGE_ROWS, PIPELINES
 

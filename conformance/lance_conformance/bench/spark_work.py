@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import cast
 from uuid import uuid4
 
-import lanceref
 import numpy as np
 import pyarrow as pa
-from lanceref.distributed_index import build_index
-from lanceref.jobs import Loop
-from lanceref.spark.executor import Tasks
-from lanceref.validation import Report, validate_with
+import pylanceref
+from lanceref_spark.distributed_index import build_index
+from lanceref_spark.executor import Tasks
+from lanceref_spark.jobs import Loop
+from lanceref_spark.validation import Report, validate_with
 from pyspark.sql import SparkSession
 
 from lance_conformance.corpus import CASES_OF_A_JOB, Corpus, make_corpus
@@ -49,7 +49,7 @@ def _table(folder: Path, tasks: int, rows: int) -> None:
         ids = pa.array(np.arange(rows) + number * rows)
         arrays = [ids, texts, pa.FixedSizeListArray.from_arrays(pa.array(vectors), DIMENSION)]
         data = pa.table(arrays, names=["id", "text", "vector"])
-        lanceref.write_dataset(data, _uri(folder), mode="append" if number else "create")
+        pylanceref.write_dataset(data, _uri(folder), mode="append" if number else "create")
 
 
 def _nothing(folder: Path, tasks: int, rows: int) -> None:
@@ -66,7 +66,7 @@ def _read(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
 
 
 def _read_share(folder: Path, rows: int) -> int:
-    return sum(batch.num_rows for batch in lanceref.dataset(_uri(folder)).to_batches())
+    return sum(batch.num_rows for batch in pylanceref.dataset(_uri(folder)).to_batches())
 
 
 def _write(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
@@ -80,7 +80,7 @@ def _write_share(folder: Path, rows: int) -> int:
     names = pa.array([f"row {number}" for number in range(rows)] * 10)
     data = pa.table([numbers, names, numbers / 7], names=["id", "name", "value"])
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        return lanceref.write_dataset(data, place, mode="overwrite").count_rows()
+        return pylanceref.write_dataset(data, place, mode="overwrite").count_rows()
 
 
 def _validate(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:

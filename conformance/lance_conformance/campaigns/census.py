@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from google.protobuf.message import Message
-from lanceref.file.data_file import DataFile
+from lanceref.data_file.data_file import DataFile
 
 _TYPES = (
     *("bool", "halffloat", "float", "double", "null", "dictionary", "decimal128", "decimal256"),

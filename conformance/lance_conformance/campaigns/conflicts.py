@@ -21,9 +21,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import pyarrow as pa
-from lanceref.dataset import LanceDataset, dataset
-from lanceref.errors import CommitConflictError, LanceError
-from lanceref.operation import LanceOperation
+from lanceref.core.errors import CommitConflictError, LanceError
+from pylanceref.dataset import LanceDataset, dataset
+from pylanceref.operation import LanceOperation
 
 from lance_conformance import oracle
 

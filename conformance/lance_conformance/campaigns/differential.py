@@ -1,6 +1,6 @@
 """Differential campaign: what the oracle wrote, the reference reads equal.
 
-Random tables (`lanceref.testing`) are written by the oracle in each file version and read back by
+Random tables (`lanceref_testing`) are written by the oracle in each file version and read back by
 the reference: whole, projected, as a range and as random rows; every fourth also as a dataset. The
 end is a census of what came up: types, nesting, null patterns, page layouts, encodings. Something
 that never came up is a gap and fails the run as a difference does.
@@ -22,13 +22,13 @@ from pathlib import Path
 from random import Random
 
 import pyarrow as pa
-from lanceref.context import Context
-from lanceref.errors import LanceError
-from lanceref.file.data_file import open_file
-from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2, V2_3
+from lanceref.core.context import Context
+from lanceref.core.errors import LanceError
+from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
+from lanceref.data_file.data_file import open_file
 from lanceref.storage import LocalSource
-from lanceref.testing import Sample, random_sample
-from lanceref.testing.types import nesting
+from lanceref_testing import Sample, random_sample
+from lanceref_testing.types import nesting
 
 from lance_conformance.campaigns.census import encodings_of, missing, print_census
 from lance_conformance.campaigns.legacy import legacy_differences

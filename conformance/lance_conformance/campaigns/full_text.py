@@ -23,7 +23,7 @@ from random import Random
 from types import ModuleType
 
 import pyarrow as pa
-from lanceref.errors import NotYet
+from lanceref.core.errors import NotYet
 from lanceref.query import FullTextQuery
 
 from lance_conformance.campaigns import texts

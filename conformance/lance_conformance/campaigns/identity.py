@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from google.protobuf.message import Message
-from lanceref.context import Context
-from lanceref.file.data_file import DataFile, open_file
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.proto import file_pb2
 from lanceref.storage import LocalSource
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from random import Random
 
 import pyarrow as pa
-from lanceref.errors import LanceError
+from lanceref.core.errors import LanceError
 from lanceref.file.schema_write import schema_of
-from lanceref.legacy.writer import LegacyWriter
+from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.proto import table_pb2
 from lanceref.storage import LocalSink
-from lanceref.testing import Sample
 from lanceref.validate import validate
+from lanceref_testing import Sample
 
 from lance_conformance.campaigns.readings import dataset_differences
 from lance_conformance.campaigns.settled import settled

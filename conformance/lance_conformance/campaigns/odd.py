@@ -1,6 +1,6 @@
 """Odd campaign: files that no writer makes, read by the reference and by the oracle.
 
-Every oddity that `lanceref.testing.oddities` knows is put by itself into files of random tables,
+Every oddity that `lanceref_testing.oddities` knows is put by itself into files of random tables,
 then all of them together. The reference must read each file equal, find nothing in it that binds
 readers and own all of its bytes. What the oracle gets wrong is counted; it is known by the id of a
 divergence, and then left out of the files that are odd in every way.
@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
-from lanceref.errors import LanceError
+from lanceref.core.errors import LanceError
+from lanceref.core.file_versions import version_named
+from lanceref.data_file.reader import LanceFileReader
 from lanceref.explain import explain
-from lanceref.file.reader import LanceFileReader
-from lanceref.file.versions import version_named
-from lanceref.testing import random_sample
-from lanceref.testing.odd_files import odd_file
-from lanceref.testing.oddities import ALL, Chance, with_needs
+from lanceref_testing import random_sample
+from lanceref_testing.odd_files import odd_file
+from lanceref_testing.oddities import ALL, Chance, with_needs
 
 from lance_conformance.campaigns.oracle_child import OracleChild
 from lance_conformance.campaigns.settled import settled

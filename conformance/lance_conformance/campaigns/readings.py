@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-import lanceref
 import numpy as np
 import pyarrow as pa
-from lanceref.file import LanceFileReader
+import pylanceref
+from pylanceref.file import LanceFileReader
 
 from lance_conformance.campaigns.settled import settled
 from lance_conformance.compare import first_difference
@@ -31,7 +31,7 @@ def file_differences(path: Path, table: pa.Table, rng: Random) -> Iterator[str]:
 
 def dataset_differences(path: Path, table: pa.Table, rng: Random) -> Iterator[str]:
     """Yield for each way of reading a dataset how its result is not what was written."""
-    opened = lanceref.dataset(path)
+    opened = pylanceref.dataset(path)
     rows = rng.choices(range(table.num_rows), k=20)
     name = rng.choice(table.column_names)
     yield from _told(

@@ -19,9 +19,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 from lanceref.index.vector.pq_storage import Product
 from lanceref.index.vector.vector_index import VectorIndex
 
@@ -64,7 +64,7 @@ def stored(data: Data, path: str) -> str:
     """Write the vectors with their numbers; return the path."""
     numbers = pa.array(data.vectors.ravel())
     vectors = pa.FixedSizeListArray.from_arrays(numbers, data.vectors.shape[1])
-    lanceref.write_dataset(pa.table({"i": np.arange(len(data.vectors)), "v": vectors}), path)
+    pylanceref.write_dataset(pa.table({"i": np.arange(len(data.vectors)), "v": vectors}), path)
     return path
 
 
@@ -78,7 +78,7 @@ def built(module: ModuleType, path: str, name: str, given: Mapping[str, object])
 
 def model_of(path: str) -> dict[str, object]:
     """Return what an index has learnt, as arguments of `create_index`."""
-    snapshot = lanceref.dataset(path)._snapshot
+    snapshot = pylanceref.dataset(path)._snapshot
     (index,) = snapshot.indices.known
     opened = index.open(index.segments[0]).index
     assert isinstance(opened, VectorIndex)
@@ -100,8 +100,8 @@ def measure(name: str, data: Data, root: Path, partitions: int) -> Iterator[Meas
     for over in ("oracle", "ours", "given"):
         path = stored(data, str(root / over))
         model = model_of(oracle) if over == "given" else trained
-        seconds = built(lance() if over == "oracle" else lanceref, path, name, model)
-        for by, module in (("oracle", lance()), ("ours", lanceref)):
+        seconds = built(lance() if over == "oracle" else pylanceref, path, name, model)
+        for by, module in (("oracle", lance()), ("ours", pylanceref)):
             for refine in REFINED:
                 yield Measured(over, by, refine, ask(module, path, data, probes, refine), seconds)
 

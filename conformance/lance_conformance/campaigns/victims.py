@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
-from lanceref.context import Context, Finding
-from lanceref.errors import BytesError, LanceError
+import pylanceref
+from lanceref.core.context import Context, Finding
+from lanceref.core.errors import BytesError, LanceError
+from lanceref.core.spans import Span
 from lanceref.explain import Explanation, checker, explain_source
-from lanceref.file import LanceFileReader
-from lanceref.spans import Span
 from lanceref.storage import BytesSource
 from lanceref.validate import validate
+from pylanceref.file import LanceFileReader
 
 from lance_conformance.campaigns.undetectable import may_change, owners
 
@@ -81,7 +81,7 @@ class Victim:
                 .to_table()
             )
         (self.dataset / self.relative).write_bytes(data)
-        return lanceref.dataset(self.dataset).to_table()
+        return pylanceref.dataset(self.dataset).to_table()
 
     def findings(self, data: bytes) -> list[Finding]:
         """Validate the file, or the dataset that holds it."""

@@ -20,12 +20,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
 
-from lanceref.context import Context
-from lanceref.errors import LanceError
-from lanceref.file import LanceFileWriter
-from lanceref.file.data_file import open_file
+from lanceref.core.context import Context
+from lanceref.core.errors import LanceError
+from lanceref.data_file.data_file import open_file
 from lanceref.storage import LocalSource
-from lanceref.testing import Sample, random_sample
+from lanceref_testing import Sample, random_sample
+from pylanceref.file import LanceFileWriter
 
 from lance_conformance.campaigns import differential
 from lance_conformance.campaigns.identity import IDENTICAL, TRAINED, verdict

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from lanceref.errors import ExtraMissing
-from lanceref.jobs import Executor
+from lanceref.core.errors import ExtraMissing
+from lanceref_spark.jobs import Executor
 
 from lance_conformance import suite
 from lance_conformance.cases import matches

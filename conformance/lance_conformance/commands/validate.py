@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from lanceref.errors import DataRefused, ExtraMissing, NotFound, StoreFailed, Unreadable
+from lanceref.core.errors import DataRefused, ExtraMissing, NotFound, StoreFailed, Unreadable
 from lanceref.storage import is_local, local_path, refusals
-from lanceref.validation import validate_with
+from lanceref_spark.validation import validate_with
 
 from lance_conformance.commands.options import (
     ExecutorChoice,

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import DecodeError, Message
-from lanceref.codecs.gates import value_bits
+from lanceref.codecs.description_checks import value_bits
+from lanceref.core.spans import Span
 from lanceref.proto.encodings_v2_1_pb2 import (
     BlobLayout,
     CompressiveEncoding,
@@ -27,7 +28,6 @@ from lanceref.proto.encodings_v2_3_pb2 import (
     ZippedValues,
 )
 from lanceref.proto.file2_pb2 import ColumnMetadata
-from lanceref.spans import Span
 
 from lance_conformance.coverage.codecs import codec_facts
 from lance_conformance.coverage.messages import Fact

@@ -12,6 +12,7 @@ from typing import cast
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor, FileDescriptor
 from google.protobuf.message import Message
+from lanceref.core.spans import Span
 from lanceref.proto import (
     encodings_v2_0_pb2,
     encodings_v2_1_pb2,
@@ -25,7 +26,6 @@ from lanceref.proto import (
     table_pb2,
     transaction_pb2,
 )
-from lanceref.spans import Span
 
 Fact = tuple[str, str]
 """An axis, and the member of it that occurred."""

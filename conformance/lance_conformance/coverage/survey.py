@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lanceref.core.spans import Span
 from lanceref.explain import explain
-from lanceref.spans import Span
 
 from lance_conformance.cases import Case
 from lance_conformance.coverage import arrays, codecs, layouts, types

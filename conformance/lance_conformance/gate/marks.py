@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from lanceref.context import Context
-from lanceref.errors import LanceError
+from lanceref.core.context import Context
+from lanceref.core.errors import LanceError
 from lanceref.storage import LocalStore
 from lanceref.table.versions import open_version
 

@@ -10,9 +10,9 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lanceref.dataset import dataset
-from lanceref.errors import LanceError
+from lanceref.core.errors import LanceError
 from lanceref.validate import validate
+from pylanceref.dataset import dataset
 
 from lance_conformance.cases import Case
 from lance_conformance.checks import HoldsTable, expected_table

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
 
+from lanceref.core.spans import Span
 from lanceref.explain import explain_source
-from lanceref.spans import Span
 from lanceref.storage import BytesSource
 
 from lance_conformance.recipes.model import (

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from lanceref.context import Context
-from lanceref.cursor import Cursor
-from lanceref.errors import FormatError
-from lanceref.index.fulltext.fst import FOOTER_BYTES, Fst, checksum, parse_fst
-from lanceref.index.fulltext.fst_node import HEADER_BYTES
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import FormatError
+from lanceref.index.full_text.fst import FOOTER_BYTES, Fst, checksum, parse_fst
+from lanceref.index.full_text.fst_node import HEADER_BYTES
 
 CHECKSUM_BYTES = 4
 """What a dictionary ends with."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
-from lanceref.context import Context
-from lanceref.file.data_file import open_file
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import open_file
 from lanceref.proto import file2_pb2
 from lanceref.storage import BytesSource
 

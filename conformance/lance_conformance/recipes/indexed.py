@@ -12,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 
 from lance_conformance.oracle import lance
 from lance_conformance.recipes.model import Made
@@ -103,7 +103,7 @@ def made(steps: Steps, expected: pa.Table, *, by: str = "oracle") -> Callable[[]
     def make() -> Made:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder, "table.lance")
-            steps(lance() if by == "oracle" else lanceref, str(root))
+            steps(lance() if by == "oracle" else pylanceref, str(root))
             return Made(files_below(root), expected, made_by=by)
 
     return make

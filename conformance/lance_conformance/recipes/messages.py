@@ -15,13 +15,7 @@ from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 from lanceref.proto.file2_pb2 import ColumnMetadata
 from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.proto.index_pb2 import IVF, Index, Tensor
-from lanceref.proto.table_pb2 import (
-    DataFile,
-    DataFragment,
-    IndexMetadata,
-    IndexSection,
-    Manifest,
-)
+from lanceref.proto.table_pb2 import DataFile, DataFragment, IndexMetadata, IndexSection, Manifest
 from lanceref.proto.transaction_pb2 import Transaction
 
 from lance_conformance.recipes.model import DATA, MessageEdit

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 import pyarrow as pa
-from lanceref import LanceDataset
+from pylanceref import LanceDataset
 
 from lance_conformance.oracle import lance, lance_file
 from lance_conformance.recipes.model import DATA, Made

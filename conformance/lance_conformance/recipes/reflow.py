@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
-from lanceref.context import Context
-from lanceref.file.data_file import DataFile, open_file
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.proto import (
     encodings_v2_0_pb2,
     encodings_v2_1_pb2,

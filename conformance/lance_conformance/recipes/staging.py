@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pyarrow as pa
 from google.protobuf import json_format
-from lanceref.operation import LanceOperation, Transaction
-from lanceref.transactions import to_message
+from pylanceref.operation import LanceOperation, Transaction
+from pylanceref.transactions import to_message
 
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.model import Change, Plan, Step

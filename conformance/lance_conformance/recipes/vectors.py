@@ -13,9 +13,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 from numpy.typing import NDArray
 
 from lance_conformance.adapters import searching
@@ -163,7 +163,7 @@ def made(
     def make() -> Made:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder, "table.lance")
-            steps(lance() if by == "oracle" else lanceref, str(root))
+            steps(lance() if by == "oracle" else pylanceref, str(root))
             table = answered(root, request, folder) if expected is None else expected
             return Made(files_below(root), table, made_by=by)
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from google.protobuf.message import Message
-from lanceref.context import Context
-from lanceref.file.data_file import open_file
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import open_file
 from lanceref.proto.file2_pb2 import ColumnMetadata
 from lanceref.proto.file_pb2 import Field, FileDescriptor
 from lanceref.storage import BytesSource

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-from lanceref.errors import LanceError
-from lanceref.file import LanceFileReader, LanceFileWriter
+from lanceref.core.errors import LanceError
+from pylanceref.file import LanceFileReader, LanceFileWriter
 
 from lance_conformance.recipes.model import DATA
 from lance_conformance.shrink.disagreement import Files, Pair

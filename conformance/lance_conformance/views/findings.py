@@ -8,11 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 from xml.etree import ElementTree
 
-import lanceref
 import pyarrow as pa
 import pyarrow.parquet as pq
-from lanceref.context import Finding
-from lanceref.validation import Checked, Report
+import pylanceref
+from lanceref.core.context import Finding
+from lanceref_spark.validation import Checked, Report
 
 from lance_conformance.outside_text import clean
 
@@ -106,7 +106,7 @@ def write_table(path: str, report: Report, output: Path) -> None:
 
 
 def _write_lance(table: pa.Table, output: Path) -> None:
-    lanceref.write_dataset(table, output, mode="overwrite")
+    pylanceref.write_dataset(table, output, mode="overwrite")
 
 
 def _write_lines(table: pa.Table, output: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance.adapters.dumping import TYPES, dump
 from lance_conformance.adapters.searching import TYPES as SEARCHED
@@ -35,7 +35,7 @@ HELD = {
 def test_what_is_held(type_: str, tmp_path: Path) -> None:
     """By value, then by row; zones as they are stored."""
     uri, out = str(tmp_path / "table.lance"), tmp_path / "out.arrow"
-    lanceref.write_dataset(pa.table({"c": VALUES[type_]}), uri).create_scalar_index("c", type_)
+    pylanceref.write_dataset(pa.table({"c": VALUES[type_]}), uri).create_scalar_index("c", type_)
     body = dump({"uri": uri, "index": "c_idx", "out": str(out), "version": "2"})
     found = read_output(out)
 
@@ -54,7 +54,7 @@ def test_every_type_that_is_asked_is_shown() -> None:
 def test_a_type_without_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Is not claimed, and says so by its name."""
     uri = str(tmp_path / "table.lance")
-    lanceref.write_dataset(pa.table({"c": [1]}), uri).create_scalar_index("c", "BTREE")
+    pylanceref.write_dataset(pa.table({"c": [1]}), uri).create_scalar_index("c", "BTREE")
     monkeypatch.setattr("lance_conformance.adapters.dumping._CONTENTS", {})
 
     with pytest.raises(NotClaimed, match="BTREE"):

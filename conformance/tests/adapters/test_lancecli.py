@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 
 pytest.importorskip("lancecli")
@@ -17,8 +17,8 @@ ROWS = pa.table({"a": pa.array([1, 2, 3], pa.int32()), "s": ["x", None, "z"]})
 def table(tmp_path: Path) -> str:
     """Give a table of two versions."""
     uri = str(tmp_path / "t.lance")
-    lanceref.write_dataset(ROWS, uri)
-    lanceref.write_dataset(ROWS.slice(1, 1), uri, mode="append")
+    pylanceref.write_dataset(ROWS, uri)
+    pylanceref.write_dataset(ROWS.slice(1, 1), uri, mode="append")
     return uri
 
 
@@ -51,7 +51,7 @@ def test_refusals_and_gaps_are_told_apart(table: str, tmp_path: Path) -> None:
     from lance_conformance.adapters.skeleton import NotClaimed
 
     dated = str(tmp_path / "dated.lance")
-    lanceref.write_dataset(pa.table({"d": pa.array([0], pa.date32())}), dated)
+    pylanceref.write_dataset(pa.table({"d": pa.array([0], pa.date32())}), dated)
 
     with pytest.raises(lancecli.Refused):
         lancecli.scan(Scan(str(tmp_path / "nothing.lance"), None, None, None, None, 0))

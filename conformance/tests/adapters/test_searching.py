@@ -8,6 +8,7 @@ from pathlib import Path
 import lanceref
 import lanceref.query
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance.adapters.searching import capabilities, operations
 from lance_conformance.adapters.skeleton import Message
@@ -23,10 +24,10 @@ Ask = Callable[..., tuple[Message, pa.Table]]
 def ask(tmp_path: Path) -> Ask:
     """Asks the indices of three rows."""
     uri, out = str(tmp_path / "table.lance"), str(tmp_path / "out.arrow")
-    made = lanceref.write_dataset(TABLE, uri)
+    made = pylanceref.write_dataset(TABLE, uri)
     made.create_scalar_index("n", "BTREE")
-    lanceref.dataset(uri).create_scalar_index("t", "INVERTED")
-    search = operations(lanceref, lanceref.query)["index.search"]
+    pylanceref.dataset(uri).create_scalar_index("t", "INVERTED")
+    search = operations(pylanceref, lanceref.query)["index.search"]
 
     def asked(**fields: object) -> tuple[Message, pa.Table]:
         request = {"id": 1, "op": "index.search", "uri": uri, "out": out, **fields}
@@ -94,9 +95,9 @@ def test_vectors_are_asked(tmp_path: Path) -> None:
     uri, out = str(tmp_path / "table.lance"), str(tmp_path / "out.arrow")
     numbers = [float(n // 2) for n in range(40)]
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(numbers, pa.float32()), 2)
-    made = lanceref.write_dataset(pa.table({"n": range(20), "v": vectors}), uri)
+    made = pylanceref.write_dataset(pa.table({"n": range(20), "v": vectors}), uri)
     made.create_index("v", "IVF_FLAT", num_partitions=2)
-    search = operations(lanceref, lanceref.query)["index.search"]
+    search = operations(pylanceref, lanceref.query)["index.search"]
     nearest = {"column": "v", "q": ["3", "3"], "k": 3, "nprobes": 2, "range": ["0", "2"]}
     request = {"id": 1, "op": "index.search", "uri": uri, "out": out, "nearest": nearest}
     assert not check_request(request)

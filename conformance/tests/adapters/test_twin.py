@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance.adapters.twin import twin
-from lanceref.bitmap import Bitmap
-from lanceref.operation import LanceOperation as Op
+from pylanceref.bitmap import Bitmap
+from pylanceref.operation import LanceOperation as Op
 
 pytestmark = pytest.mark.oracle
 
@@ -19,8 +19,8 @@ def test_a_twin_says_the_same(tmp_path: Path) -> None:
     """Fragments, fields, schemas and maps are carried over at any depth."""
     from lance_conformance.adapters import pylance
 
-    lanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
-    (fragment,) = lanceref.dataset(tmp_path).get_fragments()
+    pylanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
+    (fragment,) = pylanceref.dataset(tmp_path).get_fragments()
     merged, schema = fragment.merge_columns({"b": "a + 1"})
     lance = importlib.import_module("lance")
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance.adapters import reference, writing
 from lance_conformance.adapters.skeleton import NotClaimed
 from lance_conformance.protocol import check_request, check_response
 from lance_conformance.recipes.staging import commit
-from lanceref.fragment import write_fragments
-from lanceref.operation import LanceOperation
+from pylanceref.fragment import write_fragments
+from pylanceref.operation import LanceOperation
 
 
 def _ask(op: str, **fields: object) -> dict[str, Any]:
@@ -56,11 +56,11 @@ def test_every_verb_changes_the_table(
     verb: str, args: dict[str, object], wanted: list[int], tmp_path: Path
 ) -> None:
     """The answer is the version there is afterwards."""
-    made = lanceref.write_dataset(
+    made = pylanceref.write_dataset(
         pa.table({"a": [1, 2, 3], "b": [1, 2, 3]}), tmp_path, max_rows_per_file=2
     )
     answer = _ask("mutate", uri=str(tmp_path), verb=verb, args=args)
-    latest = lanceref.dataset(tmp_path)
+    latest = pylanceref.dataset(tmp_path)
 
     assert {"ok": {"version": str(latest.version)}} == answer
     assert wanted == latest.to_table()["a"].to_pylist()
@@ -69,7 +69,7 @@ def test_every_verb_changes_the_table(
 
 def test_rows_are_merged_in(tmp_path: Path) -> None:
     """Matched rows are updated, others inserted, and with a delete nothing else stays."""
-    lanceref.write_dataset(pa.table({"a": [1, 2], "b": [0, 0]}), tmp_path / "t")
+    pylanceref.write_dataset(pa.table({"a": [1, 2], "b": [0, 0]}), tmp_path / "t")
     args = {
         "on": ["a"],
         "input": _rows(tmp_path / "in.arrow", 2, 3),
@@ -78,19 +78,19 @@ def test_rows_are_merged_in(tmp_path: Path) -> None:
         "when_not_matched_by_source": "delete",
     }
     assert "ok" in _ask("mutate", uri=str(tmp_path / "t"), verb="merge_insert", args=args)
-    held = lanceref.dataset(tmp_path / "t").to_table().to_pydict()
+    held = pylanceref.dataset(tmp_path / "t").to_table().to_pydict()
 
     assert {(2, 2), (3, 3)} == set(zip(held["a"], held["b"], strict=True))
 
 
 def test_an_operation_travels_as_json(tmp_path: Path) -> None:
     """What a recipe stages is what the adapter commits."""
-    lanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
     staged = LanceOperation.Append(write_fragments(pa.table({"a": [2]}), tmp_path, mode="append"))
     step = commit(staged, 1)
 
     assert {"ok": {"version": "2"}} == _ask(step.op, uri=str(tmp_path), **step.args)
-    assert [1, 2] == lanceref.dataset(tmp_path).to_table()["a"].to_pylist()
+    assert [1, 2] == pylanceref.dataset(tmp_path).to_table()["a"].to_pylist()
 
 
 def test_an_operation_without_a_class_is_not_claimed() -> None:
@@ -103,7 +103,7 @@ def test_an_operation_without_a_class_is_not_claimed() -> None:
 
 def test_a_table_is_described(tmp_path: Path) -> None:
     """Fragments with their files, and the config."""
-    made = lanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
     made.delete("a = 1")
     body = _ask("dataset.describe", uri=str(tmp_path))["ok"]
 

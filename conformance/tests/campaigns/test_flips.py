@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from lance_conformance.campaigns.flips import Outcome, cases, report, run
 from lance_conformance.campaigns.victims import Answer, Victim, answer, ask_reader, find_victims
-from lanceref.errors import BadMagic, NotFound, Place
+from lanceref.core.errors import BadMagic, NotFound, Place
 from rich.console import Console
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

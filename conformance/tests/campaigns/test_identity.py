@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 from lance_conformance.campaigns.identity import IDENTICAL, TRAINED, verdict
-from lanceref.file import LanceFileWriter
+from pylanceref.file import LanceFileWriter
 
 
 def _file(path, values, version="2.1", metadata=None, **options):

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 from lance_conformance.campaigns import legacy
 from lance_conformance.campaigns.legacy import legacy_differences
-from lanceref.file.versions import V0_1
-from lanceref.testing import Sample
+from lanceref.core.file_versions import V0_1
+from lanceref_testing import Sample
 
 pytestmark = pytest.mark.oracle
 

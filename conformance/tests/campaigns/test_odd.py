@@ -3,7 +3,7 @@
 import pytest
 from lance_conformance.campaigns.odd import KNOWN, TOGETHER, Row, conclude, print_row, run_oddity
 from lance_conformance.campaigns.oracle_child import OracleChild
-from lanceref.testing.oddities import ALL
+from lanceref_testing.oddities import ALL
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from contextlib import closing
 import pyarrow as pa
 import pytest
 from lance_conformance.campaigns.oracle_child import OracleChild
-from lanceref.file import LanceFileWriter
+from pylanceref.file import LanceFileWriter
 
 
 @pytest.mark.oracle

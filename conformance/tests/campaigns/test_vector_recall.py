@@ -3,7 +3,7 @@
 import json
 import sys
 
-import lanceref
+import pylanceref
 import pytest
 from lance_conformance.campaigns import vector_recall
 from lance_conformance.campaigns.recall_data import Data, places
@@ -14,9 +14,9 @@ def test_without_an_index_everything_is_found(tmp_path):
     """The nearest rows that recall is counted by are those of a scan."""
     data = places(400, 8, 0)
     path = stored(data, str(tmp_path / "t"))
-    assert ask(lanceref, path, data, 1, None) == 1
+    assert ask(pylanceref, path, data, 1, None) == 1
     wrong = Data(data.vectors, data.queries, [frozenset(range(10))] * len(data.queries))
-    assert ask(lanceref, path, wrong, 1, None) < 0.2
+    assert ask(pylanceref, path, wrong, 1, None) < 0.2
 
 
 @pytest.mark.parametrize("name", ["IVF_PQ 4", "IVF_RQ 5"])
@@ -25,8 +25,8 @@ def test_an_index_can_be_built_with_what_another_has_learnt(tmp_path, name, monk
     monkeypatch.setitem(vector_recall.TYPES, "IVF_PQ 4", {"num_sub_vectors": 2, "num_bits": 4})
     data = places(300, 8, 0)
     one, other = (stored(data, str(tmp_path / which)) for which in ("one", "other"))
-    built(lanceref, one, name, {"num_partitions": 2})
-    built(lanceref, other, name, model_of(one))
+    built(pylanceref, one, name, {"num_partitions": 2})
+    built(pylanceref, other, name, model_of(one))
     first, second = model_of(one), model_of(other)
     said = first.pop("rabitq_model", "{}"), second.pop("rabitq_model", "{}")
     signs = [json.loads(text).get("fast_rotation_signs") for text in said]

@@ -4,12 +4,12 @@ import re
 import sys
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance import cases
 from lance_conformance.cli import app
-from lanceref.file import LanceFileReader, LanceFileWriter
+from pylanceref.file import LanceFileReader, LanceFileWriter
 from typer.testing import CliRunner
 
 SLIP = Path(__file__).parents[1] / "fakes" / "slip.py"
@@ -64,7 +64,7 @@ def test_tables_lose_the_files_that_do_not_matter(tmp_path):
     """Versions of before, transactions and fragments without the value are left out."""
     table = tmp_path / "table"
     for start in (0, 4):
-        lanceref.write_dataset(ROWS.slice(start, 4), table, mode="append" if start else "create")
+        pylanceref.write_dataset(ROWS.slice(start, 4), table, mode="append" if start else "create")
     code, told = call(table, f"{sys.executable} {SLIP} wrong", tmp_path / "out", "--budget", "30")
     files = draft(tmp_path / "out").manifest["input"]["files"]
 

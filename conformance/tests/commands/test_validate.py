@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance.cli import app
 from lanceref.storage import open_store
@@ -78,7 +78,7 @@ def test_json_and_junit(broken):
 def test_a_uri_is_validated():
     """A table and a file of an object store; what is not there exits with 2."""
     options = ("--storage-option", "client_max_retries=1")
-    lanceref.write_dataset(pa.table({"a": [1]}), "shared-memory://validated/t")
+    pylanceref.write_dataset(pa.table({"a": [1]}), "shared-memory://validated/t")
     (file,) = open_store("shared-memory://validated/t/data").list("")
 
     assert 0 == _call("shared-memory://validated/t", "--deep", *options)[0]

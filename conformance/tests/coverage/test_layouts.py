@@ -1,9 +1,9 @@
 """Layouts are counted from their messages, and widths from the leaves of a page."""
 
 from lance_conformance.coverage.layouts import leaf_facts, message_facts
+from lanceref.core.spans import Span
 from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout, MiniBlockLayout, PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
-from lanceref.spans import Span
 
 
 def test_a_mini_block_page_shows_layers_and_levels():

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from lance_conformance.adapters import reference
 from lance_conformance.adapters.skeleton import Adapter, serve, write_table
-from lanceref.errors import LanceError, NotStorable
+from lanceref.core.errors import LanceError, NotStorable
 
 ADAPTER = reference.adapter()
 MODE = sys.argv[1] if len(sys.argv) > 1 else "wrong"

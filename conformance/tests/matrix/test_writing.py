@@ -14,7 +14,7 @@ from lance_conformance.session import Session
 
 WRITER = """
 import json, sys
-import lanceref as lance
+import pylanceref as lance
 import pyarrow as pa
 MODE = sys.argv[1]
 for line in sys.stdin:

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from lance_conformance.recipes.change import RecipeError, apply, find, trim
 from lance_conformance.recipes.model import DATA, MessageEdit, Remove, Rename, Resize, SpanPatch
-from lanceref.errors import BadMagic
+from lanceref.core.errors import BadMagic
 from lanceref.explain import explain_source
-from lanceref.file import LanceFileReader
 from lanceref.storage import BytesSource
+from pylanceref.file import LanceFileReader
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 PARENT = {DATA: (FIXTURES / "file/2.1/miniblock/int32/data.lance").read_bytes()}

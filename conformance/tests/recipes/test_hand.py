@@ -9,8 +9,8 @@ from lance_conformance.recipes.hand import Page, by_hand, fast_lanes, reworked, 
 from lance_conformance.recipes.model import DATA, Made, Resize
 from lance_conformance.recipes.oracle_made import column
 from lanceref.codecs.bitpack import unpack
-from lanceref.context import Context
-from lanceref.file.data_file import open_file
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import open_file
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 from lanceref.storage import BytesSource
 

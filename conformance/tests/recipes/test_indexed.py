@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance.recipes.indexed import COLUMN, DELETED, NAME, Indexed, made
 
@@ -16,8 +16,8 @@ def test_what_the_steps_leave(tmp_path: Path) -> None:
     """Twelve rows but one in three fragments; the index covers two of them; then what comes."""
     seen = []
     steps = Indexed(VALUES, "BTREE", {"zone_size": 4}, "2.2", True, seen.append)
-    steps(lanceref, str(tmp_path / "table.lance"))
-    dataset = lanceref.dataset(str(tmp_path / "table.lance"))
+    steps(pylanceref, str(tmp_path / "table.lance"))
+    dataset = pylanceref.dataset(str(tmp_path / "table.lance"))
     (index,) = dataset.list_indices()
 
     assert [n for n in range(12) if n != DELETED] == dataset.to_table()["id"].to_pylist()

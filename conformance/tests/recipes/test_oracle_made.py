@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 from lance_conformance.recipes.model import DATA
 from lance_conformance.recipes.oracle_made import column, dataset, file, write
-from lanceref.file import LanceFileReader
 from lanceref.storage import BytesSource
+from pylanceref.file import LanceFileReader
 
 pytestmark = pytest.mark.oracle
 

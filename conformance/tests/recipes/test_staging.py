@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lance_conformance.recipes.staging import commit, files_below
-from lanceref.operation import LanceOperation
+from pylanceref.operation import LanceOperation
 
 
 def test_a_step_names_the_message_of_its_operation() -> None:

@@ -11,8 +11,8 @@ from lance_conformance.shrink.parts import (
     with_fields,
     with_pages,
 )
-from lanceref.errors import LanceError
-from lanceref.file import LanceFileReader, LanceFileWriter
+from lanceref.core.errors import LanceError
+from pylanceref.file import LanceFileReader, LanceFileWriter
 
 ROWS = pa.table(
     {

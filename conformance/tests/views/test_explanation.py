@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from lance_conformance.views.explanation import summary, to_html, to_json, to_text
+from lanceref.core.spans import Span
 from lanceref.explain import Explanation, explain_source
-from lanceref.spans import Span
 from lanceref.storage import BytesSource
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -3,13 +3,13 @@
 import json
 from xml.etree import ElementTree
 
-import lanceref
 import pyarrow.parquet as pq
+import pylanceref
 import pytest
 from lance_conformance.views import findings as view
 from lance_conformance.views.findings import to_json, to_junit, to_text
-from lanceref.context import Finding
-from lanceref.validation import Checked, Report, Unit
+from lanceref.core.context import Finding
+from lanceref_spark.validation import Checked, Report, Unit
 
 BAD = Finding("L.a.b", "must", "f.lance", 7, 4, "<x>", "y & z", "f.lance at byte 7: bad")
 ODD = Finding("L.a.c", "should", "f.lance", 9, 1, "1", "2", "f.lance at byte 9: odd")
@@ -72,7 +72,7 @@ def test_tables_are_written_by_suffix(tmp_path, suffix):
     output = tmp_path / f"found{suffix}"
     view.write_table("f.lance", report, output)
     if suffix == ".lance":
-        rows = lanceref.dataset(str(output)).to_table().to_pylist()
+        rows = pylanceref.dataset(str(output)).to_table().to_pylist()
     elif suffix == ".parquet":
         rows = pq.read_table(output).to_pylist()
     else:

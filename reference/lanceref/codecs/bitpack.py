@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.ragged import interleave, join_ranges, join_rows
+from lanceref.codecs.concat_variable import interleave, join_ranges, join_rows
 from lanceref.codecs.values import Fixed
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 
 BLOCK = 1024
 """Values of one block."""

@@ -24,9 +24,9 @@ from lanceref.codecs import (
     variable,
 )
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.gates import has_payload, unsupported, value_bits
+from lanceref.codecs.description_checks import has_payload, unsupported, value_bits
 from lanceref.codecs.values import Fixed, Values
-from lanceref.errors import CorruptPage, LimitExceeded
+from lanceref.core.errors import CorruptPage, LimitExceeded
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Delta, Dictionary, Rle
 
 

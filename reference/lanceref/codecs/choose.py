@@ -38,7 +38,7 @@ from lanceref.codecs.statistics import (
     unsigned,
 )
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
-from lanceref.file.versions import V2_1, V2_2, V2_3, FileVersion
+from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 __all__ = ["Kind", "encode_block", "encode_levels", "encode_mini", "encode_zip", "max_value_bytes"]

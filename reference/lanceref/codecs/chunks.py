@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.ragged import gather_rows, join_pieces
-from lanceref.context import Context
-from lanceref.errors import CorruptPage, Place
+from lanceref.codecs.concat_variable import gather_rows, join_pieces
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage, Place
 
 
 @dataclass(frozen=True, slots=True)

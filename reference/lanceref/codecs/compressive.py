@@ -23,7 +23,7 @@ from lanceref.codecs import (
     variable,
 )
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.gates import (
+from lanceref.codecs.description_checks import (
     check_chunks,
     check_encoding,
     check_items,
@@ -33,10 +33,10 @@ from lanceref.codecs.gates import (
     unsupported,
 )
 from lanceref.codecs.values import Fixed, Rows, Values, Variable
-from lanceref.context import Context
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage, Place
-from lanceref.file.versions import FileVersion
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage, Place
+from lanceref.core.file_versions import FileVersion
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 

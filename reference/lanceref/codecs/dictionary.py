@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Fixed
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 
 HEADER_BYTES = 16
 """Size of the two sizes in front."""

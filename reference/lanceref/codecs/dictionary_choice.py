@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.choose import Kind
 from lanceref.codecs.params import Params
 from lanceref.codecs.values import Fixed, FixedSizeList, Values, Variable
-from lanceref.file.versions import V2_1, V2_3, FileVersion
+from lanceref.core.file_versions import V2_1, V2_3, FileVersion
 
 INDEX_BYTES = 4
 """Bytes of an index."""

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from lanceref.codecs import flat
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Fixed, FixedSizeList
-from lanceref.context import Context
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 MAX_DIMENSION = 2**31 - 1

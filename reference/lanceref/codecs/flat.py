@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Fixed
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.errors import CorruptPage, Place
 
 MAX_BITS = 2**31
 """Widest value, lists included: `values of a page * bits` stays inside an int64."""

@@ -22,7 +22,7 @@ from lanceref.codecs import fsst_expand
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.fsst_expand import ESCAPE
 from lanceref.codecs.values import Variable
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.errors import CorruptPage, Place
 from lanceref.kernels.compiled import PATIENCE
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
@@ -92,7 +92,7 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
     start, end = int(values.offsets[0]), int(values.offsets[-1])
     codes, cuts = values.data[start:end], values.offsets - start
     if PATIENCE.pays(len(codes) * GROWTH):
-        from lanceref.kernels import fsst as kernel
+        from lanceref.codecs import fsst_compiled as kernel
 
         decoded = kernel.decode(table.symbols, table.lengths, codes, cuts)
         if decoded is not None:
@@ -114,7 +114,7 @@ def decode_chunks(encoding: pb.Fsst, run: ChunkRun) -> Variable | None:
         return None
     if not PATIENCE.pays((int(sizes.sum()) - 4 * run.num_values) * GROWTH):
         return None
-    from lanceref.kernels import fsst as kernel
+    from lanceref.codecs import fsst_compiled as kernel
 
     table = parse_table(encoding.symbol_table, run.place())
     decoded = None

@@ -48,7 +48,7 @@ def apply(symbols: list[bytes], values: Variable) -> Variable:
     """Code the values with the symbols of a table, some of them at a time."""
     coder, offsets = make_coder(symbols), values.offsets
     if PATIENCE.pays(int(offsets[-1])):
-        from lanceref.kernels import fsst_code as kernel
+        from lanceref.codecs import fsst_code_compiled as kernel
 
         return kernel.apply(coder, values)
     ends, parts, size = [np.zeros(1, np.int64)], [np.empty(0, np.uint8)], 0

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Variable
-from lanceref.context import Context
-from lanceref.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
 from lanceref.proto.encodings_v2_1_pb2 import (
     COMPRESSION_ALGORITHM_LZ4,
     COMPRESSION_ALGORITHM_ZSTD,

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.values import Fixed, Rows, Values, Variable
-from lanceref.context import Context
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 DecodeFixed = Callable[[pb.CompressiveEncoding, NDArray[np.uint8], Context, Place], Values]

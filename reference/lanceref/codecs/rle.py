@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.sequence import range_at
 from lanceref.codecs.values import Fixed
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 

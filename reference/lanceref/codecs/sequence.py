@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Fixed
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 WIDTHS = (32, 64)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Variable
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 
 PADDING_BYTE = 0x48
 """What the oracle fills a chunk's buffer up with: `H`."""

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from lanceref.errors import LimitExceeded, OutOfRange, Place
+from lanceref.core.errors import LimitExceeded, OutOfRange, Place
+from lanceref.core.slices import nests_fixed_size_lists, whole
 from lanceref.file.column_reader import ColumnReader
-from lanceref.slices import nests_fixed_size_lists, whole
 
 
 def batches(

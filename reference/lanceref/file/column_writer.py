@@ -18,7 +18,7 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
-from lanceref.cursor import Extent
+from lanceref.core.cursor import Extent
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 
 Buffer: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8] | pa.Buffer

@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 
-from lanceref.context import Context
-from lanceref.cursor import Cursor, Extent
-from lanceref.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
-from lanceref.file.versions import PAGE_TYPE, V2_0, FileVersion
-from lanceref.limits import Limits
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
+from lanceref.core.file_versions import PAGE_TYPE, V2_0, FileVersion
+from lanceref.core.limits import Limits
+from lanceref.core.wire import parse_message
 from lanceref.proto import encodings_v2_0_pb2, encodings_v2_1_pb2, encodings_v2_3_pb2, file2_pb2
-from lanceref.wire import parse_message
 
 ALIGNMENT = 64
 """Every buffer starts at a multiple of this many bytes."""

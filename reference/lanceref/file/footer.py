@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import BadMagic, OutOfRange, Truncated, UnknownVersion
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import BadMagic, OutOfRange, Truncated, UnknownVersion
+from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, FileVersion
 from lanceref.file.offsets import ENTRY_BYTES
-from lanceref.file.versions import FOOTER_WORDS, FROM_WORDS, V0_1, FileVersion
 
 FOOTER_BYTES = 40
 """Size of the footer."""

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import OutOfRange, Place
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import OutOfRange, Place
+from lanceref.core.file_versions import V2_0, FileVersion
+from lanceref.core.wire import parse_message
 from lanceref.file.columns import ALIGNMENT
 from lanceref.file.schema import LanceSchema, parse_schema
-from lanceref.file.versions import V2_0, FileVersion
 from lanceref.proto import file_pb2
-from lanceref.wire import parse_message
 
 
 @dataclass(frozen=True, slots=True)

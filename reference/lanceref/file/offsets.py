@@ -10,7 +10,7 @@ Clauses: L.file.cmo.entry, L.file.gbo.entry
 
 from __future__ import annotations
 
-from lanceref.cursor import Cursor, Extent
+from lanceref.core.cursor import Cursor, Extent
 
 ENTRY_BYTES = 16
 """Bytes of one entry."""

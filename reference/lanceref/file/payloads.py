@@ -17,10 +17,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import LimitExceeded, Place
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import LimitExceeded, Place
+from lanceref.core.integers import once
 from lanceref.file.column_reader import RUN_BYTES
-from lanceref.integers import once
 
 DESCRIPTOR = pa.struct([("position", pa.uint64()), ("size", pa.uint64())])
 """What the pages of a blob column hold, and what a table shows of it."""

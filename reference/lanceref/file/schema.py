@@ -22,10 +22,10 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from lanceref import arrowtypes
-from lanceref.context import Context
-from lanceref.errors import BadSchema, NotFound, Place
-from lanceref.extension import EXTENSION_KEY
+from lanceref.core import logical_types as arrowtypes
+from lanceref.core.context import Context
+from lanceref.core.errors import BadSchema, NotFound, Place
+from lanceref.core.extension_types import EXTENSION_KEY
 from lanceref.proto import file_pb2
 
 BLOB_EXTENSION = "lance.blob.v2"

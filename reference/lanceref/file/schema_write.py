@@ -19,9 +19,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from lanceref import arrowtypes
-from lanceref.errors import Place, SchemaRefused
-from lanceref.extension import EXTENSION_KEY, storage_of
+from lanceref.core import logical_types as arrowtypes
+from lanceref.core.errors import Place, SchemaRefused
+from lanceref.core.extension_types import EXTENSION_KEY, storage_of
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import file_pb2
 

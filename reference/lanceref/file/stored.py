@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from lanceref.core.nesting import mapped
 from lanceref.file.schema import Field
-from lanceref.jsontext import documents
-from lanceref.nesting import mapped
+from lanceref.json.json_text import documents
 
 TEXTS = (pa.string(), pa.large_string(), pa.string_view())
 VIEWS = (pa.string_view(), pa.binary_view())

@@ -14,15 +14,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from lanceref.context import Context
-from lanceref.cursor import Cursor
-from lanceref.errors import FormatError, LimitExceeded
-from lanceref.index.fulltext.fst import FOOTER_BYTES, parse_fst
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import FormatError, LimitExceeded
+from lanceref.core.spans import Span, SpanRecorder
+from lanceref.core.wire import parse_message
+from lanceref.index.full_text.fst import FOOTER_BYTES, parse_fst
 from lanceref.index.row_set import read_row_set, read_treemap
 from lanceref.proto import index_pb2
-from lanceref.spans import Span, SpanRecorder
 from lanceref.storage import Source
-from lanceref.wire import parse_message
 
 Own = Callable[[Cursor], object]
 """Cuts one structure off a cursor, which records its parts. Raises FormatError."""

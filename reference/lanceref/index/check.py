@@ -11,24 +11,24 @@ from dataclasses import replace
 
 from pyroaring import BitMap
 
-from lanceref.context import Context
-from lanceref.errors import UnknownVersion
-from lanceref.file.check import check_file
-from lanceref.index.against_rows import check_against_rows
+from lanceref.core.context import Context
+from lanceref.core.errors import UnknownVersion
+from lanceref.data_file.check import check_file
+from lanceref.file_0_1.check import check_legacy
+from lanceref.file_0_1.footer import is_legacy
 from lanceref.index.fragment_reuse import check_reuse
+from lanceref.index.index_consistency import check_against_rows
 from lanceref.index.indices import Index, Indices, declared_kind, kind_of
-from lanceref.index.memwal.log_check import check_log
+from lanceref.index.mem_wal.log_check import check_log
 from lanceref.index.segment import Segment
-from lanceref.legacy.check import check_legacy
-from lanceref.legacy.footer import is_legacy
 from lanceref.proto import table_pb2
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
-from lanceref.table.check import open_checked
 from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.indices import UUID_BYTES
 from lanceref.table.manifest import Manifest
 from lanceref.table.rows import FragmentRows
+from lanceref.table_check import open_checked
 
 
 def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool) -> None:

@@ -22,15 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from lanceref.context import Context
-from lanceref.cursor import Cursor, FileBytes
-from lanceref.errors import FormatError, Place
-from lanceref.index.moved_rows import MovedRows
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor, FileBytes
+from lanceref.core.errors import FormatError, Place
+from lanceref.core.wire import parse_message
+from lanceref.index.row_remap import MovedRows
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, parse_treemap
 from lanceref.index.segment import Segment
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.storage import Source
-from lanceref.wire import parse_message
 
 NAME = "__lance_frag_reuse"
 

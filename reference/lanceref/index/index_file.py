@@ -20,13 +20,13 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
-from lanceref.context import Context
-from lanceref.cursor import MERGE_GAP_BYTES, Cursor, Extent
-from lanceref.errors import FormatError
+from lanceref.core.context import Context
+from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent
+from lanceref.core.errors import FormatError
+from lanceref.core.wire import parse_message
+from lanceref.data_file.data_file import open_file
 from lanceref.file.column_reader import ColumnReader
-from lanceref.file.data_file import open_file
 from lanceref.storage import Source
-from lanceref.wire import parse_message
 
 M = TypeVar("M", bound=Message)
 N = TypeVar("N", bound=np.unsignedinteger)

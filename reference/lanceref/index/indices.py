@@ -17,17 +17,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.context import Context
-from lanceref.cursor import Cursor
-from lanceref.errors import NotFound, UnknownVersion
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import NotFound, UnknownVersion
+from lanceref.core.wire import parse_message
 from lanceref.file.schema import LanceSchema
+from lanceref.index.cache_statistics import Uses
 from lanceref.index.fragment_reuse import Reuse, read_reuse
-from lanceref.index.kind import Found, Kind, ScalarIndex, Zoned
+from lanceref.index.index_type import Found, Kind, ScalarIndex, Zoned
+from lanceref.index.legacy_index_types import kind_by_files
 from lanceref.index.predicate import IsNull, Predicate
 from lanceref.index.row_set import RowSet, row_set
 from lanceref.index.segment import Segment
-from lanceref.index.undeclared import kind_by_files
-from lanceref.index.uses import Uses
 from lanceref.proto import table_pb2
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
 from lanceref.query.json_path import member_path, members_of
@@ -37,8 +38,7 @@ from lanceref.table.lineage import ROW_ID
 from lanceref.table.manifest import Manifest
 from lanceref.table.overlays import overlaid_since
 from lanceref.table.rows import FragmentRows
-from lanceref.txn.index_entries import MEM_WAL_INDEX
-from lanceref.wire import parse_message
+from lanceref.transactions.index_entries import MEM_WAL_INDEX
 
 Positions = NDArray[np.int64]
 Entries = Sequence[table_pb2.IndexMetadata]
@@ -179,7 +179,7 @@ def type_name(entry: table_pb2.IndexMetadata) -> str:
 
 def declared_kind(entry: table_pb2.IndexMetadata) -> Kind | None:
     """Return the type that an entry names, None for one that nobody knows."""
-    from lanceref.index.kinds import BY_DETAILS  # who has no index needs no type
+    from lanceref.index.registry import BY_DETAILS  # who has no index needs no type
 
     name = type_name(entry).rpartition(".")[2]  # messages have been in several packages
     return BY_DETAILS.get(name.lower())  # L.index.details.url

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.compute import pc
+from lanceref.core.compute import pc
 from lanceref.index.row_set import Keys
 
 JOINED = pa.large_binary()

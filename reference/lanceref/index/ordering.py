@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.compute import pc
-from lanceref.errors import EditFailed
+from lanceref.core.compute import pc
+from lanceref.core.errors import EditFailed
 from lanceref.file.schema import Field
 from lanceref.index.training import leaf
 from lanceref.query.comparison import total_order

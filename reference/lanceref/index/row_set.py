@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from lanceref.cursor import Cursor
-from lanceref.errors import FormatError
-from lanceref.integers import are_among
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import FormatError
+from lanceref.core.integers import are_among
 from lanceref.table.roaring import parse_bitmap, read_bitmap
 
 Keys = NDArray[np.uint64]

@@ -20,16 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from lanceref.context import Context
-from lanceref.cursor import FileBytes
-from lanceref.errors import FormatError, NotFound, OutOfRange, Place
+from lanceref.core.context import Context
+from lanceref.core.cursor import FileBytes
+from lanceref.core.errors import FormatError, NotFound, OutOfRange, Place
+from lanceref.index.cache_statistics import Uses
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
-from lanceref.index.uses import Uses
 from lanceref.proto import table_pb2
 from lanceref.storage import Source
 from lanceref.table.bases import Bases
-from lanceref.txn.index_entries import covered, set_covered
+from lanceref.transactions.index_entries import covered, set_covered
 
 Moved: TypeAlias = Callable[[Keys], tuple[NDArray[np.bool_], Keys]]
 """Says of the keys of a segment which are left, and returns these as they are now."""

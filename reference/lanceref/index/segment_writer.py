@@ -14,10 +14,10 @@ from types import TracebackType
 
 import pyarrow as pa
 
-from lanceref.file.versions import FileVersion
+from lanceref.core.file_versions import FileVersion
+from lanceref.index.build_progress import Stages
 from lanceref.index.index_file_writer import write_index_file
 from lanceref.index.segment import FOLDER
-from lanceref.index.stages import Stages
 from lanceref.proto import table_pb2
 from lanceref.storage import Store
 

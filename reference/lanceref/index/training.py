@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.compute import pc
+from lanceref.core.compute import pc
 from lanceref.file.schema import Field
 from lanceref.index.row_set import Keys
 from lanceref.table.lineage import ROW_ID

@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 from lanceref.index.index_file import IndexFile
-from lanceref.index.kind import Spans
+from lanceref.index.index_type import Spans
 from lanceref.index.row_set import (
     NO_KEYS,
     SHIFT,

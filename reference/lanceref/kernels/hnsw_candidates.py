@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lanceref.integers import once, united
+from lanceref.core.integers import once, united
 from lanceref.kernels.hnsw_graph import EMPTY, Distances, Nodes
 from lanceref.kernels.hnsw_space import Space
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.integers import once
+from lanceref.core.integers import once
 from lanceref.kernels.hnsw_graph import EMPTY, EdgeTable, Nodes
 from lanceref.kernels.hnsw_space import Space
 

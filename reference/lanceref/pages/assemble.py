@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from lanceref.errors import CorruptPage, LimitExceeded, Place
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 from lanceref.file.schema import Field
 from lanceref.pages.layers import Step, leaf_paths
 from lanceref.pages.leafvalues import MAX_OFFSET_32, Validity, bitmap

@@ -22,13 +22,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import CorruptPage, Place, UnknownEncoding
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
+from lanceref.core.file_versions import FileVersion
 from lanceref.file.batches import Recutter
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
 from lanceref.file.payloads import DESCRIPTOR, extents, fetch, runs, words
-from lanceref.file.versions import FileVersion
 from lanceref.pages import miniblock
 from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Path, parse_layers
 from lanceref.pages.leafvalues import bitmap

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.codecs.values import Variable
-from lanceref.errors import NotStorable
+from lanceref.core.errors import NotStorable
 from lanceref.file.column_writer import DataArea
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
 from lanceref.pages.leafvalues_write import stored_values

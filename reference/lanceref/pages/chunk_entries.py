@@ -22,20 +22,20 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.compressive import decode_levels, decode_mini
-from lanceref.codecs.picked import pick
-from lanceref.codecs.ragged import count_before
+from lanceref.codecs.concat_variable import count_before
+from lanceref.codecs.random_access import pick
 from lanceref.codecs.values import Fixed
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage, LimitExceeded, Place
-from lanceref.file.versions import FileVersion
-from lanceref.integers import arrow
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place
+from lanceref.core.file_versions import FileVersion
+from lanceref.core.integers import arrow
+from lanceref.core.slices import whole
 from lanceref.pages.chunk_table import Chosen, Counts
 from lanceref.pages.chunks import Chunks, ChunkShape, parse_chunks
 from lanceref.pages.layers import Layers
 from lanceref.pages.leafvalues import indexed_array, leaf_array
 from lanceref.pages.repdef import LEVEL_BYTES, Entries, Level, Levels, check_ranges, row_starts
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
-from lanceref.slices import whole
 
 Slots = slice | Counts
 """Values by their numbers: a range, or some of them, ascending."""

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lanceref.codecs.fsst import GROWTH
-from lanceref.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
-from lanceref.errors import BytesError
+from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
+from lanceref.core.errors import BytesError
+from lanceref.core.integers import distinct
 from lanceref.file.column_reader import RUN_BYTES
-from lanceref.integers import distinct
 from lanceref.pages.chunk_entries import ChunkDecoder, ChunkEntries, Items, join_items
 from lanceref.pages.chunk_table import Chosen, ChunkTable, Counts, join_tables
 from lanceref.pages.leafvalues import width_bits

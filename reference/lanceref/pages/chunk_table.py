@@ -21,9 +21,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.context import Context
-from lanceref.cursor import Cursor, Extent
-from lanceref.errors import CorruptPage
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.errors import CorruptPage
 
 CHUNK_UNIT = 8
 """Chunks and the buffers inside them are padded to this many bytes."""

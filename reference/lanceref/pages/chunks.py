@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.ragged import gather_rows
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage
+from lanceref.codecs.concat_variable import gather_rows
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage
 from lanceref.pages.chunk_table import CHUNK_UNIT, Chosen, Counts
 
 PADDING_BYTE = 0xFE

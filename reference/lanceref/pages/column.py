@@ -15,19 +15,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import CorruptPage
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import CorruptPage
+from lanceref.core.file_versions import FileVersion
+from lanceref.core.integers import arrow, distinct
+from lanceref.core.slices import whole
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
-from lanceref.file.versions import FileVersion
-from lanceref.integers import arrow, distinct
 from lanceref.pages.assemble import assemble
 from lanceref.pages.blob import BlobPage
 from lanceref.pages.layers import leaf_paths
 from lanceref.pages.leaf import LeafColumn, open_leaf
 from lanceref.pages.nested import Nested
 from lanceref.pages.required import check_required, has_required
-from lanceref.slices import whole
 
 
 class PageColumn:

@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import check_levels, decode_block
 from lanceref.codecs.values import Fixed, Variable
-from lanceref.cursor import Cursor, Extent, FileBytes
-from lanceref.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
+from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
+from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
-from lanceref.file.versions import V2_1, FileVersion
 from lanceref.pages.layers import Layers
 from lanceref.pages.leafvalues import is_variable, leaf_array, width_bits
 from lanceref.pages.nested import Nested

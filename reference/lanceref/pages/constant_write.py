@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.choose import encode_levels
 from lanceref.codecs.values import Fixed, Values, Variable
+from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_writer import Buffer
-from lanceref.file.versions import V2_1, FileVersion
 from lanceref.pages.constant import MAX_INLINE_BYTES
 from lanceref.pages.layers import NULLABLE_ITEM
 from lanceref.pages.ravel import LevelArray, RavelledLevels

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.values import Fixed, Values
-from lanceref.compute import pc
+from lanceref.core.compute import pc
 from lanceref.pages.leafvalues_write import stored_values
 from lanceref.pages.validity import keys_of, validity_of
 

@@ -24,10 +24,11 @@ from lanceref.codecs.choose import Kind, encode_block, encode_mini, encode_zip, 
 from lanceref.codecs.dictionary_choice import choose_dictionary
 from lanceref.codecs.params import Params
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
-from lanceref.errors import DataRefused
+from lanceref.core.errors import DataRefused
+from lanceref.core.file_versions import V2_2, V2_3, FileVersion
+from lanceref.core.integers import arrow
+from lanceref.core.slices import whole
 from lanceref.file.column_writer import Buffer
-from lanceref.file.versions import V2_2, V2_3, FileVersion
-from lanceref.integers import arrow
 from lanceref.pages.constant import MAX_INLINE_BYTES
 from lanceref.pages.constant_write import all_null_page, the_value, value_page
 from lanceref.pages.dictionary_write import dictionary_parts
@@ -41,7 +42,6 @@ from lanceref.pages.shred import Shred
 from lanceref.pages.sparse_write import encode_structure
 from lanceref.proto.encodings_v2_1_pb2 import ConstantLayout, PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import ValuePlane
-from lanceref.slices import whole
 
 NARROW_BYTES = 256
 """Values below this many bytes go into mini-blocks."""

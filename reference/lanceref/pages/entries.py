@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.ragged import join_pieces
-from lanceref.context import Context
-from lanceref.errors import CorruptPage
+from lanceref.codecs.concat_variable import join_pieces
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import Layers
 from lanceref.pages.repdef import Levels, row_starts
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.errors import CorruptPage, Place
 
 
 def expect(clause: str, found: int, wanted: int, place: Place) -> None:

@@ -32,11 +32,12 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import check_encoding, decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.values import Variable
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import BytesError, CorruptPage, Place
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import BytesError, CorruptPage, Place
+from lanceref.core.file_versions import FileVersion
+from lanceref.core.slices import whole
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
-from lanceref.file.versions import FileVersion
 from lanceref.pages.entries import EntryShape, Zipped, compact, cut_entries, cut_matrix, record
 from lanceref.pages.expect import expect
 from lanceref.pages.layers import Layers
@@ -51,7 +52,6 @@ from lanceref.pages.nested import Nested
 from lanceref.pages.repdef import Entries, check_ranges, unravel
 from lanceref.pages.rowindex import RowIndex
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, FullZipLayout
-from lanceref.slices import whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.errors import CorruptPage, Place
 from lanceref.file.schema import Field
 
 ALL_VALID_ITEM, ALL_VALID_LIST, NULLABLE_ITEM, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY = (

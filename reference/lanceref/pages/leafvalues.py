@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.gates import value_bits
+from lanceref.codecs.description_checks import value_bits
 from lanceref.codecs.values import Fixed, FixedSizeList, Indexed, Rows, Values, Variable
-from lanceref.errors import CorruptPage, LimitExceeded, Place
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 Validity = NDArray[np.bool_] | None

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.arrays.bitmaps import cut
 from lanceref.codecs.choose import Kind
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
-from lanceref.errors import DataRefused
+from lanceref.core.errors import DataRefused
+from lanceref.encodings_2_0.bitmaps import cut
 from lanceref.pages.leafvalues import is_variable
 from lanceref.pages.validity import validity_of
 

@@ -29,22 +29,18 @@ from lanceref.codecs.compressive import (
     decode_block,
     num_buffers,
 )
-from lanceref.context import Context
-from lanceref.cursor import Cursor, Extent, FileBytes
-from lanceref.errors import CorruptPage, Place, UnknownEncoding
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
+from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.columns import PageMetadata
-from lanceref.file.versions import V2_1, FileVersion
 from lanceref.pages.chunk_entries import ChunkDecoder, Items
 from lanceref.pages.chunk_rows import ChunkRows
 from lanceref.pages.chunk_table import Counts, parse_tables
 from lanceref.pages.chunks import ChunkShape
 from lanceref.pages.expect import expect
 from lanceref.pages.layers import Layers
-from lanceref.pages.leafvalues import (
-    check_leaf_encoding,
-    leaf_array,
-    value_type,
-)
+from lanceref.pages.leafvalues import check_leaf_encoding, leaf_array, value_type
 from lanceref.pages.nested import Nested
 from lanceref.pages.repindex import parse_indices
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout

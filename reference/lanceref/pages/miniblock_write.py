@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.choose import encode_levels
 from lanceref.codecs.encoded import MiniBlocks
+from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_writer import Buffer
-from lanceref.file.versions import V2_1, FileVersion
 from lanceref.pages.ravel import LevelArray, RavelledLevels
 from lanceref.pages.repindex_write import repetition_index
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout

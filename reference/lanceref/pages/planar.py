@@ -15,7 +15,7 @@ Divergences: D.page.planar-num-items, D.page.sparse-chunk-words
 
 from __future__ import annotations
 
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.errors import CorruptPage, Place
 from lanceref.pages.constant import Constant
 from lanceref.pages.fullzip import FullZip
 from lanceref.pages.layers import Layers, Path, parse_layers

@@ -20,8 +20,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage, Place
 
 ENTRY_WORDS = 2
 """u64 words per chunk: the only depth that exists is 1."""

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.errors import CorruptPage, Place
 
 
 def has_required(field: pa.Field) -> bool:

@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.cursor import Cursor, Extent, FileBytes
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.errors import CorruptPage, Place
 
 
 class RowIndex:

@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import check_encoding, decode_block, has_payload
-from lanceref.codecs.gates import value_bits
+from lanceref.codecs.description_checks import value_bits
 from lanceref.codecs.values import Fixed
-from lanceref.cursor import Cursor, Extent, FileBytes
-from lanceref.errors import CorruptPage, LimitExceeded, Place
-from lanceref.file.versions import V2_3
+from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place
+from lanceref.core.file_versions import V2_3
 from lanceref.pages.layers import Path, Step
 from lanceref.pages.nested import Layer
 from lanceref.pages.repdef import ranges

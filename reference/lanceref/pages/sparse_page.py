@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import check_encoding, decode_block
 from lanceref.codecs.values import Fixed
-from lanceref.cursor import FileBytes
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.cursor import FileBytes
+from lanceref.core.errors import CorruptPage, Place
+from lanceref.core.file_versions import V2_3
+from lanceref.core.slices import whole
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
-from lanceref.file.versions import V2_3
 from lanceref.pages.constant import Constant, ConstantPage
 from lanceref.pages.fullzip import FullZip, FullZipPage
 from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Path, parse_layers
@@ -37,7 +38,6 @@ from lanceref.pages.miniblock import MiniBlock, MiniBlockPage
 from lanceref.pages.nested import Nested
 from lanceref.pages.sparse import Structure, StructureDecoder, check_structure, domains
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, ValuePlane, ZippedValues
-from lanceref.slices import whole
 
 SLOT_BYTES = 32
 """Memory that a leaf slot takes while its value is looked for."""

@@ -14,7 +14,8 @@ from typing import Protocol
 import pyarrow as pa
 
 from lanceref.codecs.params import params_of
-from lanceref.errors import DataRefused, NotStorable
+from lanceref.core.errors import DataRefused, NotStorable
+from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.file.arrow_memory import memory_bytes
 from lanceref.file.column_writer import (
     DataArea,
@@ -24,7 +25,6 @@ from lanceref.file.column_writer import (
     PagePolicy,
 )
 from lanceref.file.schema import Field
-from lanceref.file.versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.pages.blob_write import encode_blobs, store_blobs
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_rows, page_parts
 from lanceref.pages.layers import Path, Step, leaf_paths

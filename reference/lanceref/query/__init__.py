@@ -5,7 +5,7 @@ The names are those of searches, as pylance's `lance.query` has them.
 
 from __future__ import annotations
 
-from lanceref.index.fulltext.granularity import DocumentGranularity
+from lanceref.index.full_text.granularity import DocumentGranularity
 from lanceref.query.full_text import (
     BooleanQuery,
     BoostQuery,

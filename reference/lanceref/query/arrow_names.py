@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 
 PLAIN: dict[str, pa.DataType] = {
     "Null": pa.null(),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.query.budget import calling, charge
 from lanceref.query.casts import Datum, cast, try_cast
 

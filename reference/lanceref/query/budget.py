@@ -12,7 +12,7 @@ from contextvars import ContextVar
 
 import pyarrow as pa
 
-from lanceref.errors import LanceError, QueryFailed, QueryRefused
+from lanceref.core.errors import LanceError, QueryFailed, QueryRefused
 
 GROWN_BYTES = 256 * 2**20
 """Bytes that the functions of a query may add to their arguments, for one batch of rows."""

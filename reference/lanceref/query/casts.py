@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from lanceref.compute import pc
+from lanceref.core.compute import pc
 from lanceref.query.budget import charge
 from lanceref.query.coercion import is_bytes, is_number, is_text
 from lanceref.query.float_text import float_text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.index.indices import Index
-from lanceref.snapshot import Snapshot
+from lanceref.search.snapshot import Snapshot
 
 
 def parsed_ids(given: object) -> frozenset[UUID]:

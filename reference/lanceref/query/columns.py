@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from lanceref.extension import resolved
+from lanceref.core.extension_types import resolved
 
 if TYPE_CHECKING:
     from lanceref.query.bound import Bound

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from lanceref.compute import pc
+from lanceref.core.compute import pc
 from lanceref.query.casts import Datum
 
 Compare = Callable[[Datum, Datum], Datum]

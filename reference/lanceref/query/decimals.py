@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.compute import pc
+from lanceref.core.compute import pc
 from lanceref.query.casts import Datum
 
 types = pa.types

@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query.budget import QueryTooLarge
 from lanceref.query.sqltypes import TYPES
 

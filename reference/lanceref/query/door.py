@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query.bound import Bound
 from lanceref.query.budget import QueryTooLarge, calling
 from lanceref.query.dialect import parse_expression

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from lanceref.errors import QueryRefused
-from lanceref.index.vector.neighbours import NOBODY, Neighbours, joined
+from lanceref.core.errors import QueryRefused
+from lanceref.index.vector.search_results import NOBODY, Neighbours, joined
 from lanceref.index.vector.vectors import vectors_of
 from lanceref.kernels.distance import AnyVectors, Metric, distances
 from lanceref.query.vector_query import VectorQuery

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query import comparison
 from lanceref.query.arrow_names import arrow_type_named
 from lanceref.query.bound import (

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.compute import pc
-from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.core.compute import pc
+from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.query.budget import calling
 from lanceref.query.restriction import Restricted, RestrictedFilter
 

@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import Enum
 
-from lanceref.errors import QueryRefused
-from lanceref.index.fulltext.granularity import DocumentGranularity
+from lanceref.core.errors import QueryRefused
+from lanceref.index.full_text.granularity import DocumentGranularity
 from lanceref.query.budget import QueryTooLarge
 
 MOST = 1 << 32

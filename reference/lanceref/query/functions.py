@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query.arrow_names import name_of_type
 from lanceref.query.casts import Datum, cast
 from lanceref.query.coercion import common_type, is_number, is_text

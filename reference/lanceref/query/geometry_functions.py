@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from lanceref.errors import QueryRefused
-from lanceref.extension import EXTENSION_KEY
-from lanceref.geometry import Geometries, geometries, is_geometry
+from lanceref.core.errors import QueryRefused
+from lanceref.core.extension_types import EXTENSION_KEY
+from lanceref.index.geometry import Geometries, geometries, is_geometry
 from lanceref.query.bound import Bound, apply
 from lanceref.query.casts import Datum
 

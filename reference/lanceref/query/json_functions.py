@@ -14,9 +14,10 @@ from typing import cast
 
 import pyarrow as pa
 
-from lanceref import jsonb, jsontext
-from lanceref.context import Context
-from lanceref.errors import Place, QueryFailed, QueryRefused
+from lanceref.core.context import Context
+from lanceref.core.errors import Place, QueryFailed, QueryRefused
+from lanceref.json import json_text as jsontext
+from lanceref.json import jsonb
 from lanceref.query.budget import charge
 from lanceref.query.casts import Datum
 from lanceref.query.json_path import Json, parse_path, select

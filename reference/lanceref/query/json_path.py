@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from lanceref.errors import QueryFailed
+from lanceref.core.errors import QueryFailed
 from lanceref.query.budget import ITEM_BYTES, QueryTooLarge, charge
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None

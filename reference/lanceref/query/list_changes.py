@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lanceref.compute import pc
-from lanceref.errors import QueryRefused
+from lanceref.core.compute import pc
+from lanceref.core.errors import QueryRefused
 from lanceref.query.budget import ITEM_BYTES, QueryTooLarge, charge
 from lanceref.query.casts import Datum, cast
 from lanceref.query.coercion import common_type

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query.casts import Datum
 from lanceref.query.coercion import common_type, is_bytes, is_number, is_text
 from lanceref.query.comparison import equal

@@ -12,7 +12,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query.casts import cast
 from lanceref.query.coercion import is_bytes, is_text
 

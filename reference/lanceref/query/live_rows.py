@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.errors import OutOfRange
+from lanceref.core.errors import OutOfRange
 from lanceref.index.row_set import LOW, SHIFT, Keys
 from lanceref.index.segment import Moved, Segment
 from lanceref.query.rows import Condition

@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
+from lanceref.core.integers import shared
 from lanceref.file.schema import project
 from lanceref.index.indices import Index, Opened
 from lanceref.index.minhash.bands import MinHashLsh
 from lanceref.index.minhash.signature import Hashes, Signatures, Signer, band_keys
 from lanceref.index.row_set import SHIFT, Keys, row_set
 from lanceref.index.training import Training
-from lanceref.index.vector.neighbours import NOBODY, Neighbours, joined
-from lanceref.integers import shared
+from lanceref.index.vector.search_results import NOBODY, Neighbours, joined
 from lanceref.query.minhash_query import MinHashQuery
 from lanceref.query.rows import Condition
-from lanceref.snapshot import Snapshot
+from lanceref.search.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
 

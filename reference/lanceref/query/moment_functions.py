@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
-from lanceref.compute import pc
-from lanceref.errors import QueryRefused
+from lanceref.core.compute import pc
+from lanceref.core.errors import QueryRefused
 from lanceref.query.casts import Datum, cast
 from lanceref.query.coercion import is_number
 from lanceref.query.date_bins import date_bin

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.compute import pc
-from lanceref.errors import QueryRefused
+from lanceref.core.compute import pc
+from lanceref.core.errors import QueryRefused
 from lanceref.query.casts import Datum, cast
 
 types = pa.types

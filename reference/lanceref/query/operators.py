@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
+from lanceref.core.slices import whole
 from lanceref.query import comparison
 from lanceref.query.bound import Bound, apply, as_type, constant, negated
 from lanceref.query.casts import Datum
@@ -25,7 +26,6 @@ from lanceref.query.decimals import (
     decimal_remainder,
     decimal_sum,
 )
-from lanceref.slices import whole
 
 types = pa.types
 

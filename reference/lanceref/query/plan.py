@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.errors import NotFound
+from lanceref.core.errors import NotFound
+from lanceref.core.file_versions import V0_1
 from lanceref.file.schema import Field, LanceSchema, project
-from lanceref.file.versions import V0_1
 from lanceref.table.rows import FragmentRows
 
 if TYPE_CHECKING:

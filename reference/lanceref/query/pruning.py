@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from lanceref.legacy.binary import VAR_BINARY
-from lanceref.legacy.bounds import is_covered
+from lanceref.file_0_1.binary import VAR_BINARY
+from lanceref.file_0_1.bounds import is_covered
 from lanceref.query.bound import Bound
 from lanceref.query.expression import Binder
 

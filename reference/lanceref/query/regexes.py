@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from lanceref.compute import pc
+from lanceref.core.compute import pc
 from lanceref.query.budget import GROWN_BYTES, charge
 from lanceref.query.casts import Datum
 

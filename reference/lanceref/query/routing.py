@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from lanceref.errors import QueryRefused
-from lanceref.geometry import binary_of
-from lanceref.index.fulltext.tokenizers import simple
+from lanceref.core.errors import QueryRefused
+from lanceref.index.full_text.tokenizers import simple
+from lanceref.index.geometry import binary_of
 from lanceref.index.indices import Index
 from lanceref.index.predicate import (
     Among,

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import RowNotFound
-from lanceref.snapshot import Snapshot
+from lanceref.core.errors import RowNotFound
+from lanceref.search.snapshot import Snapshot
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.rows import FragmentRows
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lanceref.arguments import unsigned
-from lanceref.context import Context
-from lanceref.cursor import Cursor
-from lanceref.errors import FormatError, QueryRefused
+from lanceref.core.arguments import unsigned
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import FormatError, QueryRefused
 from lanceref.index.row_set import RowSet, encode_row_set, parse_row_set, row_set
 from lanceref.query.restriction import Restricted
 

@@ -15,9 +15,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.integers import once
 from lanceref.index.row_set import SHIFT, Keys
 from lanceref.index.segment import Moves
-from lanceref.integers import once
 from lanceref.query.text_parts import Places
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows

@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.slices import whole
 from lanceref.file.schema import Field
-from lanceref.projection import Projection, take_projection
 from lanceref.query.filter import Filter, bind_filter
 from lanceref.query.plan import BatchStatistics, RowSource, bounded_fields, candidates
-from lanceref.slices import whole
-from lanceref.snapshot import Snapshot
+from lanceref.search.projection import Projection, take_projection
+from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from sqlglot import exp
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 
 T = exp.DType
 

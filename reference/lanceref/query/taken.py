@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.projection import take_projection
 from lanceref.query.columns import bind_columns
-from lanceref.snapshot import Snapshot
+from lanceref.search.projection import take_projection
+from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
 

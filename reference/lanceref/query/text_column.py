@@ -16,22 +16,22 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
+from lanceref.core.integers import are_among
 from lanceref.file.schema import Field, project
-from lanceref.index.fulltext.analyzer import Analyzer
-from lanceref.index.fulltext.bm25 import Corpus
-from lanceref.index.fulltext.documents import Document, as_text, documents, joined
-from lanceref.index.fulltext.granularity import NO_LIST, DocumentGranularity, is_list
-from lanceref.index.fulltext.inverted import INVERTED, Inverted, is_text
-from lanceref.index.fulltext.parameters import Analysis
-from lanceref.index.fulltext.posting_blocks import LARGE
+from lanceref.index.full_text.analyzer import Analyzer
+from lanceref.index.full_text.bm25 import Corpus
+from lanceref.index.full_text.documents import Document, as_text, documents, joined
+from lanceref.index.full_text.granularity import NO_LIST, DocumentGranularity, is_list
+from lanceref.index.full_text.inverted import INVERTED, Inverted, is_text
+from lanceref.index.full_text.parameters import Analysis
+from lanceref.index.full_text.posting_blocks import LARGE
 from lanceref.index.indices import Index
 from lanceref.index.segment import Segment
 from lanceref.index.training import leaf, unnested
-from lanceref.integers import are_among
 from lanceref.query.row_locator import locator
 from lanceref.query.text_parts import IndexedPart, Places, ReadPart, TextPart
-from lanceref.snapshot import Snapshot
+from lanceref.search.snapshot import Snapshot
 from lanceref.table.rows import FragmentRows
 
 RUN_ROWS = 1 << 14

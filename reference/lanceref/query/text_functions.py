@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query.budget import charge
 from lanceref.query.casts import Datum
 from lanceref.query.coercion import is_bytes, is_text

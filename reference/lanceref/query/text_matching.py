@@ -15,11 +15,11 @@ from itertools import groupby
 
 import numpy as np
 
-from lanceref.errors import QueryRefused
-from lanceref.index.fulltext.bit_packer import Numbers
-from lanceref.index.fulltext.bm25 import Scores, counts, norms_at, weight
-from lanceref.index.fulltext.fuzzy import near
-from lanceref.integers import are_among, once
+from lanceref.core.errors import QueryRefused
+from lanceref.core.integers import are_among, once
+from lanceref.index.full_text.bit_packer import Numbers
+from lanceref.index.full_text.bm25 import Scores, counts, norms_at, weight
+from lanceref.index.full_text.fuzzy import near
 from lanceref.query.full_text import MatchQuery, PhraseQuery
 from lanceref.query.text_column import TextColumn, corpus_of, count_of
 from lanceref.query.text_parts import IndexedPart, Places, TextPart

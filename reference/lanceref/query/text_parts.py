@@ -15,13 +15,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.index.fulltext.bit_packer import Numbers
-from lanceref.index.fulltext.bm25 import Corpus
-from lanceref.index.fulltext.documents import Document
-from lanceref.index.fulltext.fst import Fst
-from lanceref.index.fulltext.impacts import rounded_lengths
-from lanceref.index.fulltext.partition import Partition
-from lanceref.index.fulltext.posting_blocks import Postings
+from lanceref.index.full_text.bit_packer import Numbers
+from lanceref.index.full_text.bm25 import Corpus
+from lanceref.index.full_text.documents import Document
+from lanceref.index.full_text.fst import Fst
+from lanceref.index.full_text.impacts import rounded_lengths
+from lanceref.index.full_text.partition import Partition
+from lanceref.index.full_text.posting_blocks import Postings
 from lanceref.index.row_set import Keys
 
 Places = NDArray[np.int64]

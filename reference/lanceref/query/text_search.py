@@ -14,14 +14,14 @@ from functools import reduce
 import numpy as np
 import pyarrow as pa
 
-from lanceref.errors import NotYet, QueryRefused
-from lanceref.index.fulltext.analyzer import Analyzer
-from lanceref.index.fulltext.bit_packer import Numbers
-from lanceref.index.fulltext.bm25 import Scores, counts, norms, weight
-from lanceref.index.fulltext.granularity import DocumentGranularity
-from lanceref.index.fulltext.parameters import Analysis
-from lanceref.index.fulltext.posting_blocks import SMALL
-from lanceref.integers import shared, united, without
+from lanceref.core.errors import NotYet, QueryRefused
+from lanceref.core.integers import shared, united, without
+from lanceref.index.full_text.analyzer import Analyzer
+from lanceref.index.full_text.bit_packer import Numbers
+from lanceref.index.full_text.bm25 import Scores, counts, norms, weight
+from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.index.full_text.parameters import Analysis
+from lanceref.index.full_text.posting_blocks import SMALL
 from lanceref.query.full_text import (
     BooleanQuery,
     BoostQuery,
@@ -36,7 +36,7 @@ from lanceref.query.full_text import (
 from lanceref.query.text_column import TextColumn, corpus_of, count_of, text_column
 from lanceref.query.text_matching import NONE, Hits, match, phrase
 from lanceref.query.text_parts import ELEMENT_BITS, IndexedPart, Places, TextPart
-from lanceref.snapshot import Snapshot
+from lanceref.search.snapshot import Snapshot
 
 ZERO = np.float32(0)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.index.indices import paths_of
 from lanceref.index.vector.vectors import ELEMENTS, VectorType, vector_type

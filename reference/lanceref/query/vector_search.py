@@ -19,23 +19,23 @@ import numpy as np
 import pyarrow as pa
 from pyroaring import BitMap
 
-from lanceref.errors import FormatError
+from lanceref.core.errors import FormatError
 from lanceref.index.indices import Index
 from lanceref.index.segment import Moved, Segment
-from lanceref.index.vector.asked import Asked
-from lanceref.index.vector.neighbours import Neighbours, joined, summed
+from lanceref.index.vector.search_parameters import Asked
+from lanceref.index.vector.search_results import Neighbours, joined, summed
 from lanceref.index.vector.searching import search
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.kernels.distance import AnyVectors, Metric
-from lanceref.projection import Projection, scan_projection
 from lanceref.query.chosen_segments import check_segments
 from lanceref.query.exact_distances import nearest_of
 from lanceref.query.live_rows import Remembered, live_rows
 from lanceref.query.row_ids import positions_of_ids
 from lanceref.query.rows import Condition, chosen_rows, read_passed
 from lanceref.query.vector_query import VectorQuery
-from lanceref.snapshot import Snapshot
+from lanceref.search.projection import Projection, scan_projection
+from lanceref.search.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from lanceref.index.fulltext.tokenizers import simple
+from lanceref.index.full_text.tokenizers import simple
 from lanceref.query.casts import Datum
 
 

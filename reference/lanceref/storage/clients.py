@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from lanceref.errors import DataRefused
+from lanceref.core.errors import DataRefused
 from lanceref.storage.options import StoreOptions
 from lanceref.storage.uri import Location, without_credentials
 

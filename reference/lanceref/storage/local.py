@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lanceref.errors import NotFound, StoreFailed
+from lanceref.core.errors import NotFound, StoreFailed
 from lanceref.storage.local_sink import LocalSink, failures_of, flush_folders
 from lanceref.storage.options import NO_OPTIONS, StoreOptions
 from lanceref.storage.protocol import Entry, IOStats, whole

@@ -15,7 +15,7 @@ from itertools import takewhile
 from pathlib import Path
 from uuid import uuid4
 
-from lanceref.errors import StoreFailed
+from lanceref.core.errors import StoreFailed
 from lanceref.storage.protocol import IOStats
 
 SINK_BUFFER_BYTES = 1 << 20

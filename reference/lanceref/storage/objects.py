@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from lanceref.errors import ExtraMissing, NotFound, StoreFailed, Unconditional
+from lanceref.core.errors import ExtraMissing, NotFound, StoreFailed, Unconditional
 from lanceref.storage.clients import client_of
 from lanceref.storage.options import StoreOptions
 from lanceref.storage.protocol import Entry, IOStats

@@ -7,11 +7,12 @@ prove what was read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from lanceref.core.source import Source
 from lanceref.storage.options import StoreOptions
 
 
@@ -59,27 +60,6 @@ class Entry:
     path: str
     size: int
     modified: float
-
-
-class Source(Protocol):
-    """One object opened for positioned reads."""
-
-    @property
-    def path(self) -> str:
-        """The name used in errors."""
-
-    @property
-    def size(self) -> int:
-        """Size in bytes."""
-
-    def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`; shorter only at the end of the object."""
-
-    def read_many(self, offsets: Sequence[int], sizes: Sequence[int]) -> list[memoryview]:
-        """Make as many requests as there are offsets: what `read` returns for each."""
-
-    def close(self) -> None:
-        """Release what the source holds."""
 
 
 class Sink(Protocol):

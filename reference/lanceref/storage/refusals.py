@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lanceref.errors import NotFound, Unreadable
+from lanceref.core.errors import NotFound, Unreadable
 
 MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR})
 """Errors of a path where no file is."""

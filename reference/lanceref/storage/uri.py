@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from lanceref.errors import NotFound
+from lanceref.core.errors import NotFound
 
 LOCAL = frozenset({"file", "file-object-store", "file+uring"})
 """Schemes of the local file system."""

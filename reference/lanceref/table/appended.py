@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
-from lanceref.arrowtypes import arrow_type
-from lanceref.errors import AppendRefused, Place
+from lanceref.core.errors import AppendRefused, Place
+from lanceref.core.file_versions import V0_1, FileVersion
+from lanceref.core.logical_types import arrow_type
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.versions import V0_1, FileVersion
 
 _NOWHERE = Place("schema", 0, 0)
 

@@ -19,7 +19,7 @@ from itertools import count
 
 import pyarrow as pa
 
-from lanceref.context import Context
+from lanceref.core.context import Context
 
 CLAUSE = "L.table.deletions.arrow"
 

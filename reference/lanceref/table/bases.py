@@ -11,7 +11,7 @@ Clauses: L.table.base.unique, L.table.base.resolves, L.table.base.folder, L.tabl
 
 from __future__ import annotations
 
-from lanceref.errors import FormatError, NotFound, Unreadable
+from lanceref.core.errors import FormatError, NotFound, Unreadable
 from lanceref.proto import table_pb2
 from lanceref.storage import Source, Store, contains, open_source, open_store
 from lanceref.table.manifest import Manifest

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import BytesError
+from lanceref.core.errors import BytesError
 from lanceref.file.schema import Field
-from lanceref.legacy.data_file import LegacyFile
-from lanceref.legacy.statistics import parse_statistics
+from lanceref.file_0_1.data_file import LegacyFile
+from lanceref.file_0_1.statistics import parse_statistics
 from lanceref.table.columns import FragmentReader
 
 

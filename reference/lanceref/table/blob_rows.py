@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lanceref.errors import DataRefused, NotFound
-from lanceref.file.descriptors import EXTERNAL, Descriptor
+from lanceref.core.errors import DataRefused, NotFound
+from lanceref.data_file.descriptors import EXTERNAL, Descriptor
 from lanceref.proto import table_pb2
 from lanceref.storage import NO_OPTIONS, Source, StoreOptions, open_source
 

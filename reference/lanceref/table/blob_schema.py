@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from lanceref.errors import DataRefused, LegacyRefused
-from lanceref.extension import EXTENSION_KEY, storage_of
-from lanceref.file.descriptors import PREPARED
+from lanceref.core.errors import DataRefused, LegacyRefused
+from lanceref.core.extension_types import EXTENSION_KEY, storage_of
+from lanceref.core.file_versions import V2_2, FileVersion
+from lanceref.core.nesting import type_over
+from lanceref.data_file.descriptors import PREPARED
 from lanceref.file.schema import BLOB_EXTENSION
-from lanceref.file.versions import V2_2, FileVersion
-from lanceref.nesting import type_over
 
 BLOB_KEY = "lance-encoding:blob"
 """Metadata of a field of the first kind."""

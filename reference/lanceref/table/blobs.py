@@ -28,10 +28,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lanceref.context import Context
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import FormatError, LimitExceeded, NotFound, UnknownEncoding
-from lanceref.file.descriptors import (
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import FormatError, LimitExceeded, NotFound, UnknownEncoding
+from lanceref.data_file.descriptors import (
     DEDICATED,
     EXTERNAL,
     INLINE,

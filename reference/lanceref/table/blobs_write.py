@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lanceref.errors import AppendRefused, DataRefused
-from lanceref.file.column_writer import DataArea
-from lanceref.file.descriptors import (
+from lanceref.core.errors import AppendRefused, DataRefused
+from lanceref.data_file.descriptors import (
     DEDICATED,
     INLINE,
     PACKED,
@@ -26,6 +25,7 @@ from lanceref.file.descriptors import (
     described,
     prepared,
 )
+from lanceref.file.column_writer import DataArea
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.storage import Store
 from lanceref.table.blob_rows import NOWHERE, ExternalBlobs, Payload, blob_rows

@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from lanceref.arrowtypes import arrow_type
-from lanceref.context import Context
-from lanceref.errors import FormatError, LimitExceeded
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, LimitExceeded
+from lanceref.core.file_versions import V0_1
+from lanceref.core.logical_types import arrow_type
+from lanceref.data_file.data_file import DataFile, open_file
+from lanceref.data_file.layout import column_owners
 from lanceref.file.column_reader import ColumnReader
-from lanceref.file.data_file import DataFile, open_file
-from lanceref.file.layout import column_owners
 from lanceref.file.schema import Field
-from lanceref.file.versions import V0_1
 from lanceref.table.bases import Bases
 from lanceref.table.blobs import BlobFiles
 from lanceref.table.file_entries import FileOfFragment
 from lanceref.table.fragments import Fragment
 from lanceref.table.logical import LogicalColumn, stored_field
-from lanceref.table.overlaid import OverlaidColumn, Patch, around, checked_offsets, units
+from lanceref.table.overlay_reader import OverlaidColumn, Patch, around, checked_offsets, units
 from lanceref.table.overlays import Offsets, Overlay
 from lanceref.table.split import NullColumn, SplitColumn
 
 if TYPE_CHECKING:
-    from lanceref.legacy.data_file import LegacyFile
+    from lanceref.file_0_1.data_file import LegacyFile
 
 OpenFile: TypeAlias = "DataFile | LegacyFile"
 """An opened data file of any version."""
@@ -127,7 +127,7 @@ class FragmentReader:
             )
         opened: OpenFile
         if file.version == V0_1:
-            from lanceref.legacy.data_file import open_legacy  # most tables have none
+            from lanceref.file_0_1.data_file import open_legacy  # most tables have none
 
             opened = open_legacy(source, ctx, file.columns, self._bases.dictionaries)
         else:

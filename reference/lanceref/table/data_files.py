@@ -24,12 +24,12 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from lanceref.errors import AppendRefused, DataRefused
+from lanceref.core.errors import AppendRefused, DataRefused
+from lanceref.core.file_versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
+from lanceref.data_file.descriptors import described_schema, holds_blobs
+from lanceref.data_file.layout import column_owners
 from lanceref.file.column_writer import PagePolicy
-from lanceref.file.descriptors import described_schema, holds_blobs
-from lanceref.file.layout import column_owners
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
 from lanceref.proto import table_pb2
 from lanceref.storage import Store
 from lanceref.table.blobs_write import IN_PLACE, BlobPolicy, BlobWriter
@@ -165,8 +165,8 @@ def _write_file(
     new: NewFiles,
 ) -> None:
     """Write one file of `first` and what follows until it is full, and add its fragment."""
-    from lanceref.file.file_writer import FileWriter  # who only reads needs no writer
-    from lanceref.legacy.writer import LegacyWriter
+    from lanceref.data_file.file_writer import FileWriter  # who only reads needs no writer
+    from lanceref.file_0_1.writer import LegacyWriter
 
     path = home.path(name)
     blobs = None

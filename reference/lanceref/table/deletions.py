@@ -20,9 +20,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.context import Context
-from lanceref.cursor import Cursor, FileBytes
-from lanceref.errors import (
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor, FileBytes
+from lanceref.core.errors import (
     BadMagic,
     CorruptPage,
     FormatError,
@@ -30,7 +30,7 @@ from lanceref.errors import (
     OutOfRange,
     Place,
 )
-from lanceref.integers import once
+from lanceref.core.integers import once
 from lanceref.proto import table_pb2
 from lanceref.storage import Source
 from lanceref.table.arrow_file import MAGIC, expanded_bytes, own_arrow_file

@@ -19,11 +19,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from lanceref.errors import Place
+from lanceref.core.errors import Place
 from lanceref.proto import table_pb2
 from lanceref.storage import Store
 from lanceref.table.deletions import deletion_path
-from lanceref.table.draft import Draft
+from lanceref.table.uncommitted_files import Draft
 
 BITMAP_FROM = 5000
 """Deleted rows from which on they are written as a bitmap."""

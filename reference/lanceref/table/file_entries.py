@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lanceref.context import Context
-from lanceref.errors import FormatError, OutOfRange, Place, UnknownVersion
-from lanceref.file.layout import column_owners
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, OutOfRange, Place, UnknownVersion
+from lanceref.core.file_versions import FROM_WORDS, V0_1, V2_0, FileVersion
+from lanceref.data_file.layout import column_owners
 from lanceref.file.schema import HIDDEN_IDS, Field
-from lanceref.file.versions import FROM_WORDS, V0_1, V2_0, FileVersion
 from lanceref.proto import table_pb2
 
 TOMBSTONE = -2

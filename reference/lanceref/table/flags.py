@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lanceref.context import Context
-from lanceref.errors import FormatError, Place, UnknownFlag
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, Place, UnknownFlag
 from lanceref.proto import table_pb2
 
 DELETION_FILES = 1

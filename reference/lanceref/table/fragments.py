@@ -19,17 +19,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lanceref.context import Context
-from lanceref.errors import FormatError, OutOfRange, Place
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, OutOfRange, Place
+from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.schema import HIDDEN_IDS, Field, LanceSchema
-from lanceref.file.versions import V0_1, V2_0
 from lanceref.proto import table_pb2
-from lanceref.table.early_releases import (
-    FIELD_TWICE,
-    FRAGMENT_TWICE,
-    is_before,
-    last_holders,
-)
 from lanceref.table.file_entries import (
     TOMBSTONE,
     FileOfFragment,
@@ -40,6 +34,7 @@ from lanceref.table.file_entries import (
 )
 from lanceref.table.flags import MIXED_DATA_FILE_VERSIONS
 from lanceref.table.overlays import Overlay, parse_overlays
+from lanceref.table.writer_quirks import FIELD_TWICE, FRAGMENT_TWICE, is_before, last_holders
 
 ADDRESS_LIMIT = 2**32
 """A row address holds the fragment id and the row offset in 32 bits each."""

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.context import Context
-from lanceref.errors import Place
+from lanceref.core.context import Context
+from lanceref.core.errors import Place
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID, Values
 from lanceref.table.manifest import Manifest
 from lanceref.table.rows import FragmentRows

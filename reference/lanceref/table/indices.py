@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lanceref.context import Context
-from lanceref.cursor import Cursor
-from lanceref.errors import FormatError, Place
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import FormatError, Place
 from lanceref.file.schema import LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.table.flags import COVERED_INDEX_METADATA

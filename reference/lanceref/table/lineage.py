@@ -17,8 +17,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.context import Context
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage, Place
 from lanceref.file.column_reader import ColumnReader
 from lanceref.table.columns import FragmentReader
 from lanceref.table.row_ids import (

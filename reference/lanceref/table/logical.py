@@ -17,16 +17,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref import jsonb
-from lanceref.arrowtypes import arrow_type
-from lanceref.context import Context
-from lanceref.errors import Place
-from lanceref.extension import EXTENSION_KEY
+from lanceref.core.context import Context
+from lanceref.core.errors import Place
+from lanceref.core.extension_types import EXTENSION_KEY
+from lanceref.core.logical_types import arrow_type
+from lanceref.core.nesting import mapped
+from lanceref.data_file.descriptors import descriptor_field
 from lanceref.file.column_reader import ColumnReader
-from lanceref.file.descriptors import descriptor_field
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.nesting import mapped
+from lanceref.json import jsonb
 from lanceref.table.blobs import BlobFiles
 
 JSON_SHOWN = "arrow.json"

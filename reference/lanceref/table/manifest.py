@@ -27,10 +27,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from lanceref.budget import Budget
-from lanceref.context import Context
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import (
+from lanceref.core.budget import Budget
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import (
     BadMagic,
     BytesError,
     FormatError,
@@ -39,19 +39,19 @@ from lanceref.errors import (
     Truncated,
     UnknownVersion,
 )
+from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3, FileVersion
+from lanceref.core.wire import M, parse_message
 from lanceref.file.schema import LanceSchema, parse_schema
-from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2, V2_3, FileVersion
 from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.storage import Source
 from lanceref.table.flags import check_flags
 from lanceref.table.fragments import Fragment, parse_fragments
+from lanceref.table.high_water_marks import lint_marks
 from lanceref.table.indices import check_indices
-from lanceref.table.marks import lint_marks
 from lanceref.table.ref_names import check_stored_branch
-from lanceref.wire import M, parse_message
 
 if TYPE_CHECKING:
-    from lanceref.legacy.dictionary import Dictionaries
+    from lanceref.file_0_1.dictionary import Dictionaries
 
 FOOTER_BYTES = 16
 """Size of the footer."""
@@ -149,7 +149,7 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
     schema = parse_schema(message.fields, dict(message.schema_metadata), file.ctx, place)
     dictionaries: Dictionaries = {}
     if message.data_format.version in ("", str(V0_1)):
-        from lanceref.legacy.dictionary import parse_dictionaries  # of tables of 0.1 alone
+        from lanceref.file_0_1.dictionary import parse_dictionaries  # of tables of 0.1 alone
 
         dictionaries = parse_dictionaries(file, schema, position, place)
     _account_for_the_rest(file, taken)

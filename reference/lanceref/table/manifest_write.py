@@ -56,7 +56,7 @@ def _write_section(out: bytearray, message: Message) -> int:
 def _write_dictionaries(
     out: bytearray, message: table_pb2.Manifest, dictionaries: Mapping[int, pa.Array]
 ) -> None:
-    from lanceref.legacy.dictionary import encode_dictionaries  # readers never need it
+    from lanceref.file_0_1.dictionary import encode_dictionaries  # readers never need it
 
     data, located = encode_dictionaries(dictionaries, len(out))
     out += data

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from lanceref.context import Context
-from lanceref.cursor import Cursor
-from lanceref.errors import BadSchema, FormatError, Place
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import BadSchema, FormatError, Place
+from lanceref.core.file_versions import V0_1
 from lanceref.file.schema import Field
-from lanceref.file.versions import V0_1
 from lanceref.proto import table_pb2
 from lanceref.table.file_entries import TOMBSTONE, FileOfFragment, check_base, parse_entry
 from lanceref.table.roaring import parse_set

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from lanceref.errors import FormatError, Place, RefRefused, StoreFailed
+from lanceref.core.errors import FormatError, Place, RefRefused, StoreFailed
 from lanceref.storage import Store, above, joined
 
 TAGS = "_refs/tags"

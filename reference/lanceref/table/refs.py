@@ -20,8 +20,8 @@ from pathlib import PurePath
 from typing import TypedDict
 from urllib.parse import unquote
 
-from lanceref.context import Context
-from lanceref.errors import FormatError
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError
 from lanceref.storage import Source, Store
 from lanceref.table.ref_names import BRANCHES, TAGS, check_stored_branch
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from lanceref.errors import RefRefused
+from lanceref.core.errors import RefRefused
 from lanceref.storage import Store
 from lanceref.table.ref_names import branch_path, tag_path
 from lanceref.table.refs import Branch, Tag

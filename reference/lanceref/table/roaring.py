@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage, FormatError, LimitExceeded
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage, FormatError, LimitExceeded
 
 NO_RUNS = 12346
 RUNS = 12347

@@ -23,12 +23,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.context import Context
-from lanceref.cursor import Cursor
-from lanceref.errors import FormatError, Place
-from lanceref.integers import once
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import FormatError, Place
+from lanceref.core.integers import once
+from lanceref.core.wire import parse_message
 from lanceref.proto import rowids_pb2 as pb
-from lanceref.wire import parse_message
 
 Ids = NDArray[np.uint64]
 Offsets = NDArray[np.int64]

@@ -19,12 +19,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.context import Context
+from lanceref.core.context import Context
+from lanceref.core.file_versions import V0_1, V2_1
+from lanceref.core.slices import nests_fixed_size_lists, whole
 from lanceref.file.batches import Recutter
 from lanceref.file.schema import Field
-from lanceref.file.versions import V0_1, V2_1
 from lanceref.pages.required import check_required
-from lanceref.slices import nests_fixed_size_lists, whole
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.deletions import deletion_path, read_deletions

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lanceref.file.descriptors import sidecar_path
+from lanceref.data_file.descriptors import sidecar_path
 from lanceref.storage import Sink, Store, whole
 
 

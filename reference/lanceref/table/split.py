@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.context import Context
-from lanceref.errors import FormatError, LimitExceeded, Place
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, LimitExceeded, Place
 from lanceref.file.batches import Recutter
 from lanceref.file.column_reader import RUN_BYTES, ColumnReader
 

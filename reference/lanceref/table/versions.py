@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lanceref.context import Context
+from lanceref.core.context import Context
 from lanceref.storage import Store
+from lanceref.storage.manifests.manifest_names import VersionName, find_version
 from lanceref.table.manifest import Manifest, open_manifest
-from lanceref.table.naming import VersionName, find_version
 
 
 def open_named(store: Store, name: VersionName, ctx: Context) -> Manifest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from lanceref._dataset.sharded_batch_iterator import ShardedBatchIterator
+from pylanceref._dataset.sharded_batch_iterator import ShardedBatchIterator
 
 from ..query.written import write
 

@@ -3,7 +3,7 @@
 import numpy as np
 from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.values import Fixed, Variable
-from lanceref.file.versions import V2_2
+from lanceref.core.file_versions import V2_2
 
 from .runs import run_of
 

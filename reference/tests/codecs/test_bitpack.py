@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from lanceref.codecs import bitpack
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 
 from .runs import damaged, gives_values_or_refuses, leaves, plain, recording, run_of, words
 

@@ -3,9 +3,9 @@
 import pytest
 from lanceref.codecs import blocks
 from lanceref.codecs.compressive import decode_block, decode_levels
-from lanceref.context import Context
-from lanceref.errors import LimitExceeded, UnknownEncoding
-from lanceref.limits import Limits
+from lanceref.core.context import Context
+from lanceref.core.errors import LimitExceeded, UnknownEncoding
+from lanceref.core.limits import Limits
 
 from .encodings import (
     constant,

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 from lanceref.codecs.byte_stream_split import decode
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 
 from .runs import damaged, gives_values_or_refuses, plain, run_of, words
 

@@ -8,7 +8,7 @@ from lanceref.codecs.choose import Kind, encode_block, encode_levels, encode_min
 from lanceref.codecs.compressive import decode_block, decode_levels
 from lanceref.codecs.params import Params
 from lanceref.codecs.values import Rows
-from lanceref.file.versions import V2_1, V2_2
+from lanceref.core.file_versions import V2_1, V2_2
 
 from .encoded_runs import decoded, fixed, parts_of, texts_of, variable
 from .runs import cursor_of, run_of

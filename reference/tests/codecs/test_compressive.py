@@ -10,8 +10,8 @@ from lanceref.codecs.compressive import (
     decode_zip_variable,
     num_buffers,
 )
-from lanceref.errors import CorruptPage, UnknownEncoding
-from lanceref.file.versions import V2_3
+from lanceref.core.errors import CorruptPage, UnknownEncoding
+from lanceref.core.file_versions import V2_3
 
 from .encodings import (
     delta,

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 from lanceref.codecs import blocks
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 
 from .encodings import dictionary, flat, range_
 from .runs import damaged, gives_values_or_refuses, leaves, plain, recording, run_of, words

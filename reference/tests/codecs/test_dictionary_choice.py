@@ -8,7 +8,7 @@ from lanceref.codecs.choose import Kind
 from lanceref.codecs.dictionary_choice import choose_dictionary
 from lanceref.codecs.params import Params
 from lanceref.codecs.values import FixedSizeList
-from lanceref.file.versions import V2_1, V2_2, V2_3
+from lanceref.core.file_versions import V2_1, V2_2, V2_3
 
 from .encoded_runs import fixed, texts_of, variable
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from lanceref.codecs import blocks, fixed_size_list
-from lanceref.codecs.gates import value_bits
+from lanceref.codecs.description_checks import value_bits
 from lanceref.codecs.values import Fixed, FixedSizeList
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 
 from .encodings import constant, flat, lists
 from .runs import CTX, PLACE, check, damaged, gives_values_or_refuses, plain, run_of, words

@@ -11,7 +11,7 @@ from lanceref.codecs.fixed_size_list_encode import (
     rows_per_chunk_bytes,
 )
 from lanceref.codecs.values import Fixed, FixedSizeList
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 
 from .encoded_runs import decoded, fixed, parts_of
 from .runs import CTX, PLACE, cursor_of

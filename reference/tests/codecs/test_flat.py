@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 from lanceref.codecs.flat import check_bits, decode
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 
 from .runs import PLACE, damaged, gives_values_or_refuses, leaves, plain, recording, run_of, words
 

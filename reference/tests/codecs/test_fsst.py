@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from lanceref.codecs import fsst
 from lanceref.codecs.values import Variable
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 
 from .runs import PLACE, plain
 

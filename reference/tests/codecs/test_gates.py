@@ -1,7 +1,7 @@
 """Gates: descriptions each version may and may not hold."""
 
 import pytest
-from lanceref.codecs.gates import (
+from lanceref.codecs.description_checks import (
     check_chunks,
     check_encoding,
     check_items,
@@ -9,10 +9,10 @@ from lanceref.codecs.gates import (
     has_payload,
     value_bits,
 )
-from lanceref.context import Context
-from lanceref.errors import BytesError, CorruptPage, UnknownEncoding
-from lanceref.file.versions import V2_1, V2_2, V2_3
-from lanceref.limits import Limits
+from lanceref.core.context import Context
+from lanceref.core.errors import BytesError, CorruptPage, UnknownEncoding
+from lanceref.core.file_versions import V2_1, V2_2, V2_3
+from lanceref.core.limits import Limits
 
 from .encodings import (
     CE,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from lanceref.codecs import flat, general
 from lanceref.codecs.values import Variable
-from lanceref.context import Context
-from lanceref.errors import BytesError, CorruptPage, LimitExceeded, UnknownEncoding
-from lanceref.limits import Limits
+from lanceref.core.context import Context
+from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, UnknownEncoding
+from lanceref.core.limits import Limits
 from lanceref.proto.encodings_v2_1_pb2 import General
 
 from .runs import CTX, PLACE, damaged, gives_values_or_refuses, leaves, plain, recording, run_of

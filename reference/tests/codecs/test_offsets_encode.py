@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from lanceref.codecs.offsets_encode import encode_mini
-from lanceref.file.versions import V2_3
+from lanceref.core.file_versions import V2_3
 
 from .encoded_runs import decoded, texts_of, variable
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from lanceref.codecs.compressive import decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.packed_struct import check_bits, split
 from lanceref.codecs.values import Fixed
-from lanceref.errors import BytesError, CorruptPage
+from lanceref.core.errors import BytesError, CorruptPage
 
 from .encodings import flat, fsst, general, lists, packed_struct, variable, variable_rows
 from .runs import CTX, PLACE, check, plain, words

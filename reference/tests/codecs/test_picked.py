@@ -8,10 +8,10 @@ from lanceref.codecs import bitpack_encode
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.encoded import MiniBlocks, even_counts, flat_encoding
-from lanceref.codecs.picked import pick
-from lanceref.context import Context
-from lanceref.errors import CorruptPage
-from lanceref.file.versions import V2_1
+from lanceref.codecs.random_access import pick
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage
+from lanceref.core.file_versions import V2_1
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 

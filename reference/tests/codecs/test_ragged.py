@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.codecs.ragged import (
+from lanceref.codecs.concat_variable import (
     SLAB_BYTES,
     count_before,
     gather_rows,

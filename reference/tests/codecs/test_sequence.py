@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 from lanceref.codecs import blocks
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 
 from .encodings import constant, delta, flat, range_
 from .runs import plain, run_of, words

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from lanceref.codecs import variable
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 
 from .runs import (
     damaged,

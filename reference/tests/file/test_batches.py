@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.errors import LimitExceeded, OutOfRange
+from lanceref.core.errors import LimitExceeded, OutOfRange
 from lanceref.file import batches as module
 from lanceref.file.batches import Recutter, batches, stretches
 

@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
-from lanceref.file.check import check_file
+from lanceref.core.context import Context
+from lanceref.core.spans import SpanRecorder, uncovered
+from lanceref.data_file.check import check_file
 from lanceref.proto.file_pb2 import FileDescriptor
-from lanceref.spans import SpanRecorder, uncovered
 from lanceref.storage import BytesSource
 
 from .files import COLUMN, DESCRIPTOR, WORKED_FILE, closed

@@ -2,11 +2,11 @@
 
 import pytest
 from google.protobuf.any_pb2 import Any as AnyMessage
-from lanceref.context import Context
-from lanceref.cursor import Cursor, Extent
-from lanceref.errors import BytesError, LanceError
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.errors import BytesError, LanceError
+from lanceref.core.file_versions import V2_0, V2_1
 from lanceref.file.columns import parse_column
-from lanceref.file.versions import V2_0, V2_1
 from lanceref.proto.file2_pb2 import ColumnMetadata
 
 from .files import COLUMN

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from lanceref.context import Context
-from lanceref.file.check import check_file
+from lanceref.core.context import Context
+from lanceref.data_file.check import check_file
 from lanceref.storage import BytesSource
 
 RAW = Path(__file__).parents[3] / "fixtures/file/2.0/json/raw/data.lance"

@@ -1,10 +1,10 @@
 """Data files opened from their end."""
 
 import pytest
-from lanceref.context import Context
-from lanceref.errors import BytesError, OutOfRange
-from lanceref.file.data_file import TAIL_BYTES, open_file
-from lanceref.file.versions import V2_0
+from lanceref.core.context import Context
+from lanceref.core.errors import BytesError, OutOfRange
+from lanceref.core.file_versions import V2_0
+from lanceref.data_file.data_file import TAIL_BYTES, open_file
 from lanceref.storage import BytesSource
 
 from .files import WORKED_FILE, u64

@@ -2,16 +2,11 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import DataRefused
-from lanceref.file import LanceFileReader, LanceFileWriter
-from lanceref.file.descriptors import (
-    BLOB_DESCRIPTOR,
-    PREPARED,
-    described_schema,
-    holds_blobs,
-)
+from lanceref.core.errors import DataRefused
+from lanceref.data_file.descriptors import BLOB_DESCRIPTOR, PREPARED, described_schema, holds_blobs
 from lanceref.file.schema import BLOB_EXTENSION, LanceSchema
 from lanceref.file.schema_write import schema_of
+from pylanceref.file import LanceFileReader, LanceFileWriter
 
 METADATA = {"ARROW:extension:name": BLOB_EXTENSION}
 FIELD = pa.field("b", PREPARED, metadata=METADATA)

@@ -1,15 +1,15 @@
 """Data file, written."""
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import DataRefused
-from lanceref.file import file_writer
+from lanceref.core.errors import DataRefused
+from lanceref.core.file_versions import V2_0
+from lanceref.data_file import file_writer
+from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.column_writer import EncodedColumn, EncodedPage, PagePolicy
-from lanceref.file.file_writer import FileWriter
 from lanceref.file.schema_write import schema_of
-from lanceref.file.versions import V2_0
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, ColumnEncoding
 from lanceref.storage import LocalSink
 
@@ -126,7 +126,7 @@ def test_what_lies_below_a_null_struct_is_no_null(tmp_path):
     mask = pa.array([False, True])
     values = pa.StructArray.from_arrays([pa.array([1, None], pa.int8())], fields=[x], mask=mask)
     table = pa.table({"a": values})
-    dataset = lanceref.write_dataset(table, tmp_path / "t", data_storage_version="2.1")
+    dataset = pylanceref.write_dataset(table, tmp_path / "t", data_storage_version="2.1")
     assert dataset.to_table()["a"].to_pylist() == [{"x": 1}, None]
     with pytest.raises(DataRefused, match="the field `x` contained null"):
-        lanceref.write_dataset(table, tmp_path / "old", data_storage_version="legacy")
+        pylanceref.write_dataset(table, tmp_path / "old", data_storage_version="legacy")

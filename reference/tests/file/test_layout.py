@@ -1,11 +1,11 @@
 """Which fields own a column."""
 
 import pytest
-from lanceref.context import Context
-from lanceref.errors import BadSchema, Place
-from lanceref.file.layout import assign_columns, column_owners, indices_of
+from lanceref.core.context import Context
+from lanceref.core.errors import BadSchema, Place
+from lanceref.core.file_versions import V2_0, V2_1
+from lanceref.data_file.layout import assign_columns, column_owners, indices_of
 from lanceref.file.schema import parse_schema
-from lanceref.file.versions import V2_0, V2_1
 from lanceref.proto.file_pb2 import Field
 
 PLACE = Place("f", 0)

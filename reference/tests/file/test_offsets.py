@@ -1,9 +1,9 @@
 """Offset tables."""
 
 import pytest
-from lanceref.context import Context
-from lanceref.cursor import Cursor, Extent
-from lanceref.errors import Truncated
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.errors import Truncated
 from lanceref.file.offsets import parse_offsets
 
 from .files import u64

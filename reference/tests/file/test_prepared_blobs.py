@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import DataRefused
-from lanceref.file import LanceFileSession
-from lanceref.file.descriptors import PREPARED, sidecar_path
-from lanceref.file.prepared_blobs import BlobDescriptorArrayBuilder
+from lanceref.core.errors import DataRefused
+from lanceref.data_file.descriptors import PREPARED, sidecar_path
+from pylanceref.file import LanceFileSession
+from pylanceref.prepared_blobs import BlobDescriptorArrayBuilder
 
 PACKED = {"kind": 1, "data": None, "uri": None, "blob_id": 7}
 
@@ -117,9 +117,9 @@ def test_rows_are_collected():
 def test_prepared_rows_take_the_place_of_others(tmp_path):
     """Written by hand beside a table, committed, and read back."""
     rows = pa.table(
-        {"b": lanceref.blob_array([b"old"])}, schema=pa.schema([lanceref.blob_field("b")])
+        {"b": pylanceref.blob_array([b"old"])}, schema=pa.schema([pylanceref.blob_field("b")])
     )
-    table = lanceref.write_dataset(rows, tmp_path, data_storage_version="2.2")
+    table = pylanceref.write_dataset(rows, tmp_path, data_storage_version="2.2")
     session = LanceFileSession(tmp_path / "data")
     writer = session.open_packed_blob_writer("new.lance", 1)
     writer.write_blob(b"new")
@@ -127,11 +127,11 @@ def test_prepared_rows_take_the_place_of_others(tmp_path):
     schema = pa.schema([writer.field])
     with session.open_writer("new.lance", schema=schema, version="2.2") as file:
         file.write_batch(pa.record_batch([made], schema=schema))
-    replaced = lanceref.LanceOperation.DataReplacementGroup(
-        0, lanceref.DataFile.create(table, "new.lance")
+    replaced = pylanceref.LanceOperation.DataReplacementGroup(
+        0, pylanceref.DataFile.create(table, "new.lance")
     )
-    operation = lanceref.LanceOperation.DataReplacement([replaced])
-    table = lanceref.LanceDataset.commit(table, operation, read_version=1)
+    operation = pylanceref.LanceOperation.DataReplacement([replaced])
+    table = pylanceref.LanceDataset.commit(table, operation, read_version=1)
     (blob,) = table.take_blobs("b", indices=[0])
     assert b"new" == blob.readall()
 

@@ -2,9 +2,9 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import NotFound
-from lanceref.file import LanceFileReader
+from lanceref.core.errors import NotFound
 from lanceref.storage import BytesSource
+from pylanceref.file import LanceFileReader
 
 from .files import DESCRIPTOR, WORKED_FILE
 

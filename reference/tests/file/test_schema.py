@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
-from lanceref.errors import BadSchema, NotFound, Place
+from lanceref.core.context import Context
+from lanceref.core.errors import BadSchema, NotFound, Place
 from lanceref.file.schema import parse_schema, project
 from lanceref.proto.file_pb2 import Field
 

@@ -4,8 +4,8 @@ import struct
 
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
-from lanceref.errors import Place, SchemaRefused
+from lanceref.core.context import Context
+from lanceref.core.errors import Place, SchemaRefused
 from lanceref.file.schema import parse_schema
 from lanceref.file.schema_write import schema_message, schema_of
 from lanceref.proto import file_pb2

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lanceref.file import LanceFileSession
+from pylanceref.file import LanceFileSession
 
 BATCH = pa.record_batch({"a": [1, 2, 3]})
 

@@ -1,14 +1,14 @@
 """Rows as pages hold them."""
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import DataRefused
+from lanceref.core.errors import DataRefused
 from lanceref.file.schema_write import schema_of
 from lanceref.file.stored import stored_form
-from lanceref.jsontext import document
+from lanceref.json.json_text import document
 
-from ..legacy.building import read, written
+from ..file_0_1.building import read, written
 
 DOCUMENT = document('{"a":1}')
 
@@ -73,5 +73,5 @@ def test_json_is_stored_as_the_oracle_stores_it(tmp_path):
 
     assert read(data.read_bytes()) == read(written(table))
     assert ['{"a":1,"b":[1.5,null]}', None, '"x"'] == (
-        lanceref.dataset(str(tmp_path / "t")).to_table()["c"].to_pylist()
+        pylanceref.dataset(str(tmp_path / "t")).to_table()["c"].to_pylist()
     )

@@ -1,6 +1,6 @@
 """File versions."""
 
-from lanceref.file.versions import FOOTER_WORDS, FROM_WORDS, V0_1, V2_0, V2_1, V2_3
+from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, V2_0, V2_1, V2_3
 
 
 def test_versions_are_ordered_by_age():

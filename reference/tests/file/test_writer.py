@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import DataRefused, NotStorable, SchemaRefused
-from lanceref.file.writer import LanceFileWriter
+from lanceref.core.errors import DataRefused, NotStorable, SchemaRefused
+from lanceref.data_file.writer import LanceFileWriter
 
 
 @pytest.mark.parametrize("name", ["1", "2", "0.2", "v2", "3.0", ""])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pyarrow as pa
-from lanceref.file.versions import FileVersion
+from lanceref.core.file_versions import FileVersion
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_file_writer import write_index_file
 

@@ -6,16 +6,16 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 
 QUESTIONS = int(os.environ.get("LANCEREF_QUESTIONS", "60"))
 """Random conditions of each kind that are asked; `nox -s indices` asks more."""
 
 
-def write(table: pa.Table, root: Path, **options) -> lanceref.LanceDataset:
+def write(table: pa.Table, root: Path, **options) -> pylanceref.LanceDataset:
     """Write a table to a new folder."""
-    return lanceref.write_dataset(table, root / "t", **options)
+    return pylanceref.write_dataset(table, root / "t", **options)
 
 
 def ids(dataset, condition: str, **scan) -> list[int]:
@@ -25,7 +25,7 @@ def ids(dataset, condition: str, **scan) -> list[int]:
     ].to_pylist()
 
 
-def asked(dataset: lanceref.LanceDataset, condition: str) -> bool:
+def asked(dataset: pylanceref.LanceDataset, condition: str) -> bool:
     """Return whether a filter asks an index."""
     return "ScalarIndexQuery" in dataset.scanner(filter=condition).explain_plan()
 
@@ -38,7 +38,7 @@ def scanned(dataset, conditions: Sequence[str]) -> list[list[int]]:
     return [rows.filter(table[name]).to_pylist() for name in columns]
 
 
-def assert_found(dataset: lanceref.LanceDataset, conditions: Iterable[str]) -> None:
+def assert_found(dataset: pylanceref.LanceDataset, conditions: Iterable[str]) -> None:
     """Every filter must find the rows for which it is true; the first also without an index."""
     asking = list(conditions)
     for condition, expected in zip(asking, scanned(dataset, asking), strict=True):
@@ -46,7 +46,7 @@ def assert_found(dataset: lanceref.LanceDataset, conditions: Iterable[str]) -> N
     assert ids(dataset, asking[0], use_scalar_index=False) == ids(dataset, asking[0])
 
 
-def assert_same(dataset: lanceref.LanceDataset, conditions: Iterable[str]) -> None:
+def assert_same(dataset: pylanceref.LanceDataset, conditions: Iterable[str]) -> None:
     """Every filter must ask an index and find what a look at all rows finds."""
     asking = list(conditions)
     for condition in asking:
@@ -54,9 +54,9 @@ def assert_same(dataset: lanceref.LanceDataset, conditions: Iterable[str]) -> No
     assert_found(dataset, asking)
 
 
-def index_reads(dataset: lanceref.LanceDataset, condition: str) -> int:
+def index_reads(dataset: pylanceref.LanceDataset, condition: str) -> int:
     """Return the bytes that a fresh look through the index reads."""
-    opened = lanceref.dataset(dataset.uri)
+    opened = pylanceref.dataset(dataset.uri)
     opened.io_stats_incremental()
     opened.to_table(filter=condition, columns=[], with_row_id=True)
     return opened.io_stats_incremental().read_bytes

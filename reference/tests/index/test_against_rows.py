@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from lanceref.index.scalar import bitmap, btree
 from lanceref.index.training import Training
-from lanceref.indices import IndexConfig
+from pylanceref.indices import IndexConfig
 
 from .tables import write
 

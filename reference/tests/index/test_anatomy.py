@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lanceref.context import Context
+from lanceref.core.context import Context
+from lanceref.core.spans import Span
 from lanceref.explain import explain, explain_source
 from lanceref.index.anatomy import dissect
 from lanceref.index.row_set import encode_row_set, row_set
-from lanceref.spans import Span
 from lanceref.storage import BytesSource
 
 FROZEN = Path(__file__).parents[3] / "fixtures" / "index" / "any"

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import LanceError
-from lanceref.indices import IndexConfig
-from lanceref.txn.making import Staged
+from lanceref.core.errors import LanceError
+from lanceref.transactions.manifest_builder import Staged
+from pylanceref.indices import IndexConfig
 
 from .tables import ids, write
 
@@ -62,7 +63,7 @@ def test_what_the_oracle_writes_is_whole(tmp_path):
     for name, (column, kind) in INDICES.items():
         given = kind if isinstance(kind, str) else Other(kind.index_type, kind.parameters)
         theirs.create_scalar_index(column, given, name=name)
-    assert clauses(lanceref.dataset(path)) == []
+    assert clauses(pylanceref.dataset(path)) == []
 
 
 def test_a_file_that_is_gone_and_one_that_is_shorter(dataset, tmp_path):
@@ -105,7 +106,9 @@ def test_damaged_files_give_only_errors_of_ours(dataset, tmp_path):
                 path.write_bytes(held[:at] + bytes([held[at] ^ 1 << at % 8]) + held[at + 1 :])
                 clauses(dataset)
                 try:
-                    ids(lanceref.dataset(dataset.uri), conditions.get(segment.entry.name, "f = 3"))
+                    ids(
+                        pylanceref.dataset(dataset.uri), conditions.get(segment.entry.name, "f = 3")
+                    )
                 except LanceError:
                     refused += 1
             path.write_bytes(held)
@@ -142,4 +145,4 @@ def test_early_files_do_not_keep_other_segments_from_being_looked_at(monkeypatch
     path = FROZEN.parents[1] / "table/any/backward/0-20-0-indexed/dataset"
     found = lanceref.validate(path, deep=True)
     assert [] == [one.clause for one in found if one.severity == "must"]
-    assert asked == [index.name for index in lanceref.dataset(path)._snapshot.indices.known]
+    assert asked == [index.name for index in pylanceref.dataset(path)._snapshot.indices.known]

@@ -10,15 +10,16 @@ from pathlib import Path
 import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import LanceError
-from lanceref.file import LanceFileReader
-from lanceref.file.versions import V2_1
+from lanceref.core.errors import LanceError
+from lanceref.core.file_versions import V2_1
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_file_writer import write_index_file
-from lanceref.indices import IndexConfig
 from lanceref.query import MinHashQuery
 from lanceref.storage import LocalStore
+from pylanceref.file import LanceFileReader
+from pylanceref.indices import IndexConfig
 
 from .vector.indexed import DIMENSION, fixed
 
@@ -46,23 +47,23 @@ def _rows() -> pa.Table:
     return table.set_column(place, pa.field("g", CORNER, metadata=named), corners)
 
 
-def _filtered(condition: str) -> Callable[[lanceref.LanceDataset], object]:
+def _filtered(condition: str) -> Callable[[pylanceref.LanceDataset], object]:
     return lambda dataset: dataset.to_table(filter=condition)
 
 
-def _words(dataset: lanceref.LanceDataset) -> object:
+def _words(dataset: pylanceref.LanceDataset) -> object:
     return dataset.to_table(full_text_query="word5 other")
 
 
-def _alike(dataset: lanceref.LanceDataset) -> object:
+def _alike(dataset: pylanceref.LanceDataset) -> object:
     return dataset.to_table(nearest=MinHashQuery("word5 other words", "t"))
 
 
-def _near(dataset: lanceref.LanceDataset) -> object:
+def _near(dataset: pylanceref.LanceDataset) -> object:
     return dataset.to_table(nearest={"column": "v", "q": [0.0] * DIMENSION, "k": 5, "nprobes": 2})
 
 
-Made = tuple[str, Callable[[lanceref.LanceDataset], object]]
+Made = tuple[str, Callable[[pylanceref.LanceDataset], object]]
 """A column, and what makes an index over it."""
 
 
@@ -138,8 +139,8 @@ def test_damaged_columns_raise_nothing_but_lance_errors(tmp_path, monkeypatch, k
     """Deep validation, search, statistics and explain refuse a damaged column, or go on."""
     uri = str(tmp_path / "t")
     (column, make), ask = INDICES[kind]
-    make(lanceref.write_dataset(_rows().select([column]), uri))
-    (name,) = (one.name for one in lanceref.dataset(uri).describe_indices())
+    make(pylanceref.write_dataset(_rows().select([column]), uri))
+    (name,) = (one.name for one in pylanceref.dataset(uri).describe_indices())
     whole = IndexFile.__init__
     monkeypatch.setattr(
         IndexFile, "__init__", lambda self, source, ctx, _=None: whole(self, source, ctx)
@@ -159,9 +160,9 @@ def test_damaged_columns_raise_nothing_but_lance_errors(tmp_path, monkeypatch, k
             lanceref.validate(uri, deep=True)
             for call in (ask, lambda dataset: dataset.stats.index_stats(name)):
                 with suppress(LanceError):
-                    call(lanceref.dataset(uri))
+                    call(pylanceref.dataset(uri))
             with suppress(LanceError):
                 lanceref.explain(path)
         path.write_bytes(before)
     assert damaged
-    ask(lanceref.dataset(uri))
+    ask(pylanceref.dataset(uri))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.context import Context
-from lanceref.errors import FormatError, Place
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, Place
 from lanceref.index.fragment_reuse import NAME, read_reuse
 from lanceref.index.row_set import encode_treemap
 from lanceref.proto import table_pb2
@@ -116,7 +116,7 @@ def test_indices_stay_usable_after_compactions_of_the_oracle(tmp_path):
     theirs.create_scalar_index("b", IndexConfig("bloomfilter", bloom))
 
     def check():
-        opened = lanceref.dataset(path)
+        opened = pylanceref.dataset(path)
         for condition in (
             "i = 3",
             "s = 'w3'",
@@ -138,6 +138,6 @@ def test_indices_stay_usable_after_compactions_of_the_oracle(tmp_path):
     theirs.optimize.compact_files(target_rows_per_fragment=400, defer_index_remap=True)
     check()
     theirs.insert(table.slice(0, 5))
-    own = lanceref.dataset(path)
+    own = pylanceref.dataset(path)
     own.optimize.optimize_indices()
     check()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
-from lanceref.errors import FormatError
-from lanceref.file.versions import V2_1
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError
+from lanceref.core.file_versions import V2_1
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_file_writer import write_index_file
 from lanceref.storage import LocalStore

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import DataRefused
-from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2
+from lanceref.core.errors import DataRefused
+from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2
 from lanceref.index.index_file_writer import version_for, write_index_file
 from lanceref.storage import LocalStore
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import OutOfRange
+from lanceref.core.errors import OutOfRange
 from lanceref.index.indices import paths_of
 from lanceref.index.row_set import RowSet, encode_row_set
-from lanceref.txn.making import Staged
+from lanceref.transactions.manifest_builder import Staged
 
 from .rewriting import rewritten
 from .tables import asked, ids, write
@@ -31,7 +32,7 @@ def dataset(tmp_path):
     return written
 
 
-def changed(dataset, change) -> lanceref.LanceDataset:
+def changed(dataset, change) -> pylanceref.LanceDataset:
     """Commit other entries in place of those there are."""
     entries = [
         type(one).FromString(one.SerializeToString()) for one in dataset._snapshot.manifest.indices
@@ -43,7 +44,7 @@ def changed(dataset, change) -> lanceref.LanceDataset:
         change(entry)
     transaction.create_index.new_indices.extend(entries)
     dataset._commit(Staged(transaction))
-    return lanceref.dataset(dataset.uri)
+    return pylanceref.dataset(dataset.uri)
 
 
 def test_indices_are_found_by_the_path_of_their_field(dataset):
@@ -55,7 +56,7 @@ def test_indices_are_found_by_the_path_of_their_field(dataset):
 def test_paths_end_at_lists(tmp_path):
     """Only structs have parts."""
     items = pa.list_(pa.struct([("c", pa.int8())]))
-    schema = lanceref.write_dataset(
+    schema = pylanceref.write_dataset(
         pa.table({"a": pa.array([{"b": [{"c": 1}]}], pa.struct([("b", items)]))}), tmp_path / "p"
     )._snapshot.manifest.schema
     assert set(paths_of(schema).values()) == {"a", "a.b"}
@@ -90,8 +91,8 @@ def test_what_is_not_known_is_scanned(dataset, change):
 
 def test_fragments_that_are_not_covered_are_scanned(dataset):
     """Rows added later are found as well, those of a fragment that is gone are not."""
-    lanceref.write_dataset(TABLE.slice(5, 1), dataset.uri, mode="append")
-    other = lanceref.dataset(dataset.uri)
+    pylanceref.write_dataset(TABLE.slice(5, 1), dataset.uri, mode="append")
+    other = pylanceref.dataset(dataset.uri)
     assert ids(other, "i = 5") == [5, 2 << 32]
     other.delete("i < 60")
     assert ids(other, "i = 5 or i = 70") == [1 << 32 | 10]
@@ -119,7 +120,7 @@ def test_rows_of_fragments_that_never_were_are_refused(tmp_path, fragment, refus
 def test_files_of_early_releases_are_scanned():
     """A table of 0.20.0 whose index files are of 0.1: same rows, and nothing is found wrong."""
     path = FIXTURES / "table/any/backward/0-20-0-indexed/dataset"
-    opened = lanceref.dataset(path)
+    opened = pylanceref.dataset(path)
     (index,) = opened._snapshot.indices.known
     (column,) = [name for name, held in opened._snapshot.indices.by_path.items() if index in held]
     found = opened.to_table(filter=f"{column} is not null")
@@ -131,18 +132,18 @@ def test_files_of_early_releases_are_scanned():
 def test_an_index_of_an_early_release_is_brought_up_to_date(tmp_path, anew):
     """Where it is not compacted first: then it covers nothing, and is built over all rows too."""
     shutil.copytree(FIXTURES / "table/any/backward/0-20-0-indexed/dataset", tmp_path / "t")
-    dataset = lanceref.dataset(tmp_path / "t")
+    dataset = pylanceref.dataset(tmp_path / "t")
     (index,) = dataset._snapshot.indices.known
     (path,) = [name for name, held in dataset._snapshot.indices.by_path.items() if index in held]
     (stated,) = dataset.stats.index_stats(index.name)["segments"]
     dataset.prewarm_index(index.name)
-    lanceref.write_dataset(dataset.to_table(), tmp_path / "t", mode="append")
-    dataset = lanceref.dataset(tmp_path / "t")
+    pylanceref.write_dataset(dataset.to_table(), tmp_path / "t", mode="append")
+    dataset = pylanceref.dataset(tmp_path / "t")
     if anew:
         dataset.optimize.compact_files()
     dataset.optimize.optimize_indices()
     wanted = dataset.to_table(filter=f"{path} is not null", use_scalar_index=False)
-    after = lanceref.dataset(tmp_path / "t")
+    after = pylanceref.dataset(tmp_path / "t")
     (index,) = after._snapshot.indices.known
 
     assert stated == {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from lanceref.index.kind import Spans
-from lanceref.index.kinds import BY_DETAILS, KINDS
+from lanceref.index.index_type import Spans
 from lanceref.index.predicate import Among, Contains, HasLabels, IsNull
+from lanceref.index.registry import BY_DETAILS, KINDS
 from lanceref.index.scalar.bitmap import BITMAP
 from lanceref.index.scalar.btree import BTREE
 from lanceref.index.scalar.label_list import LABEL_LIST

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from lanceref.index.moved_rows import MovedRows
+from lanceref.index.row_remap import MovedRows
 
 
 def test_rows_of_other_fragments_stay():

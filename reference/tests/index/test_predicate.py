@@ -9,15 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.index.predicate import (
-    Among,
-    IsNull,
-    StartsWith,
-    Within,
-    holds,
-    may_hold,
-    prefix_end,
-)
+from lanceref.index.predicate import Among, IsNull, StartsWith, Within, holds, may_hold, prefix_end
 
 FLOATS = pa.array([-math.nan, -1.0, -0.0, 0.0, 1.0, math.nan, None])
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import FormatError
+from lanceref.core.errors import FormatError
 
 from .tables import ids, write
 
@@ -22,7 +22,7 @@ def dataset(tmp_path):
 
 def segment_of(dataset):
     """Return the first segment."""
-    return lanceref.dataset(dataset.uri)._snapshot.indices.segments[0]
+    return pylanceref.dataset(dataset.uri)._snapshot.indices.segments[0]
 
 
 def test_a_segment_knows_its_folder_and_coverage(dataset):
@@ -37,7 +37,7 @@ def test_a_missing_file_is_an_error_and_no_scan(dataset, tmp_path):
     """Rows must not be lost in silence, nor found by luck."""
     (tmp_path / "t" / segment_of(dataset).folder / "page_data.lance").unlink()
     with pytest.raises(FormatError) as caught:
-        ids(lanceref.dataset(dataset.uri), "i = 5")
+        ids(pylanceref.dataset(dataset.uri), "i = 5")
     assert caught.value.clause == "L.index.segment.files"
     with pytest.raises(FormatError):
         segment_of(dataset).bytes_of("page_data.lance")
@@ -48,4 +48,4 @@ def test_a_file_of_another_size_is_an_error(dataset, tmp_path):
     path = tmp_path / "t" / segment_of(dataset).folder / "page_data.lance"
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(FormatError):
-        ids(lanceref.dataset(dataset.uri), "i = 5")
+        ids(pylanceref.dataset(dataset.uri), "i = 5")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import DataRefused
-from lanceref.file.versions import V2_1
+from lanceref.core.errors import DataRefused
+from lanceref.core.file_versions import V2_1
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.storage import LocalStore
 

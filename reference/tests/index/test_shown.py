@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from lanceref.index.shown import shown
+from lanceref.index.scalar_format import shown
 
 SHOWN = [
     (1, pa.int64(), "1"),
@@ -39,7 +39,7 @@ def test_a_value_is_shown(value, type_, text):
 def test_plans_show_the_values_that_the_oracle_shows(tmp_path):
     """Of columns with an index each, whatever is asked of them."""
     import lance
-    import lanceref
+    import pylanceref
 
     names = [f"c{number}" for number in range(len(SHOWN))]
     arrays = [pa.array([value], type_) for value, type_, _ in SHOWN]
@@ -58,6 +58,6 @@ def test_plans_show_the_values_that_the_oracle_shows(tmp_path):
     ):
         asked = [
             engine.dataset(tmp_path).scanner(filter=condition).explain_plan().partition("query=")[2]
-            for engine in (lance, lanceref)
+            for engine in (lance, pylanceref)
         ]
         assert asked[0].strip() == asked[1].strip() != ""

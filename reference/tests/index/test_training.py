@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from lanceref.edit.index_build import indexed_field
 from lanceref.index.training import Training, trained
+from lanceref.operations.index_build import indexed_field
 
 from .tables import write
 

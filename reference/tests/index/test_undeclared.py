@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.index.undeclared import kind_by_files
+from lanceref.index.legacy_index_types import kind_by_files
 
 LISTS = pa.array([["a"], ["b"], None], pa.list_(pa.string()))
 
@@ -17,7 +17,7 @@ LISTS = pa.array([["a"], ["b"], None], pa.list_(pa.string()))
 def test_files_tell_the_type(tmp_path, column, name):
     """Of those that early releases wrote; another is not known."""
     rows = pa.table({"s": ["a", "b", None], "l": LISTS})
-    dataset = lanceref.write_dataset(rows, tmp_path / "t")
+    dataset = pylanceref.write_dataset(rows, tmp_path / "t")
     dataset.create_scalar_index(column, name)
     (segment,) = dataset._snapshot.indices.segments
     field = {one.name: one for one in dataset._snapshot.manifest.schema.fields}[column]

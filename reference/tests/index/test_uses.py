@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.index.uses import Uses
+from lanceref.index.cache_statistics import Uses
 
 
 def test_parts_are_counted():
@@ -33,7 +33,7 @@ def table(tmp_path_factory):
         }
     )
     uri = tmp_path_factory.mktemp("uses") / "t"
-    made = lanceref.write_dataset(data, uri, max_rows_per_file=5000)
+    made = pylanceref.write_dataset(data, uri, max_rows_per_file=5000)
     made.create_scalar_index("id", "BTREE")
     made.create_scalar_index("colour", "BITMAP")
     made.create_scalar_index("labels", "LABEL_LIST")
@@ -64,7 +64,7 @@ def told(table, **query):
 )
 def test_a_question_reads_parts_once(table, query, parts):
     """The first time they are read, the second time they are there, of both fragments at once."""
-    opened = lanceref.dataset(table)
+    opened = pylanceref.dataset(table)
     described = "full_text_query" in query  # what a scan is described by is opened before
     assert (not described, parts, 0) == told(opened, **query)
     assert (0, 0, parts) == told(opened, **query)
@@ -72,7 +72,7 @@ def test_a_question_reads_parts_once(table, query, parts):
 
 def test_positions_are_parts_of_their_own(table):
     """A phrase reads postings and positions of both words, and finds them the next time."""
-    opened = lanceref.dataset(table)
+    opened = pylanceref.dataset(table)
     phrase = {"full_text_query": '"foo bar"'}
     assert 4 == told(opened, **phrase)[1]
     assert 0 == told(opened, **phrase)[1]
@@ -80,4 +80,4 @@ def test_positions_are_parts_of_their_own(table):
 
 def test_without_an_index_nothing_is_counted(table):
     """A plain scan opens none."""
-    assert (0, 0, 0) == told(lanceref.dataset(table))
+    assert (0, 0, 0) == told(pylanceref.dataset(table))

@@ -9,12 +9,13 @@ from uuid import UUID
 import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.edit.index_build import indexed_field
-from lanceref.errors import FormatError
-from lanceref.index.kind import Spans
+from lanceref.core.errors import FormatError
+from lanceref.index.index_type import Spans
 from lanceref.index.training import Training
 from lanceref.index.zones import cut_zones, kept_zones, read_nulls, read_spans
+from lanceref.operations.index_build import indexed_field
 from lanceref.validate import validate
 
 from .tables import write
@@ -62,7 +63,7 @@ def test_broken_files_are_refused(tmp_path):
     """A buffer that is not there, and rows that no fragment has."""
     dataset = write(pa.table({"i": range(5)}), tmp_path)
     dataset.create_scalar_index("i", "ZONEMAP")
-    file = lanceref.dataset(dataset.uri)._snapshot.indices.segments[0].file("zonemap.lance")
+    file = pylanceref.dataset(dataset.uri)._snapshot.indices.segments[0].file("zonemap.lance")
     file.metadata["null_bitmap"] = "7"
     with pytest.raises(FormatError) as caught:
         read_nulls(file)
@@ -80,7 +81,7 @@ def test_broken_files_are_refused(tmp_path):
 def test_segments_without_sets_of_nulls_are_continued(tmp_path, case, change):
     """Those of 4.0.1, brought up to date or rewritten, leave no row out and are found whole."""
     shutil.copytree(FROZEN / case / "dataset", tmp_path / "t")
-    dataset = lanceref.dataset(tmp_path / "t")
+    dataset = pylanceref.dataset(tmp_path / "t")
     if change == "optimize":
         dataset.optimize.optimize_indices()
     else:
@@ -95,16 +96,16 @@ def test_segments_without_sets_of_nulls_are_continued(tmp_path, case, change):
 @pytest.mark.parametrize("kind", ["ZONEMAP", "BLOOMFILTER"])
 def test_a_fragment_without_zones_is_scanned_and_reported(tmp_path, kind):
     """Early releases said of rows that they moved that the zones of the old places cover them."""
-    dataset = lanceref.write_dataset(pa.table({"i": [1, None, 3]}), tmp_path / "t")
+    dataset = pylanceref.write_dataset(pa.table({"i": [1, None, 3]}), tmp_path / "t")
     dataset.create_scalar_index("i", kind, name="known")
     (entry,) = dataset._snapshot.manifest.indices
     dataset.insert(pa.table({"i": [3, None]}))
     dataset.drop_index("known")
     details = entry.index_details.type_url, entry.index_details.value
     uuid = str(UUID(bytes=entry.uuid.uuid))
-    stale = lanceref.Index(uuid, "i_idx", [0], 1, {0, 1}, 0, index_details=details)
-    made = lanceref.LanceOperation.CreateIndex([stale], [])
-    dataset = lanceref.LanceDataset.commit(dataset.uri, made, read_version=dataset.version)
+    stale = pylanceref.Index(uuid, "i_idx", [0], 1, {0, 1}, 0, index_details=details)
+    made = pylanceref.LanceOperation.CreateIndex([stale], [])
+    dataset = pylanceref.LanceDataset.commit(dataset.uri, made, read_version=dataset.version)
 
     assert [3, 3] == dataset.to_table(filter="i = 3")["i"].to_pylist()
     assert 2 == dataset.count_rows("i is null")

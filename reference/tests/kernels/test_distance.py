@@ -6,13 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from lanceref.kernels import distance
-from lanceref.kernels.distance import (
-    distances,
-    distances_from,
-    estimates,
-    normalized,
-    squares_of,
-)
+from lanceref.kernels.distance import distances, distances_from, estimates, normalized, squares_of
 
 FLOATS = (np.float16, np.float32, np.float64)
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from lanceref.codecs import fsst
 from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.values import Variable
-from lanceref.errors import CorruptPage
-from lanceref.file.versions import FileVersion
+from lanceref.core.errors import CorruptPage
+from lanceref.core.file_versions import FileVersion
 from lanceref.kernels.compiled import PATIENCE
 from lanceref.proto import encodings_v2_1_pb2 as pb
 

@@ -11,7 +11,7 @@ from lanceref.kernels.compiled import PATIENCE
 
 pytest.importorskip("numba")
 
-from lanceref.kernels import fsst_code as kernel
+from lanceref.codecs import fsst_code_compiled as kernel
 
 BYTE = st.sampled_from([0, 1, 97, 98, 255])
 TEXT = st.lists(BYTE, max_size=30).map(bytes)

@@ -7,10 +7,10 @@ import importlib
 import sys
 
 import pytest
-from lanceref.errors import ExtraMissing, FormatError, StoreFailed
-from lanceref.manifests.dynamodb import DynamoManifests
-from lanceref.manifests.record import Record
-from lanceref.table.naming import name_of
+from lanceref.core.errors import ExtraMissing, FormatError, StoreFailed
+from lanceref.storage.manifests.dynamodb import DynamoManifests
+from lanceref.storage.manifests.manifest_names import name_of
+from lanceref.storage.manifests.record import Record
 
 from tests.object_server import TABLE, prefix_of
 
@@ -98,7 +98,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
             raise ImportError(name)
         return real(name, *arguments)
 
-    monkeypatch.delitem(sys.modules, "lanceref.manifests.dynamodb")
+    monkeypatch.delitem(sys.modules, "lanceref.storage.manifests.dynamodb")
     monkeypatch.setattr(builtins, "__import__", refusing)
     with pytest.raises(ExtraMissing, match=r"lance-conformance\[objectstore\]"):
-        importlib.import_module("lanceref.manifests.dynamodb")
+        importlib.import_module("lanceref.storage.manifests.dynamodb")

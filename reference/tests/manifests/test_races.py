@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import pyarrow as pa
 import pytest
-from lanceref import dataset, write_dataset
-from lanceref.testing.faults import Crash, Fault, Meanwhile, faulty
+from lanceref_testing.faults import Crash, Fault, Meanwhile, faulty
+from pylanceref import dataset, write_dataset
 
 ROWS = pa.table({"a": pa.array([1, 2, 3], pa.int64())})
 

@@ -7,9 +7,9 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.errors import FormatError
-from lanceref.manifests.record import Record, parse_record, staged_record
-from lanceref.table.naming import name_of
+from lanceref.core.errors import FormatError
+from lanceref.storage.manifests.manifest_names import name_of
+from lanceref.storage.manifests.record import Record, parse_record, staged_record
 
 FIRST = "_versions/18446744073709551614.manifest"
 

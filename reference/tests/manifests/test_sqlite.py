@@ -8,11 +8,11 @@ from dataclasses import replace
 from uuid import uuid4
 
 import pytest
-from lanceref.errors import FormatError, StoreFailed
-from lanceref.manifests.dynamodb import DynamoManifests
-from lanceref.manifests.record import Record, staged_record
-from lanceref.manifests.sqlite import SqliteManifests
-from lanceref.table.naming import name_of
+from lanceref.core.errors import FormatError, StoreFailed
+from lanceref.storage.manifests.dynamodb import DynamoManifests
+from lanceref.storage.manifests.manifest_names import name_of
+from lanceref.storage.manifests.record import Record, staged_record
+from lanceref.storage.manifests.sqlite import SqliteManifests
 
 from tests.object_server import TABLE
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from lanceref import dataset, write_dataset
-from lanceref.errors import FormatError, NotFound
-from lanceref.manifests.opening import open_table
-from lanceref.manifests.record import Record
-from lanceref.manifests.sqlite import SqliteManifests
-from lanceref.manifests.store import ManifestedStore
+from lanceref.core.errors import FormatError, NotFound
 from lanceref.storage import LocalStore, store_options
-from lanceref.table.naming import name_of
+from lanceref.storage.manifests.manifest_names import name_of
+from lanceref.storage.manifests.opening import open_table
+from lanceref.storage.manifests.record import Record
+from lanceref.storage.manifests.sqlite import SqliteManifests
+from lanceref.storage.manifests.store import ManifestedStore
 from lanceref.table.ref_names import branch_path
-from lanceref.testing.faults import Crash, Fault, FaultyManifests, faulty
+from lanceref_testing.faults import Crash, Fault, FaultyManifests, faulty
+from pylanceref import dataset, write_dataset
 
 ROWS = pa.table({"a": pa.array([1, 2, 3], pa.int64())})
 FIRST, SECOND = name_of(1, "V2").path, name_of(2, "V2").path

@@ -10,9 +10,10 @@ from datetime import timedelta
 
 import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.table.naming import name_of
-from lanceref.testing.faults import Crash, Fault, Meanwhile, faulty
+from lanceref.storage.manifests.manifest_names import name_of
+from lanceref_testing.faults import Crash, Fault, Meanwhile, faulty
 
 from tests.object_server import BUCKET, TABLE, ObjectServer, prefix_of
 
@@ -21,7 +22,7 @@ lance = pytest.importorskip("lance")
 
 ROWS = pa.table({"a": pa.array([1, 2, 3], pa.int64())})
 SECOND = name_of(2, "V2").path
-BOTH = [(lance, lanceref), (lanceref, lance)]
+BOTH = [(lance, pylanceref), (pylanceref, lance)]
 
 
 class Shared:
@@ -40,7 +41,7 @@ class Shared:
 
     def rows(self) -> int:
         """Return how many rows there are for both."""
-        ours, theirs = self.open(lanceref), self.open(lance)
+        ours, theirs = self.open(pylanceref), self.open(lance)
         assert theirs.version == ours.version
         assert theirs.to_table() == ours.to_table()
         return ours.count_rows()
@@ -115,7 +116,7 @@ def test_clones_are_shared(table, first, second):
 def test_no_hint_is_left_in_a_store_that_lists_in_order(table):
     """Neither of the two leaves one; both leave objects of the same kinds."""
     kinds = []
-    for by in (lance, lanceref):
+    for by in (lance, pylanceref):
         other = Shared(table.server, table.uri.partition("://")[0])
         other.write(by, "create")
         kinds.append([key.partition("/")[0] for key in table.server.keys(other.uri)])
@@ -125,7 +126,7 @@ def test_no_hint_is_left_in_a_store_that_lists_in_order(table):
 
 def test_records_are_the_same(recorded):
     """But for who put them."""
-    for by in (lance, lanceref):
+    for by in (lance, pylanceref):
         recorded.write(by, "create" if by is lance else "append")
     items = recorded.server.items(recorded.uri)
 
@@ -148,7 +149,7 @@ def test_the_oracle_finishes_what_we_left(recorded, at, reader):
     """Whatever step we ended at: a reserved version is committed, another never was."""
     recorded.write(lance, "create")
     with suppress(Crash), faulty(Fault(at)):
-        recorded.write(lanceref)
+        recorded.write(pylanceref)
     committed = 6 if at > 5 else 3
 
     if reader == "oracle writes":
@@ -157,7 +158,7 @@ def test_the_oracle_finishes_what_we_left(recorded, at, reader):
     else:
         assert committed == recorded.open(lance).count_rows()
     assert committed == recorded.rows()
-    recorded.write(lanceref)
+    recorded.write(pylanceref)
     assert committed + 3 == recorded.rows()
 
 
@@ -185,12 +186,12 @@ def test_we_finish_what_the_oracle_left(recorded, step, next_is):
     committed = 3 if step == 1 else 6
 
     if next_is == "writer":
-        recorded.write(lanceref)
+        recorded.write(pylanceref)
         committed += 3
     elif next_is == "reader" or step == 1:
-        assert committed == recorded.open(lanceref).count_rows()
+        assert committed == recorded.open(pylanceref).count_rows()
     else:
-        assert committed == recorded.open(lanceref, 2).count_rows()
+        assert committed == recorded.open(pylanceref, 2).count_rows()
     assert committed == recorded.rows()
     assert all(path.endswith(".manifest") for path in recorded.server.rows(recorded.uri).values())
     recorded.write(lance)
@@ -205,8 +206,8 @@ def test_rows_without_a_size_are_read_by_both(recorded):
     recorded.server.change(recorded.uri, 1, size=None)
     recorded.server.change(recorded.uri, 2, size=None)
 
-    assert 6 == recorded.open(lanceref).count_rows() == recorded.rows()
-    assert 3 == recorded.open(lanceref, 1).count_rows() == recorded.open(lance, 1).count_rows()
+    assert 6 == recorded.open(pylanceref).count_rows() == recorded.rows()
+    assert 3 == recorded.open(pylanceref, 1).count_rows() == recorded.open(lance, 1).count_rows()
 
 
 def test_both_refuse_a_manifest_of_another_size(recorded):
@@ -214,7 +215,7 @@ def test_both_refuse_a_manifest_of_another_size(recorded):
     recorded.write(lance, "create")
     recorded.server.change(recorded.uri, 1, size={"N": "7"})
 
-    for by in (lance, lanceref):
+    for by in (lance, pylanceref):
         with pytest.raises(ValueError, match="7"):
             recorded.open(by)
 
@@ -223,12 +224,12 @@ def test_a_table_that_was_not_recorded_goes_on(server):
     """One that was written to the bucket alone is committed to through the table, by both."""
     plain = Shared(server, "s3")
     plain.write(lance, "create")
-    plain.write(lanceref)
+    plain.write(pylanceref)
     recorded = Shared(server, "s3+ddb")
     recorded.uri = f"{plain.uri}?ddbTableName={TABLE}".replace("s3:", "s3+ddb:")
 
     assert 6 == recorded.rows()
-    for by in (lanceref, lance):
+    for by in (pylanceref, lance):
         recorded.write(by)
     assert 12 == recorded.rows() == plain.rows()
 
@@ -248,14 +249,14 @@ def test_the_oracle_takes_a_recorded_detached_version_for_the_latest(recorded):
     )
 
     assert made.version == recorded.open(lance).version >= 2**63
-    assert 1 == recorded.open(lanceref).version
+    assert 1 == recorded.open(pylanceref).version
 
 
 def test_many_writers_of_both_kinds_lose_nothing(table):
     """Each commit that returned is there."""
     table.write(lance, "create")
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(table.write, [lance, lanceref] * 6))
+        list(pool.map(table.write, [lance, pylanceref] * 6))
 
     assert 3 * 13 == table.rows()
     assert 13 == table.open(lance).version
@@ -266,7 +267,7 @@ def test_the_oracle_comes_in_between(table, before):
     """At every step of ours it commits, and both commits are there."""
     table.write(lance, "create")
     with faulty(Meanwhile(before=before, other=lambda: table.write(lance))) as fault:
-        table.write(lanceref)
+        table.write(pylanceref)
 
     assert fault.other is None or before > len(fault.steps)
     assert (6 if fault.other else 9) == table.rows()
@@ -276,7 +277,7 @@ KILLED = """
 import sys
 import pyarrow as pa
 from lanceref import write_dataset
-from lanceref.testing.faults import Fault, faulty
+from lanceref_testing.faults import Fault, faulty
 with faulty(Fault(int(sys.argv[1]), "kill")):
     rows = pa.table({"a": pa.array([1, 2, 3], pa.int64())})
     write_dataset(rows, sys.argv[2], mode="append", storage_options=eval(sys.argv[3]))
@@ -291,5 +292,5 @@ def test_a_killed_writer_loses_nothing(recorded, at):
     assert -9 == subprocess.run(command, check=False, timeout=120).returncode
 
     assert (6 if at > 5 else 3) == recorded.open(lance).count_rows()
-    recorded.write(lanceref)
+    recorded.write(pylanceref)
     assert (9 if at > 5 else 6) == recorded.rows()

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
-from lanceref import arrowtypes
-from lanceref.context import Context
-from lanceref.cursor import Extent, FileBytes
+from lanceref.core import logical_types as arrowtypes
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
+from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.spans import SpanRecorder
 from lanceref.file.columns import PageMetadata
 from lanceref.file.schema import Field
-from lanceref.file.versions import V2_1, V2_2, V2_3, FileVersion
-from lanceref.limits import DEFAULT_LIMITS, Limits
 from lanceref.pages.assemble import assemble
 from lanceref.pages.layers import Path, leaf_paths
 from lanceref.pages.leaf import Page, open_page
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto import encodings_v2_3_pb2 as pb3
-from lanceref.spans import SpanRecorder
 from lanceref.storage import BytesSource
 
 __all__ = ["V2_1", "V2_2", "V2_3", "pb", "pb3"]

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Sequence
 
 import pyarrow as pa
-from lanceref.context import Context
+from lanceref.core.context import Context
 from lanceref.file.schema import Field
 from lanceref.pages.layers import Layers, PageLayer, Path, PathStep, Step, parse_layers
 from lanceref.pages.nested import Nested

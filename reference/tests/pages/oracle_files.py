@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from lanceref.context import Context, Finding
+from lanceref.core.context import Context, Finding
+from lanceref.core.spans import SpanRecorder
+from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.file.column_reader import ColumnReader
-from lanceref.file.data_file import DataFile, open_file
-from lanceref.spans import SpanRecorder
 from lanceref.storage import BytesSource
 
 from .shapes import Shape

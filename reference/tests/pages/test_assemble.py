@@ -5,8 +5,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from lanceref.context import Context
-from lanceref.errors import CorruptPage
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage
 from lanceref.pages.assemble import assemble
 from lanceref.pages.nested import Layer, Nested
 

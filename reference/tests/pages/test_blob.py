@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.cursor import FileBytes
-from lanceref.errors import CorruptPage, LanceError, UnknownEncoding
+from lanceref.core.cursor import FileBytes
+from lanceref.core.errors import CorruptPage, LanceError, UnknownEncoding
+from lanceref.core.file_versions import V2_1
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.file.schema import Field
-from lanceref.file.versions import V2_1
 from lanceref.pages.assemble import assemble
 from lanceref.pages.blob import BlobPage
 from lanceref.pages.leaf import open_page

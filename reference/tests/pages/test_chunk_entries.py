@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.cursor import Cursor, Extent
-from lanceref.errors import BytesError, CorruptPage, LimitExceeded
-from lanceref.file.versions import V2_1
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded
+from lanceref.core.file_versions import V2_1
 from lanceref.pages.chunk_entries import ChunkDecoder, Items
 from lanceref.pages.chunk_table import parse_table
 from lanceref.pages.chunks import ChunkShape

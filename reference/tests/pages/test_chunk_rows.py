@@ -3,9 +3,9 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import open_file
 from lanceref.file.column_reader import RUN_BYTES
-from lanceref.file.data_file import open_file
 from lanceref.storage import BytesSource
 
 from .oracle_files import column, open_bytes, write

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from lanceref.context import Context
-from lanceref.cursor import Cursor, Extent
-from lanceref.errors import CorruptPage
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.errors import CorruptPage
 from lanceref.pages.chunk_table import join_tables, parse_table, parse_tables
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.cursor import Cursor, Extent
-from lanceref.errors import CorruptPage
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.errors import CorruptPage
+from lanceref.core.spans import SpanRecorder
 from lanceref.pages.chunk_table import parse_table
 from lanceref.pages.chunks import ChunkShape, parse_chunks
-from lanceref.spans import SpanRecorder
 
 from .building import chunk, chunk_table
 

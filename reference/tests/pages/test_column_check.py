@@ -2,9 +2,9 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.context import Context, Finding
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import CorruptPage
+from lanceref.core.context import Context, Finding
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import CorruptPage
 from lanceref.file.columns import ColumnMetadata, PageMetadata
 from lanceref.pages.column import PageColumn
 from lanceref.pages.layers import NULLABLE_ITEM

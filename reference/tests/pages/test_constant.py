@@ -4,10 +4,10 @@ import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from lanceref.context import Context
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import BytesError, FormatError
-from lanceref.limits import Limits
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import BytesError, FormatError
+from lanceref.core.limits import Limits
 from lanceref.pages.constant import parse_value
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM
 from lanceref.storage import BytesSource

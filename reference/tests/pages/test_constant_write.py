@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.codecs.values import Fixed, FixedSizeList, Variable
-from lanceref.file.versions import V2_1, V2_2
+from lanceref.core.file_versions import V2_1, V2_2
 from lanceref.pages.constant_write import all_null_page, the_value, value_buffer, value_page
 from lanceref.pages.leafvalues_write import stored_values
 from lanceref.pages.ravel import RavelledLevels, flat_levels

@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.errors import BytesError
+from lanceref.core.errors import BytesError
 
 from .oracle_files import column, open_bytes, write
 from .shapes import Shape

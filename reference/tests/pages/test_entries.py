@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.errors import CorruptPage
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage
+from lanceref.core.spans import SpanRecorder
 from lanceref.pages.entries import (
     MAX_ENTRY_SPANS,
     EntryShape,
@@ -16,7 +17,6 @@ from lanceref.pages.entries import (
     record,
 )
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM, Step
-from lanceref.spans import SpanRecorder
 
 from .nesting import layers_of, path_of, shred
 

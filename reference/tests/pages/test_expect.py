@@ -1,8 +1,8 @@
 """Expectations of numbers."""
 
 import pytest
-from lanceref.context import Context
-from lanceref.errors import CorruptPage
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage
 from lanceref.pages.expect import expect
 
 PLACE = Context("test").at(7, 3)

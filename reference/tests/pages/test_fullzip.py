@@ -5,8 +5,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from lanceref.context import Context
-from lanceref.errors import BytesError, CorruptPage
+from lanceref.core.context import Context
+from lanceref.core.errors import BytesError, CorruptPage
 from lanceref.pages.fullzip import describe
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.errors import BytesError, LanceError
+from lanceref.core.errors import BytesError, LanceError
 
 from .oracle_files import column, open_bytes, write
 from .shapes import Shape

@@ -2,9 +2,9 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import CorruptPage
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import CorruptPage
 from lanceref.file.columns import ColumnMetadata, PageMetadata
 from lanceref.pages.layers import ALL_VALID_ITEM
 from lanceref.pages.leaf import open_leaf

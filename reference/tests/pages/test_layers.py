@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import (
     ALL_VALID_ITEM,
     ALL_VALID_LIST,

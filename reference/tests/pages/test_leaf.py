@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import BytesError, LimitExceeded
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import BytesError, LimitExceeded
+from lanceref.core.limits import Limits
 from lanceref.file.columns import ColumnMetadata, PageMetadata
-from lanceref.limits import Limits
 from lanceref.pages.constant import ConstantPage
 from lanceref.pages.fullzip import FullZipPage
 from lanceref.pages.layers import ALL_VALID_ITEM

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from lanceref.codecs.values import Fixed, FixedSizeList, Indexed, Rows, Variable
-from lanceref.context import Context
-from lanceref.errors import CorruptPage
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
     check_offset_width,

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Variable
-from lanceref.errors import DataRefused, Place
+from lanceref.core.errors import DataRefused, Place
 from lanceref.pages.leafvalues import leaf_array
 from lanceref.pages.leafvalues_write import has_wide_offsets, stored_values
 from lanceref.pages.validity import validity_of

@@ -58,8 +58,8 @@ def test_a_single_row_above_the_limit_cannot_be_cut():
 def test_the_oracle_cuts_its_pages_at_the_same_rows(tmp_path):
     """Pages of a file of the oracle begin where the budget says."""
     from lance.file import LanceFileWriter
-    from lanceref.context import Context
-    from lanceref.file.data_file import open_file
+    from lanceref.core.context import Context
+    from lanceref.data_file.data_file import open_file
     from lanceref.storage import LocalSource
 
     rows = [[[i % 100]] if i % 3 else [] for i in range(100_000)]

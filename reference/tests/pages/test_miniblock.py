@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import ALL_VALID_ITEM, NULLABLE_ITEM
 
 from .building import chunk, chunk_table, flat, mini_layout, opened, scanned, words

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
-from lanceref.errors import CorruptPage
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage
 from lanceref.pages.constant import Constant
 from lanceref.pages.fullzip import FullZip
 from lanceref.pages.layers import ALL_VALID_ITEM, NULLABLE_ITEM

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import (
     ALL_VALID_ITEM,
     ALL_VALID_LIST,

@@ -4,9 +4,9 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from lanceref.context import Context
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage
 from lanceref.pages.repindex import parse_index, parse_indices
 
 

@@ -4,8 +4,8 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from lanceref.context import Context
-from lanceref.cursor import Cursor
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
 from lanceref.pages.repindex import parse_index
 from lanceref.pages.repindex_write import repetition_index
 

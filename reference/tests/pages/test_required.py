@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.errors import CorruptPage, Place
-from lanceref.file import LanceFileReader, LanceFileWriter
+from lanceref.core.errors import CorruptPage, Place
 from lanceref.pages.required import check_required, has_required
+from pylanceref.file import LanceFileReader, LanceFileWriter
 
 PLACE = Place("f", 7)
 

@@ -4,11 +4,11 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from lanceref.context import Context
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import CorruptPage
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import CorruptPage
+from lanceref.core.spans import SpanRecorder
 from lanceref.pages.rowindex import RowIndex
-from lanceref.spans import SpanRecorder
 from lanceref.storage import BytesSource
 
 

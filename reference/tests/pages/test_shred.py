@@ -2,15 +2,15 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import Place
+from lanceref.core.errors import Place
+from lanceref.core.file_versions import V2_2
 from lanceref.file.schema_write import schema_of
-from lanceref.file.versions import V2_2
 from lanceref.pages.assemble import assemble
 from lanceref.pages.layers import leaf_paths, parse_layers
 from lanceref.pages.ravel import ravel
 from lanceref.pages.repdef import Entries, Levels, unravel
 from lanceref.pages.shred import join, shred
-from lanceref.testing import random_sample
+from lanceref_testing import random_sample
 
 NOWHERE = Place("f", 0)
 

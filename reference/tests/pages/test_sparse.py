@@ -4,10 +4,10 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from lanceref.context import Context
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import BytesError, CorruptPage, LimitExceeded
-from lanceref.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded
+from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.pages.layers import Step
 from lanceref.pages.sparse import StructureDecoder, check_structure, domains, sequences
 from lanceref.storage import BytesSource

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from lanceref.errors import BytesError, CorruptPage
+from lanceref.core.errors import BytesError, CorruptPage
 
 from .building import (
     LISTS,

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.codecs.compressive import decode_block
-from lanceref.context import Context
-from lanceref.cursor import Cursor
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
 from lanceref.file.schema_write import schema_of
 from lanceref.pages.shred import shred
 from lanceref.pages.sparse_write import encode_sequence, encode_structure

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import lance
-import lanceref
 import pyarrow as pa
+import pylanceref
 
 REFUSALS = (ValueError, TypeError, OSError, RuntimeError, pa.ArrowException)
 """What either raises for a scan that cannot be made."""
@@ -24,7 +24,7 @@ def _rows_of(dataset, text) -> tuple[list[int] | None, Exception | None]:
 
 def differences(uri: Path, texts: Iterable[str]) -> list[str]:
     """Return the filters that the oracle answers otherwise, or refuses as another class."""
-    theirs, ours, found = lance.dataset(str(uri)), lanceref.dataset(uri), []
+    theirs, ours, found = lance.dataset(str(uri)), pylanceref.dataset(uri), []
     for text in texts:
         wanted, refusal = _rows_of(theirs, text)
         rows, error = _rows_of(ours, text)

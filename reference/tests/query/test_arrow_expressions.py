@@ -6,9 +6,9 @@ import datetime
 import decimal
 import random
 
-import lanceref
 import pyarrow as pa
 import pyarrow.compute as pc
+import pylanceref
 import pytest
 from lanceref.query.arrow_expressions import sql_of
 
@@ -121,7 +121,9 @@ def found(dataset, expression, **scan) -> list[int]:
 def test_an_index_is_asked(tmp_path, name):
     """And says what a scan says."""
     values = columns(60)[name]
-    dataset = lanceref.write_dataset(pa.table({"c": values}), tmp_path / "t", max_rows_per_file=40)
+    dataset = pylanceref.write_dataset(
+        pa.table({"c": values}), tmp_path / "t", max_rows_per_file=40
+    )
     dataset.create_scalar_index("c", "BTREE")
     for expression in expressions("c", values, 40):
         rows = found(dataset, expression)
@@ -132,7 +134,7 @@ def test_an_index_is_asked(tmp_path, name):
 
 def test_the_data_is_not_read(tmp_path):
     """Only the pages of the index that may have a value."""
-    dataset = lanceref.write_dataset(pa.table({"c": range(100_000)}), tmp_path / "t")
+    dataset = pylanceref.write_dataset(pa.table({"c": range(100_000)}), tmp_path / "t")
     everything = index_reads(dataset, F("c") == 77)
     dataset.create_scalar_index("c", "BTREE")
     assert index_reads(dataset, F("c") == 77) * 4 < everything
@@ -151,7 +153,7 @@ def test_the_oracle_finds_the_same(tmp_path, name):
     path = str(tmp_path / "t")
     lance.write_dataset(pa.table({"c": values}), path, max_rows_per_file=40)
     lance.dataset(path).create_scalar_index("c", "BTREE")
-    theirs, own = lance.dataset(path), lanceref.dataset(path)
+    theirs, own = lance.dataset(path), pylanceref.dataset(path)
     for expression in expressions("c", values, 60):
         rows = found(theirs, expression)
         assert sorted(found(own, expression)) == sorted(rows), str(expression)

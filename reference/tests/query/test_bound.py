@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.query.bound import Bound, apply, as_type, constant, negated, truth
 
 BATCH = pa.record_batch({"a": [1, 0, None]})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.query.budget import GROWN_BYTES, QueryTooLarge, calling, charge
 
 
@@ -19,7 +19,7 @@ def table(tmp_path_factory):
         "l": [[1, 2]] * 10,
         "j": ['{"a":{"a":{"a":{"a":[1,{"a":2}]}}}}'] * 10,
     }
-    return lanceref.write_dataset(pa.table(columns), tmp_path_factory.mktemp("t") / "t")
+    return pylanceref.write_dataset(pa.table(columns), tmp_path_factory.mktemp("t") / "t")
 
 
 @pytest.mark.parametrize(

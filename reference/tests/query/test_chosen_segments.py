@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import uuid
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.dataset import ScannerBuilder
 from lanceref.query.chosen_segments import segment_ids
+from pylanceref.dataset import ScannerBuilder
 
 VALUES = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
 NEAR = {"column": "v", "q": VALUES[30], "k": 60}
@@ -23,7 +23,7 @@ def _rows(start, end):
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory):
     """Two segments of 20 rows, and 20 rows that none covers."""
-    made = lanceref.write_dataset(_rows(0, 20), tmp_path_factory.mktemp("segments") / "t")
+    made = pylanceref.write_dataset(_rows(0, 20), tmp_path_factory.mktemp("segments") / "t")
     made.create_index("v", index_type="IVF_FLAT", num_partitions=1)
     made.create_index("w", index_type="IVF_FLAT", num_partitions=1)
     made.insert(_rows(20, 40))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query.columns import bind_columns
 
 SCHEMA = pa.schema(
@@ -116,13 +116,13 @@ def test_a_function_that_returns_an_argument_keeps_its_dictionary(text, type_, w
 def test_the_oracle_keeps_the_same_dictionaries(tmp_path):
     """The same types and values."""
     import lance
-    import lanceref
+    import pylanceref
 
     lance.write_dataset(words(), str(tmp_path / "t"))
     given = {f"c{number}": text for number, (text, _, _) in enumerate(KEPT)}
     theirs, ours = (
         library.dataset(str(tmp_path / "t")).to_table(columns=given)
-        for library in (lance, lanceref)
+        for library in (lance, pylanceref)
     )
     assert theirs.schema.types == ours.schema.types
     assert theirs.to_pydict() == ours.to_pydict()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from datetime import date, datetime, timedelta
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query.date_bins import interval_of
 from lanceref.query.dialect import parse_expression
 from lanceref.query.expression import Binder
@@ -121,7 +121,7 @@ def test_the_oracle_bins_the_same(tmp_path):
         datetime(1970, 1, 1) + timedelta(seconds=source.randrange(-(2**31), 2**31))
         for _ in range(60)
     ]
-    made = lanceref.write_dataset(
+    made = pylanceref.write_dataset(
         pa.table({"m": pa.array(moments, pa.timestamp("us"))}), tmp_path / "t"
     )
     for _ in range(25):
@@ -129,6 +129,6 @@ def test_the_oracle_bins_the_same(tmp_path):
         start = f", timestamp '{source.choice(moments)}'" if source.random() < 0.5 else ""
         bin_ = f"date_bin(interval '{source.randint(1, 40)} {unit}s', m{start})"
         words = f"{bin_} >= timestamp '{source.choice(moments)}'"
-        found = [one.dataset(made.uri).to_table(filter=words) for one in (lance, lanceref)]
+        found = [one.dataset(made.uri).to_table(filter=words) for one in (lance, pylanceref)]
         assert found[0] == found[1], words
         assert made.to_table(filter=f"{bin_} <= m").num_rows == 60, words

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query.budget import QueryTooLarge
 from lanceref.query.dialect import NESTING, TEXT_BYTES
 from lanceref.query.door import DEPTH
@@ -20,7 +21,7 @@ def written(root):
         "dec": pa.array([1] * 10).cast(pa.decimal128(38, 2)),
         "st": [{"x": 1}] * 10,
     }
-    return lanceref.write_dataset(pa.table(columns), root / "t")
+    return pylanceref.write_dataset(pa.table(columns), root / "t")
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def test_what_cannot_be_evaluated_is_refused(table, text):
         with pytest.raises(ValueError) as caught:
             ask()
 
-        assert isinstance(caught.value, lanceref.errors.LanceError)
+        assert isinstance(caught.value, lanceref.core.errors.LanceError)
         assert len(str(caught.value)) < 3000
 
 

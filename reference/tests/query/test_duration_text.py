@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lanceref.query.dialect import parse_expression
 from lanceref.query.expression import Binder
@@ -68,11 +68,11 @@ def test_the_oracle_shows_the_same(tmp_path):
     import lance
 
     units = {one: pa.array(FINE, pa.duration(one)) for one in ("s", "ms", "us", "ns")}
-    made = lanceref.write_dataset(pa.table(units), tmp_path / "t")
+    made = pylanceref.write_dataset(pa.table(units), tmp_path / "t")
     shown = {
         f"{unit} {form}": f"to_char({unit}, '{form}')"
         for unit in units
         for form in ("pretty", "iso8601", "ISO8601", "")
     }
-    found = [one.dataset(made.uri).to_table(columns=shown) for one in (lance, lanceref)]
+    found = [one.dataset(made.uri).to_table(columns=shown) for one in (lance, pylanceref)]
     assert found[0].to_pydict() == found[1].to_pydict()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.query.dialect import parse_expression
 from lanceref.query.expression import Binder
 from lanceref.query.filter import bind_filter
@@ -158,10 +158,10 @@ def test_what_cannot_be_is_refused(text):
 def test_the_oracle_finds_the_same(tmp_path):
     """Every expression of the table, and those on addresses; it refuses what we refuse."""
     import lance
-    import lanceref
+    import pylanceref
 
     theirs = lance.write_dataset(TABLE, tmp_path, max_rows_per_file=4, data_storage_version="2.1")
-    ours = lanceref.dataset(tmp_path)
+    ours = pylanceref.dataset(tmp_path)
     for text, rows in {**FOUND, **BY_ADDRESS}.items():
         for found in (theirs, ours):
             assert rows == found.to_table(["my col"], filter=text)["my col"].to_pylist(), text

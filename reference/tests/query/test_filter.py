@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pylanceref
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.query.filter import bind_filter
 
 from .expressions import TABLE as MANY
@@ -119,7 +119,7 @@ def test_odd_columns_are_those_of_the_oracle(tmp_path):
 
     theirs, ours = (
         scanned(lance.dataset(tmp_path / "t"), scans),
-        scanned(lanceref.dataset(tmp_path / "t"), scans),
+        scanned(pylanceref.dataset(tmp_path / "t"), scans),
     )
     for text, wanted, found in zip(ODD_COLUMNS, theirs, ours, strict=True):
         if isinstance(wanted, Exception):
@@ -225,4 +225,4 @@ def test_where_the_oracle_folds_conditions_to_true(tmp_path):
         "not (i in (1, 2) and i in (3, 4))",
     ):
         assert lance.dataset(path).count_rows(condition) == 3
-        assert lanceref.dataset(path).count_rows(condition) == 2
+        assert pylanceref.dataset(path).count_rows(condition) == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query import (
     BooleanQuery,
     BoostQuery,

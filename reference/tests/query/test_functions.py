@@ -6,7 +6,7 @@ import math
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query.dialect import parse_expression
 from lanceref.query.expression import Binder
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 import shapely
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query.dialect import parse_expression
 from lanceref.query.expression import Binder
 

@@ -2,12 +2,12 @@
 
 import json
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.query.json_functions import JSON_FUNCTIONS, document, text_of
 
 DOCUMENTS = [
@@ -140,7 +140,7 @@ def test_the_oracle_finds_the_same(tmp_path):
         root = str(tmp_path / str(number))
         rows = pa.table({"data": pa.array(documents, pa.json_())})
         theirs = lance.write_dataset(rows, root, data_storage_version="2.2")
-        ours = lanceref.dataset(root)
+        ours = pylanceref.dataset(root)
         for one in expressions:
             wanted, found = _answer(theirs, one), _answer(ours, one)
             assert str(wanted) == str(found), (documents, one)

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.errors import QueryFailed
+from lanceref.core.errors import QueryFailed
 from lanceref.query.json_path import member_path, members_of, parse_path, select
 
 DOCUMENT = {"k": [10, {"a": 1}, [7, 8], {"a": 2}], "o": {"a": {"b": 3}, "0": 9}, "1": 5}

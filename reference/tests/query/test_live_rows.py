@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanceref.errors import OutOfRange
+from lanceref.core.errors import OutOfRange
 from lanceref.query.live_rows import Remembered, live_rows
 from lanceref.query.rows import condition
 

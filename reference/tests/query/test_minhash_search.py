@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import QueryRefused
-from lanceref.indices import IndexConfig
+from lanceref.core.errors import QueryRefused
 from lanceref.query import MinHashQuery
+from pylanceref.indices import IndexConfig
 
 from ..index.minhash.texts import alike, make
 from ..index.tables import write
@@ -85,7 +85,7 @@ def test_only_pages_of_its_bands_are_read(tmp_path):
     texts = [f"{number} and {number * 7} and {number * 13} words" * 3 for number in range(20_000)]
     dataset = write(pa.table({"s": texts}), tmp_path)
     dataset.create_scalar_index("s", IndexConfig("minhashlsh", {"shingle_size": 1}))
-    opened = lanceref.dataset(dataset.uri)
+    opened = pylanceref.dataset(dataset.uri)
     opened.io_stats_incremental()
     query = MinHashQuery(texts[17], "s")
     found = opened.to_table(nearest=query, columns=[], with_row_id=True, limit=1)
@@ -98,7 +98,7 @@ def test_only_pages_of_its_bands_are_read(tmp_path):
 def emptied(root, *, whole: bool) -> str:
     """Write two fragments, an index over the first or both, and delete what it covers."""
     table = pa.table({"i": range(8), "s": ["red fox", "brown cow"] * 4})
-    dataset = lanceref.write_dataset(table, root / "t", max_rows_per_file=4)
+    dataset = pylanceref.write_dataset(table, root / "t", max_rows_per_file=4)
     dataset.create_scalar_index("s", "MINHASHLSH")
     if not whole:
         dataset.insert(table)
@@ -111,7 +111,7 @@ def test_an_index_of_fragments_that_are_gone_is_none(whole, tmp_path):
     """Whether others are left or not: nobody says how rows are signed."""
     path = emptied(tmp_path, whole=whole)
     with pytest.raises(ValueError, match="No MinHash LSH index found"):
-        lanceref.dataset(path).to_table(nearest=MinHashQuery("red fox", "s"))
+        pylanceref.dataset(path).to_table(nearest=MinHashQuery("red fox", "s"))
 
 
 @pytest.mark.oracle

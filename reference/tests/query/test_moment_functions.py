@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.query.dialect import parse_expression
 from lanceref.query.expression import Binder
 

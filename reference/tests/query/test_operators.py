@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from lanceref.errors import QueryFailed, QueryRefused
+from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.query import comparison
 from lanceref.query.bound import Bound, constant
 from lanceref.query.operators import among, compared, computed, element, like

@@ -105,20 +105,20 @@ def test_runs_are_ruled_out():
 @pytest.mark.parametrize("text", ["a = 0", "a < 5", "a between -1 and 1", "a in (0)"])
 def test_nulls_of_0_1_are_found_as_they_are_read(tmp_path, text):
     """The bounds 5 and 7 leave out the null, which reads as 0."""
-    import lanceref
+    import pylanceref
 
     rows = pa.table({"a": pa.array([5, None, 7], pa.int32())})
-    made = lanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="0.1")
+    made = pylanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="0.1")
 
     assert [0] == made.to_table(filter=text)["a"].to_pylist()
 
 
 def test_empty_strings_of_0_1_are_found_as_nulls(tmp_path):
     """They are not counted as nulls and read as such."""
-    import lanceref
+    import pylanceref
 
     rows = pa.table({"s": ["", "x"]})
-    made = lanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="0.1")
+    made = pylanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="0.1")
 
     assert [None] == made.to_table(filter="s is null")["s"].to_pylist()
 
@@ -127,11 +127,11 @@ def test_empty_strings_of_0_1_are_found_as_nulls(tmp_path):
 def test_a_condition_is_asked_of_each_value_of_a_batch(tmp_path):
     """D.table.filter-single-value-batch-0-1: the oracle asks it of the bounds where they meet."""
     import lance
-    import lanceref
+    import pylanceref
 
     rows = pa.table({"b": [True, None, True], "s": ["x", "x", None]})
     lance.write_dataset(rows, str(tmp_path), data_storage_version="0.1")
-    ours, theirs = lanceref.dataset(tmp_path), lance.dataset(str(tmp_path))
+    ours, theirs = pylanceref.dataset(tmp_path), lance.dataset(str(tmp_path))
 
     assert [True, False, True] == theirs.to_table()["b"].to_pylist()
     assert [True, False, True] == theirs.to_table(filter="b")["b"].to_pylist()
@@ -144,11 +144,11 @@ def test_a_condition_is_asked_of_each_value_of_a_batch(tmp_path):
 def test_a_batch_of_nulls_is_only_passed_over_where_its_bounds_say_so(tmp_path):
     """D.table.filter-null-batch-0-1: in 0.1 a null reads as 0, which is not 18."""
     import lance
-    import lanceref
+    import pylanceref
 
     rows = pa.table({"a": pa.array([None, None], pa.int64())})
     lance.write_dataset(rows, str(tmp_path), data_storage_version="0.1")
 
     assert [0, 0] == lance.dataset(str(tmp_path)).to_table()["a"].to_pylist()
-    assert [0, 0] == lanceref.dataset(tmp_path).to_table(filter="a != 18")["a"].to_pylist()
+    assert [0, 0] == pylanceref.dataset(tmp_path).to_table(filter="a != 18")["a"].to_pylist()
     assert 0 == lance.dataset(str(tmp_path)).to_table(filter="a != 18").num_rows

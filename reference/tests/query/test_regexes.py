@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lanceref.query.regexes import REGEX_FUNCTIONS
 
@@ -126,6 +126,6 @@ def test_what_is_refused(name, values):
 )
 def test_time_is_linear(tmp_path, asked):
     """A pattern that a backtracking engine never answers is answered."""
-    table = lanceref.write_dataset(pa.table({"s": ["a" * 60 + "!"]}), tmp_path / "t")
+    table = pylanceref.write_dataset(pa.table({"s": ["a" * 60 + "!"]}), tmp_path / "t")
 
     assert 1 == table.count_rows(asked)

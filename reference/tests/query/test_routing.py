@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 
 TABLE = pa.table(
@@ -25,13 +25,13 @@ TABLE = pa.table(
 def dataset(tmp_path_factory):
     """A table with an index on each column but one."""
     path = tmp_path_factory.mktemp("routing") / "t"
-    written = lanceref.write_dataset(TABLE, path)
+    written = pylanceref.write_dataset(TABLE, path)
     for name in ("i", "f", "s", "a.b"):
         written.create_scalar_index(name, "BTREE")
     written.create_scalar_index("b", "BITMAP")
     for name in "lun":
         written.create_scalar_index(name, "LABEL_LIST")
-    return lanceref.dataset(path)
+    return pylanceref.dataset(path)
 
 
 def plan(dataset, condition: str) -> str:
@@ -133,13 +133,13 @@ def test_an_index_can_be_left_alone(dataset):
 def test_early_label_list_is_not_asked_what_it_does_not_know(tmp_path):
     """What version 0 denies has to be looked at, and null lists are found by a scan."""
     lists = [["a"], None, ["b"], []]
-    dataset = lanceref.write_dataset(pa.table({"l": lists}), tmp_path / "t")
+    dataset = pylanceref.write_dataset(pa.table({"l": lists}), tmp_path / "t")
     dataset.create_scalar_index("l", "LABEL_LIST", name="known")
     (uuid,) = (path.name for path in (tmp_path / "t" / "_indices").iterdir())
     dataset.drop_index("known")
-    untold = lanceref.Index(uuid, "l_idx", [0], dataset.version, {0}, 0)
-    made = lanceref.LanceOperation.CreateIndex([untold], [])
-    early = lanceref.LanceDataset.commit(dataset.uri, made, read_version=dataset.version)
+    untold = pylanceref.Index(uuid, "l_idx", [0], dataset.version, {0}, 0)
+    made = pylanceref.LanceOperation.CreateIndex([untold], [])
+    early = pylanceref.LanceDataset.commit(dataset.uri, made, read_version=dataset.version)
 
     assert "array_has" in plan(early, "array_has(l, 'a')")
     assert [[["b"], []], [None], [["a"], ["b"], []]] == [

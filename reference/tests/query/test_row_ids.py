@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import RowNotFound
+from lanceref.core.errors import RowNotFound
 from lanceref.query.row_ids import positions_of_ids
 
 from .written import without, write
@@ -48,5 +48,5 @@ def test_rows_are_found_without_a_data_file(stable, tmp_path):
     ids = dataset.to_table(with_row_id=True)["_rowid"].to_pylist()
     for path in Path(dataset.uri, "data").iterdir():
         path.unlink()
-    snapshot = lanceref.dataset(dataset.uri)._snapshot
+    snapshot = pylanceref.dataset(dataset.uri)._snapshot
     assert [9, 4] == positions_of_ids(snapshot, [ids[9], ids[4]]).tolist()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.dataset import ScannerBuilder, serialize_row_addrs
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.index.row_set import RowSet, encode_row_set
 from lanceref.query.row_lists import kept_to_lists
+from pylanceref.dataset import ScannerBuilder, serialize_row_addrs
 
 NEXT = 1 << 32
 LIST = serialize_row_addrs([0, 3, 5, NEXT | 2])
@@ -30,7 +30,7 @@ def dataset(request, tmp_path_factory):
         }
     )
     path = tmp_path_factory.mktemp("lists") / "t"
-    made = lanceref.write_dataset(table, path, max_rows_per_file=10)
+    made = pylanceref.write_dataset(table, path, max_rows_per_file=10)
     made.create_scalar_index("t", "INVERTED")
     if request.param:
         made.create_index("v", index_type="IVF_FLAT", num_partitions=1)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.index.fulltext import inverted
+from lanceref.index.full_text import inverted
 from lanceref.query.row_locator import locator
 from pyroaring import BitMap
 
@@ -17,9 +17,9 @@ KEYS = np.array([1, 2, 1 << 32, 1 << 32 | 2, 5 << 32], np.uint64)
 def fragments(root, **options):
     """Return the fragments of two times three rows, the second of which is deleted."""
     rows = pa.table({"i": range(6)})
-    dataset = lanceref.write_dataset(rows, root / "t", max_rows_per_file=3, **options)
+    dataset = pylanceref.write_dataset(rows, root / "t", max_rows_per_file=3, **options)
     dataset.delete("i = 1")
-    return lanceref.dataset(dataset.uri)._snapshot.fragments
+    return pylanceref.dataset(dataset.uri)._snapshot.fragments
 
 
 def test_addresses_lead_to_live_rows(tmp_path):
@@ -51,7 +51,7 @@ def test_keys_of_fragments_that_are_left_out_are_not_found(tmp_path):
 def written(root, monkeypatch, stable: bool) -> str:
     """Write an index over four fragments that leaves out fragment 1, for ids all there are."""
     texts = [f"{word} w{number}" for number, word in enumerate(["fox", "cow"] * 10)]
-    dataset = lanceref.write_dataset(
+    dataset = pylanceref.write_dataset(
         pa.table({"i": range(20), "s": texts}),
         root / "t",
         max_rows_per_file=5,
@@ -74,9 +74,9 @@ def test_full_text_leaves_out_what_the_index_does(stable, foxes, tmp_path, monke
     """Its files still have the documents."""
     path = written(tmp_path, monkeypatch, stable)
 
-    assert foxes == found(lanceref, path, "fox", False)
-    assert ([] if stable else [12]) == found(lanceref, path, "fox w12", True)
-    assert [] == found(lanceref, path, "fox w6", True)
+    assert foxes == found(pylanceref, path, "fox", False)
+    assert ([] if stable else [12]) == found(pylanceref, path, "fox w12", True)
+    assert [] == found(pylanceref, path, "fox w6", True)
 
 
 @pytest.mark.oracle
@@ -87,4 +87,4 @@ def test_the_oracle_leaves_out_the_same(stable, tmp_path, monkeypatch):
 
     path = written(tmp_path, monkeypatch, stable)
     for query, phrase in (("fox", False), ("cow", False), ("fox w6", True), ("fox w12", True)):
-        assert found(lance, path, query, phrase) == found(lanceref, path, query, phrase)
+        assert found(lance, path, query, phrase) == found(pylanceref, path, query, phrase)

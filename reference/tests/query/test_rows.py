@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.projection import scan_projection
 from lanceref.query import rows as query_rows
 from lanceref.query.rows import chosen_rows, condition, read_rows
+from lanceref.search.projection import scan_projection
 
 from .written import without, write
 

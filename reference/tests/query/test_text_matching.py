@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.query import FullTextOperator, MatchQuery, PhraseQuery
 from lanceref.query.text_matching import follows
 
@@ -52,7 +52,7 @@ def test_every_choice_of_places_is_tried(text, phrase, slop):
 
 def table(root, texts, **parameters):
     """Texts with an index, and their numbers."""
-    dataset = lanceref.write_dataset(pa.table({"s": texts, "i": range(len(texts))}), root / "t")
+    dataset = pylanceref.write_dataset(pa.table({"s": texts, "i": range(len(texts))}), root / "t")
     dataset.create_scalar_index("s", "INVERTED", **parameters)
     return dataset
 

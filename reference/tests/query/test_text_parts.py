@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from lanceref.index.fulltext.documents import Document
+from lanceref.index.full_text.documents import Document
 from lanceref.query.text_parts import ReadPart
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from importlib import import_module
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import NotYet, QueryRefused
+from lanceref.core.errors import NotYet, QueryRefused
 from lanceref.query import (
     BooleanQuery,
     BoostQuery,
@@ -34,7 +34,7 @@ ROW, ELEMENT = DocumentGranularity
 @pytest.fixture
 def dataset(tmp_path):
     """A table with an index over each column."""
-    found = lanceref.write_dataset(TABLE, tmp_path / "t")
+    found = pylanceref.write_dataset(TABLE, tmp_path / "t")
     for column in "st":
         found.create_scalar_index(column, "INVERTED", with_position=True)
     found.create_scalar_index("l", "INVERTED", document_granularity=ELEMENT)
@@ -109,7 +109,7 @@ def test_phrases_need_positions(dataset):
 def answers(lance, path, make, **scan) -> list[dict[int, float]]:
     """Return rows and scores that the oracle finds, then those of the reference."""
     every = []
-    for module in (lance, lanceref):
+    for module in (lance, pylanceref):
         query = make(import_module(f"{module.__name__}.query"))
         rows = module.dataset(path).to_table(full_text_query=query, columns=["i", "_score"], **scan)
         every.append(dict(zip(rows["i"].to_pylist(), rows["_score"].to_pylist(), strict=True)))
@@ -118,7 +118,7 @@ def answers(lance, path, make, **scan) -> list[dict[int, float]]:
 
 def grown(path, first, more, **parameters) -> str:
     """A table with an index over some texts, and further rows that it does not cover."""
-    dataset = lanceref.write_dataset(pa.table({"i": range(len(first)), "s": first}), path)
+    dataset = pylanceref.write_dataset(pa.table({"i": range(len(first)), "s": first}), path)
     dataset.create_scalar_index("s", "INVERTED", **parameters)
     dataset.insert(pa.table({"i": range(100, 100 + len(more)), "s": more}))
     return str(path)
@@ -223,7 +223,7 @@ def test_the_oracle_cannot_find_elements_nearly(tmp_path):
     with pytest.raises(ValueError, match="missing compound FTS token 'fox'"):
         answers(lance, path, lambda names: names.MatchQuery("fax", "s", fuzziness=1))
     near = MatchQuery("fax", "s", fuzziness=1)
-    rows = lanceref.dataset(path).to_table(full_text_query=near, columns=["i"])
+    rows = pylanceref.dataset(path).to_table(full_text_query=near, columns=["i"])
     assert [0, 101] == sorted(rows["i"].to_pylist())
     scan = {"fast_search": True}
     wanted, own = answers(

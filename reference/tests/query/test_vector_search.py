@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 
 FILTERED = {"filter": "i % 3 = 0", "prefilter": True}
 
@@ -21,7 +21,7 @@ def dataset(tmp_path):
         [[one, one[::-1]] if one else None for one in POINTS], pa.list_(pa.list_(pa.float32(), 2))
     )
     table = pa.table({"i": range(7), "v": vectors, "m": several})
-    return lanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=4)
+    return pylanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=4)
 
 
 def near(dataset, q, column="v", scan=None, **asked):
@@ -43,7 +43,7 @@ def test_distances_by_hand(dataset):
 def test_bits_by_hand(tmp_path):
     """Bytes are as far as they have bits that differ."""
     table = pa.table({"i": range(3), "v": pa.array([[0], [255], [5]], pa.list_(pa.uint8(), 1))})
-    dataset = lanceref.write_dataset(table, tmp_path / "u")
+    dataset = pylanceref.write_dataset(table, tmp_path / "u")
     assert [(0, 1), (2, 1), (1, 7)] == near(dataset, [1])
 
 
@@ -89,7 +89,7 @@ def test_many_rows(tmp_path, monkeypatch, type_):
     """The answer does not depend on how many rows are read together."""
     values = np.random.default_rng(1).normal(size=(500, 8)).astype(type_.to_pandas_dtype())
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), 8)
-    dataset = lanceref.write_dataset(pa.table({"i": range(500), "v": vectors}), tmp_path / "m")
+    dataset = pylanceref.write_dataset(pa.table({"i": range(500), "v": vectors}), tmp_path / "m")
     once = near(dataset, values[3], k=50)
     monkeypatch.setattr("lanceref.query.vector_search.RUN_VECTORS", 7)
     assert once == near(dataset, values[3], k=50)
@@ -111,7 +111,7 @@ def several(rows: int = 400) -> pa.Table:
 def test_an_index_over_rows_with_several_vectors(tmp_path, queries):
     """Every row is found once; with enough candidates by its true distance."""
     table = several()
-    dataset = lanceref.write_dataset(table, tmp_path / "m", max_rows_per_file=150)
+    dataset = pylanceref.write_dataset(table, tmp_path / "m", max_rows_per_file=150)
     dataset.create_index("m", "IVF_FLAT", metric="cosine", num_partitions=3)
     q = np.array(table["m"][3].as_py())[:queries]
     found = near(dataset, q, "m", k=100, nprobes=3, refine_factor=3)
@@ -131,7 +131,7 @@ def test_the_oracle_finds_the_same_rows_with_several_vectors(tmp_path, type_, k,
     table = several()
     theirs = lance.write_dataset(table, tmp_path / "m", max_rows_per_file=150)
     theirs.create_index("m", type_, metric="cosine", num_partitions=3)
-    ours = lanceref.dataset(tmp_path / "m")
+    ours = pylanceref.dataset(tmp_path / "m")
     for row in (3, 50, 103):
         q = np.array(table["m"][row].as_py())
         asked = {"column": "m", "q": q, "k": k, "nprobes": 3, "refine_factor": factor}
@@ -177,10 +177,10 @@ def test_the_oracle_finds_the_same_by_what_is_no_number(tmp_path, element, index
             except ValueError as error:
                 assert "query must not contain nulls" in str(error)
                 with pytest.raises(QueryRefused, match="query must not contain nulls"):
-                    near(lanceref.dataset(path), **asked)
+                    near(pylanceref.dataset(path), **asked)
                 continue
             assert wanted["i"].to_pylist() == [
-                row for row, _ in near(lanceref.dataset(path), **asked)
+                row for row, _ in near(pylanceref.dataset(path), **asked)
             ]
 
 
@@ -191,7 +191,7 @@ def written(root) -> str:
     """Write rows of several vectors, some of which have no direction."""
     several = pa.array(SEVERAL, pa.list_(pa.list_(pa.float32(), 2)))
     path = str(root / "t")
-    lanceref.write_dataset(pa.table({"i": range(5), "m": several}), path)
+    pylanceref.write_dataset(pa.table({"i": range(5), "m": several}), path)
     return path
 
 
@@ -201,8 +201,8 @@ def test_vectors_without_a_direction_do_not_hide_the_others_of_a_row(tmp_path):
     asked = {"column": "m", "metric": "cosine", "k": 9}
     wanted = [0, 1, 2, 3]
 
-    assert wanted == [row for row, _ in near(lanceref.dataset(path), [[1, 0]], **asked)]
-    dataset = lanceref.dataset(path)
+    assert wanted == [row for row, _ in near(pylanceref.dataset(path), [[1, 0]], **asked)]
+    dataset = pylanceref.dataset(path)
     dataset.create_index("m", "IVF_FLAT", metric="cosine", num_partitions=1)
     for refined in ({}, {"refine_factor": 1}):
         assert wanted == [row for row, _ in near(dataset, [[1, 0]], **asked, **refined)]
@@ -216,7 +216,7 @@ def test_the_oracle_passes_over_rows_with_a_vector_of_0(tmp_path):
     import lance
 
     path = written(tmp_path)
-    dataset = lanceref.dataset(path)
+    dataset = pylanceref.dataset(path)
     asked = {"column": "m", "metric": "cosine", "k": 9}
     assert [2, 3] == [row for row, _ in near(lance.dataset(path), [[1, 0]], **asked)]
     dataset.create_index("m", "IVF_FLAT", metric="cosine", num_partitions=1)
@@ -224,7 +224,7 @@ def test_the_oracle_passes_over_rows_with_a_vector_of_0(tmp_path):
         row for row, _ in near(lance.dataset(path), [[1, 0]], **asked, refine_factor=1)
     ]
     for query in ([[1, 0]], [[1, 0], [0, 0]]):
-        found = [near(module.dataset(path), query, **asked) for module in (lance, lanceref)]
+        found = [near(module.dataset(path), query, **asked) for module in (lance, pylanceref)]
         assert found[0] == found[1]
 
 
@@ -247,10 +247,10 @@ def test_the_oracle_finds_rows_by_a_query_that_is_none(tmp_path, index, given, o
     values = np.random.default_rng(3).normal(size=(300, 8)).astype("f4")
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), 8)
     table = pa.table({"i": range(300), "v": vectors})
-    path = lanceref.write_dataset(table, tmp_path / "t").uri
-    lanceref.dataset(path).create_index("v", index, metric="cosine", num_partitions=1, **given)
+    path = pylanceref.write_dataset(table, tmp_path / "t").uri
+    pylanceref.dataset(path).create_index("v", index, metric="cosine", num_partitions=1, **given)
     for query in (np.zeros(8), np.where(np.arange(8) == 3, np.nan, 1)):
-        theirs, ours = (near(one.dataset(path), query, k=3) for one in (lance, lanceref))
+        theirs, ours = (near(one.dataset(path), query, k=3) for one in (lance, pylanceref))
         assert [] == ours
         assert odd == (len(theirs) == 3)
         assert index == "IVF_SQ" or all(np.isnan(far) for _, far in theirs)
@@ -264,15 +264,15 @@ def test_the_oracle_walks_otherwise_when_it_is_to_be_fast(tmp_path):
     random = np.random.default_rng(2)
     values = random.normal(size=(500, 16)).astype("f4")
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), 16)
-    path = lanceref.write_dataset(pa.table({"i": range(500), "v": vectors}), tmp_path / "t").uri
-    lanceref.dataset(path).create_index("v", "IVF_HNSW_FLAT", num_partitions=1, m=4)
+    path = pylanceref.write_dataset(pa.table({"i": range(500), "v": vectors}), tmp_path / "t").uri
+    pylanceref.dataset(path).create_index("v", "IVF_HNSW_FLAT", num_partitions=1, m=4)
     others = {"fast": 0, "normal": 0}
     for query in random.normal(size=(30, 16)):
         for mode in others:
             asked = {"k": 10, "approx_mode": mode, "ef": 10}
             found = [
                 [row for row, _ in near(one.dataset(path), query, **asked, scan=FILTERED)]
-                for one in (lance, lanceref)
+                for one in (lance, pylanceref)
             ]
             others[mode] += found[0] != found[1]
     assert 0 == others["normal"] < others["fast"]
@@ -282,7 +282,7 @@ def compacted(root) -> str:
     """Write rows with stable ids and an index over them, delete every fourth, and compact."""
     values = np.random.default_rng(3).normal(size=(1400, 8)).astype("f4")
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), 8)
-    dataset = lanceref.write_dataset(
+    dataset = pylanceref.write_dataset(
         pa.table({"i": range(1400), "v": vectors}),
         root / "t",
         max_rows_per_file=500,
@@ -296,7 +296,7 @@ def compacted(root) -> str:
 
 def test_rows_that_a_compaction_dropped_take_no_place(tmp_path):
     """The index has them still; as many rows are found as are wanted, the nearest that are left."""
-    dataset = lanceref.dataset(compacted(tmp_path))
+    dataset = pylanceref.dataset(compacted(tmp_path))
     found = near(dataset, np.zeros(8), k=50, nprobes=1)
 
     assert 50 == len(found)
@@ -310,7 +310,7 @@ def test_the_oracle_counts_rows_that_a_compaction_dropped(tmp_path):
 
     path = compacted(tmp_path)
     theirs, ours = (
-        near(module.dataset(path), np.zeros(8), k=50, nprobes=1) for module in (lance, lanceref)
+        near(module.dataset(path), np.zeros(8), k=50, nprobes=1) for module in (lance, pylanceref)
     )
     assert len(theirs) < 45
     assert {row for row, _ in theirs} < {row for row, _ in ours}

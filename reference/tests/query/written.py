@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pyroaring
-from lanceref.fragment import DeletionFile
+from pylanceref.fragment import DeletionFile
 
 
-def write(table: pa.Table, root: Path, **options) -> lanceref.LanceDataset:
+def write(table: pa.Table, root: Path, **options) -> pylanceref.LanceDataset:
     """Write a table to a new folder."""
-    return lanceref.write_dataset(table, root / "t", **options)
+    return pylanceref.write_dataset(table, root / "t", **options)
 
 
-def without(dataset: lanceref.LanceDataset, gone: dict[int, list[int]]) -> lanceref.LanceDataset:
+def without(
+    dataset: pylanceref.LanceDataset, gone: dict[int, list[int]]
+) -> pylanceref.LanceDataset:
     """Delete rows by fragment and offset."""
     folder = Path(dataset.uri) / "_deletions"
     folder.mkdir(exist_ok=True)
@@ -26,5 +28,5 @@ def without(dataset: lanceref.LanceDataset, gone: dict[int, list[int]]) -> lance
         (folder / f"{fragment}-1-1.bin").write_bytes(pyroaring.BitMap(rows).serialize())
         metadata = dataset.get_fragment(fragment).metadata
         updated.append(replace(metadata, deletion_file=entry))
-    operation = lanceref.LanceOperation.Delete(updated, [], "gone")
-    return lanceref.LanceDataset.commit(dataset.uri, operation, dataset.version)
+    operation = pylanceref.LanceOperation.Delete(updated, [], "gone")
+    return pylanceref.LanceDataset.commit(dataset.uri, operation, dataset.version)

@@ -1,8 +1,8 @@
 """Real tables: every data set that the vega_datasets package ships, written by the oracle."""
 
-import lanceref
 import pyarrow as pa
 import pyarrow.compute
+import pylanceref
 import pytest
 
 local_data = pytest.importorskip("vega_datasets").local_data
@@ -36,7 +36,7 @@ def test_a_real_table_reads_back_equal(name, version, tmp_path):
     dataset.add_columns({"twice": "row * 2"})
     kept = table.filter(pa.compute.not_equal(_modulo(table["row"], 5), 3))
     wanted = kept.append_column("twice", pa.compute.multiply(kept["row"], 2))
-    ours = lanceref.dataset(uri)
+    ours = pylanceref.dataset(uri)
 
     assert wanted.schema.remove_metadata() == ours.schema.remove_metadata()
     assert wanted.equals(ours.to_table())

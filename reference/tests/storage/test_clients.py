@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from lanceref.errors import DataRefused
+from lanceref.core.errors import DataRefused
 from lanceref.storage import store_options
 from lanceref.storage.clients import TABLE, client_of, split_options
 from lanceref.storage.uri import parse_uri

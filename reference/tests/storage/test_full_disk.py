@@ -8,6 +8,7 @@ from pathlib import Path
 
 import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 
 from tests.full_disk import FullDisk
@@ -33,21 +34,21 @@ def test_a_full_disk_leaves_no_temporary_file(tmp_path: Path, name: str) -> None
     counted = FullDisk(1 << 30)
     shutil.copytree(tmp_path / "base", tmp_path / "whole")
     with counted.mounted():
-        DEEDS[name].act(lanceref.dataset(tmp_path / "whole"))
+        DEEDS[name].act(pylanceref.dataset(tmp_path / "whole"))
     for at in sorted({round(n * (counted.calls - 1) / MOMENTS) for n in range(MOMENTS + 1)}):
         real = tmp_path / f"t{at}"
         shutil.copytree(tmp_path / "base", real)
-        before = lanceref.dataset(real)
+        before = pylanceref.dataset(real)
         once = at % 2 == 1
         disk = FullDisk(at, errno.EIO if once else errno.ENOSPC, once=once)
         try:
             with disk.mounted():
-                DEEDS[name].act(lanceref.dataset(real))
+                DEEDS[name].act(pylanceref.dataset(real))
         except OSError as error:
             assert str(real) in str(error), f"call {at}: {error!r}"
         assert disk.struck
         assert [] == _left(real)
-        after = lanceref.dataset(real)
+        after = pylanceref.dataset(real)
         assert after.version - before.version <= 2
         if after.version == before.version:
             assert after.to_table().equals(before.to_table())
@@ -61,7 +62,7 @@ def test_a_single_file_is_whole_or_not_there(tmp_path: Path, at: int) -> None:
     path = tmp_path / "x.lance"
     with disk.mounted():
         try:
-            writer = lanceref.file.LanceFileWriter(str(path))
+            writer = pylanceref.file.LanceFileWriter(str(path))
             writer.write_batch(pa.table({"a": [1, 2]}))
             writer.close()
         except OSError as error:

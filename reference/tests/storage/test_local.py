@@ -1,13 +1,8 @@
 """Local store: files of a folder."""
 
 import pytest
-from lanceref.errors import NotFound, StoreFailed
-from lanceref.storage import (
-    SMALL_BYTES,
-    BytesSource,
-    LocalSource,
-    LocalStore,
-)
+from lanceref.core.errors import NotFound, StoreFailed
+from lanceref.storage import SMALL_BYTES, BytesSource, LocalSource, LocalStore
 
 
 def test_positioned_reads_are_counted(tmp_path):

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lanceref.storage import LocalSink, make_folder
 
@@ -33,9 +33,9 @@ def test_the_umask_decides_who_may_read(tmp_path: Path, name: str, mask: int) ->
     """Every file and folder of a table has what the umask leaves of 666 and 777."""
     with umask(mask):
         DEEDS[name].prepare(tmp_path / "t")
-        DEEDS[name].act(lanceref.dataset(tmp_path / "t"))
+        DEEDS[name].act(pylanceref.dataset(tmp_path / "t"))
         options = {"manifest_store": f"sqlite://{tmp_path}/deep/m.db"}
-        lanceref.write_dataset(pa.table({"x": [1]}), tmp_path / "s", storage_options=options)
+        pylanceref.write_dataset(pa.table({"x": [1]}), tmp_path / "s", storage_options=options)
 
     modes = {(one.is_dir(), one.stat().st_mode & 0o777) for one in tmp_path.rglob("*")}
 

@@ -9,9 +9,9 @@ import traceback
 from uuid import uuid4
 
 import pytest
-from lanceref import dataset
-from lanceref.errors import ExtraMissing, NotFound, StoreFailed, Unconditional
+from lanceref.core.errors import ExtraMissing, NotFound, StoreFailed, Unconditional
 from lanceref.storage import Store, open_store, store_options
+from pylanceref import dataset
 
 from tests.object_server import ObjectServer
 

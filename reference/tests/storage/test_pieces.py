@@ -1,7 +1,7 @@
 """Sources in memory, and copies between stores."""
 
 import pytest
-from lanceref.errors import NotFound
+from lanceref.core.errors import NotFound
 from lanceref.storage import LocalStore, copy_object
 
 

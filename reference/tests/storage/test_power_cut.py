@@ -6,8 +6,9 @@ from pathlib import Path
 
 import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import NotFound
+from lanceref.core.errors import NotFound
 from lanceref.storage import LocalSink, LocalStore
 
 from tests.power_cut import PowerCut
@@ -16,10 +17,10 @@ from tests.table_deeds import DEEDS, early, plain, rows
 
 def _holds(cut: Path, real: Path) -> None:
     """The newest version of what is left is sound, and has the rows of that version."""
-    left = lanceref.dataset(cut)
+    left = pylanceref.dataset(cut)
     assert [] == lanceref.validate(cut, deep=True)
     try:
-        wanted = lanceref.dataset(real, version=left.version)
+        wanted = pylanceref.dataset(real, version=left.version)
     except NotFound:  # cleaned up meanwhile
         return
     assert left.to_table().equals(wanted.to_table())
@@ -27,7 +28,7 @@ def _holds(cut: Path, real: Path) -> None:
 
 def _is_acknowledged(cut: Path, real: Path) -> None:
     """The versions, tags and branches that a caller was told of are there."""
-    left, wanted = lanceref.dataset(cut), lanceref.dataset(real)
+    left, wanted = pylanceref.dataset(cut), pylanceref.dataset(real)
 
     assert wanted.version == left.version
     assert wanted.tags.list() == left.tags.list()
@@ -42,7 +43,7 @@ def test_a_table_outlives_a_power_cut_at_its_commit(tmp_path: Path, name: str) -
     """It opens at the old or the new version and validates; what returned is not lost."""
     real = tmp_path / "real" / "t"
     DEEDS[name].prepare(real)
-    table = lanceref.dataset(real)
+    table = pylanceref.dataset(real)
     power = PowerCut(real.parent, tmp_path / "cuts")
 
     with power.watched():
@@ -79,7 +80,7 @@ def test_a_clone_outlives_a_power_cut(tmp_path: Path) -> None:
     power = PowerCut(real, tmp_path / "cuts")
 
     with power.watched():
-        lanceref.dataset(tmp_path / "source").deep_clone(str(real / "t"), None)
+        pylanceref.dataset(tmp_path / "source").deep_clone(str(real / "t"), None)
 
     assert [] == power.unsettled
     _is_acknowledged(power.snapshots[-1] / "t", real / "t")
@@ -92,11 +93,11 @@ def test_fragments_of_another_process_can_be_committed_after_a_cut(tmp_path: Pat
     power = PowerCut(real, tmp_path / "cuts")
 
     with power.watched():
-        fragments = lanceref.fragment.write_fragments(rows(), real / "t")
+        fragments = pylanceref.fragment.write_fragments(rows(), real / "t")
 
     left = power.snapshots[-1] / "t"
-    operation = lanceref.LanceOperation.Overwrite(rows().schema, fragments)
-    made = lanceref.LanceDataset.commit(left, operation)
+    operation = pylanceref.LanceOperation.Overwrite(rows().schema, fragments)
+    made = pylanceref.LanceDataset.commit(left, operation)
 
     assert rows().equals(made.to_table())
     assert [] == lanceref.validate(left, deep=True)
@@ -121,7 +122,7 @@ def test_a_single_file_outlives_a_power_cut(tmp_path: Path) -> None:
     real.mkdir()
     power = PowerCut(real, tmp_path / "cuts")
 
-    with power.watched(), lanceref.file.LanceFileWriter(str(real / "x.lance")) as writer:
+    with power.watched(), pylanceref.file.LanceFileWriter(str(real / "x.lance")) as writer:
         writer.write_batch(pa.table({"a": [1, 2]}))
 
     assert (real / "x.lance").read_bytes() == (power.snapshots[-1] / "x.lance").read_bytes()
@@ -133,11 +134,11 @@ def test_a_table_that_may_be_lost_is_not_flushed(tmp_path: Path, monkeypatch) ->
     monkeypatch.setattr("os.fsync", calls.append)
     options = {"durable": "false"}
 
-    made = lanceref.write_dataset(rows(), tmp_path / "t", storage_options=options)
+    made = pylanceref.write_dataset(rows(), tmp_path / "t", storage_options=options)
     made.delete("a < 3")
     made.create_scalar_index("a", "BTREE")
     made.tags.create("one", 1)
     LocalSink(str(tmp_path / "x"), durable=False).close()
 
     assert [] == calls
-    assert 297 == lanceref.dataset(tmp_path / "t").count_rows()
+    assert 297 == pylanceref.dataset(tmp_path / "t").count_rows()

@@ -1,7 +1,7 @@
 """Store: what every kind of store counts."""
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 from lanceref.storage import IOStats, bytes_read_counter, iops_counter
 
 
@@ -26,7 +26,7 @@ def test_the_process_counts_what_every_counter_does():
 
 def test_a_scan_is_counted(tmp_path):
     """As it is by its table."""
-    made = lanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
+    made = pylanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
     made.io_stats_incremental()
     requests, size = iops_counter(), bytes_read_counter()
     made.to_table()

@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from lanceref.errors import LanceError, NotFound, StoreFailed, Unreadable
+from lanceref.core.errors import LanceError, NotFound, StoreFailed, Unreadable
 from lanceref.storage import LocalSource, LocalStore, open_source
 from lanceref.storage.refusals import refusal
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref import DatasetBasePath
-from lanceref.errors import NotFound, Unconditional
-from lanceref.file import LanceFileReader, LanceFileSession, LanceFileWriter
+from lanceref.core.errors import NotFound, Unconditional
+from pylanceref import DatasetBasePath
+from pylanceref.file import LanceFileReader, LanceFileSession, LanceFileWriter
 
 from tests.object_server import BUCKET, prefix_of
 
@@ -34,16 +34,16 @@ def test_a_lock_decides_where_the_store_cannot(server):
     options = {**server.options, "aws_conditional_put": "disabled"}
     uri, lock = server.uri(), Lock()
     with pytest.raises(Unconditional):
-        lanceref.write_dataset(ROWS, uri, storage_options=options)
+        pylanceref.write_dataset(ROWS, uri, storage_options=options)
     with pytest.raises(NotFound):
-        lanceref.dataset(uri, storage_options=options)
-    lanceref.write_dataset(ROWS, uri, storage_options=options, commit_lock=lock)
-    table = lanceref.dataset(uri, storage_options=options, commit_lock=lock)
+        pylanceref.dataset(uri, storage_options=options)
+    pylanceref.write_dataset(ROWS, uri, storage_options=options, commit_lock=lock)
+    table = pylanceref.dataset(uri, storage_options=options, commit_lock=lock)
     table.delete("a = 1")
     table.checkout_version(1).restore()
 
     assert [1, 2, 3] == lock.held
-    assert 3 == lanceref.dataset(uri, storage_options=options).count_rows()
+    assert 3 == pylanceref.dataset(uri, storage_options=options).count_rows()
 
 
 @pytest.mark.oracle
@@ -52,7 +52,7 @@ def test_bases_are_reached_with_their_own_options(server, tmp_path, ours_first):
     """A folder with its rows in a bucket: options by id or by path, or those of the table."""
     import lance
 
-    pair = (lanceref, lance) if ours_first else (lance, lanceref)
+    pair = (pylanceref, lance) if ours_first else (lance, pylanceref)
     home = server.uri()
     of_base = {f"base_1.{key}": value for key, value in server.options.items()}
     base = (DatasetBasePath if ours_first else lance.DatasetBasePath)(home, name="cloud")
@@ -113,13 +113,13 @@ def test_blobs_are_taken_from_a_bucket(server, tmp_path):
     """With the options of the write; a URI that is kept is read with those of the table."""
     uri = server.uri()
     server.s3.put_object(Bucket=BUCKET, Key=prefix_of(uri), Body=b"payload")
-    column = lanceref.blob_array([lanceref.Blob(uri=uri)])
-    rows = pa.table([column], schema=pa.schema([lanceref.blob_field("b")]))
+    column = pylanceref.blob_array([pylanceref.Blob(uri=uri)])
+    rows = pa.table([column], schema=pa.schema([pylanceref.blob_field("b")]))
     for name, arguments in (
         ("taken", {"external_blob_mode": "ingest"}),
         ("kept", {"allow_external_blob_outside_bases": True}),
     ):
-        table = lanceref.write_dataset(
+        table = pylanceref.write_dataset(
             rows,
             tmp_path / name,
             data_storage_version="2.2",

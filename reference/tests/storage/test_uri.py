@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.errors import NotFound
+from lanceref.core.errors import NotFound
 from lanceref.storage import above, is_local, joined, local_path, name_of_uri
 from lanceref.storage.uri import Location, parse_uri
 

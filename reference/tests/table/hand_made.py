@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lanceref.proto import table_pb2
-from lanceref.table.naming import TOP
+from lanceref.storage.manifests.manifest_names import TOP
 
 from .manifests import minimal, to_bytes
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lanceref.context import Context, Finding
+from lanceref.core.context import Context, Finding
+from lanceref.core.spans import SpanRecorder
 from lanceref.proto import table_pb2
-from lanceref.spans import SpanRecorder
 from lanceref.storage import BytesSource
 from lanceref.table.manifest import Manifest, open_manifest
 

@@ -1,7 +1,7 @@
 """Base paths."""
 
 import pytest
-from lanceref.errors import FormatError
+from lanceref.core.errors import FormatError
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
 

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.errors import DataRefused
-from lanceref.file.descriptors import EXTERNAL, Descriptor
+from lanceref.core.errors import DataRefused
+from lanceref.data_file.descriptors import EXTERNAL, Descriptor
 from lanceref.proto import table_pb2
 from lanceref.table.blob_rows import NOWHERE, ExternalBlobs, Payload, blob_rows
 from lanceref.table.blob_schema import LONG, SHORT

@@ -5,12 +5,12 @@ from types import ModuleType
 
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
-from lanceref.errors import FormatError, LimitExceeded, OutOfRange, UnknownEncoding
-from lanceref.file.descriptors import BLOB_DESCRIPTOR, sidecar_path
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, LimitExceeded, OutOfRange, UnknownEncoding
+from lanceref.core.file_versions import V2_2
+from lanceref.core.limits import Limits
+from lanceref.data_file.descriptors import BLOB_DESCRIPTOR, sidecar_path
 from lanceref.file.payloads import DESCRIPTOR
-from lanceref.file.versions import V2_2
-from lanceref.limits import Limits
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.blobs import BlobFiles
@@ -147,18 +147,19 @@ def test_objects_of_a_table_are_read_alike(tmp_path: Path, ours: bool) -> None:
     """Whoever wrote them; through a clone and after a compaction and a cleanup too."""
     import lance
     import lanceref
+    import pylanceref
 
-    made = _managed(tmp_path, lanceref if ours else lance)
+    made = _managed(tmp_path, pylanceref if ours else lance)
     wanted = [b"234", b"", b"234", b""]
-    kinds = [row["kind"] for row in lanceref.dataset(made).to_table()["b"].to_pylist()]
+    kinds = [row["kind"] for row in pylanceref.dataset(made).to_table()["b"].to_pylist()]
 
     assert [4, 4, 5, 5] == kinds
-    assert wanted == _bytes_of(lance, made) == _bytes_of(lanceref, made)
+    assert wanted == _bytes_of(lance, made) == _bytes_of(pylanceref, made)
     assert [] == lanceref.validate(made, deep=True)
-    lanceref.dataset(made).tags.create("x", 1)
-    lanceref.dataset(made).shallow_clone(str(tmp_path / "c"), "x")
-    assert wanted[:2] == _bytes_of(lanceref, str(tmp_path / "c"))
-    lanceref.dataset(made).tags.delete("x")
-    lanceref.dataset(made).optimize.compact_files()
-    lanceref.dataset(made).cleanup_old_versions(retain_versions=1, delete_unverified=True)
-    assert wanted == _bytes_of(lance, made) == _bytes_of(lanceref, made)
+    pylanceref.dataset(made).tags.create("x", 1)
+    pylanceref.dataset(made).shallow_clone(str(tmp_path / "c"), "x")
+    assert wanted[:2] == _bytes_of(pylanceref, str(tmp_path / "c"))
+    pylanceref.dataset(made).tags.delete("x")
+    pylanceref.dataset(made).optimize.compact_files()
+    pylanceref.dataset(made).cleanup_old_versions(retain_versions=1, delete_unverified=True)
+    assert wanted == _bytes_of(lance, made) == _bytes_of(pylanceref, made)

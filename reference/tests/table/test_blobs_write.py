@@ -7,10 +7,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref import dataset, validate, write_dataset
-from lanceref.blob import Blob, blob_array, blob_field
-from lanceref.errors import AppendRefused, DataRefused
+from lanceref import validate
+from lanceref.core.errors import AppendRefused, DataRefused
 from lanceref.table.blobs_write import Thresholds
+from pylanceref import dataset, write_dataset
+from pylanceref.blob import Blob, blob_array, blob_field
 
 SMALL = {"inline_size_threshold": 2, "dedicated_size_threshold": 10}
 VERSIONS = ["2.2", "2.3"]

@@ -2,13 +2,13 @@
 
 import pyarrow as pa
 import pytest
-from lanceref import write_dataset
-from lanceref.context import Context
-from lanceref.errors import BytesError, FormatError, LanceError, LimitExceeded
+from lanceref.core.context import Context
+from lanceref.core.errors import BytesError, FormatError, LanceError, LimitExceeded
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.split import NullColumn
+from pylanceref import write_dataset
 
 from ..file.files import WORKED_FILE
 from .manifests import data_file, fragment, minimal, parse

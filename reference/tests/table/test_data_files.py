@@ -4,10 +4,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.errors import AppendRefused, DataRefused
+from lanceref.core.errors import AppendRefused, DataRefused
+from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
 from lanceref.file.column_writer import PagePolicy
 from lanceref.file.schema_write import schema_of
-from lanceref.file.versions import V0_1, V2_0, V2_1, V2_2, V2_3
 from lanceref.storage import LocalStore
 from lanceref.table.data_files import (
     FileLimits,

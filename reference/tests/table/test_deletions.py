@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pyroaring
 import pytest
-from lanceref.context import Context
-from lanceref.errors import (
+from lanceref.core.context import Context
+from lanceref.core.errors import (
     BadMagic,
     CorruptPage,
     FormatError,
@@ -13,9 +13,9 @@ from lanceref.errors import (
     LimitExceeded,
     OutOfRange,
 )
-from lanceref.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.spans import SpanRecorder, uncovered
 from lanceref.proto import table_pb2
-from lanceref.spans import SpanRecorder, uncovered
 from lanceref.storage import BytesSource
 from lanceref.table.deletions import check_deletion_file, deletion_path, read_deletions
 

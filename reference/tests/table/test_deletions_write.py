@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
+from lanceref.core.context import Context
 from lanceref.storage import BytesSource, LocalStore
 from lanceref.table.deletions import read_deletions
 from lanceref.table.deletions_write import encode_arrow, encode_bitmap, write_deletions
-from lanceref.table.draft import Draft
+from lanceref.table.uncommitted_files import Draft
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 from lanceref.storage import LocalStore
-from lanceref.table.draft import Draft
+from lanceref.table.uncommitted_files import Draft
 
 
 @pytest.fixture

@@ -6,24 +6,20 @@ from pathlib import Path
 
 import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import FormatError, OperationRefused
+from lanceref.core.errors import FormatError, OperationRefused
 from lanceref.proto import table_pb2
-from lanceref.table.early_releases import (
-    FIELD_TWICE,
-    fields_held_twice,
-    is_before,
-    last_holders,
-)
 from lanceref.table.file_entries import FileOfFragment
 from lanceref.table.manifest_write import encode_manifest
+from lanceref.table.writer_quirks import FIELD_TWICE, fields_held_twice, is_before, last_holders
 
 B, Z = [0, 4, 8, 12], [0, 3, 6, 9]
 
 
 def written_by(uri, release, edit):
     """Rewrite the latest manifest as that of a release, and after an edit."""
-    manifest = lanceref.dataset(uri)._snapshot.manifest
+    manifest = pylanceref.dataset(uri)._snapshot.manifest
     message = manifest.message
     edit(message)
     message.writer_version.library, message.writer_version.version = "lance", release
@@ -35,7 +31,7 @@ def written_by(uri, release, edit):
 def field_twice(tmp_path):
     """A table of 0.10.5 whose column b has the id of z, which was dropped before."""
     uri = str(tmp_path / "t")
-    made = lanceref.write_dataset(
+    made = pylanceref.write_dataset(
         pa.table({"x": range(4)}), uri, data_storage_version="0.1", max_rows_per_file=2
     )
     for name, values in (("y", [1, 1, 1, 1]), ("z", Z)):
@@ -47,7 +43,7 @@ def field_twice(tmp_path):
         (field,) = [one for one in message.fields if one.name == "b"]
         last, field.id = field.id, 2
         for number, fragment in enumerate(message.fragments):
-            held = lanceref.dataset(uri, version=3)._snapshot.manifest.message.fragments[number]
+            held = pylanceref.dataset(uri, version=3)._snapshot.manifest.message.fragments[number]
             files = [*held.files]
             files += [file for file in fragment.files if last in file.fields]
             del fragment.files[:]
@@ -83,17 +79,17 @@ def test_the_last_file_holds_a_field():
 
 def test_a_field_in_two_files_is_read_from_the_last(field_twice):
     """And a validation tells of it; a later release is refused."""
-    assert B == lanceref.dataset(field_twice).to_table()["b"].to_pylist()
+    assert B == pylanceref.dataset(field_twice).to_table()["b"].to_pylist()
     assert "L.table.datafile.once" in [one.clause for one in lanceref.validate(field_twice)]
     written_by(field_twice, "0.11.0", lambda message: None)
     with pytest.raises(FormatError, match="twice"):
-        lanceref.dataset(field_twice)
+        pylanceref.dataset(field_twice)
 
 
 @pytest.mark.parametrize("how", ["config", "delete", "append", "add", "drop", "index"])
 def test_a_commit_gives_the_field_an_id_of_its_own(field_twice, how):
     """Whatever it does; the values stay."""
-    dataset = lanceref.dataset(field_twice)
+    dataset = pylanceref.dataset(field_twice)
     wanted = B
     if how == "config":
         dataset.update_config({"a": "b"})
@@ -101,7 +97,7 @@ def test_a_commit_gives_the_field_an_id_of_its_own(field_twice, how):
         dataset.delete("b = 4")
         wanted = [0, 8, 12]
     elif how == "append":
-        lanceref.write_dataset(dataset.to_table().slice(1, 1), dataset, mode="append")
+        pylanceref.write_dataset(dataset.to_table().slice(1, 1), dataset, mode="append")
         wanted = [*B, 4]
     elif how == "add":
         dataset.add_columns({"n": "b + 1"})
@@ -109,7 +105,7 @@ def test_a_commit_gives_the_field_an_id_of_its_own(field_twice, how):
         dataset.drop_columns(["y"])
     else:
         dataset.create_scalar_index("x", "BTREE")
-    after = lanceref.dataset(field_twice)
+    after = pylanceref.dataset(field_twice)
 
     assert wanted == after.to_table()["b"].to_pylist()
     assert not fields_held_twice(after._snapshot.manifest.message.fragments)
@@ -119,8 +115,8 @@ def test_a_commit_gives_the_field_an_id_of_its_own(field_twice, how):
 
 def test_a_dropped_field_is_held_by_the_last_file_alone(field_twice):
     """It has no other id."""
-    lanceref.dataset(field_twice).drop_columns(["b"])
-    message = lanceref.dataset(field_twice)._snapshot.manifest.message
+    pylanceref.dataset(field_twice).drop_columns(["b"])
+    message = pylanceref.dataset(field_twice)._snapshot.manifest.message
 
     assert not fields_held_twice(message.fragments)
 
@@ -128,11 +124,11 @@ def test_a_dropped_field_is_held_by_the_last_file_alone(field_twice):
 def test_a_compaction_asks_for_another_commit_first(field_twice):
     """Its first commit would take the ids from the second."""
     with pytest.raises(OperationRefused, match="corrects its id"):
-        lanceref.dataset(field_twice).optimize.compact_files()
-    lanceref.dataset(field_twice).update_config({"a": "b"})
-    lanceref.dataset(field_twice).optimize.compact_files()
+        pylanceref.dataset(field_twice).optimize.compact_files()
+    pylanceref.dataset(field_twice).update_config({"a": "b"})
+    pylanceref.dataset(field_twice).optimize.compact_files()
 
-    assert B == lanceref.dataset(field_twice).to_table()["b"].to_pylist()
+    assert B == pylanceref.dataset(field_twice).to_table()["b"].to_pylist()
 
 
 @pytest.mark.oracle
@@ -141,21 +137,21 @@ def test_the_oracle_reads_the_first_file_until_a_commit(field_twice):
     import lance
 
     assert Z == lance.dataset(field_twice).to_table()["b"].to_pylist()
-    lanceref.dataset(field_twice).update_config({"a": "b"})
+    pylanceref.dataset(field_twice).update_config({"a": "b"})
     assert B == lance.dataset(field_twice).to_table()["b"].to_pylist()
 
 
 def test_fragments_of_one_id_are_read(tmp_path):
     """Of release 0.16, and no later one."""
     uri = str(tmp_path / "t")
-    lanceref.write_dataset(pa.table({"x": range(4)}), uri, max_rows_per_file=2)
+    pylanceref.write_dataset(pa.table({"x": range(4)}), uri, max_rows_per_file=2)
 
     def edit(message):
         message.fragments[1].id = 0
 
     written_by(uri, "0.16.1", edit)
-    assert [0, 1, 2, 3] == lanceref.dataset(uri).to_table()["x"].to_pylist()
+    assert [0, 1, 2, 3] == pylanceref.dataset(uri).to_table()["x"].to_pylist()
     assert "L.table.fragments.ids" in [one.clause for one in lanceref.validate(uri)]
     written_by(uri, "0.17.0", lambda message: None)
     with pytest.raises(FormatError, match="id used twice"):
-        lanceref.dataset(uri)
+        pylanceref.dataset(uri)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from lanceref.context import Context
-from lanceref.errors import BytesError, FormatError
+from lanceref.core.context import Context
+from lanceref.core.errors import BytesError, FormatError
 from lanceref.proto import table_pb2
 from lanceref.table.file_entries import check_base, data_files_of, parse_entry
 

@@ -1,7 +1,7 @@
 """Feature flags."""
 
 import pytest
-from lanceref.errors import FormatError, UnknownFlag
+from lanceref.core.errors import FormatError, UnknownFlag
 from lanceref.table import flags
 
 from .manifests import data_file, fragment, minimal, parse

@@ -1,7 +1,7 @@
 """Fragments and their data files."""
 
 import pytest
-from lanceref.errors import FormatError, UnknownVersion
+from lanceref.core.errors import FormatError, UnknownVersion
 
 from .manifests import data_file, fragment, minimal, parse
 

@@ -9,7 +9,7 @@ import pyroaring
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context, Finding
+from lanceref.core.context import Context, Finding
 from lanceref.proto import rowids_pb2 as pb
 from lanceref.storage import LocalStore
 from lanceref.table import identity

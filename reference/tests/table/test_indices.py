@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Finding
-from lanceref.errors import FormatError, LimitExceeded
+from lanceref.core.context import Finding
+from lanceref.core.errors import FormatError, LimitExceeded
 from lanceref.proto import table_pb2
 from lanceref.validate import validate
 from pyroaring import BitMap

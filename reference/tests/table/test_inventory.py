@@ -2,10 +2,10 @@
 
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
-from lanceref.table.inventory import Needed, needed_by
+from lanceref.table.referenced_files import Needed, needed_by
 
 from tests.table import manifests
-from tests.txn import versions
+from tests.transactions import versions
 
 
 def test_everything_a_version_names_is_listed(tmp_path):

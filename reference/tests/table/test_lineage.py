@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from lanceref.context import Context
-from lanceref.errors import CorruptPage, FormatError
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage, FormatError
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader

@@ -3,12 +3,12 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
-from lanceref.file.descriptors import BLOB_DESCRIPTOR
+from lanceref.core.context import Context
+from lanceref.core.file_versions import V2_2
+from lanceref.data_file.descriptors import BLOB_DESCRIPTOR
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.file.schema import LanceSchema, parse_schema
-from lanceref.file.versions import V2_2
-from lanceref.jsontext import documents
+from lanceref.json.json_text import documents
 from lanceref.proto import file_pb2
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 import pytest
-from lanceref.errors import (
+from lanceref.core.errors import (
     BadMagic,
     BadProto,
     FormatError,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lanceref.context import Finding
+from lanceref.core.context import Finding
 
 from .manifests import data_file, fragment, minimal, parse
 

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.errors import FormatError, NotFound, VersionNotFound
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, NotFound, VersionNotFound
 from lanceref.storage import LocalStore
-from lanceref.table.naming import (
+from lanceref.storage.manifests.manifest_names import (
     TOP,
     find_version,
     list_versions,

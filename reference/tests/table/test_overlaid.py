@@ -5,11 +5,12 @@ from __future__ import annotations
 import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.errors import FormatError
-from lanceref.table.overlaid import OverlaidColumn, Patch
+from lanceref.core.errors import FormatError
+from lanceref.table.overlay_reader import OverlaidColumn, Patch
 
 from tests.overlaid import ROWS, overlay, table
 
@@ -45,7 +46,7 @@ def test_rows_show_the_newest_value(tmp_path):
     assert [202, 5, 100] == found.take([2, 5, 0], ["a"])["a"].to_pylist()
     assert [202] == found.to_table(filter="a = 202")["a"].to_pylist()
     found.delete("a = 100")
-    assert [1, 202, 3, 4, 5] == lanceref.dataset(found.uri).to_table()["a"].to_pylist()
+    assert [1, 202, 3, 4, 5] == pylanceref.dataset(found.uri).to_table()["a"].to_pylist()
 
 
 @pytest.mark.parametrize("rows", [{"x": [101]}, {"n": [{"x": 101}]}])
@@ -101,13 +102,13 @@ def test_the_oracle_shows_the_same(tmp_path, monkeypatch):
     overlay(dataset, [0, 2], {"a": [100, 102]}, [0])
     overlay(dataset, [1], {"n": [{"x": 9, "y": 8}]}, [3, 4])
     lance.dataset(dataset.uri).delete("a = 4")
-    ours, theirs = lanceref.dataset(dataset.uri), lance.dataset(dataset.uri)
+    ours, theirs = pylanceref.dataset(dataset.uri), lance.dataset(dataset.uri)
     system = ["_rowid", "_row_last_updated_at_version"]
 
     columns = [*ROWS.column_names, *system]
     assert theirs.to_table(columns).to_pylist() == ours.to_table(columns).to_pylist()
     theirs.optimize.compact_files()
-    again = lanceref.dataset(dataset.uri)
+    again = pylanceref.dataset(dataset.uri)
     assert ours.to_table(columns).to_pylist() == again.to_table(columns).to_pylist()
 
 
@@ -117,7 +118,7 @@ def test_the_oracle_shows_the_same(tmp_path, monkeypatch):
 def test_lists_are_covered_whole(tmp_path, offsets, fields):
     """Parts of one, or other rows of each part, are refused."""
     rows = pa.table({"k": [1, 2], "l": [[{"x": 1, "y": 2}], []]})
-    dataset = lanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="2.1")
+    dataset = pylanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="2.1")
     assert [3, 4] == dataset._snapshot.manifest.message.fragments[0].files[0].fields[-2:]
     names = {3: "x", 4: "y"}
     values = {"l": [[{names[one]: 7 for one in fields}]]}

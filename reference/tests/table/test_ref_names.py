@@ -6,10 +6,11 @@ from urllib.parse import quote
 
 import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from lanceref.errors import FormatError, LanceError, Place, RefRefused, StoreFailed
+from lanceref.core.errors import FormatError, LanceError, Place, RefRefused, StoreFailed
 from lanceref.storage import LocalStore
 from lanceref.table.ref_names import branch_store, check_stored_branch, main_root
 
@@ -29,7 +30,7 @@ NAMES = st.one_of(
 def tables(tmp_path):
     """A table, and another one beside it that is never to be touched."""
     for name, value in (("victim", 1), ("hostile", 2)):
-        lanceref.write_dataset(pa.table({"a": [value]}), tmp_path / name)
+        pylanceref.write_dataset(pa.table({"a": [value]}), tmp_path / name)
     for folder in ("_refs/branches", "_refs/tags", "tree"):
         (tmp_path / "hostile" / folder).mkdir(parents=True)
     return tmp_path
@@ -58,10 +59,10 @@ def test_a_tag_of_a_branch_that_cannot_be_is_refused(tables, name):
     put_tag(tables, "bad", name)
     put_tag(tables, "good", None)
     uri = tables / "hostile"
-    made = lanceref.dataset(uri)
+    made = pylanceref.dataset(uri)
 
     for use in (
-        lambda: lanceref.dataset(uri, version="bad"),
+        lambda: pylanceref.dataset(uri, version="bad"),
         lambda: made.checkout_version("bad"),
         lambda: made.create_branch("new", "bad"),
         lambda: made.tags.create("other", "bad"),
@@ -71,7 +72,7 @@ def test_a_tag_of_a_branch_that_cannot_be_is_refused(tables, name):
             use()
         assert "L.table.refs.branch-name" == caught.value.clause
     assert {"bad", "good"} == made.tags.list().keys()
-    assert [2] == lanceref.dataset(uri, version="good").to_table()["a"].to_pylist()
+    assert [2] == pylanceref.dataset(uri, version="good").to_table()["a"].to_pylist()
     found = {finding.clause for finding in lanceref.validate(uri)}
     assert {"L.table.refs.branch-name"} == found
     tag = uri / "_refs" / "tags" / "bad.json"
@@ -85,7 +86,7 @@ def test_a_branch_file_of_such_a_name_is_refused(tables, name):
     """Its use is, and a cleanup, which cannot know what it needs; validation reports it."""
     put_branch(tables, name)
     uri = tables / "hostile"
-    made = lanceref.dataset(uri)
+    made = pylanceref.dataset(uri)
 
     assert [name] == list(made.branches.list())
     for use in (
@@ -114,7 +115,7 @@ def test_a_parent_of_such_a_name_is_reported(tables):
 def test_a_tag_of_a_name_that_cannot_be_is_refused(tables, name):
     """Also one that is there under its quoted name: nothing outside its folder goes or comes."""
     put_tag(tables, quote(name, safe=""), None)
-    made = lanceref.dataset(tables / "hostile")
+    made = pylanceref.dataset(tables / "hostile")
     before = files(tables)
 
     for use in (
@@ -132,7 +133,7 @@ def test_a_tag_of_a_name_that_cannot_be_is_refused(tables, name):
 
 def test_a_tag_file_has_the_name_of_the_oracle(tables):
     """Letters of other scripts are percent-encoded, and the tag is found again."""
-    made = lanceref.dataset(tables / "hostile")
+    made = pylanceref.dataset(tables / "hostile")
     made.tags.create("é", 1)
     made.tags.update("é", 1)
 
@@ -147,7 +148,7 @@ def test_a_branch_folder_that_is_a_link_is_refused(tables):
     """It would lead a writer to another table."""
     put_branch(tables, "dev")
     (tables / "hostile" / "tree" / "dev").symlink_to(tables / "victim")
-    made = lanceref.dataset(tables / "hostile")
+    made = pylanceref.dataset(tables / "hostile")
     before = files(tables / "victim")
 
     with pytest.raises(StoreFailed, match="leads out"):
@@ -161,13 +162,13 @@ def test_a_branch_folder_that_is_a_link_is_refused(tables):
 @example(name=OUT)
 def test_no_name_leads_out_of_the_table(tables, name):
     """As a tag or branch it gives a LanceError or success; the other table stays as it was."""
-    made = lanceref.dataset(tables / "hostile")
+    made = pylanceref.dataset(tables / "hostile")
     put_tag(tables, "stable", name)
     before = files(tables / "victim")
     beside = sorted([path.name for path in (tables).iterdir()])
     uses = (
-        lambda: lanceref.dataset(tables / "hostile", version="stable"),
-        lambda: lanceref.write_dataset(
+        lambda: pylanceref.dataset(tables / "hostile", version="stable"),
+        lambda: pylanceref.write_dataset(
             pa.table({"a": [666]}), made.checkout_version("stable"), mode="append"
         ),
         lambda: made.checkout_version((name, 1)),
@@ -184,7 +185,7 @@ def test_no_name_leads_out_of_the_table(tables, name):
             found = use()
         except LanceError:
             continue
-        if isinstance(found, lanceref.LanceDataset):
+        if isinstance(found, pylanceref.LanceDataset):
             assert 1 not in found.to_table()["a"].to_pylist()
     assert before == files(tables / "victim")
     assert beside == sorted([path.name for path in (tables).iterdir()])

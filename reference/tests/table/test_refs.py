@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
-from lanceref.context import Context
-from lanceref.errors import FormatError
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError
 from lanceref.storage import LocalStore
 from lanceref.table.refs import list_branches, list_tags
 

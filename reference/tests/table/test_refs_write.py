@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
-from lanceref.errors import RefRefused
+from lanceref.core.context import Context
+from lanceref.core.errors import RefRefused
 from lanceref.storage import LocalStore
 from lanceref.table.ref_names import check_branch_name, check_tag_name
 from lanceref.table.refs import Branch, Tag, list_branches, list_tags

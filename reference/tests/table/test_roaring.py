@@ -5,9 +5,9 @@ import pyroaring
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context, Finding
-from lanceref.cursor import Cursor
-from lanceref.errors import LanceError, LimitExceeded
+from lanceref.core.context import Context, Finding
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import LanceError, LimitExceeded
 from lanceref.table.roaring import parse_bitmap
 
 WORKED = bytes.fromhex("3a30000001000000000001001000000001000300")

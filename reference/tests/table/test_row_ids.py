@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.errors import FormatError, LanceError
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, LanceError
 from lanceref.proto import rowids_pb2 as pb
 from lanceref.table.row_ids import decode_row_ids, decode_versions
 

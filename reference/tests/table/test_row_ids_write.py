@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
+from lanceref.core.context import Context
 from lanceref.table.row_ids import Run, decode_row_ids, decode_versions, stored_count
 from lanceref.table.row_ids_write import (
     encode_id_parts,

@@ -1,14 +1,14 @@
 """Rows of a fragment without the deleted ones."""
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pyroaring
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.errors import FormatError
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.rows import FragmentRows
@@ -108,11 +108,11 @@ def test_a_missing_deletion_file_is_refused(tmp_path):
 def test_a_null_that_is_deleted_is_none(tmp_path, version):
     """A column may lose its nullability when only deleted rows lack a value."""
     table = pa.table({"k": [1, 2, 3], "n": [{"x": 1}, {"x": None}, {"x": 3}]})
-    dataset = lanceref.write_dataset(table, tmp_path, data_storage_version=version)
+    dataset = pylanceref.write_dataset(table, tmp_path, data_storage_version=version)
     dataset.delete("k = 2")
     if version != "2.0":
         dataset.alter_columns({"path": "n.x", "nullable": False})
-    opened = lanceref.dataset(tmp_path)
+    opened = pylanceref.dataset(tmp_path)
 
     assert [{"x": 1}, {"x": 3}] == opened.to_table()["n"].to_pylist()
     assert [{"x": 3}] == opened.take([1])["n"].to_pylist()
@@ -121,10 +121,10 @@ def test_a_null_that_is_deleted_is_none(tmp_path, version):
 def test_a_null_among_live_rows_is_refused(tmp_path):
     """L.page.required.null, also where other rows are deleted."""
     schema = pa.schema([pa.field("k", pa.int64()), pa.field("n", pa.int64(), nullable=False)])
-    dataset = lanceref.write_dataset(pa.table([[1, 2], [3, 4]], schema=schema), tmp_path)
+    dataset = pylanceref.write_dataset(pa.table([[1, 2], [3, 4]], schema=schema), tmp_path)
     dataset.delete("k = 1")
-    (rows,) = lanceref.dataset(tmp_path)._snapshot.fragments
-    field = lanceref.dataset(tmp_path)._snapshot.manifest.schema.fields[1]
+    (rows,) = pylanceref.dataset(tmp_path)._snapshot.fragments
+    field = pylanceref.dataset(tmp_path)._snapshot.manifest.schema.fields[1]
 
     assert [4] == rows._checked(field, pa.array([4])).to_pylist()
     with pytest.raises(FormatError, match=r"L\.page\.required\.null"):

@@ -1,7 +1,7 @@
 """Files of blobs beside a data file."""
 
 import pytest
-from lanceref.file.descriptors import sidecar_path
+from lanceref.data_file.descriptors import sidecar_path
 from lanceref.storage import LocalStore
 from lanceref.table.sidecars import Sidecars
 

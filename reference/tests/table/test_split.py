@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.errors import FormatError, LimitExceeded
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, LimitExceeded
 from lanceref.table.split import NullColumn, SplitColumn
 
 CTX = Context("m.manifest")

@@ -1,12 +1,12 @@
 """Versions of a table, opened."""
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.context import Context
-from lanceref.errors import FormatError, NotFound
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, NotFound
 from lanceref.storage import LocalStore
-from lanceref.table.naming import find_version
+from lanceref.storage.manifests.manifest_names import find_version
 from lanceref.table.versions import open_named, open_version
 
 CTX = Context("t")
@@ -16,7 +16,7 @@ CTX = Context("t")
 def store(tmp_path):
     """A table of two versions."""
     for number in range(2):
-        lanceref.write_dataset(pa.table({"a": [number]}), tmp_path, mode="overwrite")
+        pylanceref.write_dataset(pa.table({"a": [number]}), tmp_path, mode="overwrite")
     return LocalStore(tmp_path)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import lanceref
+import pylanceref
 from lanceref.storage import Source
 from lanceref.storage.local import LocalSource
 from lanceref.storage.protocol import IOStats
@@ -47,7 +47,7 @@ def find(subject: Subject, path: Path) -> Score:
     score = Score()
     for saved in json.loads((path.parent / "questions.json").read_text()):
         condition, rows = saved["condition"], saved["rows"]
-        dataset = lanceref.dataset(path)
+        dataset = pylanceref.dataset(path)
         found, index_bytes, data_bytes = metered(dataset, condition, use_index=True)
         asks = "ScalarIndexQuery" in dataset.scanner(filter=condition).explain_plan()
         score.asked += 1
@@ -61,7 +61,7 @@ def find(subject: Subject, path: Path) -> Score:
         score.index_bytes += index_bytes
         score.data_bytes += data_bytes
         if not subject.exact:
-            score.scan_bytes += metered(lanceref.dataset(path), condition, use_index=False)[2]
+            score.scan_bytes += metered(pylanceref.dataset(path), condition, use_index=False)[2]
         if subject.exact and not index_bytes:
             score.wrong.append(f"{condition}: the index is not read")
         if subject.exact and data_bytes:
@@ -74,7 +74,7 @@ def find(subject: Subject, path: Path) -> Score:
 
 
 def metered(
-    dataset: lanceref.LanceDataset, condition: str, *, use_index: bool
+    dataset: pylanceref.LanceDataset, condition: str, *, use_index: bool
 ) -> tuple[list[int], int, int]:
     """Return the addresses that a filter finds, and the bytes read of indices and of data."""
     counted = {"_indices": IOStats(), "data": IOStats()}

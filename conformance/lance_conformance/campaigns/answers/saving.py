@@ -12,9 +12,9 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-import lanceref
-import lanceref.indices
 import pyarrow as pa
+import pylanceref
+import pylanceref.indices
 
 from lance_conformance.campaigns.answers.asking import conditions
 from lance_conformance.campaigns.answers.subjects import OURS, THEIRS, Subject, named
@@ -72,7 +72,7 @@ def save_once(name: str, folder: Path, seed: int, count: int) -> str:
 def _as_well(subject: Subject, place: Path) -> str:
     """Say whether the reference makes the index that the oracle makes not."""
     try:
-        _index(lanceref, str(place / OURS), subject)
+        _index(pylanceref, str(place / OURS), subject)
     except REFUSALS:
         shutil.rmtree(place)
         return "nor does the reference"
@@ -94,7 +94,7 @@ def save(subject: Subject, folder: Path, version: str, seed: int, count: int) ->
         data_storage_version=version,
     )
     shutil.copytree(theirs, ours)
-    for module, path in ((oracle, theirs), (lanceref, ours)):
+    for module, path in ((oracle, theirs), (pylanceref, ours)):
         _index(module, path, subject)
     for path in (theirs, ours):
         oracle.dataset(path).delete(DELETED)

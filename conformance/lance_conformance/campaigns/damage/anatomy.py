@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lanceref.context import Context
-from lanceref.errors import LanceError
+from lanceref.core.context import Context
+from lanceref.core.errors import LanceError
+from lanceref.core.spans import Span
+from lanceref.data_file.data_file import open_file
 from lanceref.explain import explain_source
-from lanceref.file.data_file import open_file
-from lanceref.spans import Span
 from lanceref.storage import BytesSource
 
 from lance_conformance.campaigns.undetectable import may_change

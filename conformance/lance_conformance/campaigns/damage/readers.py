@@ -19,11 +19,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
-from lanceref.errors import BytesError, LanceError
-from lanceref.file import LanceFileReader
+import pylanceref
+from lanceref.core.errors import BytesError, LanceError
 from lanceref.validate import validate
+from pylanceref.file import LanceFileReader
 
 from lance_conformance.campaigns.child import Ended, ask
 from lance_conformance.campaigns.damage.targets import Target
@@ -68,8 +68,8 @@ class Judged:
 
 def _read_reference(target: Target) -> pa.Table:
     if target.is_dataset:
-        dataset = lanceref.dataset(target.root)
-        return dataset.to_table(blob_handling=BLOBS, **target.question(lanceref))
+        dataset = pylanceref.dataset(target.root)
+        return dataset.to_table(blob_handling=BLOBS, **target.question(pylanceref))
     return LanceFileReader(target.root).read_all().to_table()
 
 

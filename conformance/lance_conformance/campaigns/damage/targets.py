@@ -16,9 +16,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypedDict
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 from lanceref import file as lanceref_file
 
 from lance_conformance.campaigns.damage.tables import (
@@ -241,7 +241,7 @@ DATASETS = {
 def make_targets(folder: Path, seed: int, *, by_oracle: bool) -> None:
     """Write every target below `folder`; run it in a child where the oracle writes."""
     writer: ModuleType = lance_file() if by_oracle else lanceref_file
-    tables: ModuleType = lance() if by_oracle else lanceref
+    tables: ModuleType = lance() if by_oracle else pylanceref
     for name, version in _files():
         path = folder / "file" / version / f"{name}.lance"
         path.parent.mkdir(parents=True, exist_ok=True)

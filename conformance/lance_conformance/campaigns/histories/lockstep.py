@@ -17,8 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 
 from lance_conformance import oracle
 from lance_conformance.campaigns.histories import words
@@ -148,7 +148,7 @@ def _reference() -> ModuleType:
 def _tables(root: Path) -> dict[str, Any]:
     """Return every table below a folder, by its path there: main, branches, clones."""
     found: Mapping[str, Any] = {
-        str(path.parent.relative_to(root)): lanceref.dataset(str(path.parent))
+        str(path.parent.relative_to(root)): pylanceref.dataset(str(path.parent))
         for path in sorted(root.rglob("_versions"))
     }
     return dict(found)

@@ -14,8 +14,8 @@ from typing import Any, cast
 import pyarrow as pa
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
-from lanceref.dataset import LanceDataset
 from lanceref.proto import table_pb2
+from pylanceref.dataset import LanceDataset
 from pyroaring import BitMap
 
 CHANCE = frozenset(

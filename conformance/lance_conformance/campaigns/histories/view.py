@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-import lanceref
 import pyarrow as pa
-from lanceref.dataset import LanceDataset
+import pylanceref
 from lanceref.file.schema import project
-from lanceref.txn.making import REUSE_INDEX
+from lanceref.transactions.manifest_builder import REUSE_INDEX
+from pylanceref.dataset import LanceDataset
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +104,13 @@ class View:
 
     def is_kept(self, path: str) -> bool:
         """Whether the newest version of the table has the same column."""
-        tables = self.found, lanceref.dataset(self.found.uri)
+        tables = self.found, pylanceref.dataset(self.found.uri)
         own, newest = (one.lance_schema.field(path) for one in tables)
         return own is not None and newest is not None and own.id() == newest.id()
 
     def is_in_place(self, name: str) -> bool:
         """Whether a column stands at the same place in the newest version of the table."""
-        newest = lanceref.dataset(self.found.uri).schema
+        newest = pylanceref.dataset(self.found.uri).schema
         return bool(self.schema.get_field_index(name) == newest.get_field_index(name))
 
     def leads_early_file(self, number: int, name: str) -> bool:
@@ -151,7 +151,9 @@ class View:
 def views(root: Path) -> list[View]:
     """Return every table below a folder."""
     names = tuple(str(one.parent.relative_to(root)) for one in sorted(root.rglob("_versions")))
-    return [View(opening(name), name, lanceref.dataset(str(root / name)), names) for name in names]
+    return [
+        View(opening(name), name, pylanceref.dataset(str(root / name)), names) for name in names
+    ]
 
 
 def opening(name: str) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 from numpy.typing import NDArray
 
 from lance_conformance.campaigns.histories.values import rows
@@ -143,7 +143,7 @@ def _fields(table: Any, name: str) -> list[int]:
     """Return the ids of a column and all below it that have one of the file."""
     (found,) = (
         one
-        for one in lanceref.dataset(_folder(table))._snapshot.manifest.schema.fields
+        for one in pylanceref.dataset(_folder(table))._snapshot.manifest.schema.fields
         if one.name == name
     )
     return [one.id for one in found.flat()]

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
-from lanceref.dataset import dataset
-from lanceref.errors import LanceError
+from lanceref.core.errors import LanceError
 from lanceref.validate import validate
+from pylanceref.dataset import dataset
 
 from lance_conformance.campaigns.matrix.actor import load
 from lance_conformance.campaigns.matrix.histories import History

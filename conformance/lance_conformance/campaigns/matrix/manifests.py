@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from google.protobuf.message import Message
-from lanceref.dataset import dataset
+from pylanceref.dataset import dataset
 
 CHANCE = frozenset(
     {

@@ -7,9 +7,9 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any, TypeAlias
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 from lanceref.storage.protocol import IOStats
 
 from lance_conformance.campaigns.answers.finding import counting
@@ -42,8 +42,8 @@ class Table:
         return lance().dataset(self.path)
 
     @cached_property
-    def _reference(self) -> lanceref.LanceDataset:
-        return lanceref.dataset(self.path)
+    def _reference(self) -> pylanceref.LanceDataset:
+        return pylanceref.dataset(self.path)
 
     def ask(self, question: Question) -> Pair:
         """Ask both."""
@@ -78,7 +78,7 @@ class Table:
         if plan is None or SEARCHED not in str(plan):
             return ""
         counted = {"_indices": IOStats(), "data": IOStats()}
-        dataset = lanceref.dataset(self.path)
+        dataset = pylanceref.dataset(self.path)
         store: Any = dataset._snapshot.store
         store.open = counting(store.open, counted)
         if isinstance(found(dataset, asked), str):

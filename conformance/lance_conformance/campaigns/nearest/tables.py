@@ -10,7 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pyarrow as pa
-from lanceref.arrowtypes import BFLOAT16
+from lanceref.core.logical_types import BFLOAT16
 from numpy.typing import NDArray
 
 from lance_conformance.campaigns.nearest.cases import Case, Element

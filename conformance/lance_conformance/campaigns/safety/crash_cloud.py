@@ -18,8 +18,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
-import lanceref
-from lanceref.testing.faults import Crash, Fault, faulty
+import pylanceref
+from lanceref_testing.faults import Crash, Fault, faulty
 
 from lance_conformance.campaigns.child import Ended
 from lance_conformance.campaigns.safety.cloud import SCHEMES, Cloud, State, cloud
@@ -42,7 +42,7 @@ class CloudGround:
         self._server = server
         self.uri = server.uri(scheme)
         self._objects_uri = "s3:" + self.uri.partition(":")[2].partition("?")[0]
-        build(lanceref, self.uri, stable=stable)
+        build(pylanceref, self.uri, stable=stable)
         self._kept = server.state(self._objects_uri)
 
     def put_back(self, operation: str) -> None:

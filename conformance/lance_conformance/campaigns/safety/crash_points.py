@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-import lanceref
-from lanceref.errors import LanceError, RefRefused
-from lanceref.testing.faults import Fault, watch_calls
+import pylanceref
+from lanceref.core.errors import LanceError, RefRefused
+from lanceref_testing.faults import Fault, watch_calls
 
 from lance_conformance import oracle
 from lance_conformance.campaigns.child import Ended, ask
@@ -73,7 +73,7 @@ class Ground:
     def __init__(self, folder: Path, *, by_oracle: bool, stable: bool, v2_names: bool) -> None:
         self.path = folder / "table"
         self._kept = folder / "kept"
-        engine = oracle.lance() if by_oracle else lanceref
+        engine = oracle.lance() if by_oracle else pylanceref
         self.uri = str(self.path)
         build(engine, self.uri, stable=stable, v2_names=v2_names)
         shutil.copytree(self.path, self._kept)

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import lanceref
+import pylanceref
 
 from lance_conformance.campaigns.safety.cloud import SCHEMES
 from lance_conformance.campaigns.safety.concurrency import Place, Race, make, place, start
@@ -52,7 +52,7 @@ def storm(team: Team, kills: int, luck: random.Random, pause: float) -> Iterator
 
 
 def _count(uri: str, options: dict[str, str]) -> int:
-    return lanceref.dataset(uri, storage_options=options).count_rows()
+    return pylanceref.dataset(uri, storage_options=options).count_rows()
 
 
 def round_of(race: Race, kills: int, seed: int, where: Place) -> tuple[Ledger, list[str]]:

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import ModuleType
 from uuid import UUID
 
-import lanceref
 import pyarrow as pa
-from lanceref.operation import Index
+import pylanceref
+from pylanceref.operation import Index
 
 NOW = timedelta(0)
 """Age of the youngest version that goes in a cleanup."""
@@ -51,14 +51,14 @@ def rows(*ids: int) -> pa.Table:
 
 def cleanup(path: str, options: dict[str, str] | None = None) -> None:
     """Remove all but the latest version, tags and branches, and every file that nothing needs."""
-    table = lanceref.dataset(path, storage_options=options)
+    table = pylanceref.dataset(path, storage_options=options)
     branches = [table.checkout_version((name, None)) for name in table.branches.list()]
     for one in (table, *branches):
         one.cleanup_old_versions(NOW, delete_unverified=True, error_if_tagged_old_versions=False)
 
 
 def _merge_insert(path: str) -> None:
-    merge = lanceref.dataset(path).merge_insert("id")
+    merge = pylanceref.dataset(path).merge_insert("id")
     merge.when_matched_update_all().when_not_matched_insert_all().execute(rows(1, 21, 50))
 
 
@@ -68,49 +68,49 @@ def _index(path: str) -> None:
     folder = Path(path, "_indices", str(number))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "page_data.lance").write_bytes(b"x")
-    version = lanceref.dataset(path).version
+    version = pylanceref.dataset(path).version
     entry = Index(str(number), "by_n", [1], version, [0, 1, 2], 0)
-    operation = lanceref.LanceOperation.CreateIndex([entry], [])
+    operation = pylanceref.LanceOperation.CreateIndex([entry], [])
     try:
-        lanceref.LanceDataset.commit(path, operation, read_version=version)
+        pylanceref.LanceDataset.commit(path, operation, read_version=version)
     except OSError:
         shutil.rmtree(folder)
         raise
 
 
 ON_ROWS: dict[str, Operation] = {
-    "create": lambda path: lanceref.write_dataset(rows(1, 2), path),
-    "append": lambda path: lanceref.write_dataset(rows(40, 41), path, mode="append"),
-    "append files": lambda path: lanceref.write_dataset(
+    "create": lambda path: pylanceref.write_dataset(rows(1, 2), path),
+    "append": lambda path: pylanceref.write_dataset(rows(40, 41), path, mode="append"),
+    "append files": lambda path: pylanceref.write_dataset(
         rows(40, 41, 42), path, mode="append", max_rows_per_file=1
     ),
-    "overwrite": lambda path: lanceref.write_dataset(rows(60), path, mode="overwrite"),
-    "delete": lambda path: lanceref.dataset(path).delete("id in (1, 12, 22)"),
-    "delete fragment": lambda path: lanceref.dataset(path).delete("id < 10"),
-    "truncate": lambda path: lanceref.dataset(path).truncate_table(),
-    "update": lambda path: lanceref.dataset(path).update({"n": "n + 1"}, "id in (1, 12, 22)"),
+    "overwrite": lambda path: pylanceref.write_dataset(rows(60), path, mode="overwrite"),
+    "delete": lambda path: pylanceref.dataset(path).delete("id in (1, 12, 22)"),
+    "delete fragment": lambda path: pylanceref.dataset(path).delete("id < 10"),
+    "truncate": lambda path: pylanceref.dataset(path).truncate_table(),
+    "update": lambda path: pylanceref.dataset(path).update({"n": "n + 1"}, "id in (1, 12, 22)"),
     "merge insert": _merge_insert,
-    "compaction": lambda path: lanceref.dataset(path).optimize.compact_files(),
+    "compaction": lambda path: pylanceref.dataset(path).optimize.compact_files(),
 }
 """Operations on rows by name; `create` begins where no table is."""
 
 ON_THE_REST: dict[str, Operation] = {
-    "add columns": lambda path: lanceref.dataset(path).add_columns({"more": "id + 1"}),
-    "drop columns": lambda path: lanceref.dataset(path).drop_columns(["twice"]),
-    "cast column": lambda path: lanceref.dataset(path).alter_columns(
+    "add columns": lambda path: pylanceref.dataset(path).add_columns({"more": "id + 1"}),
+    "drop columns": lambda path: pylanceref.dataset(path).drop_columns(["twice"]),
+    "cast column": lambda path: pylanceref.dataset(path).alter_columns(
         {"path": "n", "data_type": pa.int32()}
     ),
-    "configure": lambda path: lanceref.dataset(path).update_config({"other": "y"}),
+    "configure": lambda path: pylanceref.dataset(path).update_config({"other": "y"}),
     "index entry": _index,
-    "restore": lambda path: lanceref.dataset(path, 2).restore(),
-    "tag": lambda path: lanceref.dataset(path).tags.create("new"),
-    "move tag": lambda path: lanceref.dataset(path).tags.update("old", 3),
-    "delete tag": lambda path: lanceref.dataset(path).tags.delete("old"),
-    "branch": lambda path: lanceref.dataset(path).create_branch("wing"),
-    "branch of tag": lambda path: lanceref.dataset(path).create_branch("a/b", "old"),
-    "delete branch": lambda path: lanceref.dataset(path).branches.delete("side"),
+    "restore": lambda path: pylanceref.dataset(path, 2).restore(),
+    "tag": lambda path: pylanceref.dataset(path).tags.create("new"),
+    "move tag": lambda path: pylanceref.dataset(path).tags.update("old", 3),
+    "delete tag": lambda path: pylanceref.dataset(path).tags.delete("old"),
+    "branch": lambda path: pylanceref.dataset(path).create_branch("wing"),
+    "branch of tag": lambda path: pylanceref.dataset(path).create_branch("a/b", "old"),
+    "delete branch": lambda path: pylanceref.dataset(path).branches.delete("side"),
     "clean up": cleanup,
-    "drop": lambda path: lanceref.LanceDataset.drop(path, ignore_not_found=True),
+    "drop": lambda path: pylanceref.LanceDataset.drop(path, ignore_not_found=True),
 }
 """Operations on columns, settings, references, and the table as a whole."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
 
-from lanceref.context import Context
+from lanceref.core.context import Context
 from lanceref.proto.table_pb2 import DeletionFile
 from lanceref.storage import LocalSource
 from lanceref.table.manifest import Manifest, open_manifest

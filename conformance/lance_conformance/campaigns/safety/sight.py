@@ -12,8 +12,8 @@ import sys
 from types import ModuleType, TracebackType
 from typing import Self, TypedDict
 
-import lanceref
-from lanceref.errors import LanceError
+import pylanceref
+from lanceref.core.errors import LanceError
 
 from lance_conformance import oracle
 
@@ -72,7 +72,7 @@ def seen(engine: ModuleType, path: str) -> Seen:
 
 def own_sight(path: str) -> Seen:
     """Return what the reference sees."""
-    return seen(lanceref, path)
+    return seen(pylanceref, path)
 
 
 class OracleEye:

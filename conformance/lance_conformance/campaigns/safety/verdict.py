@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 
 import lanceref
 import pyarrow as pa
-from lanceref.errors import LanceError
+from lanceref.core.errors import LanceError
 
 from lance_conformance.campaigns.safety.deeds import faults
 from lance_conformance.campaigns.safety.writers import Ledger, clean_processes, engine_named

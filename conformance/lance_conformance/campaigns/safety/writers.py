@@ -17,7 +17,7 @@ from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from types import ModuleType
 
-import lanceref
+import pylanceref
 
 from lance_conformance import oracle
 from lance_conformance.campaigns.safety.deeds import Deed, do
@@ -137,7 +137,7 @@ def clean_processes() -> ForkServerContext:
 
 def engine_named(name: str) -> ModuleType:
     """Return an implementation."""
-    return lanceref if name == "lanceref" else oracle.lance()
+    return pylanceref if name == "lanceref" else oracle.lance()
 
 
 def _write(

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanceref.errors import LanceError
-from lanceref.spark.executor import Tasks
-from lanceref.spark.session import make_session
+from lanceref.core.errors import LanceError
+from lanceref_spark.executor import Tasks
+from lanceref_spark.session import make_session
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from lanceref.spark.session import make_session
+from lanceref_spark.session import make_session
 from pyspark.sql import SparkSession
 
 WORKERS = ("127.0.0.2", "127.0.0.3")

@@ -6,12 +6,12 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
-from lanceref.distributed_index import build_index
-from lanceref.spark.executor import Tasks
-from lanceref.spark.faulty import FAULTS, FaultySource
-from lanceref.validation import validate_with
+import pylanceref
+from lanceref_spark.distributed_index import build_index
+from lanceref_spark.executor import Tasks
+from lanceref_spark.faulty import FAULTS, FaultySource
+from lanceref_spark.validation import validate_with
 from pyspark.sql import SparkSession
 
 from lance_conformance.campaigns.spark.cluster import WORKERS, wait_for_executors
@@ -56,7 +56,7 @@ def index_and_check(session: SparkSession, folder: Path) -> tuple[str, list[str]
     """Build an index by segments on the executors, and check the table on them."""
     uri = str(folder / "indexed.lance")
     shutil.rmtree(uri, ignore_errors=True)
-    lanceref.write_dataset(pa.table({"n": range(4000)}), uri, max_rows_per_file=500)
+    pylanceref.write_dataset(pa.table({"n": range(4000)}), uri, max_rows_per_file=500)
     table = build_index(Tasks(session), uri, "n", "BTREE", shards=8, merged=3)
     filter_ = "n BETWEEN 700 AND 2099"
     wrong = [] if table.count_rows(filter_) == 1400 else [f"not 1400 rows where {filter_}"]

@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-import lanceref
 import numpy as np
 import pyarrow as pa
-from lanceref.fragment import write_fragments
-from lanceref.jobs import Executor, Job, Result, Shared
-from lanceref.metadata import FragmentMetadata
-from lanceref.operation import LanceOperation
-from lanceref.validation import validate_with
+import pylanceref
+from lanceref_spark.jobs import Executor, Job, Result, Shared
+from lanceref_spark.validation import validate_with
+from pylanceref.fragment import write_fragments
+from pylanceref.metadata import FragmentMetadata
+from pylanceref.operation import LanceOperation
 
 DIMENSION = 128
 ROWS_OF_A_FRAGMENT = 100_000
@@ -100,7 +100,7 @@ def make(executor: Executor, folder: Path, size: int) -> tuple[str, list[str]]:
     watched = Watched(executor)
     texts = list(watched.map(write_one, range(max(3, size // FRAGMENT_BYTES)), uri))
     fragments = [FragmentMetadata.from_json(text) for text in texts]
-    table = lanceref.LanceDataset.commit(uri, LanceOperation.Overwrite(SCHEMA, fragments))
+    table = pylanceref.LanceDataset.commit(uri, LanceOperation.Overwrite(SCHEMA, fragments))
     written = sum(path.stat().st_size for path in Path(uri, "data").iterdir())
     told = f"{written / 1e9:.2f} GB, {table.count_rows()} rows; {watched.told()}"
     return told, watched.too_much()
@@ -118,7 +118,7 @@ def check(executor: Executor, folder: Path) -> tuple[str, list[str]]:
 def check_damaged(executor: Executor, folder: Path) -> tuple[str, list[str]]:
     """Check the table with two files whose last byte is another; put them right again."""
     uri = str(folder / "large.lance")
-    fragments = lanceref.dataset(uri).get_fragments()
+    fragments = pylanceref.dataset(uri).get_fragments()
     names = [one.data_files()[0].path for one in (fragments[1], fragments[-1])]
     for name in names:
         _flip_last(Path(uri, "data", name))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import lanceref
+import pylanceref
 from pyspark.sql import DataFrame, SparkSession
 
 PARTITIONS = 16
@@ -32,7 +32,7 @@ def round_trip(session: SparkSession, folder: Path, rows: int) -> tuple[str, lis
     shutil.rmtree(uri, ignore_errors=True)
     frame = rows_of(session, rows)
     frame.write.format("lance_reference").mode("append").save(uri)
-    table = lanceref.dataset(uri)
+    table = pylanceref.dataset(uri)
     wrong = [] if table.version == 1 else [f"version {table.version} after one save"]
     sums = {
         "written": _sum(frame),

@@ -12,10 +12,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
-from lanceref.dataset import LanceDataset
-from lanceref.spark.faulty import FAULTS, FaultySource
+import pylanceref
+from lanceref_spark.faulty import FAULTS, FaultySource
+from pylanceref.dataset import LanceDataset
 from pyspark.sql import SparkSession
 
 PARTITIONS = 4
@@ -50,11 +50,11 @@ def try_schedule(
     journal = folder / "journal"
     journal.mkdir(parents=True)
     uri = str(folder / "table.lance")
-    lanceref.write_dataset(pa.table({"id": range(7)}), uri)
+    pylanceref.write_dataset(pa.table({"id": range(7)}), uri)
     options = {"schedule": json.dumps(schedule), "journal": str(journal)}
     frame = session.range(0, ROWS, 1, PARTITIONS)
     frame.write.format("faulty").mode("append").options(**options).save(uri)
-    table = lanceref.dataset(uri)
+    table = pylanceref.dataset(uri)
     wrong = [] if table.version == 2 else [f"version {table.version} after one save"]
     rows = sorted(table.to_table()["id"].to_pylist())
     if rows != sorted([*range(7), *range(ROWS)]):

@@ -11,11 +11,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import lanceref
 import numpy as np
 import pyarrow as pa
-from lanceref.distributed_index import build_index
-from lanceref.jobs import Executor
+import pylanceref
+from lanceref_spark.distributed_index import build_index
+from lanceref_spark.jobs import Executor
 
 from lance_conformance.campaigns.recall_data import Data, places
 from lance_conformance.campaigns.vector_recall import ask
@@ -52,13 +52,13 @@ def recall(executor: Executor, folder: Path, rows: int) -> tuple[str, list[str]]
     for name, given in TYPES.items():
         parameters = {"num_partitions": PARTITIONS, **given}
         path = _stored(data, folder / "at-once")
-        lanceref.dataset(path).create_index("v", name, **parameters)
-        at_once = ask(lanceref, path, data, PROBES, None)
+        pylanceref.dataset(path).create_index("v", name, **parameters)
+        at_once = ask(pylanceref, path, data, PROBES, None)
         told.append(f"{name} {at_once:.3f}")
         for way, options in WAYS.items():
             path = _stored(data, folder / "segments")
             build_index(executor, path, "v", name, shards=SHARDS, **options, **parameters)
-            found = ask(lanceref, path, data, PROBES, None)
+            found = ask(pylanceref, path, data, PROBES, None)
             told.append(f"{way} {found:.3f}")
             if found < at_once - WORSE:
                 wrong.append(f"{name}, {way}: {found:.4f}, at once {at_once:.4f}")
@@ -71,5 +71,5 @@ def _stored(data: Data, path: Path) -> str:
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(data.vectors.ravel()), DIMENSION)
     table = pa.table({"i": np.arange(len(data.vectors)), "v": vectors})
     rows = -(-len(data.vectors) // SHARDS)
-    lanceref.write_dataset(table, str(path), max_rows_per_file=rows)
+    pylanceref.write_dataset(table, str(path), max_rows_per_file=rows)
     return str(path)

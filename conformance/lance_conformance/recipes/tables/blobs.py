@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
-from lanceref.file.prepared_blobs import BlobDescriptorArrayBuilder
+import pylanceref
 from lanceref.proto.encodings_v2_1_pb2 import REPDEF_NULLABLE_ITEM, PageLayout
 from lanceref.proto.file_pb2 import FileDescriptor
+from pylanceref.prepared_blobs import BlobDescriptorArrayBuilder
 
 from lance_conformance.recipes.messages import descriptor, page
 from lance_conformance.recipes.model import (
@@ -81,7 +81,7 @@ def _managed(uri: str) -> pa.Table:
     schema = pa.schema([builder.field], metadata={"lance.blob.managed": "true"})
     rows = pa.Table.from_arrays([builder.finish()], schema=schema)
     for mode in ("create", "append"):
-        lanceref.write_dataset(rows, uri, mode=mode, data_storage_version="2.2")
+        pylanceref.write_dataset(rows, uri, mode=mode, data_storage_version="2.2")
     values = [bytes(range(2, 5)), bytes(range(10, 20)), b"", None, b"abc"]
     found = pa.table({"b": pa.array(values * 2, pa.large_binary())})
     return found.replace_schema_metadata(schema.metadata)

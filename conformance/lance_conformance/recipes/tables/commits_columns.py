@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-import lanceref
 import pyarrow as pa
-from lanceref.file import LanceFileWriter
+import pylanceref
 from lanceref.file.schema import LanceSchema
-from lanceref.metadata import DataFile
-from lanceref.operation import DatasetBasePath, Index
-from lanceref.operation import LanceOperation as Op
-from lanceref.schema import LanceSchema as PublicSchema
-from lanceref.transactions import lance_schema
+from pylanceref.file import LanceFileWriter
+from pylanceref.metadata import DataFile
+from pylanceref.operation import DatasetBasePath, Index
+from pylanceref.operation import LanceOperation as Op
+from pylanceref.schema import LanceSchema as PublicSchema
+from pylanceref.transactions import lance_schema
 
 from lance_conformance.recipes.model import Acting
 from lance_conformance.recipes.staging import Staged
@@ -35,7 +35,7 @@ def column_file(uri: str, name: str, values: list[int], field: int, slug: str) -
 
 def only(uri: str, name: str, version: int | None = None) -> PublicSchema:
     """Return the schema of a table with one field left."""
-    schema = lance_schema(lanceref.dataset(uri, version=version).lance_schema)
+    schema = lance_schema(pylanceref.dataset(uri, version=version).lance_schema)
     left = tuple(field for field in schema.fields if field.name == name)
     return PublicSchema(LanceSchema(left))
 
@@ -64,7 +64,7 @@ def _merge(uri: str) -> Staged:
 def project(uri: str) -> Staged:
     """Drop a column that lies in files of its own."""
     base(uri)
-    made = lanceref.dataset(uri)
+    made = pylanceref.dataset(uri)
     made.add_columns({"c": "a + 1"})
     narrow = only(uri, "b")
     facts = {"fields": [{"name": "b", "id": 1}], "fragments": [{"files": [{"fields": [0, 1]}]}] * 2}
@@ -82,7 +82,7 @@ def _replace_column(uri: str) -> Staged:
 def replace_last(uri: str) -> Staged:
     """Replace the second of two columns of a file, whose first has been replaced."""
     base(uri)
-    lanceref.LanceDataset.commit(uri, replacement(uri, 0, "a", [4, 4, 4], 0), read_version=2)
+    pylanceref.LanceDataset.commit(uri, replacement(uri, 0, "a", [4, 4, 4], 0), read_version=2)
     table = pa.table({"a": [4, 4, 4, 3, 4, 5], "b": [7, 8, 9, 30, 40, 50]})
     facts = {"fragments": [{"files": [{"fields": [0]}, {"fields": [1]}]}, {}]}
     return Staged(((replacement(uri, 0, "b", [7, 8, 9], 1), 3),), table, facts)
@@ -105,7 +105,7 @@ def create_index(uri: str) -> Staged:
     """Put an index in place of another one of its name."""
     base(uri)
     old, made = index(1, "i", 0, {0}), index(2, "i", 0, {0, 1}, 3)
-    lanceref.LanceDataset.commit(uri, Op.CreateIndex([old], []), read_version=2)
+    pylanceref.LanceDataset.commit(uri, Op.CreateIndex([old], []), read_version=2)
     uuid = {"uuid": "AAAAAAAAAAAAAAAAAAAAAg=="}
     facts = {"indices": [{"uuid": uuid, "name": "i", "dataset_version": "3"}]}
     return Staged(((Op.CreateIndex([made], [old]), 3),), rows(0, 6), facts)
@@ -114,7 +114,7 @@ def create_index(uri: str) -> Staged:
 def _second_index(uri: str) -> Staged:
     """Add an index behind another one."""
     base(uri)
-    lanceref.LanceDataset.commit(uri, Op.CreateIndex([index(1, "i", 0, {0})], []), read_version=2)
+    pylanceref.LanceDataset.commit(uri, Op.CreateIndex([index(1, "i", 0, {0})], []), read_version=2)
     facts = {"indices": [{"name": "i"}, {"name": "k", "fields": [1]}]}
     operation = Op.CreateIndex([index(2, "k", 1, {0, 1})], [])
     return Staged(((operation, 3),), rows(0, 6), facts)
@@ -124,7 +124,7 @@ def _index_goes(uri: str) -> Staged:
     """Drop a column that one of two indices is over."""
     base(uri)
     both = Op.CreateIndex([index(1, "i", 0, {0, 1}), index(2, "k", 1, {0, 1})], [])
-    lanceref.LanceDataset.commit(uri, both, read_version=2)
+    pylanceref.LanceDataset.commit(uri, both, read_version=2)
     narrow = only(uri, "a")
     table = rows(0, 6).select(["a"])
     return Staged(((Op.Project(narrow), 3),), table, {"indices": [{"name": "i"}]})
@@ -134,7 +134,7 @@ def dead_segment(uri: str) -> Staged:
     """Delete the fragment that one of two entries of an index covers."""
     base(uri)
     both = Op.CreateIndex([index(1, "i", 0, {0}), index(2, "i", 0, {1})], [])
-    lanceref.LanceDataset.commit(uri, both, read_version=2)
+    pylanceref.LanceDataset.commit(uri, both, read_version=2)
     facts = {"indices": [{"uuid": {"uuid": "AAAAAAAAAAAAAAAAAAAAAg=="}}]}
     return Staged(((Op.Delete([], [0], "a < 3"), 3),), rows(3, 6), facts)
 
@@ -143,7 +143,7 @@ def uncovered(uri: str) -> Staged:
     """Update an indexed column in one of two fragments that the index covers."""
     first, _ = base(uri)
     made = Op.CreateIndex([index(1, "k", 1, {0, 1})], [])
-    lanceref.LanceDataset.commit(uri, made, read_version=2)
+    pylanceref.LanceDataset.commit(uri, made, read_version=2)
     changed, fields, *_ = first.update_columns(pa.table({"a": [0, 1, 2], "b": [7, 8, 9]}), "a")
     operation = Op.Update(
         updated_fragments=[changed], fields_modified=fields, update_mode="rewrite_columns"
@@ -157,7 +157,7 @@ def _uncovered_replaced(uri: str) -> Staged:
     """Replace an indexed column of one of two fragments that the index covers."""
     base(uri)
     made = Op.CreateIndex([index(1, "k", 1, {0, 1})], [])
-    lanceref.LanceDataset.commit(uri, made, read_version=2)
+    pylanceref.LanceDataset.commit(uri, made, read_version=2)
     table = pa.table({"a": range(6), "b": [7, 8, 9, 30, 40, 50]})
     facts = {"indices": [{"fragment_bitmap": "OjAAAAEAAAAAAAAAEAAAAAEA"}]}
     return Staged(((replacement(uri, 0, "b", [7, 8, 9], 1), 3),), table, facts)
@@ -167,7 +167,7 @@ def _partly_rewritten(uri: str) -> Staged:
     """Rewrite both fragments into one, of which the index covers the first only."""
     first, second = base(uri)
     made = Op.CreateIndex([index(1, "k", 1, {0})], [])
-    lanceref.LanceDataset.commit(uri, made, read_version=2)
+    pylanceref.LanceDataset.commit(uri, made, read_version=2)
     rewritten = Op.RewrittenIndex(str(UUID(int=1)), str(UUID(int=2)), "", b"", 0)
     group = Op.RewriteGroup([first.metadata, second.metadata], new(uri, rows(0, 6)))
     return Staged(((Op.Rewrite([group], [rewritten]), 3),), rows(0, 6), {"version": "3"})
@@ -177,8 +177,8 @@ def _all_rewritten(uri: str) -> Staged:
     """Rewrite both fragments into one of a reserved id, with the index that covers them."""
     first, second = base(uri)
     made = Op.CreateIndex([index(1, "k", 1, {0, 1})], [])
-    lanceref.LanceDataset.commit(uri, made, read_version=2)
-    lanceref.LanceDataset.commit(uri, Op.ReserveFragments(1), read_version=3)
+    pylanceref.LanceDataset.commit(uri, made, read_version=2)
+    pylanceref.LanceDataset.commit(uri, Op.ReserveFragments(1), read_version=3)
     (written,) = new(uri, rows(0, 6))
     rewritten = Op.RewrittenIndex(str(UUID(int=1)), str(UUID(int=2)), "", b"", 0)
     group = Op.RewriteGroup([first.metadata, second.metadata], [replace(written, id=2)])

@@ -5,8 +5,8 @@ One table for each bit, in the words where it may stand; the next commit settles
 
 from __future__ import annotations
 
-from lanceref.operation import LanceOperation as Op
 from lanceref.proto.table_pb2 import Manifest
+from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.messages import manifest
 from lance_conformance.recipes.model import Acting

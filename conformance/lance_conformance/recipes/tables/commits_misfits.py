@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from lanceref.operation import LanceOperation as Op
+from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.model import Acting
 from lance_conformance.recipes.staging import Staged

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import lanceref
 import pyarrow as pa
-from lanceref.operation import LanceOperation as Op
+import pylanceref
 from lanceref.proto.transaction_pb2 import Transaction
+from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.messages import transaction
 from lance_conformance.recipes.model import Acting, Remove
@@ -28,7 +28,7 @@ Stage = Callable[[str], Any]
 
 
 def _fragment(uri: str, number: int) -> Any:
-    return list(lanceref.dataset(uri, version=2).get_fragments())[number]
+    return list(pylanceref.dataset(uri, version=2).get_fragments())[number]
 
 
 def _append(uri: str) -> Any:
@@ -114,7 +114,7 @@ def _over(theirs: Stage, ours: Stage, table: pa.Table, facts: Mapping[str, objec
     def build(uri: str) -> Staged:
         base(uri)
         first, second = theirs(uri), ours(uri)
-        lanceref.LanceDataset.commit(uri, first, read_version=2)
+        pylanceref.LanceDataset.commit(uri, first, read_version=2)
         return Staged(((second, 2),), table, facts)
 
     return build
@@ -153,7 +153,7 @@ def _after_unknown(read_version: int) -> Callable[[str], Staged]:
     def build(uri: str) -> Staged:
         base(uri)
         ours = Op.Append(new(uri, rows(7, 8)))
-        lanceref.LanceDataset.commit(uri, Op.Append(new(uri, rows(6, 7))), read_version=2)
+        pylanceref.LanceDataset.commit(uri, Op.Append(new(uri, rows(6, 7))), read_version=2)
         held = 8 if read_version == 3 else 7
         changes = (
             transaction(_unknown_arm, LATEST),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pyroaring
-from lanceref.fragment import LanceFragment, write_fragments
-from lanceref.metadata import FragmentMetadata, RowIdMeta
-from lanceref.operation import LanceOperation as Op
 from lanceref.proto import rowids_pb2
+from pylanceref.fragment import LanceFragment, write_fragments
+from pylanceref.metadata import FragmentMetadata, RowIdMeta
+from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.model import Acting
 from lance_conformance.recipes.oracle_made import write
@@ -33,7 +33,7 @@ def base(uri: str, *, stable: bool = False) -> list[LanceFragment]:
         rows(0, 6), uri, data_storage_version="2.1", max_rows_per_file=3,
         enable_stable_row_ids=stable,
     ).update_config({"kept": "1"})  # fmt: skip
-    return list(lanceref.dataset(uri).get_fragments())
+    return list(pylanceref.dataset(uri).get_fragments())
 
 
 def new(uri: str, table: pa.Table, mode: str = "append") -> list[FragmentMetadata]:
@@ -111,8 +111,8 @@ def delete(uri: str) -> Staged:
 def _delete_more(uri: str) -> Staged:
     """Delete a row of a fragment that misses another one."""
     base(uri)
-    lanceref.dataset(uri).delete("a = 0")
-    left = next(iter(lanceref.dataset(uri).get_fragments())).delete("a = 1")
+    pylanceref.dataset(uri).delete("a = 0")
+    left = next(iter(pylanceref.dataset(uri).get_fragments())).delete("a = 1")
     assert left is not None
     facts = {"fragments": [{"deletion_file": {"num_deleted_rows": "2"}}, {"id": "1"}]}
     return Staged(((Op.Delete([left], [], "a = 1"), 3),), rows(2, 6), facts)
@@ -178,8 +178,8 @@ def update_columns(uri: str) -> Staged:
 def rewrite(uri: str) -> Staged:
     """Put one fragment in place of both, without the row that was deleted."""
     base(uri)
-    lanceref.dataset(uri).delete("a = 4")
-    held = [one.metadata for one in lanceref.dataset(uri).get_fragments()]
+    pylanceref.dataset(uri).delete("a = 4")
+    held = [one.metadata for one in pylanceref.dataset(uri).get_fragments()]
     table = rows(0, 6).take([0, 1, 2, 3, 5])
     operation = Op.Rewrite([Op.RewriteGroup(held, new(uri, table))], [])
     facts = {"fragments": [{"id": "2", "physical_rows": "5", "deletion_file": None}],
@@ -212,7 +212,7 @@ def sticky(uri: str) -> Staged:
     """Append to a table that once had files of two versions."""
     base(uri)
     write(rows(6, 7), uri, mode="append", data_storage_version="2.2")
-    lanceref.dataset(uri).delete("a = 6")
+    pylanceref.dataset(uri).delete("a = 6")
     facts = {"reader_feature_flags": "256", "writer_feature_flags": "264"}
     table = pa.concat_tables([rows(0, 6), rows(7, 8)])
     return Staged(((Op.Append(new(uri, rows(7, 8))), 4),), table, facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lanceref.index.fulltext.fst import Fst
+from lanceref.index.full_text.fst import Fst
 
 from lance_conformance.recipes import dictionaries
 from lance_conformance.recipes.model import SpanPatch

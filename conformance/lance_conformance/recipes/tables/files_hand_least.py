@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
-from lanceref.context import Context
-from lanceref.file.data_file import open_file
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import open_file
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 from lanceref.proto.file2_pb2 import ColumnMetadata

@@ -14,9 +14,9 @@ from random import Random
 
 import numpy as np
 import pyarrow as pa
-from lanceref.file.versions import V2_1, V2_2, V2_3, FileVersion
-from lanceref.testing.odd_files import odd_file
-from lanceref.testing.oddities import Chance
+from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
+from lanceref_testing.odd_files import odd_file
+from lanceref_testing.oddities import Chance
 
 from lance_conformance.recipes.model import DATA, Made, Positive
 

@@ -11,14 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from lanceref.operation import LanceOperation as Op
 from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.proto.table_pb2 import IndexSection, Manifest
 from lanceref.proto.transaction_pb2 import Transaction
+from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.hand import reworked
 from lance_conformance.recipes.messages import indices, manifest, transaction
@@ -88,7 +88,7 @@ def _fill_message(message: Message, field: FieldDescriptor, arm: int, depth: int
 def _every_operation(uri: str) -> pa.Table:
     write(rows(0, 2), uri, data_storage_version="2.1")
     for number in range(len(_ARMS) + 2):
-        lanceref.dataset(uri).update_config({"n": str(number)})
+        pylanceref.dataset(uri).update_config({"n": str(number)})
     return rows(0, 2)
 
 
@@ -144,7 +144,7 @@ def _unknown_arm(transaction: Transaction) -> None:
 def _indexed(uri: str) -> pa.Table:
     base(uri)
     made = Op.CreateIndex([index(1, "i", 0, {0, 1})], [])
-    lanceref.LanceDataset.commit(uri, made, read_version=2)
+    pylanceref.LanceDataset.commit(uri, made, read_version=2)
     return rows(0, 6)
 
 
@@ -182,7 +182,7 @@ def _held(end: int) -> Callable[[str], pa.Table]:
 def _branched(uri: str) -> pa.Table:
     """Leave by a branch after version 2, and write another table there."""
     _three(uri)
-    branch = lanceref.dataset(uri, version=2).create_branch("line", 2)
+    branch = pylanceref.dataset(uri, version=2).create_branch("line", 2)
     write(rows(7, 9), str(Path(uri) / "tree" / "line"), mode="overwrite")
     assert branch.version == 2
     return rows(7, 9)

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from lanceref.context import Context
-from lanceref.file import LanceFileReader
-from lanceref.file.data_file import open_file
-from lanceref.index.fulltext.bit_packer import pack, unpack
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import open_file
+from lanceref.index.full_text.bit_packer import pack, unpack
 from lanceref.storage import BytesSource
+from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.indexed import Indexed

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from lanceref.index.fulltext.fst import Fst
+from lanceref.index.full_text.fst import Fst
 from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.proto.table_pb2 import IndexMetadata
 

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyroaring
-from lanceref.file import LanceFileReader
 from lanceref.proto.table_pb2 import IndexMetadata
+from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.hand import reworked, words
 from lance_conformance.recipes.indexed import COLUMN, DELETED, Indexed, create_index, made

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from lanceref.context import Context
-from lanceref.file import LanceFileReader
-from lanceref.file.data_file import open_file
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import open_file
 from lanceref.index.vector.tensor import tensor_of
 from lanceref.kernels.rabitq_blocks import codes_in
 from lanceref.kernels.rabitq_rotation import ROUNDS, FastRotation
 from lanceref.storage import BytesSource
+from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.messages import index

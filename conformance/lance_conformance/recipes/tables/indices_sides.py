@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from lanceref.context import Context
-from lanceref.cursor import Cursor
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
 from lanceref.index.row_set import RowSet, encode_row_set, parse_row_set
 from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.proto.table_pb2 import IndexMetadata

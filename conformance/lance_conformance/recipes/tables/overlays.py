@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
-from lanceref.file import LanceFileWriter
-from lanceref.metadata import DataFile
-from lanceref.operation import LanceOperation as Op
+import pylanceref
 from lanceref.proto.table_pb2 import DataFragment, DataOverlayFile
+from pylanceref.file import LanceFileWriter
+from pylanceref.metadata import DataFile
+from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.messages import fragment
 from lance_conformance.recipes.model import Made, Negative, Positive
@@ -32,7 +32,7 @@ Offsets = list[int] | list[list[int]]
 
 
 def _write(uri: str) -> None:
-    lanceref.write_dataset(_BASE, uri, data_storage_version="2.1", max_rows_per_file=3)
+    pylanceref.write_dataset(_BASE, uri, data_storage_version="2.1", max_rows_per_file=3)
 
 
 def overlay(uri: str, number: int, offsets: Offsets, rows: pa.Table, fields: list[int]) -> None:
@@ -45,8 +45,8 @@ def overlay(uri: str, number: int, offsets: Offsets, rows: pa.Table, fields: lis
     file = DataFile(name, fields, columns, 2, 1, path.stat().st_size)
     given: Iterable[int] | list[Iterable[int]] = [*offsets]
     group = Op.DataOverlayGroup(0, [Op.DataOverlayFile(file, given)])
-    version = lanceref.dataset(uri).version
-    lanceref.LanceDataset.commit(uri, Op.DataOverlay([group]), read_version=version)
+    version = pylanceref.dataset(uri).version
+    pylanceref.LanceDataset.commit(uri, Op.DataOverlay([group]), read_version=version)
 
 
 def _with(rows: pa.Table, column: str, values: list[object]) -> pa.Table:
@@ -76,7 +76,7 @@ def _newest(uri: str) -> pa.Table:
     _write(uri)
     overlay(uri, 0, [0, 2], pa.table({"a": [100, 102]}), [0])
     overlay(uri, 1, [2], pa.table({"a": [202]}), [0])
-    lanceref.dataset(uri).delete("a = 100")
+    pylanceref.dataset(uri).delete("a = 100")
     return _with(_BASE, "a", [100, 1, 202, 3, 4, 5]).slice(1)
 
 
@@ -92,7 +92,7 @@ def _nested(uri: str) -> pa.Table:
 def _indexed(uri: str) -> pa.Table:
     """A field with an index that is older."""
     _write(uri)
-    lanceref.dataset(uri).create_scalar_index("a", "BTREE")
+    pylanceref.dataset(uri).create_scalar_index("a", "BTREE")
     overlay(uri, 0, [0, 2], pa.table({"a": [100, 4]}), [0])
     return _with(_BASE, "a", [100, 1, 4, 3, 4, 5])
 

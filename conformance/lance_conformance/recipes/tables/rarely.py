@@ -10,17 +10,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
-from lanceref.context import Context
-from lanceref.file import LanceFileReader, LanceFileWriter
-from lanceref.file.data_file import open_file
+import pylanceref
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import open_file
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, SparseValiditySet
 from lanceref.proto.file2_pb2 import ColumnMetadata
 from lanceref.proto.table_pb2 import DataFile, IndexMetadata, Manifest
 from lanceref.storage import BytesSource
+from pylanceref.file import LanceFileReader, LanceFileWriter
 
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes.hand import Page, by_hand, reworked, words
@@ -192,7 +192,7 @@ def _no_slots() -> Positive:
 def _two_pages(uri: str) -> pa.Table:
     """Write a column of two pages, and new values for a row of each."""
     table = pa.table({"a": pa.array(range(8), pa.int64())})
-    lanceref.write_dataset(table, uri, data_storage_version="2.0")
+    pylanceref.write_dataset(table, uri, data_storage_version="2.0")
     (path,) = Path(uri, "data").iterdir()
     made = file(table, "2.0", batches=2, data_cache_bytes=1)()
     path.write_bytes(made.files[DATA])
@@ -207,7 +207,7 @@ def _unsized(entry: DataFile) -> None:
 def _new_lists(uri: str) -> pa.Table:
     """Write lists, and others in the place of two."""
     table = pa.table({"a": pa.array([[1], [2, 3], None, [4]], pa.list_(pa.int16()))})
-    lanceref.write_dataset(table, uri, data_storage_version="2.1")
+    pylanceref.write_dataset(table, uri, data_storage_version="2.1")
     new = pa.table({"a": pa.array([[9, 9, 9], None], pa.list_(pa.int16()))})
     overlay(uri, 0, [1, 3], new, [1])
     return pa.table({"a": pa.array([[1], [9, 9, 9], None, None], pa.list_(pa.int16()))})

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 from lanceref.proto.table_pb2 import IndexSection, Manifest
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.row_ids_write import encode_versions
-from lanceref.txn.index_entries import set_covered
+from lanceref.transactions.index_entries import set_covered
 
 from lance_conformance.recipes.messages import setting
 from lance_conformance.recipes.model import MessageEdit, Negative, Positive
@@ -49,8 +49,8 @@ def _after(build: Callable[[str], Staged]) -> Callable[[str], pa.Table]:
 
     def steps(uri: str) -> pa.Table:
         for operation, read_version in build(uri).operations:
-            lanceref.LanceDataset.commit(uri, operation, read_version=read_version)
-        return lanceref.dataset(uri).to_table()
+            pylanceref.LanceDataset.commit(uri, operation, read_version=read_version)
+        return pylanceref.dataset(uri).to_table()
 
     return steps
 

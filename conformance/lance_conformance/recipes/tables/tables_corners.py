@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
-from lanceref.file.prepared_blobs import BlobDescriptorArrayBuilder
+import pylanceref
 from lanceref.proto.table_pb2 import DataFile, Manifest
+from pylanceref.prepared_blobs import BlobDescriptorArrayBuilder
 
 from lance_conformance.recipes.hand import reworked
 from lance_conformance.recipes.messages import data_file, fragment, manifest, setting
@@ -77,7 +77,7 @@ def _no_bytes(uri: str) -> pa.Table:
     builder.append_managed("_blobs/none.blob", 0, 0)
     schema = pa.schema([builder.field], metadata={"lance.blob.managed": "true"})
     rows = pa.Table.from_arrays([builder.finish()], schema=schema)
-    lanceref.write_dataset(rows, uri, data_storage_version="2.2")
+    pylanceref.write_dataset(rows, uri, data_storage_version="2.2")
     found = pa.table({"b": pa.array([b"abc", b""], pa.large_binary())})
     return found.replace_schema_metadata(schema.metadata)
 

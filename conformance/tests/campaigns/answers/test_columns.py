@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance.campaigns.answers.columns import ORDERED, documents, geometries, lists
 
@@ -14,7 +14,7 @@ from lance_conformance.campaigns.answers.columns import ORDERED, documents, geom
 def test_every_value_can_be_written(tmp_path, name):
     """A filter by the text of a value finds its row, and NaN those of no row's value alone."""
     column = ORDERED[name]
-    dataset = lanceref.write_dataset(
+    dataset = pylanceref.write_dataset(
         pa.table({"c": pa.array(column.values, column.type)}), tmp_path
     )
     for row, value in enumerate(column.values):

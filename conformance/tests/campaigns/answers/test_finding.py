@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import lanceref
-import lanceref.indices
 import pyarrow as pa
+import pylanceref
+import pylanceref.indices
 import pytest
 from lance_conformance.campaigns.answers.finding import find, find_both, metered
 from lance_conformance.campaigns.answers.subjects import OURS, THEIRS, named
@@ -21,8 +21,8 @@ def folder(tmp_path):
     """Two tables with an index, and what is right."""
     for name in (THEIRS, OURS):
         path = tmp_path / SUBJECT.name / name
-        dataset = lanceref.write_dataset(pa.table({"c": pa.array(range(100), pa.int8())}), path)
-        dataset.create_scalar_index("c", lanceref.indices.IndexConfig("btree", {}))
+        dataset = pylanceref.write_dataset(pa.table({"c": pa.array(range(100), pa.int8())}), path)
+        dataset.create_scalar_index("c", pylanceref.indices.IndexConfig("btree", {}))
     saved = [
         {"condition": k, "rows": v, "asked": True, "astray": [], "loses": False}
         for k, v in QUESTIONS.items()
@@ -43,13 +43,13 @@ def test_right_answers_from_the_index_alone(folder):
 def test_other_rows_are_wrong(folder):
     """So is an index that is not asked, or one beside which all data is read."""
     path = folder / SUBJECT.name / OURS
-    lanceref.dataset(path).insert(pa.table({"c": pa.array([3], pa.int8())}))
+    pylanceref.dataset(path).insert(pa.table({"c": pa.array([3], pa.int8())}))
     wrong = find(SUBJECT, path).wrong
     assert wrong[0].startswith("c = 3: 2 rows, not 1")
     assert any("bytes of data are read" in one for one in wrong)
-    lanceref.dataset(path).drop_index("c_idx")
+    pylanceref.dataset(path).drop_index("c_idx")
     assert any(one.endswith("the index is not asked") for one in find(SUBJECT, path).wrong)
-    scan = metered(lanceref.dataset(path), "c = 3", use_index=False)
+    scan = metered(pylanceref.dataset(path), "c = 3", use_index=False)
     assert scan[1] == 0 < scan[2]
 
 

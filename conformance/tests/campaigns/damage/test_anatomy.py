@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 from lance_conformance.campaigns.damage.anatomy import PADDING, PAGES, Anatomy
-from lanceref.file import LanceFileWriter
+from pylanceref.file import LanceFileWriter
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from lance_conformance.campaigns.damage.anatomy import Anatomy
 from lance_conformance.campaigns.damage.mutations import APPENDED, Mutation, mutations
 from lance_conformance.campaigns.damage.tables import make_table
-from lanceref.file import LanceFileWriter
+from pylanceref.file import LanceFileWriter
 
 KINDS = {
     *("truncation", "byte flip", "huge numbers", "page-buffer head", "zeroed region"),

@@ -8,7 +8,7 @@ from lance_conformance.campaigns.damage.outcomes import Log, ask_all, cases_of
 from lance_conformance.campaigns.damage.readers import REFERENCE
 from lance_conformance.campaigns.damage.tables import make_table
 from lance_conformance.campaigns.damage.targets import Target
-from lanceref.file import LanceFileWriter
+from pylanceref.file import LanceFileWriter
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from lance_conformance.campaigns.damage.readers import (
     save_expected,
 )
 from lance_conformance.campaigns.damage.targets import Target
-from lanceref.errors import BadMagic, NotFound, Place
-from lanceref.file import LanceFileWriter
+from lanceref.core.errors import BadMagic, NotFound, Place
+from pylanceref.file import LanceFileWriter
 
 RIGHT = pa.table({"c": pa.array([1, 2, 3], pa.int32())})
 

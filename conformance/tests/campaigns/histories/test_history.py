@@ -72,14 +72,14 @@ def test_the_report_counts_and_fails(capsys):
 
 def test_conditions_are_drawn_for_tables_without_a_key(tmp_path):
     """Of 0.1 no column that may be null is asked for."""
-    import lanceref
     import pyarrow as pa
+    import pylanceref
     from lance_conformance.campaigns.histories.predicates import predicate
     from lance_conformance.campaigns.histories.view import views
 
     schema = pa.schema([pa.field("b", pa.bool_()), pa.field("i", pa.int32(), False)])
     rows = pa.table([[True], [1]], schema=schema)
-    lanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="0.1")
+    pylanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="0.1")
     (view,) = views(tmp_path)
     drawn = {predicate(Random(seed), view) for seed in range(60)}
 

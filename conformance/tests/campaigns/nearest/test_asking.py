@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance.campaigns.nearest.asking import Table, found, parts, scanner
 from lance_conformance.campaigns.nearest.questions import Question
@@ -18,7 +18,7 @@ ASKED = Question({"column": "v", "q": VALUES[7], "k": 3}, {})
 def path(request, tmp_path):
     """A table with an index over all rows, and some more rows."""
     options = {"max_rows_per_file": 100, "enable_stable_row_ids": request.param}
-    dataset = lanceref.write_dataset(_rows(0, 250), tmp_path, **options)
+    dataset = pylanceref.write_dataset(_rows(0, 250), tmp_path, **options)
     dataset.create_index("v", "IVF_FLAT", num_partitions=2)
     dataset.insert(_rows(250, 300))
     return str(tmp_path)
@@ -31,7 +31,7 @@ def _rows(start, end):
 
 def test_rows_come_with_their_ids(path):
     """Those of each query apart, also where one has none; an error is its text."""
-    dataset = lanceref.dataset(path)
+    dataset = pylanceref.dataset(path)
     ((first, *_),) = found(dataset, ASKED)
     assert (7, 0.0) == first
     several = found(dataset, ASKED.but(q=VALUES[:2]))
@@ -67,5 +67,5 @@ def test_both_are_asked(path):
     assert 300 == table.num_rows
     assert 9 == len(table.passing("i < 9"))
     ranged = table.with_range(Question(ASKED.nearest, {}, (None, 0.5)))
-    (part,) = found(lanceref.dataset(path), ASKED.but(k=60))
+    (part,) = found(pylanceref.dataset(path), ASKED.but(k=60))
     assert [part[-1][1] * 0.5] == ranged.ends

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import lanceref
+import pylanceref
 import pytest
 from lance_conformance.campaigns.nearest.cases import TYPES, Case, cases
 from lance_conformance.campaigns.nearest.judging import SAME, is_fine
@@ -57,7 +58,7 @@ def test_an_index_that_only_one_makes(tmp_path, monkeypatch):
     def refused(*_, **__):
         raise ValueError("no")
 
-    monkeypatch.setattr(lanceref.LanceDataset, "create_index", refused)
+    monkeypatch.setattr(pylanceref.LanceDataset, "create_index", refused)
     case = Case("IVF_FLAT", "l2", "f32", "2.1", "plain", "reference")
     (told,) = Run(case, 1, tmp_path / "t").run(3).differences
     assert told.startswith("only reference makes no index: ValueError: no")
@@ -69,7 +70,7 @@ def test_a_step_that_only_one_does(tmp_path, monkeypatch):
     def refused(*_, **__):
         raise ValueError("no")
 
-    monkeypatch.setattr(lanceref.LanceDataset, "delete", refused)
+    monkeypatch.setattr(pylanceref.LanceDataset, "delete", refused)
     case = Case("IVF_FLAT", "l2", "f32", "2.1", "changed", "oracle")
     outcomes = [Run(case, seed, tmp_path / "t").run(1) for seed in range(4)]
     told = [difference for one in outcomes for difference in one.differences]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-import lanceref
 import numpy as np
+import pylanceref
 import pytest
 from lance_conformance.campaigns.nearest.cases import Case, cases
 from lance_conformance.campaigns.nearest.tables import DTYPES, STEPS, Maker, Shape, shape
@@ -37,10 +37,10 @@ def test_vectors_are_written_and_remembered(element, tmp_path):
     maker = Maker(case, SHAPE, 1)
     if element == "bf16":
         with pytest.raises(TypeError, match="floating value type"):
-            maker.make(lanceref, str(tmp_path))
+            maker.make(pylanceref, str(tmp_path))
     else:
-        maker.make(lanceref, str(tmp_path))
-    dataset = lanceref.dataset(tmp_path)
+        maker.make(pylanceref, str(tmp_path))
+    dataset = pylanceref.dataset(tmp_path)
     assert (60, 3) == (dataset.count_rows(), len(dataset.get_fragments()))
     assert (element != "bf16") == len(dataset.describe_indices())
     assert (60, 8) == maker.vectors.shape
@@ -51,8 +51,8 @@ def test_vectors_are_written_and_remembered(element, tmp_path):
 def test_gaps_have_nulls_and_odd_numbers(tmp_path):
     """Some of each."""
     maker = Maker(replace(CASE, life="gaps"), replace(SHAPE, rows=600, repeated=1), 1)
-    maker.make(lanceref, str(tmp_path))
-    column = lanceref.dataset(tmp_path).to_table()["v"]
+    maker.make(pylanceref, str(tmp_path))
+    column = pylanceref.dataset(tmp_path).to_table()["v"]
     assert 600 > column.null_count > 0
     assert np.isnan(maker.vectors).any()
     assert np.isinf(maker.vectors).any()
@@ -62,19 +62,19 @@ def test_gaps_have_nulls_and_odd_numbers(tmp_path):
 def test_rows_have_several_vectors(tmp_path):
     """From none to four."""
     case = replace(CASE, life="several", metric="cosine")
-    Maker(case, SHAPE, 1).make(lanceref, str(tmp_path))
-    sizes = {len(one) for one in lanceref.dataset(tmp_path).to_table()["v"].to_pylist()}
+    Maker(case, SHAPE, 1).make(pylanceref, str(tmp_path))
+    sizes = {len(one) for one in pylanceref.dataset(tmp_path).to_table()["v"].to_pylist()}
     assert {0, 1, 2, 3, 4} == sizes
 
 
 def test_every_step_can_be_done(tmp_path):
     """Numbers of new rows go on."""
     maker = Maker(replace(CASE, life="changed"), replace(SHAPE, stable_ids=True), 1)
-    maker.make(lanceref, str(tmp_path))
+    maker.make(pylanceref, str(tmp_path))
     for step in ("delete", "insert", "delta", "delete", "insert", "optimize", "delete", "compact"):
-        before = lanceref.dataset(tmp_path)
-        maker.change(lanceref, str(tmp_path), step)
-        assert lanceref.dataset(tmp_path).version > before.version
-    numbers = lanceref.dataset(tmp_path).to_table()["i"].to_pylist()
+        before = pylanceref.dataset(tmp_path)
+        maker.change(pylanceref, str(tmp_path), step)
+        assert pylanceref.dataset(tmp_path).version > before.version
+    numbers = pylanceref.dataset(tmp_path).to_table()["i"].to_pylist()
     assert len(set(numbers)) == len(numbers) < len(maker.vectors)
     assert max(numbers) < len(maker.vectors)

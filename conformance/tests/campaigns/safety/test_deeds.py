@@ -1,7 +1,7 @@
 """What deeds leave in a table, and what is said of it."""
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance.campaigns.safety.deeds import begin, do, faults
 
@@ -21,10 +21,10 @@ DONE = [
 def rows(tmp_path):
     """The rows after some deeds."""
     path = str(tmp_path / "t")
-    begin(lanceref, path, NUMBERS, stable=True, v2_names=True, options={})
+    begin(pylanceref, path, NUMBERS, stable=True, v2_names=True, options={})
     for deed in [*DONE, ("compact", 0)]:
-        do(lanceref, path, deed, {})
-    return lanceref.dataset(path).to_table()
+        do(pylanceref, path, deed, {})
+    return pylanceref.dataset(path).to_table()
 
 
 def _found(rows, done, doubtful=()):

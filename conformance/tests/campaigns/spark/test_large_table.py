@@ -3,7 +3,7 @@
 import pytest
 from lance_conformance.campaigns.spark import large_table
 from lance_conformance.campaigns.spark.large_table import Watched, check, check_damaged, make
-from lanceref.jobs import Loop
+from lanceref_spark.jobs import Loop
 
 
 @pytest.fixture

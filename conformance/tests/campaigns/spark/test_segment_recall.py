@@ -2,7 +2,7 @@
 
 from lance_conformance.campaigns import recall_data
 from lance_conformance.campaigns.spark import segment_recall
-from lanceref.jobs import Loop
+from lanceref_spark.jobs import Loop
 
 
 def test_every_way_is_asked_and_one_that_finds_less_is_named(tmp_path, monkeypatch):

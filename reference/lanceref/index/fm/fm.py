@@ -17,12 +17,12 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from lanceref.errors import FormatError
+from lanceref.core.errors import FormatError
 from lanceref.file.schema import Field
 from lanceref.index.fm.partition import STORED, Partition, open_partition
 from lanceref.index.fm.search import rows_with, texts_of
 from lanceref.index.fm.writer import write_partition
-from lanceref.index.kind import Built, Found, Kind, Parameters
+from lanceref.index.index_type import Built, Found, Kind, Parameters
 from lanceref.index.predicate import Contains, Predicate
 from lanceref.index.row_set import NO_KEYS, Keys, row_set
 from lanceref.index.segment import Moved, Segment

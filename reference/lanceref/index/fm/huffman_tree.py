@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage
 
 BYTES = 256
 NODE, BYTE = 0, 1

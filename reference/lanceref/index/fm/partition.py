@@ -22,8 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage, LimitExceeded
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage, LimitExceeded
+from lanceref.core.integers import once
 from lanceref.index.fm.huffman_tree import BYTES, HuffmanTree, parse_topology
 from lanceref.index.fm.wavelet import (
     BLOCK_BITS,
@@ -35,7 +36,6 @@ from lanceref.index.fm.wavelet import (
 )
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
-from lanceref.integers import once
 
 SAMPLE_NODE = 0xFFFFFFFF
 SAMPLE_RATE = 32

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
+from lanceref.core.integers import once
 from lanceref.index.fm.partition import Partition
 from lanceref.index.fm.wavelet import Positions
 from lanceref.index.fm.writer import fingerprint
 from lanceref.index.row_set import Keys
-from lanceref.integers import once
 
 RUN = 1 << 16
 """Endings that are looked at together."""

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.cursor import MERGE_GAP_BYTES
-from lanceref.errors import CorruptPage, Place
+from lanceref.core.cursor import MERGE_GAP_BYTES
+from lanceref.core.errors import CorruptPage, Place
+from lanceref.core.integers import once
 from lanceref.index.fm.huffman_tree import BYTE, HuffmanTree, Path
-from lanceref.integers import once
 
 WORD_BITS = 64
 WORD_SHIFT = 6

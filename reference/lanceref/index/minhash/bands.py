@@ -13,18 +13,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage, UnknownVersion
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage, UnknownVersion
+from lanceref.core.integers import are_among, once
+from lanceref.core.wire import parse_message
 from lanceref.index.index_file import IndexFile
-from lanceref.index.kind import Found
+from lanceref.index.index_type import Found
 from lanceref.index.minhash.parameters import MinHashParameters, parse_parameters
 from lanceref.index.minhash.signature import Hashes, Signatures
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
-from lanceref.integers import are_among, once
 from lanceref.proto import index_pb2
-from lanceref.wire import parse_message
 
 SIGNATURES = "signatures.lance"
 BANDS = "bands.lance"

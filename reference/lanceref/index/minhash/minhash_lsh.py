@@ -21,8 +21,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from lanceref.errors import CorruptPage, OperationRefused
-from lanceref.index.kind import Built, Kind, Parameters
+from lanceref.core.errors import CorruptPage, OperationRefused
+from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.minhash.bands import BANDS, PREFIX, SIGNATURES, VERSION, MinHashLsh
 from lanceref.index.minhash.parameters import (
     MinHashParameters,

@@ -12,13 +12,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lanceref.cursor import Cursor
-from lanceref.errors import BadProto, FormatError, OperationRefused, Place, UnknownVersion
-from lanceref.index.fulltext.details import shown_analysis
-from lanceref.index.fulltext.parameters import Analysis, Settings, parse_analysis, requested
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import BadProto, FormatError, OperationRefused, Place, UnknownVersion
+from lanceref.core.wire import parse_message
+from lanceref.index.full_text.details import shown_analysis
+from lanceref.index.full_text.parameters import Analysis, Settings, parse_analysis, requested
 from lanceref.index.segment import Segment
 from lanceref.proto import index_details_pb2, index_pb2
-from lanceref.wire import parse_message
 
 MOST_HASHES = 4096
 MOST_BANDS = 256

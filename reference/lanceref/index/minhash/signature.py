@@ -22,7 +22,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from lanceref.index.fulltext.analyzer import Analyzer
+from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.minhash.parameters import MinHashParameters
 
 SEED = 42

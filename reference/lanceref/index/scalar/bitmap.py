@@ -17,10 +17,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage
 from lanceref.index.index_file import IndexFile
-from lanceref.index.kind import Built, Kind, Parameters
+from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.ordering import check_memory, has_order, run_starts, sort_keys, sorted_order
 from lanceref.index.predicate import Among, IsNull, OnValues, Predicate, Within, holds
 from lanceref.index.row_set import Keys, RowSet, encode_row_set, parse_row_set, row_set, union

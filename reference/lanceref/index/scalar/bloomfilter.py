@@ -18,17 +18,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import CorruptPage, OperationRefused
+from lanceref.core.errors import CorruptPage, OperationRefused
+from lanceref.core.integers import once
 from lanceref.file.schema import Field
 from lanceref.index import bloom, zones
 from lanceref.index.index_file import IndexFile
-from lanceref.index.kind import Built, Found, Kind, Parameters, Spans
+from lanceref.index.index_type import Built, Found, Kind, Parameters, Spans
 from lanceref.index.predicate import Among, IsNull, Predicate
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
-from lanceref.integers import once
 from lanceref.proto import index_pb2
 
 FILE = "bloomfilter.lance"

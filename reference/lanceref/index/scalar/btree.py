@@ -17,10 +17,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.compute import pc
-from lanceref.errors import FormatError, OperationRefused
+from lanceref.core.compute import pc
+from lanceref.core.errors import FormatError, OperationRefused
+from lanceref.core.integers import once
 from lanceref.index.index_file import IndexFile
-from lanceref.index.kind import Built, Kind, Parameters
+from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.ordering import check_memory, has_order, sort_keys, sorted_order
 from lanceref.index.predicate import (
     Among,
@@ -33,11 +34,10 @@ from lanceref.index.predicate import (
     may_hold,
 )
 from lanceref.index.row_set import Keys, RowSet, row_set
+from lanceref.index.scalar_format import shown
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
-from lanceref.index.shown import shown
 from lanceref.index.training import Training, trained
-from lanceref.integers import once
 from lanceref.proto import index_details_pb2
 
 DATA = "page_data.lance"

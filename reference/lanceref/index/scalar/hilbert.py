@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.geometry import Boxes
+from lanceref.index.geometry import Boxes
 
 BITS = 16
 TOP = (1 << BITS) - 1

@@ -19,9 +19,9 @@ from functools import lru_cache
 import pyarrow as pa
 from google.protobuf.message import DecodeError
 
-from lanceref.errors import IndexRefused, OperationRefused
+from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.file.schema import Field
-from lanceref.index.kind import Built, Found, Kind, Parameters, ScalarIndex
+from lanceref.index.index_type import Built, Found, Kind, Parameters, ScalarIndex
 from lanceref.index.predicate import Among, IsNull, Predicate, StartsWith, Within
 from lanceref.index.scalar import bitmap, btree, zonemap
 from lanceref.index.scalar.bitmap import BITMAP

@@ -14,12 +14,12 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from lanceref import jsonb
-from lanceref.context import Context
-from lanceref.errors import OperationRefused, Place, QueryFailed
+from lanceref.core.context import Context
+from lanceref.core.errors import OperationRefused, Place, QueryFailed
 from lanceref.file.schema_write import schema_of
 from lanceref.index.training import Held, Run, Training
-from lanceref.jsonb_column import column_at
+from lanceref.json import jsonb
+from lanceref.json.jsonb_column import column_at
 from lanceref.query.json_functions import document
 from lanceref.query.json_path import Json, members_of, parse_path, select
 

@@ -15,10 +15,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from lanceref.compute import pc
+from lanceref.core.compute import pc
 from lanceref.file.schema import Field
+from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.joined_values import joined, joined_by_key
-from lanceref.index.kind import Built, Kind, Parameters
 from lanceref.index.ordering import sort_keys
 from lanceref.index.predicate import Among, HasLabels, IsNull, Predicate
 from lanceref.index.row_set import (

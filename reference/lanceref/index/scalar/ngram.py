@@ -20,12 +20,12 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage, FormatError
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage, FormatError
 from lanceref.file.schema import Field
-from lanceref.index.fulltext.folding import folded
+from lanceref.index.full_text.folding import folded
+from lanceref.index.index_type import Built, Found, Kind, Parameters
 from lanceref.index.joined_values import joined, joined_by_key
-from lanceref.index.kind import Built, Found, Kind, Parameters
 from lanceref.index.predicate import Contains, Matches, Predicate, StartsWith
 from lanceref.index.row_set import (
     NO_KEYS,

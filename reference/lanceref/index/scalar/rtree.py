@@ -18,12 +18,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.compute import pc
-from lanceref.errors import OperationRefused
-from lanceref.extension import EXTENSION_KEY
+from lanceref.core.compute import pc
+from lanceref.core.errors import OperationRefused
+from lanceref.core.extension_types import EXTENSION_KEY
 from lanceref.file.schema import Field
-from lanceref.geometry import Boxes, boxes_of, geometries, is_geometry
-from lanceref.index.kind import Built, Kind, Parameters
+from lanceref.index.geometry import Boxes, boxes_of, geometries, is_geometry
+from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.predicate import Intersects, IsNull, Predicate
 from lanceref.index.row_set import NO_KEYS, Keys, RowSet, row_set
 from lanceref.index.scalar.rtree_pages import (

@@ -21,10 +21,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.cursor import Cursor
-from lanceref.errors import CorruptPage, FormatError
-from lanceref.extension import EXTENSION_KEY
-from lanceref.geometry import Boxes
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage, FormatError
+from lanceref.core.extension_types import EXTENSION_KEY
+from lanceref.index.geometry import Boxes
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys, RowSet, encode_row_set, parse_row_set, row_set
 from lanceref.index.scalar.hilbert import hilbert_numbers

@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.compute import pc
-from lanceref.errors import OperationRefused
+from lanceref.core.compute import pc
+from lanceref.core.errors import OperationRefused
 from lanceref.file.schema import Field
 from lanceref.index import zones
-from lanceref.index.kind import Built, Found, Kind, Parameters, Spans
+from lanceref.index.index_type import Built, Found, Kind, Parameters, Spans
 from lanceref.index.ordering import sort_keys
 from lanceref.index.predicate import (
     Among,

@@ -15,11 +15,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import IndexRefused, OperationRefused
+from lanceref.core.errors import IndexRefused, OperationRefused
+from lanceref.core.integers import once
+from lanceref.index.build_progress import Stage
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Moved
 from lanceref.index.segment_writer import SegmentWriter
-from lanceref.index.stages import Stage
 from lanceref.index.training import Training
 from lanceref.index.vector.graph import GRAPH_SCHEMA
 from lanceref.index.vector.graph_building import Graphs
@@ -39,7 +40,6 @@ from lanceref.index.vector.vector_file import (
 )
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vectors import vector_type
-from lanceref.integers import once
 from lanceref.kernels.assignment import assign
 from lanceref.kernels.distance import AnyVectors, distances
 from lanceref.kernels.hnsw_parameters import USUAL, GraphParameters

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import FormatError, Place
+from lanceref.core.errors import FormatError, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.storage import (
     Chosen,

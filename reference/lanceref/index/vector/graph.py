@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import CorruptPage, FormatError, OutOfRange, Place
+from lanceref.core.errors import CorruptPage, FormatError, OutOfRange, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.metadata_text import compact, parse_object
 from lanceref.kernels.hnsw_graph import Graph, Level

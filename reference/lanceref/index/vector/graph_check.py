@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from lanceref.core.integers import once
 from lanceref.index.vector.graph import GraphText, graph_text, parse_graph_text
 from lanceref.index.vector.vector_file import HEAD
 from lanceref.index.vector.vector_index import VectorIndex
-from lanceref.integers import once
 from lanceref.kernels.hnsw_graph import Graph, Level
 from lanceref.kernels.hnsw_space import Space, space_of
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.index.row_set import Keys
-from lanceref.index.vector.asked import Asked
-from lanceref.index.vector.neighbours import Neighbours
+from lanceref.index.vector.search_parameters import Asked
+from lanceref.index.vector.search_results import Neighbours
 from lanceref.index.vector.storage import Score
 from lanceref.kernels.hnsw_graph import Graph
 from lanceref.kernels.hnsw_search import Admitted, search

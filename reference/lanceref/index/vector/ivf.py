@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.errors import FormatError, OutOfRange, Place
+from lanceref.core.errors import FormatError, OutOfRange, Place
 from lanceref.index.vector.tensor import parse_tensor, tensor_of
 from lanceref.kernels.distance import AnyVectors
 from lanceref.proto import index_pb2

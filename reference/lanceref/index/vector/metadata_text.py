@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from lanceref.errors import FormatError, Place
+from lanceref.core.errors import FormatError, Place
 
 Json = dict[str, object] | list[object] | str | int | float | bool | None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.index.vector.storage import Quantizer
 from lanceref.index.vector.vector_file import VectorType
 from lanceref.index.vector.vectors import VectorType as ColumnType

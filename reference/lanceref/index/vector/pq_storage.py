@@ -21,8 +21,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.cursor import Cursor
-from lanceref.errors import FormatError, IndexRefused, OperationRefused, Place
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import FormatError, IndexRefused, OperationRefused, Place
+from lanceref.core.wire import parse_message
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.quantizer_metadata import flag, number
 from lanceref.index.vector.storage import (
@@ -43,7 +44,6 @@ from lanceref.kernels.look_up import Pairs, prepared
 from lanceref.kernels.product_codes import codes_in, columns_from, columns_of, stored_from
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.proto import index_pb2
-from lanceref.wire import parse_message
 
 COLUMN = "__pq_code"
 CLAUSE = "L.index.vector.pq.metadata"

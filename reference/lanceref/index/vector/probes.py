@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lanceref.index.vector.asked import Asked
+from lanceref.index.vector.search_parameters import Asked
 from lanceref.kernels.distance import Floats, Metric
 
 

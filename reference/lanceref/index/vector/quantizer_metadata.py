@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lanceref.errors import FormatError, Place
+from lanceref.core.errors import FormatError, Place
 
 
 def number(given: Mapping[str, object], key: str, clause: str, place: Place) -> int:

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.index.segment import Moved
-from lanceref.index.vector.asked import Asked
 from lanceref.index.vector.graph_search import kept_nodes, walk, worth_walking
-from lanceref.index.vector.neighbours import NOBODY, Neighbours, joined
 from lanceref.index.vector.probes import probes
+from lanceref.index.vector.search_parameters import Asked
+from lanceref.index.vector.search_results import NOBODY, Neighbours, joined
 from lanceref.index.vector.storage import Bounded, Model
 from lanceref.index.vector.vector_index import Partition, VectorIndex
 from lanceref.kernels.distance import AnyVectors, Floats, distances, normalized

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.context import Context
-from lanceref.cursor import Extent, FileBytes
-from lanceref.errors import BadSchema, Place, Truncated
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import BadSchema, Place, Truncated
+from lanceref.core.wire import parse_message
 from lanceref.index.row_set import Keys
 from lanceref.index.vector.ivf import parse_centroids
 from lanceref.index.vector.parameters import METRICS
@@ -30,7 +31,6 @@ from lanceref.index.vector.tensor import parse_tensor, tensor_of
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.proto import index_pb2
 from lanceref.storage import Source
-from lanceref.wire import parse_message
 
 FOOTER_BYTES = 16
 END = b"\0\0\1\0LANC"

@@ -5,9 +5,9 @@ Clauses: L.index.vector.single.partitions
 
 from __future__ import annotations
 
-from lanceref.context import Context
+from lanceref.core.context import Context
+from lanceref.file_0_1.check import check_data_file
 from lanceref.index.vector.single_file import is_single_file, open_single_file
-from lanceref.legacy.check import check_data_file
 from lanceref.storage import Source
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import Place
+from lanceref.core.errors import Place
 from lanceref.index.index_file import IndexFile
 from lanceref.kernels.distance import AnyVectors, Floats, Metric
 from lanceref.proto import index_pb2

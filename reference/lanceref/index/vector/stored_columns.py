@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 from lanceref.index.index_file import IndexFile
 
 

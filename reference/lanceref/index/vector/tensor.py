@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lanceref.errors import FormatError, Place
+from lanceref.core.errors import FormatError, Place
 from lanceref.kernels.distance import AnyVectors
 from lanceref.proto import index_pb2
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lanceref.file.check import check_file
+from lanceref.data_file.check import check_file
 from lanceref.index.segment import Segment
 from lanceref.index.vector.flat_storage import FlatRows
 from lanceref.index.vector.graph_check import check_graphs

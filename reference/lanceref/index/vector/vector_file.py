@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lanceref.errors import FormatError, Place, UnknownIndex
+from lanceref.core.errors import FormatError, Place, UnknownIndex
 from lanceref.index.index_file import IndexFile
 from lanceref.index.segment import Segment
 from lanceref.index.segment_writer import SegmentWriter

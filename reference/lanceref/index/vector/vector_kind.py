@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lanceref.cursor import Cursor
+from lanceref.core.cursor import Cursor
+from lanceref.core.wire import parse_message
 from lanceref.file.schema import Field
-from lanceref.index.kind import Built, Kind, Parameters
+from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.segment_writer import SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.index.vector import building
 from lanceref.index.vector.indexed_vectors import has_vectors
 from lanceref.index.vector.parameters import METRICS, VectorParameters, check_column
-from lanceref.index.vector.resizing import resized
+from lanceref.index.vector.rebalance import resized
 from lanceref.index.vector.single_file_index import open_index
 from lanceref.index.vector.vector_check import check
 from lanceref.index.vector.vector_file import TYPES, type_name
@@ -25,7 +26,6 @@ from lanceref.index.vector.vector_rows_check import check_rows
 from lanceref.index.vector.vectors import ELEMENTS, vector_type
 from lanceref.kernels.hnsw_parameters import USUAL
 from lanceref.proto import index_pb2
-from lanceref.wire import parse_message
 
 METRIC_NAMES = {number: name for name, number in METRICS.items()}
 """Metrics by the number that details have."""

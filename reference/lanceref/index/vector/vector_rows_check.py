@@ -15,7 +15,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.errors import FormatError, OutOfRange
+from lanceref.core.errors import FormatError, OutOfRange
+from lanceref.core.integers import are_among
 from lanceref.index.row_set import LOW, SHIFT, Keys
 from lanceref.index.segment import Segment
 from lanceref.index.training import Training
@@ -29,7 +30,6 @@ from lanceref.index.vector.storage import Columns
 from lanceref.index.vector.vector_check import check_assignment
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vectors import vector_type
-from lanceref.integers import are_among
 from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.product_codes import codes_in
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.compute import pc
+from lanceref.core.compute import pc
 from lanceref.kernels.distance import AnyVectors
 
 ELEMENTS: dict[pa.DataType, np.dtype[np.generic]] = {

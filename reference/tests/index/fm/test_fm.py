@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import FormatError
+from lanceref.core.errors import FormatError
 from lanceref.index.fm import fm
-from lanceref.indices import IndexConfig
+from pylanceref.indices import IndexConfig
 
 from ..tables import asked, assert_same, ids, index_reads, scanned, write
 from .texts import CONDITIONS, TEXTS, make, partitions
@@ -122,10 +122,10 @@ def test_fewer_requests_than_the_oracle(tmp_path):
 
     texts = [f"user {number * 2_654_435_761 % 2**32:x} of item" for number in range(3000)]
     path = write(pa.table({"s": texts}), tmp_path).uri
-    lanceref.dataset(path).create_scalar_index("s", IndexConfig("fm"))
+    pylanceref.dataset(path).create_scalar_index("s", IndexConfig("fm"))
     for text in ("zz", texts[77][5:], "9 of"):
         costs = []
-        for library in (lanceref, lance):
+        for library in (pylanceref, lance):
             opened = library.dataset(path)
             opened.io_stats_incremental()
             opened.to_table(filter=f"contains(s, '{text}')", columns=[], with_row_id=True)
@@ -140,19 +140,19 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path):
     import lance.indices
 
     made = {}
-    configs = {lance: lance.indices.IndexConfig("fm", {}), lanceref: IndexConfig("fm")}
+    configs = {lance: lance.indices.IndexConfig("fm", {}), pylanceref: IndexConfig("fm")}
     for library, config in configs.items():
         path = str(tmp_path / library.__name__)
         lance.write_dataset(pa.table({"s": TEXTS}), path, max_rows_per_file=150)
         library.dataset(path).create_scalar_index("s", config)
         made[library] = path
-    ((theirs,), (own,)) = (partitions(lanceref.dataset(path)) for path in made.values())
+    ((theirs,), (own,)) = (partitions(pylanceref.dataset(path)) for path in made.values())
     assert dict(theirs.file.metadata) == dict(own.file.metadata)
     for name in theirs.file.names:
         assert theirs.file.read(name) == own.file.read(name)
     expected = scanned(lance.dataset(made[lance]), CONDITIONS)
     for path in made.values():
-        ours, other = lanceref.dataset(path), lance.dataset(path)
+        ours, other = pylanceref.dataset(path), lance.dataset(path)
         for condition, found in zip(CONDITIONS, expected, strict=True):
             assert ids(ours, condition) == found, condition
             if "not" not in condition and "''" not in condition:

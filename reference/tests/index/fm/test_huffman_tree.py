@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.cursor import Cursor
-from lanceref.errors import FormatError
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import FormatError
 from lanceref.index.fm.huffman_tree import BYTE, NODE, HuffmanTree, build_tree, parse_topology
 
 

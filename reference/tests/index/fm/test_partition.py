@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.errors import BytesError, LanceError
+from lanceref.core.errors import BytesError, LanceError
 from lanceref.index.fm.partition import open_partition
 from lanceref.index.fm.search import rows_with, texts_of
 

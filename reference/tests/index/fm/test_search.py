@@ -11,16 +11,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.errors import FormatError
+from lanceref.core.errors import FormatError
 from lanceref.index.fm import search
 from lanceref.index.fm.partition import open_partition
-from lanceref.index.fm.search import (
-    all_beginnings,
-    beginnings,
-    endings_with,
-    rows_with,
-    texts_of,
-)
+from lanceref.index.fm.search import all_beginnings, beginnings, endings_with, rows_with, texts_of
 
 from ..rewriting import rewritten
 from .texts import make, partitions

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.errors import FormatError, Place
+from lanceref.core.errors import FormatError, Place
 from lanceref.index.fm.huffman_tree import build_tree
 from lanceref.index.fm.wavelet import (
     BLOCK_BITS,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 from lanceref.index.fm.partition import Partition, open_partition
-from lanceref.indices import IndexConfig
+from pylanceref.indices import IndexConfig
 
 from ..tables import write
 
@@ -27,7 +27,7 @@ CONDITIONS = [
 ]
 
 
-def make(values, root, type_=pa.string(), **options) -> lanceref.LanceDataset:  # noqa: B008
+def make(values, root, type_=pa.string(), **options) -> pylanceref.LanceDataset:  # noqa: B008
     """Write values and an FM index over them."""
     dataset = write(pa.table({"s": pa.array(values, type_)}), root, **options)
     dataset.create_scalar_index("s", IndexConfig("fm"))
@@ -36,5 +36,5 @@ def make(values, root, type_=pa.string(), **options) -> lanceref.LanceDataset:  
 
 def partitions(dataset) -> list[Partition]:
     """Return the partitions of the only segment."""
-    (segment,) = lanceref.dataset(dataset.uri)._snapshot.indices.segments
+    (segment,) = pylanceref.dataset(dataset.uri)._snapshot.indices.segments
     return [open_partition(segment.file(one.path)) for one in segment.entry.files]

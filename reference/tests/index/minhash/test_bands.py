@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.errors import BytesError, LanceError
+from lanceref.core.errors import BytesError, LanceError
 from lanceref.index.minhash import minhash_lsh
 from lanceref.index.minhash.bands import MinHashLsh
 from lanceref.index.minhash.minhash_lsh import check

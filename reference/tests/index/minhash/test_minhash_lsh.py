@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import lanceref
-import lanceref.query
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import IndexRefused
-from lanceref.indices import IndexConfig
+from lanceref.core.errors import IndexRefused
+from pylanceref.indices import IndexConfig
 
 from ..tables import write
 from .texts import PARAMETERS, SOURCE, TEXTS, alike, make, opened, some_text
@@ -107,21 +106,21 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path, parameters):
 
     made = {}
     table = pa.table({"s": TEXTS, "i": range(600)})
-    configs = {lance: lance.indices.IndexConfig, lanceref: IndexConfig}
+    configs = {lance: lance.indices.IndexConfig, pylanceref: IndexConfig}
     for library, config in configs.items():
         path = str(tmp_path / library.__name__)
         lance.write_dataset(table, path, max_rows_per_file=200)
         given = config("minhashlsh", dict(parameters))
         library.dataset(path).create_scalar_index("s", given)
         made[library] = path
-    theirs, own = (opened(lanceref.dataset(path)) for path in made.values())
+    theirs, own = (opened(pylanceref.dataset(path)) for path in made.values())
     for name in ("_signatures", "_bands"):
         one, other = getattr(theirs, name), getattr(own, name)
         assert dict(one.metadata) == dict(other.metadata)
         assert all(one.read(column) == other.read(column) for column in one.names)
     assert theirs._last.tolist() == own._last.tolist()
     for path in made.values():
-        lanceref.dataset(path).delete("i % 7 = 2")
+        pylanceref.dataset(path).delete("i % 7 = 2")
         lance.dataset(path).insert(table.slice(0, 50))
         for _ in range(40):
             scan: dict[str, object] = {"columns": ["i", "_distance"], "with_row_id": True}
@@ -135,6 +134,6 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path, parameters):
                     fast_search=len(text) % 4 == 0,
                     **scan,
                 )
-                for library in (lance, lanceref)
+                for library in (lance, pylanceref)
             )
             assert found.to_pydict() == expected.to_pydict()

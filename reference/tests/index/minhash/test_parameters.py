@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lanceref.errors import FormatError, OperationRefused, Place, UnknownIndex, UnknownVersion
+from lanceref.core.errors import FormatError, OperationRefused, Place, UnknownIndex, UnknownVersion
 from lanceref.index.minhash.parameters import (
     MinHashParameters,
     parse_parameters,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 from lanceref.index.minhash.bands import MinHashLsh
-from lanceref.indices import IndexConfig
 from lanceref.query import MinHashQuery
+from pylanceref.indices import IndexConfig
 
 from ..tables import write
 
@@ -39,7 +39,7 @@ def make(values, root, parameters=None, type_=pa.string(), **options):  # noqa: 
 
 def opened(dataset) -> MinHashLsh:
     """Return the only segment, opened."""
-    (segment,) = lanceref.dataset(dataset.uri)._snapshot.indices.segments
+    (segment,) = pylanceref.dataset(dataset.uri)._snapshot.indices.segments
     return MinHashLsh(segment)
 
 

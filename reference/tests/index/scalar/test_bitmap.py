@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lanceref.index.scalar.bitmap import Bitmap, entries
 
@@ -44,7 +44,7 @@ def test_both_answer_from_the_files_of_the_other(tmp_path):
     import lance
 
     table = pa.table(COLUMNS)
-    for writer, reader in ((lance, lanceref), (lanceref, lance)):
+    for writer, reader in ((lance, pylanceref), (pylanceref, lance)):
         path = str(tmp_path / writer.__name__)
         lance.write_dataset(table, path, max_rows_per_file=120)
         written = writer.dataset(path)
@@ -66,7 +66,7 @@ def test_only_the_sets_asked_for_are_read(tmp_path):
     dataset.create_scalar_index("s", "BITMAP")
     assert index_reads(dataset, f"s = '{5:050d}'") * 4 < everything
     (tmp_path / "t" / "data").rename(tmp_path / "t" / "gone")
-    assert lanceref.dataset(dataset.uri).count_rows(f"s = '{5:050d}'") == 100
+    assert pylanceref.dataset(dataset.uri).count_rows(f"s = '{5:050d}'") == 100
 
 
 def test_stale_ids_of_updated_rows_are_not_found(tmp_path):
@@ -74,5 +74,5 @@ def test_stale_ids_of_updated_rows_are_not_found(tmp_path):
     dataset = write(pa.table({"i": range(10)}), tmp_path, enable_stable_row_ids=True)
     dataset.create_scalar_index("i", "BITMAP")
     dataset.update({"i": "100"}, where="i = 3")
-    opened = lanceref.dataset(dataset.uri)
+    opened = pylanceref.dataset(dataset.uri)
     assert [ids(opened, f"i = {one}") for one in (3, 5, 100)] == [[], [5], [3]]

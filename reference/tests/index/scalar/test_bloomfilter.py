@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import FormatError, OperationRefused
+from lanceref.core.errors import FormatError, OperationRefused
 from lanceref.index.scalar.bloomfilter import read_filters
-from lanceref.indices import IndexConfig
+from pylanceref.indices import IndexConfig
 
 from ..tables import asked, assert_found, ids, index_reads, scanned, write
 from ..values import columns, conditions
@@ -38,7 +38,7 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path):
     from lance.indices import IndexConfig as Other
 
     made = {}
-    for library, config in ((lance, Other), (lanceref, IndexConfig)):
+    for library, config in ((lance, Other), (pylanceref, IndexConfig)):
         path = str(tmp_path / library.__name__)
         lance.write_dataset(pa.table(HASHED), path, max_rows_per_file=120)
         dataset = library.dataset(path)
@@ -46,7 +46,7 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path):
             given = config("bloomfilter", SMALL.parameters)
             dataset.create_scalar_index(name, given, name=name)
         made[library] = path
-    theirs, own = (lanceref.dataset(made[one])._snapshot.indices for one in (lance, lanceref))
+    theirs, own = (pylanceref.dataset(made[one])._snapshot.indices for one in (lance, pylanceref))
     for one, other in zip(theirs.segments, own.segments, strict=True):
         left, right = one.file("bloomfilter.lance"), other.file("bloomfilter.lance")
         assert left.metadata == right.metadata
@@ -54,7 +54,7 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path):
         for name in left.names:
             assert left.read(name) == right.read(name)
     for path in made.values():
-        for reader in (lance, lanceref):
+        for reader in (lance, pylanceref):
             read, theirs = reader.dataset(path), lance.dataset(path)
             for name in ("int32", "float64", "utf8", "date32"):
                 asking = conditions(name, HASHED[name])
@@ -77,7 +77,7 @@ def test_new_rows_are_taken_in(tmp_path):
     dataset.create_scalar_index("i", SMALL)
     dataset.insert(pa.table({"i": [None, 77]}))
     dataset.optimize.optimize_indices()
-    (segment,) = lanceref.dataset(dataset.uri)._snapshot.indices.segments
+    (segment,) = pylanceref.dataset(dataset.uri)._snapshot.indices.segments
     assert read_filters(segment.file("bloomfilter.lance")).shape == (4, 1, 8)
     assert ids(dataset, "i = 77") == [1 << 32 | 1]
 
@@ -86,7 +86,7 @@ def test_filters_of_several_sizes_are_refused(tmp_path):
     """Also of a size that has no blocks."""
     dataset = write(pa.table({"i": range(20)}), tmp_path)
     dataset.create_scalar_index("i", SMALL)
-    (segment,) = lanceref.dataset(dataset.uri)._snapshot.indices.segments
+    (segment,) = pylanceref.dataset(dataset.uri)._snapshot.indices.segments
     file = segment.file("bloomfilter.lance")
     for broken in ([b"x" * 32, b"x" * 64], [b"x" * 33], [b""]):
         file.read = lambda name, type_, held=broken: pa.array(held, pa.binary())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import IndexRefused, OperationRefused
+from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.index.scalar.btree import read_entries
-from lanceref.indices import IndexConfig
+from pylanceref.indices import IndexConfig
 
 from ..tables import asked, assert_same, ids, index_reads, scanned, write
 from ..values import columns, conditions
@@ -62,7 +62,7 @@ def test_both_answer_from_the_files_of_the_other(tmp_path, version):
     import lance
 
     table = pa.table({k: v for k, v in COLUMNS.items() if version != "0.1" or k != "float16"})
-    for writer, reader in ((lance, lanceref), (lanceref, lance)):
+    for writer, reader in ((lance, pylanceref), (pylanceref, lance)):
         path = str(tmp_path / writer.__name__)
         lance.write_dataset(table, path, max_rows_per_file=120, data_storage_version=version)
         written = writer.dataset(path)
@@ -83,7 +83,7 @@ def test_only_pages_that_may_hold_the_value_are_read(tmp_path):
     dataset.create_scalar_index("i", "BTREE")
     assert index_reads(dataset, "i = 5") * 4 < everything
     (tmp_path / "t" / "data").rename(tmp_path / "t" / "gone")
-    assert lanceref.dataset(dataset.uri).count_rows("i = 5") == 1
+    assert pylanceref.dataset(dataset.uri).count_rows("i = 5") == 1
 
 
 def test_an_index_without_training_covers_nothing(tmp_path):
@@ -115,13 +115,13 @@ def test_keys_are_addresses_under_stable_row_ids(tmp_path):
     assert dataset._snapshot.manifest.indices[0].index_version == 1
     dataset.update({"i": "100"}, where="i = 3")
     dataset.update({"i": "i"}, where="i = 4")
-    opened = lanceref.dataset(dataset.uri)
+    opened = pylanceref.dataset(dataset.uri)
     assert [ids(opened, f"i = {one}") for one in (3, 4, 100)] == [[], [4], [3]]
 
 
 def test_keys_under_their_early_name_are_kept_in_memory():
     """An index of 0.33.0 that has been warmed up finds the same rows."""
-    dataset = lanceref.dataset(FROZEN / "btree/0-33-0-row-ids/dataset")
+    dataset = pylanceref.dataset(FROZEN / "btree/0-33-0-row-ids/dataset")
     (name,) = [one.name for one in dataset._snapshot.indices.known]
     found = ids(dataset, "c >= 3 AND c < 9")
     dataset.prewarm_index(name)

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import IndexRefused, LanceError, OperationRefused
+from lanceref.core.errors import IndexRefused, LanceError, OperationRefused
 from lanceref.index.indices import kind_of
 from lanceref.index.scalar.json import TARGETS, check_entry, value_type
-from lanceref.indices import IndexConfig
 from lanceref.proto.index_pb2 import JsonIndexDetails
+from pylanceref.indices import IndexConfig
 
 from ..tables import QUESTIONS, asked, assert_found, assert_same, ids, index_reads, scanned, write
 
@@ -103,7 +104,7 @@ def conditions(name: str, target: str, count: int = QUESTIONS) -> list[str]:
 
 def segments_of(dataset):
     """Return the segments of a version, opened anew."""
-    return lanceref.dataset(dataset.uri)._snapshot.indices.segments
+    return pylanceref.dataset(dataset.uri)._snapshot.indices.segments
 
 
 @pytest.mark.parametrize(("target", "name"), PAIRS)
@@ -277,12 +278,12 @@ def test_damaged_files_lose_no_rows(tmp_path):
         for cut in (0, 1, len(whole) // 2, len(whole) - 1):
             path.write_bytes(whole[:cut])
             with pytest.raises(LanceError):
-                ids(lanceref.dataset(dataset.uri), condition)
+                ids(pylanceref.dataset(dataset.uri), condition)
         for _ in range(30):
             at = source.randrange(len(whole) - 60, len(whole))
             path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
             try:
-                assert ids(lanceref.dataset(dataset.uri), condition) == wanted
+                assert ids(pylanceref.dataset(dataset.uri), condition) == wanted
             except LanceError:
                 continue
         path.write_bytes(whole)
@@ -297,13 +298,13 @@ def test_the_oracle_finds_the_same(tmp_path, target, name):
 
     made = {}
     asked_for = config(target.lower())
-    for library in (lance, lanceref):
+    for library in (lance, pylanceref):
         path = str(tmp_path / library.__name__)
         lance.write_dataset(table(documents(name)), path, max_rows_per_file=25)
         own = Config("json", asked_for.parameters) if library is lance else asked_for
         library.dataset(path).create_scalar_index("j", own)
         made[library] = path
-    theirs, own = (segments_of(lanceref.dataset(path))[0] for path in made.values())
+    theirs, own = (segments_of(pylanceref.dataset(path))[0] for path in made.values())
     assert theirs.entry.index_details == own.entry.index_details
     for file in theirs.entry.files:
         first, second = theirs.file(file.path), own.file(file.path)
@@ -311,7 +312,7 @@ def test_the_oracle_finds_the_same(tmp_path, target, name):
         for column in set(first.names) - {"ids"}:
             assert first.read(column).equals(second.read(column)), column
     for path in made.values():
-        readers = lance.dataset(path), lanceref.dataset(path)
+        readers = lance.dataset(path), pylanceref.dataset(path)
         asking = conditions(name, target)
         for condition, found in zip(asking, scanned(readers[0], asking), strict=True):
             for reader in readers:
@@ -336,18 +337,18 @@ def test_where_the_oracle_answers_otherwise(tmp_path):
     assert ids(lance.dataset(path), member) == []
     for condition in (spelled, member):
         found = ids(lance.dataset(path), condition, use_scalar_index=False)
-        assert ids(lanceref.dataset(path), condition) == found
+        assert ids(pylanceref.dataset(path), condition) == found
 
 
 @pytest.mark.parametrize("name", ["InvertedIndexDetails", "BTreeIndexDetails"])
 def test_details_that_hold_no_single_values_are_reported(tmp_path, name):
     """An index of texts among them; that of another type holds them."""
     table = pa.table({"j": pa.array(['{"a":1}'], pa.json_())})
-    dataset = lanceref.write_dataset(table, tmp_path)
+    dataset = pylanceref.write_dataset(table, tmp_path)
     dataset.create_scalar_index(
         "j", IndexConfig("json", {"path": "a", "target_index_type": "btree"})
     )
-    (segment,) = lanceref.dataset(dataset.uri)._snapshot.indices.segments
+    (segment,) = pylanceref.dataset(dataset.uri)._snapshot.indices.segments
     details = JsonIndexDetails.FromString(segment.entry.index_details.value)
     details.target_details.type_url = f"/lance.table.{name}"
     segment.entry.index_details.value = details.SerializeToString()

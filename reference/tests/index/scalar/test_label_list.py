@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import FormatError
+from lanceref.core.errors import FormatError
 from lanceref.index.scalar.label_list import LabelList, null_lists
 
 from ..tables import asked, assert_same, ids, scanned, write
@@ -73,7 +73,7 @@ def test_both_answer_from_the_files_of_the_other(tmp_path):
     """Both directions."""
     import lance
 
-    for writer, reader in ((lance, lanceref), (lanceref, lance)):
+    for writer, reader in ((lance, pylanceref), (pylanceref, lance)):
         path = str(tmp_path / writer.__name__)
         lance.write_dataset(TABLE, path, max_rows_per_file=120)
         written = writer.dataset(path)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import FormatError
+from lanceref.core.errors import FormatError
 from lanceref.index.scalar.ngram import literals_of, read_tokens, tokens_of
 
 from ..tables import assert_same, ids, index_reads, write
@@ -34,7 +34,7 @@ CONDITIONS = [
 
 def file_of(dataset):
     """Return the file of the first segment."""
-    (segment,) = lanceref.dataset(dataset.uri)._snapshot.indices.segments
+    (segment,) = pylanceref.dataset(dataset.uri)._snapshot.indices.segments
     return segment, segment.file("ngram_postings.lance")
 
 
@@ -96,18 +96,18 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path):
     import lance
 
     made = {}
-    for library in (lance, lanceref):
+    for library in (lance, pylanceref):
         path = str(tmp_path / library.__name__)
         lance.write_dataset(pa.table({"s": TEXTS}), path, max_rows_per_file=120)
         library.dataset(path).create_scalar_index("s", "NGRAM")
         made[library] = path
-    theirs, own = (file_of(lanceref.dataset(path))[1] for path in made.values())
+    theirs, own = (file_of(pylanceref.dataset(path))[1] for path in made.values())
     for name in theirs.names:
         assert theirs.read(name) == own.read(name)
     for path in made.values():
         plain = lance.dataset(path)
         expected = [ids(plain, condition, use_scalar_index=False) for condition in CONDITIONS]
-        for reader in (lance, lanceref):
+        for reader in (lance, pylanceref):
             dataset = reader.dataset(path)
             for condition, found in zip(CONDITIONS, expected, strict=True):
                 assert sorted(ids(dataset, condition)) == found, condition

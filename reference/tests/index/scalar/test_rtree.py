@@ -9,13 +9,14 @@ from pathlib import Path
 import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
 import shapely
-from lanceref.errors import FormatError, LanceError, OperationRefused
+from lanceref.core.errors import FormatError, LanceError, OperationRefused
 from lanceref.index.scalar.hilbert import hilbert_numbers
 from lanceref.index.scalar.rtree import leaves_of
 from lanceref.index.scalar.rtree_pages import DATA, NULLS, check
-from lanceref.indices import IndexConfig
+from pylanceref.indices import IndexConfig
 
 from ..tables import asked, assert_same, ids, index_reads, scanned, write
 from .geometries import TYPES, column, conditions
@@ -25,7 +26,7 @@ SMALL = IndexConfig("rtree", {"page_size": 4})
 
 def segments_of(dataset):
     """Return the segments of a version, opened anew."""
-    return lanceref.dataset(dataset.uri)._snapshot.indices.segments
+    return pylanceref.dataset(dataset.uri)._snapshot.indices.segments
 
 
 def test_empty_geometries_are_nowhere(tmp_path):
@@ -162,8 +163,8 @@ def test_levels_that_are_not_those_of_the_boxes_are_refused(tmp_path):
         (segment,) = segments_of(dataset)
         change(segment)
         with pytest.raises(FormatError) as error:
-            opened = lanceref.index.kinds.BY_NAME["RTREE"].open(segment)
-            from lanceref.geometry import binary_of
+            opened = lanceref.index.registry.BY_NAME["RTREE"].open(segment)
+            from lanceref.index.geometry import binary_of
             from lanceref.index.predicate import Intersects, IsNull
 
             opened.search(Intersects(binary_of("POLYGON((0 0,30 0,30 30,0 30,0 0))")))
@@ -211,12 +212,12 @@ def test_damaged_files_lose_no_rows(tmp_path):
         for cut in (0, 1, len(whole) // 2, len(whole) - 1):
             path.write_bytes(whole[:cut])
             with pytest.raises(LanceError):
-                ids(lanceref.dataset(dataset.uri), condition)
+                ids(pylanceref.dataset(dataset.uri), condition)
         for _ in range(60):
             at = source.randrange(len(whole))
             path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
             try:
-                found = ids(lanceref.dataset(dataset.uri), condition)
+                found = ids(pylanceref.dataset(dataset.uri), condition)
             except LanceError:
                 continue
             if found != wanted:
@@ -262,13 +263,13 @@ def test_the_oracle_finds_the_same(tmp_path, name):
     from lance.indices import IndexConfig as Config
 
     made = {}
-    for library in (lance, lanceref):
+    for library in (lance, pylanceref):
         path = str(tmp_path / library.__name__)
         lance.write_dataset(column(name), path, max_rows_per_file=30)
         config = Config("rtree", SMALL.parameters) if library is lance else SMALL
         library.dataset(path).create_scalar_index("g", config)
         made[library] = path
-    theirs, own = (segments_of(lanceref.dataset(path))[0] for path in made.values())
+    theirs, own = (segments_of(pylanceref.dataset(path))[0] for path in made.values())
     assert dict(theirs.file(DATA).metadata) == dict(own.file(DATA).metadata)
     assert theirs.file(NULLS).read("nulls").equals(own.file(NULLS).read("nulls"))
     first, second = leaves_of(theirs), leaves_of(own)
@@ -278,7 +279,7 @@ def test_the_oracle_finds_the_same(tmp_path, name):
     }
     assert not lanceref.validate(made[lance], deep=True)
     for path in made.values():
-        readers = lance.dataset(path), lanceref.dataset(path)
+        readers = lance.dataset(path), pylanceref.dataset(path)
         asking = list(conditions())
         for condition, found in zip(asking, scanned(readers[0], asking), strict=True):
             for reader in readers:
@@ -297,5 +298,5 @@ def test_where_the_oracle_exchanges_the_sides(tmp_path):
     assert len(inside) > 3
     assert ids(lance.dataset(path), f"st_contains({box}, g)") == []
     assert ids(lance.dataset(path), f"st_within({box}, g)") == inside
-    assert ids(lanceref.dataset(path), f"st_contains({box}, g)") == inside
-    assert ids(lanceref.dataset(path), f"st_within({box}, g)") == []
+    assert ids(pylanceref.dataset(path), f"st_contains({box}, g)") == inside
+    assert ids(pylanceref.dataset(path), f"st_within({box}, g)") == []

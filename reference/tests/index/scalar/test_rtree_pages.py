@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import lanceref
 import numpy as np
+import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.errors import CorruptPage
+from lanceref.core.errors import CorruptPage
 from lanceref.index.scalar.rtree_pages import Level, levels_of, page_boxes, whole_box
 
 from ..tables import write
@@ -49,7 +49,7 @@ def test_the_box_of_all_is_four_numbers(tmp_path, text):
     """Null for one that is not finite."""
     dataset = write(column("geoarrow.point", 3), tmp_path)
     dataset.create_scalar_index("g", "RTREE")
-    (segment,) = lanceref.dataset(dataset.uri)._snapshot.indices.segments
+    (segment,) = pylanceref.dataset(dataset.uri)._snapshot.indices.segments
     file = segment.file("page_data.lance")
     file.metadata["bbox"] = '{"minx":null,"miny":1,"maxx":2.5,"maxy":null}'
     assert whole_box(file)[1:3].tolist() == [1, 2.5]

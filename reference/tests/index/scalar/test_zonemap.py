@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import OperationRefused
-from lanceref.indices import IndexConfig
+from lanceref.core.errors import OperationRefused
+from pylanceref.indices import IndexConfig
 
 from ..tables import asked, assert_found, ids, index_reads, scanned, write
 from ..values import columns, conditions
@@ -18,7 +18,7 @@ NEGATIVE_NAN = np.frombuffer(np.uint64(0xFFF8000000000000).tobytes(), np.float64
 
 def contents(dataset) -> dict[str, list]:
     """Return the columns of the file."""
-    (segment,) = lanceref.dataset(dataset.uri)._snapshot.indices.segments
+    (segment,) = pylanceref.dataset(dataset.uri)._snapshot.indices.segments
     file = segment.file("zonemap.lance")
     return {name: file.read(name).to_pylist() for name in file.names}
 
@@ -62,7 +62,7 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path):
     from lance.indices import IndexConfig as Other
 
     made = {}
-    for library, config in ((lance, Other), (lanceref, IndexConfig)):
+    for library, config in ((lance, Other), (pylanceref, IndexConfig)):
         path = str(tmp_path / library.__name__)
         lance.write_dataset(pa.table(COLUMNS), path, max_rows_per_file=120)
         lance.dataset(path).delete("_rowaddr in (3, 50, 60, 61, 62, 63, 64, 65, 66, 67)")
@@ -70,7 +70,7 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path):
         for name in COLUMNS:
             dataset.create_scalar_index(name, config("zonemap", {"rows_per_zone": 7}), name=name)
         made[library] = path
-    theirs, own = (lanceref.dataset(made[one])._snapshot.indices for one in (lance, lanceref))
+    theirs, own = (pylanceref.dataset(made[one])._snapshot.indices for one in (lance, pylanceref))
     for one, other in zip(theirs.segments, own.segments, strict=True):
         left, right = one.file("zonemap.lance"), other.file("zonemap.lance")
         assert left.metadata == right.metadata
@@ -79,7 +79,7 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path):
         for name in left.names:
             assert repr(left.read(name).to_pylist()) == repr(right.read(name).to_pylist())
     for path in made.values():
-        for reader in (lance, lanceref):
+        for reader in (lance, pylanceref):
             read, theirs = reader.dataset(path), lance.dataset(path)
             for name in ("int32", "float64", "utf8", "decimal128", "bool"):
                 asking = conditions(name, COLUMNS[name])

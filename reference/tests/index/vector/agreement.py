@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 
 from .indexed import fixed
 
@@ -28,7 +28,7 @@ def clustered(dtype, rows: int = ROWS, dimension: int = DIMENSION, seed: int = 3
 def built(root: Path, values, by, index_type: str, **parameters) -> str:
     """Write vectors and build an index by one of the implementations; return where."""
     path = str(root / "t")
-    lanceref.write_dataset(pa.table({"v": fixed(values)}), path)
+    pylanceref.write_dataset(pa.table({"v": fixed(values)}), path)
     by.dataset(path).create_index("v", index_type, num_partitions=3, **parameters)
     return path
 
@@ -49,7 +49,7 @@ def agree(path: str, oracle, queries, share: float = 1, **asked) -> None:
     some.
     """
     ours, theirs = (
-        found_by(lanceref, path, queries, **asked),
+        found_by(pylanceref, path, queries, **asked),
         found_by(oracle, path, queries, **asked),
     )
     wanted, missing = 0, 0

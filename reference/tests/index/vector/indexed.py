@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 from lanceref.index.vector.vector_index import VectorIndex
 
 DIMENSION = 8
@@ -33,9 +33,9 @@ def table(values) -> pa.Table:
     return pa.table({"i": range(len(values)), "v": fixed(values)})
 
 
-def write(values, root: Path, **options) -> lanceref.LanceDataset:
+def write(values, root: Path, **options) -> pylanceref.LanceDataset:
     """Write vectors to a new folder, 250 in a fragment."""
-    return lanceref.write_dataset(table(values), root / "t", max_rows_per_file=250, **options)
+    return pylanceref.write_dataset(table(values), root / "t", max_rows_per_file=250, **options)
 
 
 def opened(dataset, place: int = 0) -> VectorIndex:

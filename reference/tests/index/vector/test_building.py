@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import IndexRefused
+from lanceref.core.errors import IndexRefused
 from lanceref.index.vector.building import assigned
 from lanceref.index.vector.storage import Model
 
@@ -53,7 +53,7 @@ def test_fewer_vectors_than_partitions(tmp_path):
     dataset.create_index("v", "IVF_FLAT", num_partitions=4)
     assert [1, 1, 1] == opened(dataset).auxiliary.partitions.lengths.tolist()
     nothing = pa.table({"v": pa.array([None] * 3, pa.list_(pa.float32(), 2))})
-    dataset = lanceref.write_dataset(nothing, tmp_path / "n")
+    dataset = pylanceref.write_dataset(nothing, tmp_path / "n")
     with pytest.raises(IndexRefused, match="vectors"):
         dataset.create_index("v", "IVF_FLAT", num_partitions=1)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import lanceref
+import pylanceref
 import pytest
-from lanceref.file import LanceFileReader
 from lanceref.proto import index_pb2
+from pylanceref.file import LanceFileReader
 
 FROZEN = Path(__file__).parents[4] / "fixtures" / "index" / "any"
 
@@ -108,7 +108,7 @@ def test_rq_says_its_bits_and_signs(case, bits):
 @pytest.mark.parametrize(("case", "version"), [("ivf-rq/plain", 2), ("ivf-flat/plain", 1)])
 def test_versions_of_entries(case, version):
     """RQ has 2, others 1."""
-    dataset = lanceref.dataset(FROZEN / case / "dataset")
+    dataset = pylanceref.dataset(FROZEN / case / "dataset")
     (index,) = dataset._snapshot.indices.known
     assert version == index.segments[0].entry.index_version
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanceref.context import Context
-from lanceref.errors import FormatError
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError
 from lanceref.index.vector import flat_storage
 from lanceref.index.vector.flat_storage import FLAT, Flat
 from lanceref.index.vector.storage import Model

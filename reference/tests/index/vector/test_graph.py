@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.errors import FormatError, LanceError
-from lanceref.file.versions import V2_1
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, LanceError
+from lanceref.core.file_versions import V2_1
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_file_writer import write_index_file
 from lanceref.index.vector.graph import (

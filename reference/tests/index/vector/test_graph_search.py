@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.index.vector import graph_search
-from lanceref.index.vector.asked import Asked
 from lanceref.index.vector.graph_search import walk, worth_walking
+from lanceref.index.vector.search_parameters import Asked
 from lanceref.kernels.hnsw_build import build
 from lanceref.kernels.hnsw_parameters import GraphParameters
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import lanceref
+import pylanceref
 import pytest
-from lanceref.errors import LanceError
+from lanceref.core.errors import LanceError
 
 from .indexed import points, write
 
@@ -34,7 +34,7 @@ def built(request, tmp_path_factory) -> Path:
 def outcome(root: Path) -> int | LanceError:
     """Return how many rows are found, or the error."""
     try:
-        found = lanceref.dataset(root).to_table(
+        found = pylanceref.dataset(root).to_table(
             nearest={"column": "v", "q": VALUES[0], "k": 9, "nprobes": 2}
         )
     except LanceError as error:

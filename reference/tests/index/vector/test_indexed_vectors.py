@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.edit.index_build import indexed_field, training_of
 from lanceref.index.vector.indexed_vectors import has_vectors, indexed_vectors, sampled_vectors
 from lanceref.index.vector.vector_kind import VECTOR
+from lanceref.operations.index_build import indexed_field, training_of
 
 from .indexed import points, write
 
@@ -24,7 +24,7 @@ def test_what_is_left_out(tmp_path):
     """Nulls and what is not finite always, zeros where directions count."""
     values = [[3, 4], None, [float("nan"), 0], [float("inf"), 0], [0, 0], [0, 2]]
     table = pa.table({"v": pa.array(values, pa.list_(pa.float32(), 2))})
-    dataset = lanceref.write_dataset(table, tmp_path / "t")
+    dataset = pylanceref.write_dataset(table, tmp_path / "t")
     (found,) = indexed_vectors(training(dataset), "l2")
     assert [0, 4, 5] == found.keys.tolist()
     (found,) = indexed_vectors(training(dataset), "cosine")
@@ -55,10 +55,10 @@ def test_vectors_that_are_not_null_are_counted(tmp_path):
     """Whatever numbers they have; of a row each."""
     values = [[3, 4], None, [float("nan"), 0], [0, 0]]
     table = pa.table({"v": pa.array(values, pa.list_(pa.float32(), 2))})
-    rows = training(lanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=2))
+    rows = training(pylanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=2))
     assert has_vectors(rows, 3)
     assert not has_vectors(rows, 4)
     several = pa.array([values[:1] * 3, None, [], values], pa.list_(pa.list_(pa.float32(), 2)))
-    rows = training(lanceref.write_dataset(pa.table({"v": several}), tmp_path / "s"))
+    rows = training(pylanceref.write_dataset(pa.table({"v": several}), tmp_path / "s"))
     assert has_vectors(rows, 6)
     assert not has_vectors(rows, 7)

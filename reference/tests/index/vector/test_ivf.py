@@ -6,14 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.errors import FormatError
-from lanceref.index.vector.ivf import (
-    ivf_message,
-    parse_centroids,
-    parse_partitions,
-    partitions_of,
-)
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError
+from lanceref.index.vector.ivf import ivf_message, parse_centroids, parse_partitions, partitions_of
 from lanceref.proto.index_pb2 import IVF
 
 PLACE = Context("f").at(0, 0)

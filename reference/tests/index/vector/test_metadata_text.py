@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.errors import FormatError
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError
 from lanceref.index.vector.metadata_text import compact, parse_json, parse_object, parse_texts
 
 PLACE = Context("f").at(0, 0)

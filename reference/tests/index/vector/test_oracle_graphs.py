@@ -7,16 +7,16 @@ import subprocess
 import sys
 
 import lance
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import FormatError
-from lanceref.file import LanceFileReader
+from lanceref.core.errors import FormatError
 from lanceref.index.vector.graph import GraphText, graph_text
 from lanceref.index.vector.graph_building import Graphs
 from lanceref.kernels.hnsw_levels import node_levels
 from lanceref.kernels.hnsw_parameters import GraphParameters
+from pylanceref.file import LanceFileReader
 
 from .indexed import fixed, near, opened, points, table
 
@@ -43,7 +43,7 @@ CASES = [
 
 def answers(folder, query, **asked):
     """Return what both find, the oracle first."""
-    return [near(who.dataset(folder), query, **asked) for who in (lance, lanceref)]
+    return [near(who.dataset(folder), query, **asked) for who in (lance, pylanceref)]
 
 
 def check_answers(folder, queries, **asked) -> None:
@@ -56,7 +56,7 @@ def check_answers(folder, queries, **asked) -> None:
     assert hits >= 0.99 * sum(asked["k"] for _ in queries)
 
 
-@pytest.mark.parametrize("writer", [lance, lanceref], ids=["lance", "lanceref"])
+@pytest.mark.parametrize("writer", [lance, pylanceref], ids=["lance", "lanceref"])
 @pytest.mark.parametrize(("storage", "metric", "dtype"), CASES)
 def test_both_find_the_same(tmp_path, writer, storage, metric, dtype):
     """By either's graphs, for each metric and type of number, as deep as asked.
@@ -84,7 +84,7 @@ def test_filters_pass_the_same_rows(tmp_path, share):
     scan = {"filter": f"i % {share} = 0", "prefilter": True}
     for query in values[::250]:
         found = [
-            near(who.dataset(str(tmp_path / "t")), query, scan, k=8) for who in (lance, lanceref)
+            near(who.dataset(str(tmp_path / "t")), query, scan, k=8) for who in (lance, pylanceref)
         ]
         assert found[0][0] == found[1][0]
 
@@ -113,7 +113,7 @@ def test_statistics_are_those_of_the_oracle(tmp_path):
     dataset = lance.write_dataset(table(points(ROWS)), tmp_path / "t")
     dataset.create_index("v", "IVF_HNSW_FLAT", num_partitions=2, m=5)
     (wanted,) = dataset.stats.index_stats("v_idx")["indices"]
-    (found,) = lanceref.dataset(tmp_path / "t").stats.index_stats("v_idx")["indices"]
+    (found,) = pylanceref.dataset(tmp_path / "t").stats.index_stats("v_idx")["indices"]
     assert wanted["sub_index"] == found["sub_index"]
 
 
@@ -121,7 +121,7 @@ def test_both_say_the_same_of_parameters(tmp_path):
     """Descriptions name them, and what cannot be is refused with an error of the same class."""
     dataset = lance.write_dataset(table(points(300)), tmp_path / "t")
     dataset.create_index("v", "IVF_HNSW_FLAT", num_partitions=1, m=6, ef_construction=30)
-    ours = lanceref.dataset(tmp_path / "t")
+    ours = pylanceref.dataset(tmp_path / "t")
     wanted, found = dataset.describe_indices()[0], ours.describe_indices()[0]
     assert wanted.index_type == found.index_type
     assert wanted.details["hnsw"] == found.details["hnsw"]
@@ -140,20 +140,20 @@ def test_recall_is_that_of_the_oracle(tmp_path):
     values = random.normal(size=(4000, 24)).astype("f4")
     queries = random.normal(size=(240, 24)).astype("f4")
     hits = {}
-    for who in (lance, lanceref):
+    for who in (lance, pylanceref):
         dataset = who.write_dataset(table(values), tmp_path / who.__name__)
         dataset.create_index("v", "IVF_HNSW_FLAT", ivf_centroids=values[:2], m=12)
         hits[who] = 0
         for query in queries:
             true = np.argsort(((values - query) ** 2).sum(1))[:10].tolist()
             hits[who] += len(set(true) & set(near(dataset, query, k=10, nprobes=2)[0]))
-    assert hits[lanceref] >= hits[lance] - 0.02 * 240 * 10
+    assert hits[pylanceref] >= hits[lance] - 0.02 * 240 * 10
 
 
 def test_what_is_appended_and_moved_is_found(tmp_path):
     """Both bring the other's graphs up to date, and both answer from what the other wrote."""
     values = points(ROWS)
-    for first, then in ((lance, lanceref), (lanceref, lance)):
+    for first, then in ((lance, pylanceref), (pylanceref, lance)):
         folder = str(tmp_path / first.__name__)
         dataset = first.write_dataset(table(values), folder, max_rows_per_file=600)
         dataset.create_index("v", "IVF_HNSW_FLAT", num_partitions=2, m=7, ef_construction=40)
@@ -162,14 +162,14 @@ def test_what_is_appended_and_moved_is_found(tmp_path):
         other.optimize.optimize_indices()
         other.delete("i % 3 = 1")
         other.optimize.compact_files()
-        if then is lanceref:
-            text = opened(lanceref.dataset(folder)).graph_text
+        if then is pylanceref:
+            text = opened(pylanceref.dataset(folder)).graph_text
             assert (7, 40) == (text.parameters.m, text.parameters.ef_construction)
         check_answers(folder, values[::300], k=10, nprobes=2)
 
 
 @pytest.mark.parametrize("version", ["2.0", "2.1", "2.2", "2.3"])
-@pytest.mark.parametrize("writer", [lance, lanceref], ids=["lance", "lanceref"])
+@pytest.mark.parametrize("writer", [lance, pylanceref], ids=["lance", "lanceref"])
 def test_graphs_of_every_version_are_read(tmp_path, writer, version):
     """Partitions without rows and rows with ids of their own among them."""
     values = points(ROWS // 2)
@@ -185,7 +185,7 @@ def test_graphs_of_every_version_are_read(tmp_path, writer, version):
     check_answers(str(tmp_path / "t"), values[::100], k=10, nprobes=3)
 
 
-@pytest.mark.parametrize("writer", [lance, lanceref], ids=["lance", "lanceref"])
+@pytest.mark.parametrize("writer", [lance, pylanceref], ids=["lance", "lanceref"])
 def test_graphs_over_several_vectors_of_a_row_are_read(tmp_path, writer):
     """A row is found once."""
     values = points(900)
@@ -195,8 +195,8 @@ def test_graphs_over_several_vectors_of_a_row_are_read(tmp_path, writer):
     check_answers(str(tmp_path / "t"), values[::90], k=10)
 
 
-@pytest.mark.parametrize("merger", [lance, lanceref], ids=["lance", "lanceref"])
-@pytest.mark.parametrize("writer", [lance, lanceref], ids=["lance", "lanceref"])
+@pytest.mark.parametrize("merger", [lance, pylanceref], ids=["lance", "lanceref"])
+@pytest.mark.parametrize("writer", [lance, pylanceref], ids=["lance", "lanceref"])
 def test_segments_of_fragments_are_merged(tmp_path, writer, merger):
     """Whoever wrote them: their graphs are built anew over all rows."""
     values = points(ROWS // 2)
@@ -230,13 +230,13 @@ def test_where_the_oracle_finds_nothing(tmp_path, monkeypatch, offsets):
 
     D.index.vector-level-offsets
     """
-    dataset = lanceref.write_dataset(table(points(500)), str(tmp_path / "t"))
+    dataset = pylanceref.write_dataset(table(points(500)), str(tmp_path / "t"))
     said = GraphText(0, tuple(offsets), GraphParameters(4, 20, 3))
     monkeypatch.setattr(Graphs, "texts", property(lambda _: [said.text]))
     dataset.create_index("v", "IVF_HNSW_FLAT", num_partitions=1)
 
     with pytest.raises(FormatError) as error:
-        near(lanceref.dataset(str(tmp_path / "t")), [0.0] * 8, k=5)
+        near(pylanceref.dataset(str(tmp_path / "t")), [0.0] * 8, k=5)
     assert error.value.clause == "L.index.vector.graph.levels"
 
     command = [sys.executable, "-c", ASK, str(tmp_path / "t")]

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.errors import QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.index.vector.parameters import VectorParameters, check_column, partition_count
 from lanceref.index.vector.vector_file import TYPES
 from lanceref.index.vector.vectors import VectorType

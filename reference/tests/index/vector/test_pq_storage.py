@@ -2,12 +2,12 @@
 
 from types import SimpleNamespace
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.context import Context
-from lanceref.errors import FormatError, IndexRefused, OperationRefused, Place
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, IndexRefused, OperationRefused, Place
 from lanceref.index.vector.pq_storage import COLUMN, Product, parse, train
 from lanceref.index.vector.storage import Model
 from lanceref.index.vector.tensor import tensor_of
@@ -212,7 +212,7 @@ def test_both_answer_over_both(tmp_path, num_bits, metric, dtype):
 
     values, queries = clustered(dtype)
     said = {"num_sub_vectors": 8, "num_bits": num_bits, "metric": metric}
-    for name, by in (("a", lance), ("b", lanceref)):
+    for name, by in (("a", lance), ("b", pylanceref)):
         path = built(tmp_path / name, values, by, "IVF_PQ", **said)
         agree(path, lance, queries)
         agree(path, lance, queries, refine_factor=3)
@@ -224,7 +224,7 @@ def test_codes_that_are_not_transposed(tmp_path):
     import lance
 
     values, queries = clustered("f4")
-    for name, by in (("a", lance), ("b", lanceref)):
+    for name, by in (("a", lance), ("b", pylanceref)):
         said = {"num_sub_vectors": 4, "skip_transpose": True}
         path = built(tmp_path / name, values, by, "IVF_PQ", **said)
         agree(path, lance, queries)
@@ -247,8 +247,8 @@ def test_codes_are_those_of_the_oracle(tmp_path, num_bits, metric):
         "pq_codebook": source.normal(size=(8, 2**num_bits, 2)).astype("f4"),
     }
     ours, theirs = (
-        opened(lanceref.dataset(built(tmp_path / name, values, by, "IVF_PQ", **said)))
-        for name, by in (("a", lanceref), ("b", lance))
+        opened(pylanceref.dataset(built(tmp_path / name, values, by, "IVF_PQ", **said)))
+        for name, by in (("a", pylanceref), ("b", lance))
     )
     assert ours.head.message.loss == pytest.approx(theirs.head.message.loss, rel=1e-5)
     for number in range(3):
@@ -264,7 +264,7 @@ def test_cosine_of_codes_is_twice_that_of_vectors(tmp_path):
     values, queries = clustered("f4")
     said = {"num_sub_vectors": 16, "metric": "cosine"}
     path = built(tmp_path, values, lance, "IVF_PQ", **said)
-    for module in (lance, lanceref):
+    for module in (lance, pylanceref):
         (_, codes), *_ = found_by(module, path, queries)
         (_, exact), *_ = found_by(module, path, queries, refine_factor=5)
         np.testing.assert_allclose(codes[5:] / exact[5:], 2, rtol=0.2)
@@ -282,6 +282,6 @@ def test_statistics_are_those_of_the_oracle(tmp_path, metric):
     theirs.create_index("v", "IVF_PQ", metric=metric, num_partitions=1, num_sub_vectors=2)
     found = [
         library.dataset(str(tmp_path / "t")).stats.index_stats("v_idx")["indices"][0]["sub_index"]
-        for library in (lance, lanceref)
+        for library in (lance, pylanceref)
     ]
     assert found[0] == found[1]

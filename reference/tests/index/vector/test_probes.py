@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.index.vector.asked import Asked
 from lanceref.index.vector.probes import probes
+from lanceref.index.vector.search_parameters import Asked
 
 from .indexed import fixed
 
@@ -89,7 +89,7 @@ def test_the_oracle_searches_as_many(tmp_path, metric, growth):
     dataset.create_index("v", "IVF_FLAT", metric=metric, ivf_centroids=centroids)
     query = np.zeros(count + 1, np.float32)
     query[0] = metric != "l2"
-    (index,) = lanceref.dataset(tmp_path / "t")._snapshot.indices.known
+    (index,) = pylanceref.dataset(tmp_path / "t")._snapshot.indices.known
     opened = index.open(index.segments[0]).index
     from lanceref.index.vector.searching import ranking
 

@@ -1,7 +1,7 @@
 """Quantizer metadata."""
 
 import pytest
-from lanceref.errors import FormatError, Place
+from lanceref.core.errors import FormatError, Place
 from lanceref.index.vector.quantizer_metadata import flag, number
 
 PLACE = Place("auxiliary.idx", 0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
 
 from .indexed import DIMENSION, fixed, opened, table
@@ -23,7 +23,7 @@ def around(counts, seed: int = 1):
     return source.permutation(values).astype("f4")
 
 
-def built(root, counts, library=lanceref, kind="IVF_FLAT", **options):
+def built(root, counts, library=pylanceref, kind="IVF_FLAT", **options):
     """Write vectors with an index whose partitions have so many."""
     dataset = library.write_dataset(table(around(counts)), str(root))
     given = {"ivf_centroids": PLACES[: len(counts)], "num_partitions": len(counts), **options}
@@ -121,7 +121,7 @@ def test_the_oracle_does_the_same(tmp_path, kind):
         theirs = grown(built(tmp_path / "a" / name, counts, lance, **options), added)
         assert theirs == grown(built(tmp_path / "b" / name, counts, **options), added)
     found = _near(lance.dataset(str(tmp_path / "b" / "5")))
-    wanted = _near(lanceref.dataset(str(tmp_path / "b" / "5")), use_index=False)
+    wanted = _near(pylanceref.dataset(str(tmp_path / "b" / "5")), use_index=False)
     assert len(found & wanted) >= 18
 
 
@@ -136,7 +136,7 @@ def test_rows_that_are_several_vectors(tmp_path):
     """Each of them counts."""
     values = fixed(around([44, 56]))
     rows = pa.ListArray.from_arrays(list(range(0, 101, 4)), values)
-    dataset = lanceref.write_dataset(pa.table({"v": rows}), tmp_path / "t")
+    dataset = pylanceref.write_dataset(pa.table({"v": rows}), tmp_path / "t")
     options = {"ivf_centroids": PLACES[:2] / [[10], [20]], "target_partition_size": 10}
     dataset.create_index("v", "IVF_FLAT", metric="cosine", **options)
     dataset.optimize.optimize_indices()
@@ -146,7 +146,7 @@ def test_rows_that_are_several_vectors(tmp_path):
 
 def test_segments_that_have_learnt_otherwise_are_left_alone(tmp_path):
     """By one model of partitions and other codebooks: new rows go on with the last of them."""
-    dataset = lanceref.write_dataset(
+    dataset = pylanceref.write_dataset(
         table(around([300, 300])), tmp_path / "t", max_rows_per_file=300
     )
     source = np.random.default_rng(3)

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-import lanceref
 import numpy as np
+import pylanceref
 import pytest
-from lanceref.errors import FormatError, OperationRefused, Place
+from lanceref.core.errors import FormatError, OperationRefused, Place
 from lanceref.index.vector.rq_rows import BLOCKED, ERROR, FOLLOWING, Layout
 from lanceref.index.vector.rq_storage import RQ, parse, rotated, train
 from lanceref.index.vector.storage import Model
@@ -265,7 +265,7 @@ def test_both_answer_over_both(tmp_path, num_bits, metric, dtype):
     import lance
 
     values, queries = clustered(dtype)
-    for name, by in (("a", lance), ("b", lanceref)):
+    for name, by in (("a", lance), ("b", pylanceref)):
         path = built(tmp_path / name, values, by, "IVF_RQ", num_bits=num_bits, metric=metric)
         agree(path, lance, queries, BOUNDED)
 
@@ -277,7 +277,7 @@ def test_every_number_of_bits(tmp_path, num_bits):
     import lance
 
     values, queries = clustered("f4", dimension=72)
-    for name, by in (("a", lance), ("b", lanceref)):
+    for name, by in (("a", lance), ("b", pylanceref)):
         path = built(tmp_path / name, values, by, "IVF_RQ", num_bits=num_bits)
         for mode in ("fast", "normal", "accurate"):
             agree(path, lance, queries, BOUNDED, approx_mode=mode)
@@ -289,7 +289,7 @@ def test_signs_that_are_not_packed(tmp_path):
     import lance
 
     values, queries = clustered("f4")
-    for name, by in (("a", lance), ("b", lanceref)):
+    for name, by in (("a", lance), ("b", pylanceref)):
         path = built(tmp_path / name, values, by, "IVF_RQ", skip_transpose=True)
         agree(path, lance, queries, BOUNDED)
 
@@ -309,7 +309,7 @@ def test_rotations_by_a_matrix(tmp_path, monkeypatch, metric, residual):
     older = replace(TYPES["IVF_RQ"], storage=replace(RQ, train=train))
     monkeypatch.setitem(TYPES, "IVF_RQ", older)
     values, queries = clustered("f4")
-    path = built(tmp_path, values, lanceref, "IVF_RQ", metric=metric)
+    path = built(tmp_path, values, pylanceref, "IVF_RQ", metric=metric)
     agree(path, lance, queries, BOUNDED)
 
 
@@ -322,7 +322,7 @@ def test_columns_are_those_of_the_oracle(tmp_path, num_bits, metric):
 
     values, _ = clustered("f4")
     path = built(tmp_path, values, lance, "IVF_RQ", num_bits=num_bits, metric=metric)
-    index = opened(lanceref.dataset(path))
+    index = opened(pylanceref.dataset(path))
     quantizer = index.auxiliary.quantizer
     if metric == "cosine":
         values = normalized(values)

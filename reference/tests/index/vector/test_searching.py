@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanceref.errors import QueryRefused
-from lanceref.index.vector.asked import Asked
+from lanceref.core.errors import QueryRefused
+from lanceref.index.vector.search_parameters import Asked
 from lanceref.index.vector.searching import ranking, search
 from lanceref.index.vector.storage import Model
 

@@ -1,12 +1,12 @@
 """Single files of early releases."""
 
-import lanceref
 import numpy as np
+import pylanceref
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.errors import FormatError, LanceError
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, LanceError
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.single_file import is_single_file, open_single_file, single_file
 from lanceref.index.vector.storage import Model
@@ -117,9 +117,9 @@ def test_early_indices_answer_as_later_ones(tmp_path, num_bits):
     found = []
     for name, version in (("a", "V3"), ("b", "LEGACY")):
         path = built(
-            tmp_path / name, values, lanceref, "IVF_PQ", index_file_version=version, **said
+            tmp_path / name, values, pylanceref, "IVF_PQ", index_file_version=version, **said
         )
-        dataset = lanceref.dataset(path)
+        dataset = pylanceref.dataset(path)
         statistics = dataset.stats.index_stats("v_idx")["indices"][0]
         assert statistics["index_file_version"].lower() == version.lower()
         dataset.insert(dataset.to_table())
@@ -141,7 +141,7 @@ def test_both_answer_over_both(tmp_path, metric, dtype):
 
     values, queries = clustered(dtype)
     said = {"num_sub_vectors": 8, "metric": metric, "index_file_version": "LEGACY"}
-    for name, by in (("a", lance), ("b", lanceref)):
+    for name, by in (("a", lance), ("b", pylanceref)):
         path = built(tmp_path / name, values, by, "IVF_PQ", **said)
         agree(path, lance, queries)
         assert len(list((tmp_path / name).rglob("*.idx"))) == 1
@@ -157,7 +157,7 @@ def test_four_bits_are_read_though_the_oracle_cannot(tmp_path):
     path = built(tmp_path, values, lance, "IVF_PQ", **said)
     with pytest.raises(ArrowInvalid):
         next(found_by(lance, path, queries))
-    index = opened(lanceref.dataset(path))
+    index = opened(pylanceref.dataset(path))
     for number in range(3):
         keys = index.keys(number).astype(int)
         made = index.auxiliary.quantizer.encode(values[keys], np.full(len(keys), number))

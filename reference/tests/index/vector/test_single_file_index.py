@@ -1,6 +1,6 @@
 """Single file indices."""
 
-import lanceref
+import pylanceref
 from lanceref.index.vector.single_file_index import SingleFileIndex
 
 from .agreement import built, clustered
@@ -12,8 +12,8 @@ def test_which_form_is_opened(tmp_path):
     values, _ = clustered("f4", rows=300)
     for name, version in (("a", "V3"), ("b", "LEGACY")):
         said = {"num_sub_vectors": 4, "index_file_version": version}
-        path = built(tmp_path / name, values, lanceref, "IVF_PQ", **said)
-        index = opened(lanceref.dataset(path))
+        path = built(tmp_path / name, values, pylanceref, "IVF_PQ", **said)
+        index = opened(pylanceref.dataset(path))
         assert isinstance(index, SingleFileIndex) is (version == "LEGACY")
         assert sum(len(index.keys(number)) for number in range(len(index.head.texts))) == 300
         storage = index.statistics()["sub_index"]

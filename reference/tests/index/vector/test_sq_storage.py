@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanceref.context import Context
-from lanceref.errors import FormatError
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError
 from lanceref.index.vector.metadata_text import compact, parse_object
 from lanceref.index.vector.sq_storage import SQ, Sq, SqRows
 from lanceref.index.vector.storage import Model
@@ -186,9 +186,9 @@ def test_bytes_are_those_of_the_oracle(tmp_path, dtype, metric):
     ours.create_index("v", "IVF_SQ", ivf_centroids=values[:4], metric=metric)
     theirs = lance.write_dataset(table(values), tmp_path / "o", max_rows_per_file=250)
     theirs.create_index("v", "IVF_SQ", ivf_centroids=values[:4], metric=metric)
-    import lanceref
+    import pylanceref
 
-    held, wanted = opened(ours), opened(lanceref.dataset(tmp_path / "o"))
+    held, wanted = opened(ours), opened(pylanceref.dataset(tmp_path / "o"))
     assert wanted.auxiliary.quantizer.bounds == held.auxiliary.quantizer.bounds
     for number in range(4):
         assert wanted.keys(number).tolist() == held.keys(number).tolist()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.context import Context
-from lanceref.errors import FormatError
-from lanceref.file.versions import FileVersion
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError
+from lanceref.core.file_versions import FileVersion
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_file_writer import write_index_file
 from lanceref.index.vector.stored_columns import arrow_column, read_column

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.context import Context
-from lanceref.errors import FormatError
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError
 from lanceref.index.vector.tensor import parse_tensor, tensor_of
 from lanceref.proto.index_pb2 import Tensor
 

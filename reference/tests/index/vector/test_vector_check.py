@@ -7,8 +7,9 @@ from pathlib import Path
 import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.errors import LanceError
+from lanceref.core.errors import LanceError
 from lanceref.index.vector import building
 
 from .indexed import near, points, write
@@ -103,8 +104,8 @@ def test_damaged_files_are_refused_or_answer(tmp_path, kind):
             data[place] ^= int(random.integers(1, 256))
             path.write_bytes(data)
             try:
-                assert near(lanceref.dataset(str(folder)), VALUES[7], k=5)[0]
+                assert near(pylanceref.dataset(str(folder)), VALUES[7], k=5)[0]
             except LanceError:
                 continue
         path.write_bytes(true)
-    assert 5 == len(near(lanceref.dataset(str(folder)), VALUES[7], k=5)[0])
+    assert 5 == len(near(pylanceref.dataset(str(folder)), VALUES[7], k=5)[0])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanceref.context import Context
-from lanceref.errors import FormatError, LanceError
-from lanceref.file.versions import FileVersion
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, LanceError
+from lanceref.core.file_versions import FileVersion
 from lanceref.index import index_file_writer
 from lanceref.index.segment import Segment
 from lanceref.index.segment_writer import SegmentWriter
@@ -16,13 +16,7 @@ from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.indexed_vectors import Keyed
 from lanceref.index.vector.ivf import ivf_message, partitions_of
 from lanceref.index.vector.storage import Model
-from lanceref.index.vector.vector_file import (
-    AUXILIARY,
-    HEAD,
-    TYPES,
-    read_auxiliary,
-    read_head,
-)
+from lanceref.index.vector.vector_file import AUXILIARY, HEAD, TYPES, read_auxiliary, read_head
 from lanceref.proto import table_pb2
 from lanceref.storage import open_store
 

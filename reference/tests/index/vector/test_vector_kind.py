@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
 
 from .indexed import near, opened, points, table, write
@@ -148,7 +148,7 @@ def test_an_index_without_enough_vectors_is_defined(rows, nulls, odd, built, tmp
     values[rows - odd :] = np.nan
     mask = pa.array(np.arange(rows) < nulls)
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), 8, mask=mask)
-    for module in (lance, lanceref):
+    for module in (lance, pylanceref):
         path = tmp_path / module.__name__
         dataset = module.write_dataset(pa.table({"v": vectors}), path)
         if built is None:
@@ -171,7 +171,7 @@ def test_the_oracle_does_not_update_graphs_of_hamming(tmp_path):
     dataset.insert(table(values[200:]))
     with pytest.raises(BaseException, match="HNSW, FLATBIN"):
         lance.dataset(dataset.uri).optimize.optimize_indices()
-    ours = lanceref.dataset(dataset.uri)
+    ours = pylanceref.dataset(dataset.uri)
     ours.optimize.optimize_indices(num_indices_to_merge=1)
     assert 0 == ours.index_statistics("v_idx")["num_unindexed_rows"]
     found = [near(one, values[250], k=9) for one in (ours, lance.dataset(dataset.uri))]
@@ -191,6 +191,6 @@ def test_an_index_that_cannot_be_is_not_built_later(element, metric, tmp_path):
     dataset = lance.dataset(write(values[:9], tmp_path).uri)
     dataset.create_index("v", "IVF_PQ", metric=metric, num_partitions=1, num_sub_vectors=2)
     dataset.insert(table(values[9:]))
-    for module in (lance, lanceref):
+    for module in (lance, pylanceref):
         with pytest.raises((OSError, ValueError), match=r"nsupported|cannot store"):
             module.dataset(dataset.uri).optimize.optimize_indices()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import lanceref
 import numpy as np
+import pylanceref
 import pytest
 from lanceref.file.schema import project
 from lanceref.index.indices import paths_of
@@ -60,7 +61,7 @@ def test_codes_of_dot_are_those_of_either_rule(tmp_path):
     theirs.insert(table(values[600:]))
     theirs.optimize.optimize_indices(num_indices_to_merge=1)
     assert set() == clauses(tmp_path / "t")
-    dataset = lanceref.dataset(path)
+    dataset = pylanceref.dataset(path)
     (segment,) = dataset._snapshot.indices.segments
     codes = segment.file("auxiliary.idx").read(COLUMN).flatten().to_numpy()
     file = tmp_path / "t" / segment.folder / "auxiliary.idx"
@@ -89,7 +90,7 @@ def test_a_row_that_is_not_there_is_found(tmp_path):
     dataset = write(values, tmp_path)
     part = dataset.create_index_uncommitted("v", "IVF_SQ", fragment_ids=[0], num_partitions=2)
     dataset.commit_existing_index_segments("v_idx", "v", [part])
-    snapshot = lanceref.dataset(dataset.uri)._snapshot
+    snapshot = pylanceref.dataset(dataset.uri)._snapshot
     (index,) = snapshot.indices.known
     schema = snapshot.manifest.schema
     (field,) = project(schema, [paths_of(schema)[index.field_id]])

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import lanceref
 import numpy as np
 import pyarrow as pa
-from lanceref.file import LanceFileWriter
-from lanceref.metadata import DataFile
-from lanceref.operation import LanceOperation as Op
+import pylanceref
+from pylanceref.file import LanceFileWriter
+from pylanceref.metadata import DataFile
+from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.indexed import create_index
 
@@ -57,7 +57,7 @@ class Base:
     index: tuple[str, str, Mapping[str, Any]] | None = None
     extra: Callable[[int], pa.Array] | None = None
     stable_row_ids: bool = False
-    afterwards: Callable[[lanceref.LanceDataset], object] | None = field(default=None)
+    afterwards: Callable[[pylanceref.LanceDataset], object] | None = field(default=None)
 
     def rows(self, first: int, count: int, text: str = "") -> pa.Table:
         """Return rows whose ids count from `first`."""
@@ -91,30 +91,30 @@ def _documents(rows: int) -> pa.Array:
     )
 
 
-def _delete(made: lanceref.LanceDataset) -> None:
+def _delete(made: pylanceref.LanceDataset) -> None:
     made.delete("id % 7 = 3")
 
 
-def _name(made: lanceref.LanceDataset) -> None:
+def _name(made: pylanceref.LanceDataset) -> None:
     made.delete("id < 5")
     made.tags.create("first", 1)
     made.create_branch("side", 1).delete("id < 9")
     made.tags.create("beside", ("side", None))
 
 
-def _update(made: lanceref.LanceDataset) -> None:
+def _update(made: pylanceref.LanceDataset) -> None:
     made.update({"text": "'new'"}, where="id % 10 = 1")
     made.delete("id % 10 = 2")
 
 
-def _cover(made: lanceref.LanceDataset) -> None:
+def _cover(made: pylanceref.LanceDataset) -> None:
     path = Path(made.uri, "data", "overlay.lance")
     rows = pa.table({"text": ["over", "laid"]})
     with LanceFileWriter(str(path), rows.schema, version="2.1") as writer:
         writer.write_batch(rows)
     file = DataFile(path.name, [1], [0], 2, 1, path.stat().st_size)
     group = Op.DataOverlayGroup(0, [Op.DataOverlayFile(file, [0, 2])])
-    lanceref.LanceDataset.commit(made.uri, Op.DataOverlay([group]), read_version=made.version)
+    pylanceref.LanceDataset.commit(made.uri, Op.DataOverlay([group]), read_version=made.version)
 
 
 _CENTROIDS = np.array([[0.2] * 8, [0.8] * 8], np.float32)
@@ -160,7 +160,7 @@ def make_bases(folder: Path) -> None:
             if type_.startswith("IVF"):
                 made.create_index(column, type_, **given)
             else:
-                create_index(lanceref, made, column, type_, given)
+                create_index(pylanceref, made, column, type_, given)
         if base.afterwards is not None:
             base.afterwards(made)
         outside = folder / name / "outside"
@@ -168,8 +168,8 @@ def make_bases(folder: Path) -> None:
         (outside / "sentinel").write_text("nobody may touch this", encoding="utf-8")
 
 
-def _written(base: Base, path: Path, rows: pa.Table) -> lanceref.LanceDataset:
-    return lanceref.write_dataset(
+def _written(base: Base, path: Path, rows: pa.Table) -> pylanceref.LanceDataset:
+    return pylanceref.write_dataset(
         rows,
         str(path),
         data_storage_version=base.version,

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import lanceref
 import pyarrow as pa
-from lanceref.errors import LanceError
-from lanceref.references import VersionRef
+import pylanceref
+from lanceref.core.errors import LanceError
+from pylanceref.references import VersionRef
 
 from lance_conformance.campaigns.damage.whole.bases import Base
 
@@ -35,13 +36,13 @@ class Visit:
 
     root: Path
     base: Base
-    _opened: lanceref.LanceDataset | None = field(default=None)
+    _opened: pylanceref.LanceDataset | None = field(default=None)
 
     @property
-    def table(self) -> lanceref.LanceDataset:
+    def table(self) -> pylanceref.LanceDataset:
         """The latest version of the table."""
         if self._opened is None:
-            self._opened = lanceref.dataset(str(self.root))
+            self._opened = pylanceref.dataset(str(self.root))
         return self._opened
 
     def rows(self) -> pa.Table:
@@ -103,14 +104,14 @@ def _check_out(visit: Visit) -> list[pa.Table]:
 
 
 def _append_to_names(visit: Visit) -> list[pa.Table]:
-    def append(found: lanceref.LanceDataset) -> list[pa.Table]:
-        made = lanceref.write_dataset(visit.rows(), found, mode="append")
+    def append(found: pylanceref.LanceDataset) -> list[pa.Table]:
+        made = pylanceref.write_dataset(visit.rows(), found, mode="append")
         return [made.to_table(columns=["id", "text"])]
 
     return _each(visit, append)
 
 
-def _each(visit: Visit, ask: Callable[[lanceref.LanceDataset], list[pa.Table]]) -> list[pa.Table]:
+def _each(visit: Visit, ask: Callable[[pylanceref.LanceDataset], list[pa.Table]]) -> list[pa.Table]:
     """Ask every tag and branch; a refusal of one does not keep the others from being asked."""
     tables: list[pa.Table] = []
     refused: LanceError | None = None
@@ -156,37 +157,37 @@ def _is_asked(path: Path, root: Path) -> bool:
 
 
 def _append(visit: Visit) -> list[pa.Table]:
-    made = lanceref.write_dataset(visit.rows(), str(visit.root), mode="append")
+    made = pylanceref.write_dataset(visit.rows(), str(visit.root), mode="append")
     return [made.to_table(columns=["id", "text"])]
 
 
 def _delete(visit: Visit) -> list[pa.Table]:
-    lanceref.dataset(str(visit.root)).delete("id = 11")
+    pylanceref.dataset(str(visit.root)).delete("id = 11")
     return []
 
 
 def _index(visit: Visit) -> list[pa.Table]:
-    opened = lanceref.dataset(str(visit.root))
+    opened = pylanceref.dataset(str(visit.root))
     opened.create_scalar_index("id", "BTREE", name="another")
     opened.optimize.optimize_indices()
     return []
 
 
 def _name(visit: Visit) -> list[pa.Table]:
-    opened = lanceref.dataset(str(visit.root))
+    opened = pylanceref.dataset(str(visit.root))
     opened.tags.create("made", opened.version)
-    lanceref.write_dataset(visit.rows(), opened.create_branch("made"), mode="append")
+    pylanceref.write_dataset(visit.rows(), opened.create_branch("made"), mode="append")
     return []
 
 
 def _compact(visit: Visit) -> list[pa.Table]:
-    opened = lanceref.dataset(str(visit.root))
+    opened = pylanceref.dataset(str(visit.root))
     opened.optimize.compact_files(target_rows_per_fragment=10**6)
     return [opened.to_table(columns=["id", "text"])]
 
 
 def _clean_up(visit: Visit) -> list[pa.Table]:
-    opened = lanceref.dataset(str(visit.root))
+    opened = pylanceref.dataset(str(visit.root))
     opened.cleanup_old_versions(
         older_than=timedelta(0), delete_unverified=True, error_if_tagged_old_versions=False
     )

@@ -27,10 +27,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
 
-import lanceref
 import pyarrow as pa
 import pyarrow.compute as pc
-from lanceref.errors import LanceError
+import pylanceref
+from lanceref.core.errors import LanceError
 
 from lance_conformance.campaigns.child import MEMORY_BYTES, MEMORY_FACTOR, SECONDS, ask
 from lance_conformance.campaigns.damage.readers import load_expected
@@ -219,7 +219,7 @@ class Watch:
         with self._lock:
             self.opened, self._name = [], name
             self._asked.clear()
-            self._read = lanceref.bytes_read_counter()
+            self._read = pylanceref.bytes_read_counter()
             self._began, self._on = time.process_time(), True
 
     def end(self) -> None:
@@ -228,7 +228,7 @@ class Watch:
             self._on = False
             self._spent = round(time.process_time() - self._began, 3)
             self._high = _peak() - self._base
-            self._read = lanceref.bytes_read_counter() - self._read
+            self._read = pylanceref.bytes_read_counter() - self._read
             self.opened = list(self._lead_out())
 
     def write(self, kind: str, detail: str) -> None:
@@ -265,7 +265,7 @@ class Watch:
 
     def _limit(self) -> float:
         """Return the processor time of the operation: more where it has read much."""
-        read = lanceref.bytes_read_counter() - self._read
+        read = pylanceref.bytes_read_counter() - self._read
         return HANG_SECONDS + SECONDS * read / 10**6
 
     def _end_hanging(self, how: str) -> NoReturn:
@@ -275,7 +275,7 @@ class Watch:
         where = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in stack[::-1])
         self._spent = round(time.process_time() - self._began, 3)
         self._high = _peak() - self._base
-        self._read = lanceref.bytes_read_counter() - self._read
+        self._read = pylanceref.bytes_read_counter() - self._read
         self.write("hang", f"{how} at {where}")
         os._exit(0)
 

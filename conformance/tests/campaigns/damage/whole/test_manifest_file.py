@@ -4,6 +4,7 @@ from pathlib import Path
 
 import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lance_conformance.campaigns.damage.whole.manifest_file import ManifestFile, edited, latest
 
@@ -11,7 +12,7 @@ from lance_conformance.campaigns.damage.whole.manifest_file import ManifestFile,
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A table of two versions with an index."""
-    made = lanceref.write_dataset(pa.table({"id": [1, 2, 3]}), str(tmp_path / "table"))
+    made = pylanceref.write_dataset(pa.table({"id": [1, 2, 3]}), str(tmp_path / "table"))
     made.create_scalar_index("id", "BTREE")
     return tmp_path / "table"
 
@@ -21,7 +22,7 @@ def test_an_unchanged_manifest_is_read_as_before(root):
     with edited(root) as file:
         assert 1 == len(file.indices.indices)
 
-    opened = lanceref.dataset(str(root))
+    opened = pylanceref.dataset(str(root))
     assert [1, 2, 3] == opened.to_table()["id"].to_pylist()
     assert ["id_idx"] == [index.name for index in opened.describe_indices()]
     assert [] == lanceref.validate(str(root), deep=True)
@@ -33,5 +34,5 @@ def test_a_change_is_found_in_the_latest_version(root):
         file.message.table_metadata["a"] = "b"
 
     assert "b" == ManifestFile.load(latest(root)).message.table_metadata["a"]
-    assert {"a": "b"} == lanceref.dataset(str(root)).metadata
-    assert {} == lanceref.dataset(str(root), version=1).metadata
+    assert {"a": "b"} == pylanceref.dataset(str(root)).metadata
+    assert {} == pylanceref.dataset(str(root), version=1).metadata

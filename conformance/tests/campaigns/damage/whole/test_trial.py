@@ -10,7 +10,7 @@ import pytest
 from lance_conformance.campaigns.damage.whole import operations
 from lance_conformance.campaigns.damage.whole.bases import MARK, MARK_TEXT
 from lance_conformance.campaigns.damage.whole.trial import Place, Step, try_all
-from lanceref.errors import NotFound
+from lanceref.core.errors import NotFound
 
 RIGHT = pa.table({"id": pa.array([1, 2], pa.int64())})
 

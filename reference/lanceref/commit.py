@@ -1,8 +1,0 @@
-"""Commit: the names pylance's `lance.commit` has (face)."""
-
-from __future__ import annotations
-
-from lanceref.errors import CommitConflictError
-from lanceref.storage import CommitLock
-
-__all__ = ["CommitConflictError", "CommitLock"]

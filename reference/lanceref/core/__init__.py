@@ -1,0 +1,1 @@
+"""Foundations: bytes cut once, errors that name their clause, limits, messages, logical types."""

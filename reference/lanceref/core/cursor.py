@@ -1,0 +1,300 @@
+"""Cursor: the one place where bytes are cut.
+
+A `Cursor` is a window of bytes that knows its absolute position in the file. Every cut is checked
+against the window, names the clause that asks for it, and is recorded as a span when spans are
+collected. `FileBytes` hands out such windows for extents of a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.core.context import Context
+from lanceref.core.errors import LimitExceeded, OutOfRange, Truncated
+from lanceref.core.source import Source
+
+MERGE_GAP_BYTES = 4096
+"""Extents closer than this are fetched by one request."""
+
+WHOLE_BYTES = 2**31
+"""A file, or the metadata of one, is read as one piece up to this size: no message is larger."""
+
+
+class Extent(NamedTuple):
+    """An absolute byte range of a file."""
+
+    offset: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """First byte after the range."""
+        return self.offset + self.size
+
+
+class Cursor:
+    """Bytes, a position in them, and where they lie in the file. All integers are little-endian."""
+
+    def __init__(self, data: memoryview, base: int, ctx: Context) -> None:
+        self.data = data
+        self.base = base
+        self.ctx = ctx
+        self.position = 0
+
+    @property
+    def offset(self) -> int:
+        """Absolute offset of the next byte."""
+        return self.base + self.position
+
+    @property
+    def end(self) -> int:
+        """Absolute offset behind the last byte."""
+        return self.base + len(self.data)
+
+    @property
+    def remaining(self) -> int:
+        """Bytes not yet cut."""
+        return len(self.data) - self.position
+
+    def require(self, size: int, name: str, clause: str) -> None:
+        """Refuse unless `size` bytes remain. Call it before sizing anything by a count."""
+        if not 0 <= size <= self.remaining:
+            raise Truncated(
+                clause,
+                self.ctx.at(self.offset, self.remaining),
+                found=f"{self.remaining} bytes left",
+                wanted=f"{size} bytes for {name}",
+            )
+
+    def take(self, size: int, name: str, clause: str, kind: str = "bytes") -> memoryview:
+        """Cut `size` bytes; they are owned as `name`."""
+        part = self.skip(size, name, clause)
+        start = self.offset - size
+        self.ctx.leaf(start, start + size, name, kind, clause)
+        return part
+
+    def skip(self, size: int, name: str, clause: str) -> memoryview:
+        """Cut `size` bytes without owning them: their owner is recorded by who looks inside."""
+        self.require(size, name, clause)
+        start = self.position
+        self.position += size
+        return self.data[start : start + size]
+
+    def window(self, size: int, name: str, clause: str) -> Cursor:
+        """Cut `size` bytes as a cursor of their own."""
+        start = self.offset
+        return Cursor(self.skip(size, name, clause), start, self.ctx)
+
+    def array(
+        self, dtype: str, count: int, name: str, clause: str, kind: str | None = None
+    ) -> NDArray[np.generic]:
+        """Cut `count` items of `dtype` (such as `<u4`) as a view of shape (count,)."""
+        item, label = _item(dtype)
+        self.require(count * item.itemsize if count >= 0 else -1, f"{count} {name}", clause)
+        data = self.take(count * item.itemsize, name, clause, kind or label)
+        return np.frombuffer(data, dtype=item)
+
+    def u8(self, name: str, clause: str) -> int:
+        """Cut an unsigned 8-bit integer."""
+        return self._integer(1, name, clause)
+
+    def u16(self, name: str, clause: str) -> int:
+        """Cut an unsigned 16-bit integer."""
+        return self._integer(2, name, clause)
+
+    def u32(self, name: str, clause: str) -> int:
+        """Cut an unsigned 32-bit integer."""
+        return self._integer(4, name, clause)
+
+    def u64(self, name: str, clause: str) -> int:
+        """Cut an unsigned 64-bit integer."""
+        return self._integer(8, name, clause)
+
+    def _integer(self, width: int, name: str, clause: str) -> int:
+        start = self.offset
+        value = int.from_bytes(self.skip(width, name, clause), "little")
+        self.ctx.leaf(start, start + width, name, f"u{8 * width}", clause, value)
+        return value
+
+
+@cache
+def _item(dtype: str) -> tuple[np.dtype[np.generic], str]:
+    """Return a type of items, and what many of them are called."""
+    item = np.dtype(dtype)
+    return item, f"{item.name}[]"
+
+
+class FileBytes:
+    """A file's bytes behind bounds: hands out cursors for extents."""
+
+    def __init__(self, source: Source, ctx: Context, window: Cursor | None = None) -> None:
+        self.source = source
+        self.ctx = ctx
+        self.size = source.size
+        self._window = window
+
+    def with_tail(self, size: int) -> FileBytes:
+        """Read the last `size` bytes (or the whole file) once, for every extent inside it.
+
+        Raises LimitExceeded for a tail that is larger than any metadata.
+        """
+        start, known = max(0, self.size - size), self._window
+        if self.size - start > WHOLE_BYTES:
+            raise self._too_much(Extent(start, self.size - start), "metadata", "L.wire.message")
+        if known is None or known.end != self.size or start >= known.base:
+            data = self.source.read(start, self.size - start)
+        else:
+            missing = self.source.read(start, known.base - start)
+            data = memoryview(b"".join([missing, known.data]))
+        return FileBytes(self.source, self.ctx, Cursor(data, start, self.ctx))
+
+    def with_window(self, extent: Extent, name: str, clause: str) -> FileBytes:
+        """Read an extent once, for every extent inside it."""
+        return FileBytes(self.source, self.ctx, self.cursor(extent, name, clause))
+
+    def whole(self, name: str, clause: str) -> Cursor:
+        """Read a file that holds one piece alone. Raises LimitExceeded for a huge one."""
+        if self.size > WHOLE_BYTES:
+            raise self._too_much(Extent(0, self.size), name, clause)
+        return self.cursor(Extent(0, self.size), name, clause)
+
+    def during(self, ctx: Context) -> FileBytes:
+        """Return the same bytes for another context (stage, collectors)."""
+        return FileBytes(self.source, ctx, self._window)
+
+    def cursor(self, extent: Extent, name: str, clause: str) -> Cursor:
+        """Read an extent. Raises OutOfRange when it does not lie inside the file."""
+        self.bound(extent, name, clause)
+        if extent.size == 0:
+            return Cursor(memoryview(b""), extent.offset, self.ctx)
+        if self._window is not None and self._knows(extent):
+            start = extent.offset - self._window.base
+            data = self._window.data[start : start + extent.size]
+        else:
+            try:
+                data = self.source.read(extent.offset, extent.size)
+            except MemoryError as error:
+                raise self._too_much(extent, name, clause) from error
+        if len(data) != extent.size:
+            raise self._truncated(extent, len(data), name, clause)
+        return Cursor(data, extent.offset, self.ctx)
+
+    def _knows(self, extent: Extent) -> bool:
+        """Whether the bytes of an extent were read before."""
+        window = self._window
+        return window is not None and window.base <= extent[0] <= extent.end <= window.end
+
+    def cursors(self, extents: Sequence[Extent], name: str, clause: str) -> list[Cursor]:
+        """Read many extents in any order; near neighbours share one request."""
+        if len(extents) == 1 or all(self._knows(extent) for extent in extents):
+            return [self.cursor(extent, name, clause) for extent in extents]
+        for extent in extents:
+            if extent[0] < 0 or extent[1] < 0 or extent[0] + extent[1] > self.size:
+                self.bound(extent, name, clause)
+        table = np.array(extents, np.int64).reshape(-1, 2)
+        parts, owners, inside = self._requests(table[:, 0], table[:, 1], name, clause)
+        cuts = zip(extents, owners.tolist(), inside.tolist(), strict=True)
+        return [
+            Cursor(parts[owner][at : at + extent[1]], extent[0], self.ctx)
+            for extent, owner, at in cuts
+        ]
+
+    def gather(
+        self,
+        starts: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+        name: str,
+        clause: str,
+        gap: int = MERGE_GAP_BYTES,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Read many extents; return bytes that hold all of them, and where each begins there.
+
+        Those that are no more than `gap` bytes apart share one request.
+        """
+        outside = np.flatnonzero((starts < 0) | (sizes < 0) | (starts > self.size - sizes))
+        if len(outside):
+            at = int(outside[0])
+            self.bound(Extent(int(starts[at]), int(sizes[at])), name, clause)
+        parts, owners, inside = self._requests(starts, sizes, name, clause, gap)
+        ends = np.cumsum([0, *map(len, parts)])
+        data = parts[0] if len(parts) == 1 else b"".join(parts)
+        return np.frombuffer(data, np.uint8), ends[owners] + inside
+
+    def _requests(
+        self,
+        starts: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+        name: str,
+        clause: str,
+        gap: int = MERGE_GAP_BYTES,
+    ) -> tuple[list[memoryview], NDArray[np.int64], NDArray[np.int64]]:
+        """Return what was read, and for each extent in which part and where in it it lies."""
+        if len(starts) == 0:
+            return [], starts, starts
+        order = None
+        if np.any(starts[1:] < starts[:-1]):
+            order = np.argsort(starts, kind="stable")
+            starts, sizes = starts[order], sizes[order]
+        ends = np.maximum.accumulate(starts + sizes)
+        first = np.concatenate(([0], np.flatnonzero(starts[1:] > ends[:-1] + gap) + 1))
+        after = np.concatenate((first[1:], [len(starts)]))
+        begins, stops = starts[first], ends[after - 1]
+        parts = self._read(begins, stops - begins, name, clause)
+        owners = np.repeat(np.arange(len(first)), after - first)
+        inside = starts - begins[owners]
+        if order is not None:
+            back = np.argsort(order)
+            owners, inside = owners[back], inside[back]
+        return parts, owners, inside
+
+    def _read(
+        self, begins: NDArray[np.int64], sizes: NDArray[np.int64], name: str, clause: str
+    ) -> list[memoryview]:
+        """Make requests; those inside the window are served from it."""
+        known, window = sizes == 0, self._window
+        if window is not None:
+            known |= (begins >= window.base) & (begins + sizes <= window.end)
+        if known.any():
+            pairs = zip(begins.tolist(), sizes.tolist(), strict=True)
+            return [self.cursor(Extent(*pair), name, clause).data for pair in pairs]
+        offsets, wanted = begins.tolist(), sizes.tolist()
+        try:
+            parts = self.source.read_many(offsets, wanted)
+        except MemoryError as error:
+            largest = wanted.index(max(wanted))
+            extent = Extent(offsets[largest], wanted[largest])
+            raise self._too_much(extent, name, clause) from error
+        for offset, size, part in zip(offsets, wanted, parts, strict=True):
+            if len(part) != size:
+                raise self._truncated(Extent(offset, size), len(part), name, clause)
+        return parts
+
+    def bound(self, extent: Extent, name: str, clause: str) -> None:
+        """Refuse an extent that does not lie inside the file."""
+        if extent.offset < 0 or extent.size < 0 or extent.end > self.size:
+            raise OutOfRange(
+                clause,
+                self.ctx.at(extent.offset, max(0, extent.size)),
+                found=f"{name} at {extent.offset} with {extent.size} bytes",
+                wanted=f"an extent inside the file of {self.size} bytes",
+            )
+
+    def _too_much(self, extent: Extent, name: str, clause: str) -> LimitExceeded:
+        place = self.ctx.at(extent.offset, extent.size)
+        return LimitExceeded(
+            clause,
+            place,
+            found=f"{extent.size} bytes of {name}",
+            wanted=f"what fits the memory, and at most {WHOLE_BYTES} bytes of metadata",
+        )
+
+    def _truncated(self, extent: Extent, found: int, name: str, clause: str) -> Truncated:
+        place = self.ctx.at(extent.offset, extent.size)
+        return Truncated(
+            clause, place, found=f"{found} bytes", wanted=f"{extent.size} bytes of {name}"
+        )

@@ -1,0 +1,384 @@
+"""The error family.
+
+Everything the reference refuses is a `LanceError`. Errors about bytes (`FormatError`) carry the
+clause that was broken, the place (file, absolute offset, size, stage), what was found and what was
+wanted, as attributes and in the text. Where Python already has the concept, the class derives from
+it too, so that callers can catch either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+from lanceref.core.short_text import short
+
+Stage = Literal["open", "metadata", "plan", "decode", "commit"]
+"""Where in its work a reader stood when it refused: the words of the runner protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A byte range of a file (absolute `offset`, `size_bytes`), and the stage that looked at it."""
+
+    file: str
+    offset: int
+    size_bytes: int = 0
+    stage: Stage = "open"
+
+    def __str__(self) -> str:
+        return f"{self.file} at byte {self.offset}"
+
+
+class LanceError(Exception):
+    """Base of every refusal of the reference. Goes whole from one process to another."""
+
+    stage: Stage = "open"
+    kind = "other"
+    """Word for the fault in the runner protocol."""
+
+    def __reduce__(self) -> tuple[Callable[..., LanceError], tuple[object, ...], dict[str, object]]:
+        return _revived, (type(self), *self.args), self.__dict__
+
+
+def _revived(cls: type[LanceError], *args: object) -> LanceError:
+    """Make an error again from what it was pickled as; its attributes follow."""
+    made = cls.__new__(cls, *args)
+    made.args = args  # what `OSError` leaves to `__init__`
+    return made
+
+
+class BytesError(LanceError):
+    """A refusal that is about bytes: the common part of the classes below.
+
+    `clause` is the id of the clause that decides, `place` where the bytes lie, `found` and `wanted`
+    what they hold and what the clause asks for.
+    """
+
+    def __init__(self, clause: str, place: Place, *, found: object, wanted: object) -> None:
+        self.clause = clause
+        self.place = place
+        self.found = found
+        self.wanted = wanted
+        self.stage = place.stage
+        super().__init__(f"{place}: found {found}, wanted {wanted} [{clause}]")
+
+    @property
+    def file(self) -> str:
+        """The file that holds the bytes."""
+        return self.place.file
+
+    @property
+    def offset(self) -> int:
+        """Absolute offset of the first byte concerned."""
+        return self.place.offset
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Absolute (start, end) of the bytes concerned."""
+        return self.place.offset, self.place.offset + self.place.size_bytes
+
+
+class FormatError(BytesError, ValueError):
+    """Bytes break a clause of the format."""
+
+
+class Truncated(FormatError):
+    """More bytes are promised than exist."""
+
+    kind = "truncated"
+
+
+class BadMagic(FormatError):
+    """The magic bytes are not `LANC`."""
+
+    kind = "bad_magic"
+
+
+class OutOfRange(FormatError):
+    """An offset, length, count or index lies beyond its container."""
+
+    kind = "out_of_range"
+
+
+class BadProto(FormatError):
+    """A protobuf message cannot be parsed."""
+
+    kind = "bad_proto"
+
+
+class BadSchema(FormatError):
+    """Fields, types or ids are inconsistent."""
+
+    kind = "schema"
+
+
+class CorruptPage(FormatError):
+    """The content of a page contradicts its description."""
+
+    kind = "corrupt_page"
+
+
+class Unsupported(BytesError, NotImplementedError):
+    """Legal bytes that this reader does not know; `found` names the feature."""
+
+    @property
+    def feature(self) -> str:
+        """What is not supported."""
+        return str(self.found)
+
+
+class UnknownVersion(Unsupported):
+    """A format version this reader does not know."""
+
+    kind = "bad_version"
+
+
+class UnknownEncoding(Unsupported):
+    """An encoding this reader does not know."""
+
+    kind = "unknown_encoding"
+
+
+class UnknownFlag(Unsupported):
+    """A feature flag this reader does not know."""
+
+    kind = "unknown_flag"
+
+
+class UnknownIndex(Unsupported):
+    """An index type or version this reader does not know."""
+
+
+class CommitConflictError(LanceError, OSError):
+    """A commit that cannot be made; `retryable` says whether it can be from a newer version."""
+
+    kind = "conflict"
+    stage: Stage = "commit"
+
+    def __init__(self, message: str = "", retryable: bool = True) -> None:
+        super().__init__(message or type(self).__name__)
+        self.retryable = retryable
+
+
+class CommitConflict(CommitConflictError):
+    """A concurrent commit stands in the way of ours."""
+
+    def __init__(self, ours: str, theirs: str, version: int, *, retryable: bool) -> None:
+        self.ours = ours
+        self.theirs = theirs
+        self.version = version
+        beginning = (
+            f"Retryable commit conflict for version {version}"
+            if retryable
+            else "Incompatible transaction"
+        )
+        how = "was preempted by" if retryable else "is incompatible with"
+        again = " Please retry." if retryable else ""
+        super().__init__(
+            f"{beginning}: This {_named(ours)} transaction {how} concurrent transaction "
+            f"{_named(theirs)} at version {version}.{again}",
+            retryable,
+        )
+
+
+def _named(operation: str) -> str:
+    """Return the name of an operation as messages have it; other words stay."""
+    is_name = operation.islower() and " " not in operation
+    return operation.title().replace("_", "") if is_name else operation
+
+
+class RetriesExhausted(CommitConflictError):
+    """Every try met another commit."""
+
+    def __init__(self, ours: str, version: int, retries: int) -> None:
+        self.version = version
+        super().__init__(
+            f"Commit conflict for version {version}: {ours} met others after {retries} retries"
+        )
+
+
+class SchemaRefused(LanceError, OSError, RuntimeError, ValueError):
+    """A schema that the format cannot describe: pylance raises any of the three."""
+
+    kind = "schema"
+
+
+class AppendRefused(LanceError, OSError, ValueError):
+    """Rows whose schema is not that of the table they are appended to."""
+
+    kind = "schema"
+
+
+class OperationRefused(LanceError, OSError, ValueError):
+    """An operation that does not fit the table it is to be committed to."""
+
+
+class RefRefused(LanceError, OSError, ValueError):
+    """A tag or branch that cannot be made, moved or deleted as asked."""
+
+
+class CleanupRefused(LanceError, OSError, ValueError):
+    """Old versions that are to go, but are tagged."""
+
+
+_REFUSED = "Invalid user input: "
+
+
+class QueryRefused(LanceError, OSError, ValueError):
+    """A filter or expression that cannot be understood, or does not fit the table.
+
+    pylance raises `ValueError` here, and `OSError` where only rows are counted.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(f"{_REFUSED}{short(message.removeprefix(_REFUSED))}")
+
+
+class QueryFailed(LanceError, pa.ArrowInvalid):  # type: ignore[misc]
+    """A filter or expression that fails on the values of a row, such as a division by zero."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(short(message))
+
+
+class EvolutionRefused(LanceError, OSError, ValueError):
+    """A change of columns that cannot be made: pylance raises one or the other here."""
+
+    kind = "schema"
+
+
+class DeltaRefused(LanceError, ValueError):
+    """Versions that cannot be compared as asked."""
+
+
+class InvalidTable(LanceError, OSError):
+    """A table that breaks a clause, found when it was asked whether it does."""
+
+
+class EditFailed(LanceError, OSError):
+    """An edit that fails on the values of a row: pylance raises `OSError` here."""
+
+
+class NotYet(LanceError, NotImplementedError):
+    """Something that pylance can do and this implementation cannot do yet."""
+
+
+class AlreadyExists(LanceError, OSError):
+    """A table stands where one is to be created."""
+
+
+class DataRefused(LanceError, OSError, ValueError):
+    """Rows that do not fit the schema they are written under: pylance raises either class."""
+
+
+class BatchRefused(DataRefused, TypeError):
+    """Something else than a batch among the rows that are to be written."""
+
+
+class CallerFailed(LanceError, OSError, ValueError):
+    """What a caller's own function or iterator raised, in its words.
+
+    Pylance raises `OSError` here, `ValueError` where it works on one fragment.
+    """
+
+
+class JsonRefused(DataRefused, RuntimeError):
+    """Text that is no JSON: pylance's file writer raises `RuntimeError` here."""
+
+
+class NotStorable(LanceError, OSError, NotImplementedError):
+    """Rows or types that the chosen file version cannot hold: pylance raises either class."""
+
+
+class LegacyRefused(NotStorable, OSError):
+    """A type that a 0.1 file cannot hold: pylance raises `OSError` here."""
+
+
+class LimitExceeded(BytesError):
+    """Reading on would need more memory or time than the caller's `Limits` allow."""
+
+    kind = "limit"
+
+
+class StoreFailed(LanceError, OSError, ValueError):
+    """An object store, or one of manifests, did not do what it was asked for."""
+
+
+class Unconditional(StoreFailed):
+    """A store that cannot write an object on condition that there is none."""
+
+
+class ExtraMissing(LanceError, ImportError):
+    """A package that only an extra installs is needed."""
+
+
+class NotFound(LanceError, ValueError, LookupError):
+    """A file, dataset, version, tag or column that does not exist."""
+
+    kind = "not_found"
+
+
+class Unreadable(LanceError, OSError):
+    """A file or folder that cannot be read, or that the caller does not allow to be read.
+
+    There is no permission, the disk fails, or it lies outside the table with
+    `allow_external=False`. pylance raises `OSError` here.
+    """
+
+
+class ColumnNotFound(NotFound, RuntimeError):
+    """A blob column that does not exist: pylance raises `RuntimeError` here."""
+
+
+class FileColumnNotFound(NotFound, OSError):
+    """A column that a data file does not have: pylance raises `OSError` here."""
+
+
+class TableNotFound(NotFound, OSError):
+    """A table that is to be dropped and is not there."""
+
+
+class VersionNotFound(NotFound, OSError):
+    """A version or tag that does not exist: pylance raises either, `OSError` on check-out."""
+
+
+class RowNotFound(LanceError, OSError, IndexError):
+    """A row beyond the last one is asked for: pylance raises `OSError` here."""
+
+    kind = "out_of_range"
+
+
+class RowDeleted(NotFound, NotImplementedError):
+    """A row is asked for by its address, and is deleted: pylance raises `NotImplementedError`."""
+
+
+class ModelMissing(LanceError, OSError, ValueError):
+    """A language model of a tokenizer that is not there or cannot be read."""
+
+
+class ColumnMissing(NotFound, KeyError):
+    """A column to be indexed that the table does not have: pylance raises `KeyError` here."""
+
+
+class ColumnRefused(LanceError, TypeError):
+    """A column of a type that an index cannot have: pylance raises `TypeError` here."""
+
+
+class IndexRefused(LanceError, RuntimeError, ValueError):
+    """An index that cannot be made as it is asked for."""
+
+
+class IndexMixed(LanceError, ValueError):
+    """Segments that do not fit together with each other, or with those that there are."""
+
+
+class IndexNotFound(NotFound, RuntimeError):
+    """An index that the version does not have."""
+
+
+class IndexMissing(NotFound, KeyError):
+    """An index that the version does not have, asked for by key."""

@@ -1,0 +1,183 @@
+"""Logical types: the strings that name Arrow types.
+
+A field of a schema carries its type as a string (`logical_type`). Leaves are named whole
+(`timestamp:us:UTC`); struct, list and map name only their kind, the rest stands in the child
+fields. The same strings stand in data files, manifests and 0.1 files.
+
+Layout: `<kind>[:<parameter>…]`. In `fixed_size_list:<item>:<n>` and `dict:<value>:<index>:false`
+the inner type may itself hold `:`; the parameters after it are read from the end.
+
+Clauses: L.file.schema.logical-type, L.file.schema.children
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from lanceref.core.errors import BadSchema, Place
+
+_CLAUSE = "L.file.schema.logical-type"
+
+_SIMPLE: dict[str, pa.DataType] = {
+    "null": pa.null(),
+    "bool": pa.bool_(),
+    **{f"{u}int{w}": getattr(pa, f"{u}int{w}")() for u in ("", "u") for w in (8, 16, 32, 64)},
+    "halffloat": pa.float16(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "large_string": pa.large_string(),
+    "binary": pa.binary(),
+    "large_binary": pa.large_binary(),
+    "json": pa.large_binary(),
+    "date32:day": pa.date32(),
+    "date64:ms": pa.date64(),
+    "time32:s": pa.time32("s"),
+    "time32:ms": pa.time32("ms"),
+    "time64:us": pa.time64("us"),
+    "time64:ns": pa.time64("ns"),
+    **{f"duration:{unit}": pa.duration(unit) for unit in ("s", "ms", "us", "ns")},
+}
+"""Types whose name has no parameter."""
+
+_NAMES: dict[pa.DataType, str] = {
+    arrow: name for name, arrow in reversed(_SIMPLE.items()) if name != "json"
+}
+
+_LISTS = {
+    "list": pa.list_,
+    "list.struct": pa.list_,
+    "large_list": pa.large_list,
+    "large_list.struct": pa.large_list,
+}
+"""Kinds with one child; the `.struct` form says that the child is a struct."""
+
+_UNITS = ("s", "ms", "us", "ns")
+
+MAX_WIDTH = 2**31 - 1
+"""Largest width of a fixed-size type, in bytes or items: Arrow counts them in int32."""
+
+MAX_NESTING = 64
+"""Fixed-size lists inside each other in one name."""
+
+
+BFLOAT16 = "lance.bfloat16"
+"""Extension name of two bytes that are a bfloat16."""
+
+BFLOAT16_ITEM = pa.field("item", pa.binary(2), metadata={"ARROW:extension:name": BFLOAT16})
+"""Item of a list of them."""
+
+
+def arrow_type(name: str, children: list[pa.Field], place: Place) -> pa.DataType:
+    """Return the Arrow type that `name` and the child fields spell. Raises BadSchema."""
+    if name in _LISTS:
+        return _LISTS[name](_one(name, children, place))
+    if name == "struct":
+        return pa.struct(children)
+    if name == "map":
+        return _map(_one(name, children, place), place)
+    if name.startswith("fixed_size_list:struct:"):
+        return pa.list_(
+            _one(name, children, place), _width(name, name.rsplit(":", maxsplit=1)[-1], place)
+        )
+    if children:
+        raise BadSchema(
+            "L.file.schema.children", place, found=f"{len(children)} children of {name!r}", wanted=0
+        )
+    return _leaf(name, place)
+
+
+def _leaf(name: str, place: Place) -> pa.DataType:
+    if name in _SIMPLE:
+        return _SIMPLE[name]
+    kind, _, rest = name.partition(":")
+    if kind == "fixed_size_binary":
+        return pa.binary(_width(name, rest, place))
+    if kind == "fixed_size_list":
+        item, _, width = rest.rpartition(":")
+        if item == BFLOAT16:
+            return pa.list_(BFLOAT16_ITEM, _width(name, width, place))
+        if item.count("fixed_size_list") > MAX_NESTING:
+            raise _unknown(name, place)
+        return pa.list_(_leaf(item, place), _width(name, width, place))
+    if kind == "decimal":
+        return _decimal(name, rest, place)
+    if kind == "timestamp":
+        unit, _, zone = rest.partition(":")
+        if unit in _UNITS and zone:
+            return pa.timestamp(unit, None if zone == "-" else zone)
+    if kind == "dict":
+        parts = rest.rsplit(":", 2)
+        index = _SIMPLE.get(parts[1]) if len(parts) == 3 else None
+        if index is not None and pa.types.is_integer(index):
+            return pa.dictionary(index, _leaf(parts[0], place))
+    raise _unknown(name, place)
+
+
+def _decimal(name: str, rest: str, place: Place) -> pa.DataType:
+    parts = rest.split(":")
+    if len(parts) == 3 and parts[0] in ("128", "256"):
+        try:
+            precision, scale = int(parts[1]), int(parts[2])
+            build = pa.decimal128 if parts[0] == "128" else pa.decimal256
+            return build(precision, scale)
+        except (ValueError, OverflowError, pa.ArrowInvalid) as error:
+            raise _unknown(name, place) from error
+    raise _unknown(name, place)
+
+
+def _map(entries: pa.Field, place: Place) -> pa.DataType:
+    shape = [] if not pa.types.is_struct(entries.type) else list(entries.type)
+    if len(shape) != 2 or shape[0].nullable:
+        raise BadSchema(
+            "L.file.schema.children",
+            place,
+            found=entries.type,
+            wanted="a struct of a key that is never null and a value",
+        )
+    return pa.map_(entries.type.field(0), entries.type.field(1))
+
+
+def _one(name: str, children: list[pa.Field], place: Place) -> pa.Field:
+    if len(children) != 1:
+        raise BadSchema(
+            "L.file.schema.children", place, found=f"{len(children)} children of {name!r}", wanted=1
+        )
+    return children[0]
+
+
+def _width(name: str, digits: str, place: Place) -> int:
+    if digits.isascii() and digits.isdigit() and 0 < len(digits) <= 10:
+        width = int(digits)
+        if width <= MAX_WIDTH:
+            return width
+    raise _unknown(name, place)
+
+
+def _unknown(name: str, place: Place) -> BadSchema:
+    return BadSchema(_CLAUSE, place, found=repr(name[:80]), wanted="a logical type of the format")
+
+
+def logical_type(arrow: pa.DataType) -> str:
+    """Return the string that names `arrow`. Raises TypeError for a type without one."""
+    if arrow in _NAMES:
+        return _NAMES[arrow]
+    types = pa.types
+    if types.is_struct(arrow):
+        return "struct"
+    if types.is_map(arrow):
+        return "map"
+    if types.is_list(arrow) or types.is_large_list(arrow):
+        kind = "list" if types.is_list(arrow) else "large_list"
+        return kind + ".struct" if types.is_struct(arrow.value_type) else kind
+    if types.is_fixed_size_list(arrow):
+        return f"fixed_size_list:{logical_type(arrow.value_type)}:{arrow.list_size}"
+    if types.is_fixed_size_binary(arrow):
+        return f"fixed_size_binary:{arrow.byte_width}"
+    if types.is_decimal128(arrow) or types.is_decimal256(arrow):
+        return f"decimal:{arrow.bit_width}:{arrow.precision}:{arrow.scale}"
+    if types.is_timestamp(arrow):
+        return f"timestamp:{arrow.unit}:{arrow.tz or '-'}"
+    if types.is_dictionary(arrow):
+        return f"dict:{logical_type(arrow.value_type)}:{logical_type(arrow.index_type)}:false"
+    raise TypeError(f"the format has no logical type for {arrow}")

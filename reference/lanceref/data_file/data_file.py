@@ -1,0 +1,190 @@
+"""Data file: the container of 2.0 to 2.3.
+
+Page buffers come first, the description of everything last, so a file is opened from its end: the
+footer leads to the offset tables, they lead to the column metadata and the global buffers.
+
+Layout::
+
+    page, column and user global buffers, each padded with 0x48 to a multiple of 64
+    global buffer 0: FileDescriptor
+    column metadata 0, 1, …
+    CMO table: num_columns x (u64 position, u64 size)
+    GBO table: num_global_buffers x (u64 position, u64 size)
+    footer, 40 bytes
+
+Clauses: L.file.cmo.entry, L.file.gbo.entry, L.file.columns.message, L.file.descriptor.length,
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
+
+from lanceref.core.budget import Budget
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import OutOfRange
+from lanceref.core.file_versions import V2_0, FileVersion
+from lanceref.core.malloc_tuning import keep_freed_blocks
+from lanceref.data_file.layout import assign_columns, column_owners, indices_of
+from lanceref.encodings_2_0 import column as arrays
+from lanceref.encodings_2_0.early_strings import is_early
+from lanceref.file.column_reader import ColumnReader
+from lanceref.file.columns import ColumnMetadata, parse_column
+from lanceref.file.footer import Footer, parse_footer
+from lanceref.file.globals import Descriptor, check_global_buffers, parse_descriptor
+from lanceref.file.offsets import ENTRY_BYTES, parse_offsets
+from lanceref.file.schema import Field
+from lanceref.pages import column as pages
+from lanceref.storage import Source
+
+TAIL_BYTES = 4096
+"""Bytes read from the end of the file at first; enough for the metadata of most files."""
+
+EXTENT_BYTES = 256
+"""Memory of an entry of a table of positions and sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """An opened file: everything but the page data is parsed.
+
+    `assigned` maps field ids of the file's own schema to column indices; `readers` keeps those of
+    its top-level fields, with what they have read of their page tables.
+    """
+
+    bytes: FileBytes
+    footer: Footer
+    descriptor: Descriptor
+    columns: tuple[ColumnMetadata, ...]
+    column_extents: tuple[Extent, ...]
+    global_buffers: tuple[Extent, ...]
+    assigned: dict[int, int]
+    readers: dict[int, tuple[Field, ColumnReader]] = dataclass_field(default_factory=dict)
+
+    @property
+    def version(self) -> FileVersion:
+        """Version the footer states."""
+        return self.footer.version
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of the file, as the descriptor says."""
+        return self.descriptor.num_rows
+
+    def open_field(self, field: Field, assigned: dict[int, int] | None = None) -> ColumnReader:
+        """Return the reader of a field (possibly pruned) of the file's schema or a dataset's.
+
+        `assigned` maps field ids to column indices; by default the file's own schema decides.
+        """
+        whole, reader = self.readers.get(field.id, (None, None))
+        if assigned is None and whole is field and reader is not None:
+            return reader
+        by_id = self.assigned if assigned is None else assigned
+        return self.open_column(
+            field, indices_of(field, self.footer.version, by_id, self.descriptor.place)
+        )
+
+    def open_column(self, field: Field, indices: Sequence[int]) -> ColumnReader:
+        """Return the reader of `field`, stored in the given physical columns (in column order)."""
+        for index in indices:
+            if not 0 <= index < len(self.columns):
+                raise OutOfRange(
+                    "L.file.schema.num-columns",
+                    self.descriptor.place,
+                    found=f"column {index} for field {field.name!r}",
+                    wanted=f"a column below {len(self.columns)}",
+                )
+        columns = self._with_bytes(field, indices)
+        file = self.bytes.during(self.bytes.ctx.during("decode"))
+        if self.footer.version == V2_0:
+            return arrays.open_column(file, field, columns)
+        return pages.open_column(file, field, columns, self.footer.version)
+
+    def _with_bytes(self, field: Field, indices: Sequence[int]) -> list[ColumnMetadata]:
+        """Return the columns of a field; those of early strings with the column behind them."""
+        found = []
+        for owner, index in zip(column_owners(field, self.footer.version), indices, strict=False):
+            found.append(self.columns[index])
+            early = self.footer.version == V2_0 and is_early(owner, self.columns[index])
+            if early and index + 1 < len(self.columns):
+                found.append(self.columns[index + 1])
+        return found
+
+
+def open_file(source: Source, ctx: Context) -> DataFile:
+    """Parse footer, tables, column metadata and descriptor: one read when 4 KiB hold them."""
+    keep_freed_blocks()
+    table = Budget(ctx.limits) if ctx.budget is None else ctx.budget
+    ctx = replace(ctx, budget=table.of_file(source.path, source.size))
+    file = FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
+    footer = parse_footer(file)
+    file = file.during(ctx.during("metadata"))
+    global_buffers = _table(
+        file, footer.gbo_start, footer.num_global_buffers, "GBO", "L.file.gbo.entry"
+    )
+    first = min(footer.column_metadata_start, global_buffers[0].offset)
+    if first < file.size - TAIL_BYTES:
+        file = file.with_tail(file.size - first)
+    extents = _table(file, footer.cmo_start, footer.num_columns, "CMO", "L.file.cmo.entry")
+    check_global_buffers(global_buffers, footer.version, footer.column_metadata_start, file)
+    descriptor = parse_descriptor(file, global_buffers[0])
+    columns = tuple(
+        _column(file, footer, index, extent, global_buffers[0].offset)
+        for index, extent in enumerate(extents)
+    )
+    assigned = assign_columns(
+        descriptor.schema, footer.version, columns, file.ctx, descriptor.place
+    )
+    opened = DataFile(
+        file,
+        footer,
+        descriptor,
+        columns,
+        tuple(extents),
+        tuple(global_buffers),
+        assigned,
+    )
+    _check_rows(opened)
+    return opened
+
+
+def _table(file: FileBytes, start: int, count: int, name: str, clause: str) -> list[Extent]:
+    cursor = file.cursor(Extent(start, count * ENTRY_BYTES), f"{name} table", clause)
+    if file.ctx.budget is not None:
+        place = file.ctx.at(start, count * ENTRY_BYTES)
+        file.ctx.budget.charge(count * EXTENT_BYTES, f"a table of {count} entries", place)
+    return parse_offsets(cursor, count, name, clause)
+
+
+def _column(
+    file: FileBytes, footer: Footer, index: int, extent: Extent, data_end: int
+) -> ColumnMetadata:
+    if extent.offset < footer.column_metadata_start or extent.end > footer.cmo_start:
+        raise OutOfRange(
+            "L.file.cmo.entry",
+            file.ctx.at(footer.cmo_start + index * ENTRY_BYTES, ENTRY_BYTES),
+            found=f"column metadata {index} at {extent.offset} with {extent.size} bytes",
+            wanted=f"bytes between {footer.column_metadata_start} and {footer.cmo_start}",
+        )
+    cursor = file.cursor(extent, f"column metadata {index}", "L.file.cmo.entry")
+    return parse_column(cursor, index, footer.version, data_end)
+
+
+def _check_rows(opened: DataFile) -> None:
+    """Hold the descriptor's row count against the pages of every top-level column."""
+    ctx, place = opened.bytes.ctx, opened.descriptor.place
+    for field in opened.descriptor.schema.fields:
+        reader = opened.open_field(field)
+        opened.readers[field.id] = (field, reader)
+        rows = reader.num_rows
+        if rows != opened.num_rows:
+            ctx.refuse(
+                OutOfRange(
+                    "L.file.descriptor.length",
+                    place,
+                    found=f"{opened.num_rows} rows, and {rows} in column {field.name!r}",
+                    wanted="the same number of rows everywhere",
+                )
+            )

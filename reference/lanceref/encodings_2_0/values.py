@@ -1,0 +1,129 @@
+"""Value column: the pages of one leaf of the type tree.
+
+Clauses: L.array.nullable.field, L.array.column.encoding
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import CorruptPage
+from lanceref.core.integers import arrow
+from lanceref.core.slices import whole
+from lanceref.encodings_2_0.decode import open_array
+from lanceref.encodings_2_0.flat import slot_bits
+from lanceref.encodings_2_0.page import Page, PageArray, read
+from lanceref.encodings_2_0.paging import Paging, distinct, join, repeat, run_rows
+from lanceref.encodings_2_0.rows import RowRanges
+from lanceref.encodings_2_0.slots import has_slots, slots_of, take_slots
+from lanceref.file.columns import ColumnMetadata
+from lanceref.file.schema import Field
+from lanceref.proto import encodings_v2_0_pb2 as pb
+
+CHECK_BYTES = 64 * 2**20
+"""Decoded bytes that a check holds at a time: more than the pages writers make."""
+
+
+class ValueColumn:
+    """One column of value pages."""
+
+    def __init__(self, file: FileBytes, field: Field, column: ColumnMetadata) -> None:
+        self.type: pa.DataType = field.arrow.type
+        self._file = file
+        self._nullable = field.nullable
+        self._paging = Paging(column)
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of all pages."""
+        return self._paging.num_rows
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of a value: by its type, or by what is stored when that is more."""
+        pages = self._paging.column.pages
+        stored = sum(extent.size for page in pages for extent in page.extents)
+        return max((slot_bits(self.type) or 64) / 8, stored / max(1, self.num_rows))
+
+    def scan(self, start: int, end: int) -> Iterator[pa.Array]:
+        """Yield the rows run by run, never across a page boundary."""
+        opened: tuple[int, Page, PageArray] | None = None
+        for index, first, last in self._paging.runs(start, end, run_rows(self.row_bytes)):
+            if opened is None or opened[0] != index:
+                opened = (index, *self._open(index))
+            _, page, array = opened
+            yield self._checked(read(array, page, RowRanges.single(first, last)), page)
+
+    def take(self, rows: NDArray[np.int64]) -> pa.Array:
+        """Read the ranges that hold the rows, of all pages at once, and pick the rows."""
+        unique, inverse = distinct(rows)
+        pages = [(*self._open(index), index, local) for index, local in self._paging.split(unique)]
+        taken = self._take_slots([(array, local) for _, array, _, local in pages])
+        if taken is not None:
+            return repeat(taken, inverse)
+        wanted = []
+        extents: list[Extent] = []
+        for page, array, index, local in pages:
+            ranges = self._paging.covering(index, local)
+            plan = array.plan(ranges)
+            wanted.append((page, array, local, ranges, len(plan)))
+            extents += plan
+        parts = self._file.cursors(extents, "page buffer", "L.file.pages.extent")
+        picked, at = [], 0
+        for page, array, local, ranges, num_extents in wanted:
+            own = iter(parts[at : at + num_extents])  # a page may need fewer than it planned
+            decoded, at = array.decode(ranges, own), at + num_extents
+            if len(local) != ranges.count:
+                decoded = whole(decoded).take(arrow(ranges.positions(local)))
+            picked.append(self._checked(decoded, page))
+        return repeat(join(picked, self.type, self._paging.column.place), inverse)
+
+    def _take_slots(self, pages: list[tuple[PageArray, NDArray[np.int64]]]) -> pa.Array | None:
+        """Return rows of pages; None unless those of every page can be read one by one."""
+        found = [slots_of(array) for array, _ in pages]
+        slots = [one for one in found if one is not None and has_slots(one[1])]
+        if not slots or len(slots) != len(pages) or self._file.ctx.spans is not None:
+            return None
+        counts = [len(local) for _, local in pages]
+        origins = np.repeat([origin for origin, _ in slots], counts)
+        rows = np.concatenate([local for _, local in pages])
+        return take_slots(self._file, origins, rows, slots[0][1], self.type, "L.file.pages.extent")
+
+    def check(self) -> None:
+        """Decode every page."""
+        ctx = self._file.ctx
+        for index, metadata in enumerate(self._paging.column.pages):
+            with ctx.group(f"page {index}"), ctx.piece():
+                page, array = self._open(index)
+                page.lint_buffers()
+                stored = metadata.extents or self._paging.column.extents
+                rows = metadata.num_rows if stored else min(1, metadata.num_rows)
+                step = run_rows(self.row_bytes, CHECK_BYTES)
+                for at in range(0, max(1, rows), step):  # a page without rows may own bytes
+                    run = RowRanges.single(at, min(rows, at + step))
+                    self._checked(read(array, page, run), page)
+
+    def _open(self, index: int) -> tuple[Page, PageArray]:
+        metadata = self._paging.column.pages[index]
+        page = Page(self._file, self._paging.column, metadata)
+        page.check_buffers()
+        encoding = metadata.encoding
+        assert isinstance(encoding, pb.ArrayEncoding)
+        return page, open_array(encoding, self.type, metadata.num_rows, page)
+
+    def _checked(self, array: pa.Array, page: Page) -> pa.Array:
+        if not self._nullable and array.null_count:  # L.array.nullable.field
+            page.ctx.refuse(
+                CorruptPage(
+                    "L.array.nullable.field",
+                    page.place,
+                    found=f"{array.null_count} null rows",
+                    wanted="none: the field is not nullable",
+                )
+            )
+        return array

@@ -1,0 +1,155 @@
+"""Data file of 0.1: pages by batch, and what describes them behind.
+
+Layout::
+
+    pages, batch by batch; in a batch the fields in schema order, depth first; no padding
+    page table
+    statistics pages, statistics page table     when a field has statistics
+    dictionary values, by field id
+    u32 length, embedded manifest
+    u32 length, metadata
+    footer, 16 bytes
+
+Clauses: L.legacy.page-table.first-id, L.legacy.manifest.position
+
+Divergences: D.legacy.manifest-before-metadata
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.core.budget import Budget
+from lanceref.core.context import Context
+from lanceref.core.cursor import FileBytes
+from lanceref.core.errors import BadSchema
+from lanceref.core.file_versions import V0_1, FileVersion
+from lanceref.core.malloc_tuning import keep_freed_blocks
+from lanceref.file.column_reader import ColumnReader
+from lanceref.file.schema import Field
+from lanceref.file_0_1.column import LegacyColumn, open_node
+from lanceref.file_0_1.dictionary import Dictionaries
+from lanceref.file_0_1.footer import Footer, lint_words, parse_footer
+from lanceref.file_0_1.manifest import EmbeddedManifest, parse_manifest
+from lanceref.file_0_1.metadata import Metadata, parse_metadata
+from lanceref.file_0_1.page_table import PageTable, parse_page_table
+from lanceref.storage import Source
+
+TAIL_BYTES = 4096
+"""Bytes read from the end of the file at first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LegacyFile:
+    """An opened file; `manifest` is None when the file has none inside.
+
+    `dictionaries` are the values that keys mean: those of the table, else the file's own. `ids` are
+    those of the fields in the manifest, ascending.
+    """
+
+    bytes: FileBytes
+    footer: Footer
+    metadata: Metadata
+    manifest: EmbeddedManifest | None
+    table: PageTable
+    dictionaries: Dictionaries
+    ids: tuple[int, ...]
+    readers: dict[int, tuple[Field, ColumnReader]] = dataclass_field(default_factory=dict)
+
+    @property
+    def version(self) -> FileVersion:
+        """Always 0.1."""
+        return V0_1
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of the file."""
+        return self.metadata.num_rows
+
+    def open_field(self, field: Field, assigned: dict[int, int] | None = None) -> ColumnReader:
+        """Return the reader of a top-level field (possibly pruned); ids find the pages.
+
+        `assigned` says where the field stands in the list of the table, which may have given it
+        another id than the file.
+        """
+        whole, reader = self.readers.get(field.id, (None, None))
+        if whole is not field or reader is None:
+            file = self.bytes.during(self.bytes.ctx.during("decode"))
+            offsets = self.metadata.batch_offsets
+            rows = np.diff(offsets)
+            own = self._own(field, assigned or {})
+            node = open_node(file, own, self.table, self.dictionaries, rows)
+            reader = LegacyColumn(file, node, offsets)
+            self.readers[field.id] = (field, reader)
+        return reader
+
+    def _own(self, field: Field, assigned: Mapping[int, int]) -> Field:
+        """Return a field under the ids of the file."""
+        number = assigned.get(field.id, len(self.ids))
+        place = bisect_left(self.ids, field.id)
+        if self.ids[place : place + 1] == (field.id,) or number >= len(self.ids):
+            return field
+        children = tuple(self._own(child, assigned) for child in field.children)
+        return replace(field, id=self.ids[number], children=children)
+
+
+def open_legacy(
+    source: Source,
+    ctx: Context,
+    field_ids: Iterable[int] = (),
+    dictionaries: Dictionaries | None = None,
+) -> LegacyFile:
+    """Parse everything but pages and statistics.
+
+    `field_ids` are the ids that the table says the file holds and `dictionaries` its values; a file
+    with a manifest inside can be read without. Raises BadSchema when nothing names the fields.
+    """
+    keep_freed_blocks()
+    budget = Budget(ctx.limits) if ctx.budget is None else ctx.budget
+    ctx = replace(ctx, budget=budget.of_file(source.path, source.size))
+    file = FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
+    footer = parse_footer(file)
+    file = file.during(ctx.during("metadata"))
+    metadata = parse_metadata(file, footer)
+    message, end = metadata.message, metadata.extent.offset
+    manifest = None
+    if message.manifest_position:
+        manifest = parse_manifest(file, message.manifest_position, end)
+    if manifest is None or manifest.states_format:
+        lint_words(footer, file)
+    ids = _ids(manifest, field_ids, metadata)
+    table_end = end if manifest is None else manifest.extent.offset
+    table = parse_page_table(
+        file,
+        message.page_table_position,
+        ids,
+        metadata.num_batches,
+        (table_end, message.page_table_position),
+    )
+    own: Dictionaries = {} if manifest is None else manifest.dictionaries
+    values = own if dictionaries is None else dictionaries
+    fields = () if manifest is None else tuple(sorted(one.id for one in manifest.schema.flat()))
+    return LegacyFile(file, footer, metadata, manifest, table, values, fields)
+
+
+def _ids(
+    manifest: EmbeddedManifest | None, field_ids: Iterable[int], metadata: Metadata
+) -> tuple[int, int]:
+    """Return the least id of the file's fields, and the greatest with pages."""
+    fields = [] if manifest is None else list(manifest.schema.flat())
+    known = [field.id for field in fields] or [each for each in field_ids if each >= 0]
+    if not known:
+        raise BadSchema(
+            "L.legacy.manifest.position",
+            metadata.place,
+            found="no manifest and no field ids",
+            wanted="a schema, in the file or from its table",
+        )
+    paged = [field.id for field in fields if not pa.types.is_struct(field.arrow.type)]
+    return min(known), max(paged or known)  # L.legacy.page-table.first-id

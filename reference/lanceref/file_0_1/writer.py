@@ -1,0 +1,166 @@
+"""The 0.1 file, written.
+
+Rows are queued until a batch is full; its pages go out field by field. What describes the file
+follows at the end.
+
+Layout: see `data_file`.
+
+Clauses: L.legacy.layout.gaps, L.legacy.footer.version-written, L.legacy.metadata.batch-offsets,
+L.legacy.page-table.first-id, L.legacy.statistics.covered
+
+Divergences: D.legacy.manifest-before-metadata, D.legacy.second-dictionary
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from lanceref.core.errors import DataRefused, LegacyRefused
+from lanceref.core.malloc_tuning import keep_freed_blocks
+from lanceref.data_file.file_writer import column_of
+from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema_write import field_message
+from lanceref.file_0_1.bounds import Bounds, bounds_of
+from lanceref.file_0_1.dictionary import encode_dictionaries
+from lanceref.file_0_1.footer import write_footer
+from lanceref.file_0_1.manifest import manifest_message
+from lanceref.file_0_1.metadata import write_section
+from lanceref.file_0_1.page_table import write_page_table
+from lanceref.file_0_1.page_writer import PageWriter, check_storable
+from lanceref.file_0_1.statistics import covered_fields, statistics_arrays, statistics_schema
+from lanceref.proto import file_pb2, table_pb2
+from lanceref.storage import Sink
+
+GROUP_ROWS = 1024
+"""Rows of a batch when the caller does not say."""
+
+WRITER = table_pb2.Manifest.WriterVersion(library="lanceref", version="0.1")
+"""What a file says has written it."""
+
+
+class LegacyWriter:
+    """Writes one data file to a sink; `num_rows` counts what was queued so far.
+
+    The file is whole after `finish`; on any error the caller aborts the sink. A manifest of the
+    table begins with the values of `dictionaries` once more: `dictionary.encode_dictionaries` at
+    position 0 gives the bytes, and for each field of the schema what `Field.dictionary` must say.
+    Raises LegacyRefused (an OSError) for a type that 0.1 cannot store.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        schema: LanceSchema,
+        max_rows_per_group: int = GROUP_ROWS,
+        *,
+        writer: table_pb2.Manifest.WriterVersion = WRITER,
+    ) -> None:
+        for field in schema.fields:
+            check_storable(field)
+        keep_freed_blocks()
+        self._sink, self._schema, self._writer = sink, schema, writer
+        self._group_rows = max_rows_per_group
+        self._pages = PageWriter(sink)
+        self._covered = list(covered_fields(schema))
+        self._bounds: dict[int, list[Bounds]] = {field.id: [] for field in self._covered}
+        self._queued: list[pa.RecordBatch] = []
+        self._batch_offsets = [0]
+        self.num_rows = 0
+
+    @property
+    def dictionaries(self) -> dict[int, pa.Array]:
+        """The values of every dictionary field that has rows, by field id."""
+        return self._pages.dictionaries
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Queue the rows of a batch and write the batches of the file that became full.
+
+        Raises DataRefused for a missing column, another type, a null that must not be, another
+        dictionary than before, or text that is no json.
+        """
+        fields = self._schema.fields
+        arrays = [column_of(batch, field, null_structs=False) for field in fields]
+        names = [field.name for field in fields]
+        queued = pa.RecordBatch.from_arrays(arrays, names=names)
+        while queued.num_rows:
+            waiting = sum(part.num_rows for part in self._queued)
+            part = queued.slice(0, self._group_rows - waiting)
+            queued = queued.slice(part.num_rows)
+            self._queued.append(part)
+            self.num_rows += part.num_rows
+            if waiting + part.num_rows == self._group_rows:
+                self._write_group()
+
+    def _write_group(self) -> None:
+        """Write the queued rows as one batch."""
+        num_rows = sum(part.num_rows for part in self._queued)
+        for index, field in enumerate(self._schema.fields):
+            parts = [part.column(index) for part in self._queued]
+            array = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+            self._pages.write(field, array)
+            self._add_bounds(field, array)
+        self._batch_offsets.append(self._batch_offsets[-1] + num_rows)
+        self._queued = []
+
+    def _add_bounds(self, field: Field, array: pa.Array) -> None:
+        """Keep the bounds of a field and of what lies below it in structs."""
+        if field.id in self._bounds:
+            self._bounds[field.id].append(bounds_of(array))
+        elif pa.types.is_struct(array.type):
+            for index, child in enumerate(field.children):
+                self._add_bounds(child, array.field(index))
+
+    def finish(self) -> int:
+        """Write what is queued and the description of the file; return its rows.
+
+        Raises DataRefused without rows, LegacyRefused when no field has a page: such files do not
+        exist.
+        """
+        if self._queued:
+            self._write_group()
+        if not self.num_rows:
+            raise DataRefused("a 0.1 file has at least one row")
+        if not self._pages.pages:
+            raise LegacyRefused("empty page table: no field has a page")
+        metadata = file_pb2.Metadata(batch_offsets=self._batch_offsets)
+        first = min(field.id for field in self._schema.flat())
+        metadata.page_table_position = self._write_table(self._pages, first, self._num_batches)
+        if self._covered:
+            self._write_statistics(metadata.statistics)
+        metadata.manifest_position = self._write_manifest()
+        position = self._sink.position
+        self._sink.write(write_section(metadata.SerializeToString()))
+        self._sink.write(write_footer(position))
+        return self.num_rows
+
+    @property
+    def _num_batches(self) -> int:
+        return len(self._batch_offsets) - 1
+
+    def _write_table(self, pages: PageWriter, first_id: int, num_batches: int) -> int:
+        """Write a page table; return where it begins."""
+        position = self._sink.position
+        ids = range(first_id, max(pages.pages) + 1)
+        self._sink.write(write_page_table(pages.pages, ids, num_batches))
+        return position
+
+    def _write_statistics(self, message: file_pb2.Metadata.StatisticsMetadata) -> None:
+        """Write the pages and the page table of the statistics, and describe them."""
+        schema = statistics_schema(self._covered)
+        pages = PageWriter(self._sink)
+        for top, field in zip(schema.fields, self._covered, strict=True):
+            children = statistics_arrays(self._bounds[field.id], field.arrow.type)
+            fields = list(top.arrow.type)
+            pages.write(top, pa.StructArray.from_arrays(children, fields=fields))
+        message.schema.extend(field_message(field) for field in schema.flat())
+        message.fields.extend(field.id for field in schema.flat())
+        message.page_table_position = self._write_table(pages, 0, 1)
+
+    def _write_manifest(self) -> int:
+        """Write the values of the dictionaries and the manifest; return where that begins."""
+        data, located = encode_dictionaries(self.dictionaries, self._sink.position)
+        self._sink.write(data)
+        message = manifest_message(self._schema, located, self._writer)
+        position = self._sink.position
+        self._sink.write(write_section(message.SerializeToString(deterministic=True)))
+        return position

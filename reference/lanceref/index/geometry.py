@@ -1,0 +1,194 @@
+"""Geometries: what columns of points, lines, polygons, boxes, text and well-known binary hold.
+
+A column says by its extension name what it is: `geoarrow.point` (a struct of x, y and more),
+`geoarrow.linestring`, `geoarrow.polygon`, `geoarrow.multipoint`, `geoarrow.multilinestring`,
+`geoarrow.multipolygon` (lists of these), `geoarrow.box`, `geoarrow.wkb`, `geoarrow.wkt`. Text
+without a name is well-known text and bytes are well-known binary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from struct import unpack_from
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.core.compute import pc
+from lanceref.core.errors import QueryFailed
+from lanceref.core.limits import DEFAULT_LIMITS
+
+Geometries = NDArray[np.object_]
+"""Geometries, `None` where there is none."""
+
+Boxes = NDArray[np.float64]
+"""Bounding boxes: xmin, ymin, xmax, ymax of each; not a number where there is nothing."""
+
+PREFIX = "geoarrow."
+
+_LISTS = {
+    "linestring": 1,
+    "polygon": 2,
+    "multipoint": 1,
+    "multilinestring": 2,
+    "multipolygon": 3,
+}
+"""Levels of lists above the points."""
+
+DEEPEST = DEFAULT_LIMITS.depth
+"""Geometries inside each other: the library parses each on the stack."""
+
+_HEADER_BYTES = 9
+"""Bytes of a geometry that holds others: byte order, type, number."""
+
+_AXES = ("x", "y", "z")
+_CORNERS = ("xmin", "ymin", "xmax", "ymax")
+
+
+def is_geometry(type_: pa.DataType, name: str) -> bool:
+    """Return whether a column of a type and an extension name holds geometries."""
+    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
+        return name in ("", f"{PREFIX}wkt")
+    if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
+        return name in ("", f"{PREFIX}wkb")
+    kind = name.removeprefix(PREFIX)
+    if not name.startswith(PREFIX) or kind not in (*_LISTS, "point", "box"):
+        return False
+    for _ in range(_LISTS.get(kind, 0)):
+        if not (pa.types.is_list(type_) or pa.types.is_large_list(type_)):
+            return False
+        type_ = type_.value_type
+    names = _CORNERS if kind == "box" else _AXES[:2]
+    return pa.types.is_struct(type_) and all(
+        type_.get_field_index(one) >= 0 and pa.types.is_float64(type_.field(one).type)
+        for one in names
+    )
+
+
+def geometries(values: pa.Array, name: str) -> Geometries:
+    """Return the geometries of a column. Raises QueryFailed for a value that is none."""
+    import shapely
+
+    there = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+    held = values.filter(pa.array(there))
+    found: Geometries = np.full(len(values), None, np.object_)
+    kind = name.removeprefix(PREFIX)
+    try:
+        if pa.types.is_string(held.type) or pa.types.is_large_string(held.type):
+            texts = held.to_numpy(zero_copy_only=False)
+            for text in texts:
+                _check_text(text)
+            found[there] = shapely.from_wkt(texts)
+        elif pa.types.is_binary(held.type) or pa.types.is_large_binary(held.type):
+            parts = held.to_numpy(zero_copy_only=False)
+            for data in parts:
+                if len(data) > DEEPEST * _HEADER_BYTES:
+                    _check_binary(data)
+            found[there] = shapely.from_wkb(parts)
+        elif kind == "box":
+            found[there] = shapely.box(*_floats(held, _CORNERS).T)
+        else:
+            found[there] = _ragged(held, kind)
+    except (shapely.errors.ShapelyError, ValueError) as error:
+        raise QueryFailed(f"no geometry: {error}") from error
+    return found
+
+
+def _check_text(text: str) -> None:
+    """Raise QueryFailed for well-known text nested deeper than the library can parse."""
+    if text.count("(") <= DEEPEST:
+        return
+    depth = 0
+    for bracket in re.finditer("[()]", text):
+        depth += 1 if bracket[0] == "(" else -1
+        if depth > DEEPEST:
+            raise QueryFailed(f"more than {DEEPEST} geometries inside each other")
+
+
+def _check_binary(data: bytes) -> None:
+    """Raise QueryFailed for well-known binary nested deeper than the library can parse.
+
+    What does not parse is walked as far as the library does.
+    """
+    if data[0] in b"01":  # hexadecimal
+        try:
+            data = bytes.fromhex(data.decode("ascii"))
+        except ValueError:
+            return
+    at, order, left = 0, "<", [1]
+    while left and at + _HEADER_BYTES <= len(data):
+        if not left[-1]:
+            left.pop()
+            continue
+        left[-1] -= 1
+        order = {0: ">", 1: "<"}.get(data[at], order)
+        code, count = unpack_from(f"{order}II", data, at + 1)
+        kind, iso = (code & 0xFFFF) % 1000, (code & 0xFFFF) // 1000
+        axes = 2 + (code >> 31 or iso in (1, 3)) + (code >> 30 & 1 or iso in (2, 3))
+        at += 5
+        if code >> 29 & 1:  # the number of a reference system
+            at += 4
+            count = unpack_from(f"{order}I", data, at)[0] if at + 4 <= len(data) else 0
+        if kind == 1:
+            at += 8 * axes
+            continue
+        at += 4
+        if kind in (2, 8):
+            at += 8 * axes * count
+        elif kind == 3:
+            while count and at + 4 <= len(data):
+                at += 4 + 8 * axes * unpack_from(f"{order}I", data, at)[0]
+                count -= 1
+        else:
+            left.append(count)
+        if len(left) > DEEPEST:
+            raise QueryFailed(f"more than {DEEPEST} geometries inside each other")
+
+
+def _ragged(held: pa.Array, kind: str) -> Geometries:
+    """Return geometries of points, or of lists of points."""
+    import shapely
+
+    offsets: list[NDArray[np.int64]] = []
+    for _ in range(_LISTS.get(kind, 0)):
+        lengths = np.asarray(pc.fill_null(pc.list_value_length(held), 0), np.int64)
+        offsets.append(np.concatenate([[0], np.cumsum(lengths)]))
+        held = held.flatten()
+    axes = [axis for axis in _AXES if held.type.get_field_index(axis) >= 0]
+    points = _floats(held, axes)
+    made: Geometries
+    if kind == "point":
+        made = shapely.points(points)
+    else:
+        type_ = getattr(shapely.GeometryType, kind.upper())
+        made = shapely.from_ragged_array(type_, points, tuple(reversed(offsets)))
+    return made
+
+
+def _floats(held: pa.Array, names: Sequence[str]) -> Boxes:
+    """Return the named fields of structs: [structs, names]."""
+    parts = [held.field(held.type.get_field_index(name)) for name in names]
+    columns = [np.asarray(one.fill_null(np.nan), np.float64) for one in parts]
+    return np.stack(columns, axis=1) if len(held) else np.empty((0, len(names)))
+
+
+def boxes_of(held: Geometries) -> Boxes:
+    """Return the bounding boxes of geometries: [geometries, 4]."""
+    import shapely
+
+    found: Boxes = shapely.bounds(held).reshape(len(held), 4)
+    return found
+
+
+def binary_of(text: str) -> bytes:
+    """Return a geometry as well-known binary. Raises QueryFailed for what is none."""
+    import shapely
+
+    _check_text(text)
+    try:
+        found: bytes = shapely.to_wkb(shapely.from_wkt(text))
+    except shapely.errors.ShapelyError as error:
+        raise QueryFailed(f"no geometry: {error}") from error
+    return found

@@ -1,0 +1,1 @@
+"""JSON documents as tables store them (chapter 33)."""

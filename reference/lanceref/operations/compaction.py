@@ -1,0 +1,239 @@
+"""Compaction: which fragments are written anew, and the fragments in their place.
+
+Fragments that are too small are joined with neighbours that are too; one with many deleted rows is
+written without them. The rows, their order, ids and versions stay.
+
+Clauses: L.txn.op.rewrite, L.table.row-ids.length, L.table.row-versions.moved
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.core.errors import OperationRefused
+from lanceref.core.file_versions import FileVersion
+from lanceref.operations.new_rows import MAX_BYTES_PER_FILE, write_new_rows
+from lanceref.proto import table_pb2
+from lanceref.search.projection import scan_projection
+from lanceref.search.snapshot import Snapshot
+from lanceref.table.file_entries import data_files_of
+from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT
+from lanceref.table.logical import BlobHandling
+from lanceref.table.row_ids import Run
+from lanceref.table.row_ids_write import encode_id_parts, encode_spans
+from lanceref.table.rows import FragmentRows
+from lanceref.table.uncommitted_files import Draft
+from lanceref.table.writer_quirks import FIELD_TWICE, fields_held_twice, is_before
+from lanceref.transactions.index_entries import SYSTEM_INDICES
+
+TARGET_ROWS = 1 << 20
+BATCH_ROWS = 8192
+
+MAX_OVERLAYS = 10
+"""Overlays that a fragment may have before it is written anew."""
+
+Numbers = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionRules:
+    """When a fragment is written anew, and how long the new ones are.
+
+    `max_bytes` are those of a new file; sources are counted until the next group would exceed one
+    of the most there may be: fragments, live rows, bytes of data files.
+    """
+
+    target_rows: int = TARGET_ROWS
+    materialize_deletions: bool = True
+    deletions_threshold: float = 0.1
+    batch_rows: int = BATCH_ROWS
+    version: FileVersion | None = None
+    excluded: frozenset[int] = frozenset()
+    max_source_fragments: int | None = None
+    max_source_rows: int | None = None
+    max_source_bytes: int | None = None
+    max_bytes: int = MAX_BYTES_PER_FILE
+    max_overlays: int = MAX_OVERLAYS
+
+    def needs_it(self, rows: FragmentRows) -> bool:
+        """Whether a fragment is to be written anew, with or without others."""
+        return self.is_too_empty(rows) or len(rows.fragment.overlays) > self.max_overlays
+
+    def is_too_small(self, rows: FragmentRows) -> bool:
+        """Whether a fragment is to be joined with a neighbour."""
+        return rows.columns.stated_rows < self.target_rows
+
+    def is_too_empty(self, rows: FragmentRows) -> bool:
+        """Whether a fragment is to be written without its deleted rows, with or without others."""
+        physical, deleted = rows.columns.stated_rows, rows.num_deleted
+        if not self.materialize_deletions or not physical:
+            return False
+        return deleted / physical > self.deletions_threshold
+
+
+Group = list[FragmentRows]
+
+
+def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]:
+    """Return the groups of neighbours that are written anew, each of them together.
+
+    Fragments that indices cover differently are not joined. Raises OperationRefused.
+    """
+    _check_fields(snapshot)
+    groups: list[Group] = []
+    run: Group = []
+    for rows in snapshot.fragments:
+        skipped = rows.fragment.id in options.excluded
+        chosen = options.is_too_small(rows) or options.needs_it(rows)
+        if run and (skipped or not chosen or not _same_indices(snapshot, run[-1], rows)):
+            groups += _cut(run, options)
+            run = []
+        if chosen and not skipped:
+            run.append(rows)
+    groups += _cut(run, options)
+    return _limited(groups, options)
+
+
+def _check_fields(snapshot: Snapshot) -> None:
+    """Refuse a table whose fields get other ids by the first of the commits of a compaction."""
+    message = snapshot.manifest.message
+    if is_before(message, FIELD_TWICE) and fields_held_twice(message.fragments):
+        raise OperationRefused(
+            "two files of a fragment hold a field: any other commit corrects its id, which a "
+            "compaction then finds"
+        )
+
+
+def _same_indices(snapshot: Snapshot, one: FragmentRows, other: FragmentRows) -> bool:
+    for segment in snapshot.indices.segments:
+        if segment.entry.name in SYSTEM_INDICES:
+            continue
+        holds = segment.holds
+        if (one.fragment.id in holds) != (other.fragment.id in holds):
+            return False
+    return True
+
+
+def _cut(run: Group, options: CompactionRules) -> list[Group]:
+    """Cut neighbours into groups of at least the target's rows; drop what needs nothing.
+
+    What is left at the end and too small for a group of its own belongs to the last one.
+    """
+    groups: list[Group] = []
+    group: Group = []
+    for rows in run:
+        group.append(rows)
+        if _live_rows(group) >= options.target_rows:
+            groups.append(group)
+            group = []
+    if group and groups:
+        groups[-1] += group
+    elif group:
+        groups.append(group)
+    return [one for one in groups if len(one) > 1 or options.needs_it(one[0])]
+
+
+def _live_rows(group: Group) -> int:
+    return sum(rows.num_rows for rows in group)
+
+
+def _limited(groups: list[Group], options: CompactionRules) -> list[Group]:
+    """Return the first groups, as long as none of the most there may be is exceeded."""
+    most = (options.max_source_fragments, options.max_source_rows, options.max_source_bytes)
+    kept: list[Group] = []
+    for group in groups:
+        sources = [rows for one in [*kept, group] for rows in one]
+        counts = (len(sources), _live_rows(sources), sum(map(_data_bytes, sources)))
+        if any(
+            limit is not None and count > limit for count, limit in zip(counts, most, strict=True)
+        ):
+            break
+        kept.append(group)
+    return kept
+
+
+def _data_bytes(rows: FragmentRows) -> int:
+    return sum(file.file_size_bytes for file in data_files_of(rows.fragment.message))
+
+
+def write_group(
+    snapshot: Snapshot, group: Group, options: CompactionRules, draft: Draft
+) -> list[table_pb2.DataFragment]:
+    """Write the live rows of fragments to new ones, which have no ids yet. Raises DataRefused.
+
+    As many as have the target's rows each, of rows as even as can be.
+    """
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
+
+    def stream() -> Iterator[pa.RecordBatch]:
+        for rows in group:
+            yield from snapshot.scan([rows], projection, options.batch_rows, 0, rows.num_rows)
+
+    fragments: list[table_pb2.DataFragment] = []
+    portions = _Portions(stream())
+    for size in _even(_live_rows(group), options.target_rows):
+        new = write_new_rows(
+            snapshot, portions.next(size), draft, options.version, size, options.max_bytes
+        )
+        fragments += new.fragments
+    if snapshot.stable_row_ids:
+        _set_lineage(fragments, group)
+    return fragments
+
+
+def _even(rows: int, target: int) -> list[int]:
+    """Return the rows of each new fragment, the longer ones first."""
+    count = max(rows // target, 1)
+    return [rows // count + (number < rows % count) for number in range(count) if rows]
+
+
+class _Portions:
+    """A stream that is handed out in portions of rows."""
+
+    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
+        self._batches = batches
+        self._rest: pa.RecordBatch | None = None
+
+    def next(self, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the next rows, which the stream must still have."""
+        while rows:
+            batch = next(self._batches) if self._rest is None else self._rest
+            self._rest = batch.slice(rows) if batch.num_rows > rows else None
+            part = batch.slice(0, rows)
+            rows -= part.num_rows
+            yield part
+
+
+def _set_lineage(fragments: list[table_pb2.DataFragment], group: Group) -> None:
+    """Give new fragments what is left of the sequences of the old ones."""
+    ids = [part for rows in group for part in rows.ids_by_segment()]
+    created = [run for rows in group for run in rows.versions_by_run(CREATED_AT)]
+    updated = [run for rows in group for run in rows.versions_by_run(LAST_UPDATED_AT)]
+    start = 0
+    for fragment in fragments:
+        end = start + int(fragment.physical_rows)
+        parts = [part for _, part in _between(ids, start, end)]
+        fragment.inline_row_ids = encode_id_parts(parts)
+        fragment.inline_created_at_versions = encode_spans(_runs_between(created, start, end))
+        fragment.inline_last_updated_at_versions = encode_spans(_runs_between(updated, start, end))
+        start = end
+
+
+def _runs_between(runs: list[Run], start: int, end: int) -> list[Run]:
+    parts = _between([run.span for run in runs], start, end)
+    return [Run(span, runs[number].version) for number, span in parts]
+
+
+def _between(parts: list[Numbers], start: int, end: int) -> Iterator[tuple[int, Numbers]]:
+    """Yield the number of each part that has rows from `start` to `end`, and its values there."""
+    before = 0
+    for number, part in enumerate(parts):
+        first, last = max(start - before, 0), min(end - before, len(part))
+        if first < last:
+            yield number, part[first:last]
+        before += len(part)

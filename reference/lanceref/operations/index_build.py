@@ -1,0 +1,190 @@
+"""Index segments of a table, built and rewritten: files below `_indices`, and their entry.
+
+Nothing is part of the table before a commit names the entry.
+
+Clauses: L.index.segment.entry, L.index.segment.dataset-version
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
+
+from lanceref.core.errors import OperationRefused
+from lanceref.core.integers import are_among
+from lanceref.file.schema import Field, LanceSchema, project
+from lanceref.index.build_progress import Stages
+from lanceref.index.index_type import Built, Kind, Parameters
+from lanceref.index.indices import Index, indexed_path, paths_of
+from lanceref.index.row_set import Keys
+from lanceref.index.segment import Segment
+from lanceref.index.training import Training
+from lanceref.proto import table_pb2
+from lanceref.search.snapshot import Snapshot
+from lanceref.table.lineage import ROW_ID
+from lanceref.table.rows import FragmentRows
+from lanceref.transactions.index_entries import set_covered
+from lanceref.transactions.manifest_builder import storage_version_of
+
+if TYPE_CHECKING:
+    from lanceref.index.segment_writer import SegmentWriter
+
+Mask = NDArray[np.bool_]
+
+
+def indexed_field(schema: LanceSchema, column: str) -> tuple[Field, int]:
+    """Return a column pruned to its indexed part, and the id of that. Raises NotFound."""
+    path, field_id = indexed_path(schema, column)
+    (field,) = project(schema, [path])
+    return field, field_id
+
+
+def build_segment(
+    snapshot: Snapshot,
+    kind: Kind,
+    column: str,
+    parameters: Parameters,
+    fragments: Sequence[FragmentRows],
+    name: str,
+    segment_uuid: uuid.UUID | None = None,
+    *,
+    staged: bool = False,
+    stages: Stages | None = None,
+) -> table_pb2.IndexMetadata:
+    """Write a segment over fragments and return its entry. Raises OperationRefused.
+
+    A `staged` one of a type that has stages is to be finished when it is committed.
+    """
+    field, field_id = indexed_field(snapshot.manifest.schema, column)
+    if not kind.accepts(field):
+        raise OperationRefused(f"{kind.name} cannot index {column}, a {field.arrow.type}")
+    build = kind.staging.build if staged and kind.staging is not None else kind.build
+    with segment_writer(snapshot, segment_uuid, stages) as writer:
+        built = build(training_of(snapshot, kind, field, fragments), writer, parameters)
+    covered = fragments if writer.files else ()  # an index may only be defined
+    return new_entry(snapshot, writer, built, name, field_id, covered)
+
+
+def training_of(
+    snapshot: Snapshot, kind: Kind, field: Field, fragments: Sequence[FragmentRows]
+) -> Training:
+    """Return the rows of fragments for an index to be built over."""
+    stable = snapshot.stable_row_ids
+    by_address = not stable or kind.by_address(kind.version, stable)
+    return Training(field, fragments, stable, by_address)
+
+
+def segment_writer(
+    snapshot: Snapshot, segment_uuid: uuid.UUID | None = None, stages: Stages | None = None
+) -> SegmentWriter:
+    """Return a writer of a new segment, in the version of the table's files."""
+    from lanceref.index.index_file_writer import version_for  # who only asks writes nothing
+    from lanceref.index.segment_writer import SegmentWriter
+
+    version = version_for(storage_version_of(snapshot.manifest.message))
+    return SegmentWriter(snapshot.store, version, segment_uuid, stages)
+
+
+def new_entry(
+    snapshot: Snapshot,
+    writer: SegmentWriter,
+    built: Built,
+    name: str,
+    field_id: int,
+    fragments: Sequence[FragmentRows],
+) -> table_pb2.IndexMetadata:
+    """Return the entry of a segment that has been written over fragments."""
+    entry = table_pb2.IndexMetadata(
+        fields=[field_id],
+        name=name,
+        dataset_version=snapshot.manifest.version,
+        index_version=built.version,
+        created_at=time.time_ns() // 1_000_000,
+        files=writer.files,
+    )
+    entry.uuid.uuid = writer.uuid.bytes
+    set_covered(entry, [rows.fragment.id for rows in fragments], runs=True)
+    entry.index_details.type_url = f"/{built.details.DESCRIPTOR.full_name}"
+    entry.index_details.value = built.details.SerializeToString(deterministic=True)
+    return entry
+
+
+def rewrite_segments(
+    snapshot: Snapshot,
+    index: Index,
+    segments: Sequence[Segment],
+    added: Sequence[FragmentRows],
+    *,
+    anew: bool = False,
+) -> table_pb2.IndexMetadata:
+    """Write segments of an index, with rows of fragments that none covers, as one segment.
+
+    Entries of fragments that are gone, or no longer covered, are left out; `anew` leaves all of
+    them out, and only what is added counts. Where a segment is early, all are built anew from the
+    rows. Raises OperationRefused.
+    """
+    path = paths_of(snapshot.manifest.schema)[index.field_id]
+    (field,) = project(snapshot.manifest.schema, [path])
+    live = {rows.fragment.id: rows for rows in snapshot.fragments}
+    if index.kind.rewrite is None:
+        raise OperationRefused(f"segments of {index.kind.name} cannot be merged")
+    alive = BitMap() if anew else BitMap(live)
+    covered = [BitMap(one.covers) & alive for one in segments]
+    union = BitMap().union(*covered) | BitMap([rows.fragment.id for rows in added])
+    if any(index.is_early(one) for one in segments):
+        over = [live[number] for number in union]
+        entry = build_segment(snapshot, index.kind, path, {}, over, index.name)
+        entry.dataset_version = min(one.entry.dataset_version for one in segments)
+        return entry
+    kept = [_unmoved(index, one, bitmap) for one, bitmap in zip(segments, covered, strict=True)]
+    keys = [
+        _current(index, one, [live[number] for number in bitmap])
+        for one, bitmap in zip(segments, kept, strict=True)
+    ]
+    anew_ids = union - BitMap().union(*kept)
+    added = [rows for rows in snapshot.fragments if rows.fragment.id in anew_ids]
+    with segment_writer(snapshot) as writer:
+        training = training_of(snapshot, index.kind, field, added)
+        pairs = list(zip(segments, keys, strict=True))
+        built = index.kind.rewrite(pairs, training, writer)
+    entry = new_entry(
+        snapshot, writer, built, index.name, index.field_id, [live[number] for number in union]
+    )
+    if not index.kind.rebuilt:
+        entry.dataset_version = min(one.entry.dataset_version for one in segments)
+    return entry
+
+
+def _unmoved(index: Index, segment: Segment, covered: BitMap) -> BitMap:
+    """Return the fragments whose rows are taken from a segment: zones do not move with rows."""
+    if index.kind.rebuilt:
+        return BitMap()
+    return covered if segment.moves is None or index.kind.rewrite_on_move else BitMap()
+
+
+def _current(
+    index: Index, segment: Segment, fragments: Collection[FragmentRows]
+) -> Callable[[Keys], tuple[Mask, Keys]]:
+    """Return what says which keys of a segment are of rows in fragments that it covers."""
+    if index.open(segment).by_address:
+        numbers = np.array([rows.fragment.id for rows in fragments], np.uint64)
+
+        def by_address(keys: Keys) -> tuple[Mask, Keys]:
+            kept = np.isin(keys >> np.uint64(32), numbers)
+            return kept, keys[kept]
+
+        return segment.then(by_address)
+    ids = [rows.take(np.arange(rows.num_rows), (), (ROW_ID,))[0].to_numpy() for rows in fragments]
+    alive = np.concatenate([np.empty(0, np.uint64), *ids])
+
+    def by_id(keys: Keys) -> tuple[Mask, Keys]:
+        kept = are_among(keys, alive)
+        return kept, keys[kept]
+
+    return by_id

@@ -1,0 +1,162 @@
+"""Reshaped schemas: fields dropped, renamed, relaxed or of another type, at any depth.
+
+Clauses: L.txn.op.project, L.file.schema.top-level-names
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from lanceref.core.errors import EvolutionRefused, Place
+from lanceref.core.logical_types import arrow_type
+from lanceref.file.schema import Field, LanceSchema, split_path
+from lanceref.operations.update import as_column
+
+types = pa.types
+_NOWHERE = Place("schema", 0, 0)
+
+Edit = Callable[[Field], Field | None]
+
+
+def find_field(schema: LanceSchema, path: str) -> Field | None:
+    """Return the field at a path of names with dots, None for an unknown one.
+
+    A name may stand in backticks.
+    """
+    fields: Sequence[Field] = schema.fields
+    found, rest = None, path
+    while rest or found is None:
+        name, rest = split_path(rest)
+        found = next((field for field in fields if field.name == name), None)
+        if found is None:
+            return None
+        fields = found.children
+    return found
+
+
+def edited(schema: LanceSchema, number: int, edit: Edit) -> LanceSchema:
+    """Return the schema with one field, by its id, edited or (None) dropped."""
+    fields = (_edited(field, number, edit) for field in schema.fields)
+    return replace(schema, fields=tuple(field for field in fields if field is not None))
+
+
+def _edited(field: Field, number: int, edit: Edit) -> Field | None:
+    if field.id == number:
+        return edit(field)
+    children = [_edited(child, number, edit) for child in field.children]
+    kept = tuple(child for child in children if child is not None)
+    if kept == field.children:
+        return field
+    type_ = arrow_type(field.logical_type, [child.arrow for child in kept], _NOWHERE)
+    return replace(field, children=kept, arrow=field.arrow.with_type(type_))
+
+
+def only(schema: LanceSchema, ids: Collection[int]) -> LanceSchema:
+    """Return the schema with nothing but some fields, by their ids, and what they lie in."""
+    fields = (_only(field, ids) for field in schema.fields)
+    return LanceSchema(tuple(field for field in fields if field is not None))
+
+
+def _only(field: Field, ids: Collection[int]) -> Field | None:
+    if field.id in ids:
+        return field
+    kept = tuple(one for one in (_only(child, ids) for child in field.children) if one is not None)
+    if not kept:
+        return None
+    type_ = arrow_type(field.logical_type, [child.arrow for child in kept], _NOWHERE)
+    return replace(field, children=kept, arrow=field.arrow.with_type(type_))
+
+
+def renamed(name: str) -> Edit:
+    """Give a field another name."""
+    return lambda field: replace(field, name=name, arrow=field.arrow.with_name(name))
+
+
+def replaced(made: Field) -> Edit:
+    """Put another field in place of one."""
+    return lambda _: made
+
+
+def with_nullable(nullable: bool) -> Edit:
+    """Let a field be null, or not."""
+    return lambda field: replace(
+        field, nullable=nullable, arrow=field.arrow.with_nullable(nullable)
+    )
+
+
+def dropped(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
+    """Return the schema without fields; a struct or list of which none is left goes too.
+
+    Raises EvolutionRefused for an unknown one, or for all.
+    """
+    gone: set[int] = set()
+    for path in paths:
+        field = find_field(schema, path)
+        if field is None:
+            raise EvolutionRefused(f"Column {path} does not exist in the dataset")
+        gone |= {one.id for one in field.flat()}
+    if gone:
+        kept = {one.id for one in schema.flat() if not one.children and one.id not in gone}
+        schema = replace(only(schema, kept), metadata=schema.metadata)
+    if not schema.fields:
+        raise EvolutionRefused("Cannot drop all columns from a dataset")
+    return schema
+
+
+def check_cast(path: str, held: pa.DataType, wanted: pa.DataType) -> None:
+    """Raise EvolutionRefused for a cast to another kind of values."""
+    kinds = (types.is_integer, types.is_floating, _is_text, _is_bytes, types.is_decimal)
+    nested = types.is_nested(held) and types.is_nested(wanted) and _same_shape(held, wanted)
+    if not nested and not any(kind(held) and kind(wanted) for kind in kinds) and held != wanted:
+        raise EvolutionRefused(
+            f'Invalid user input: Cannot cast column "{path}" from {type_name(held)} to '
+            f"{type_name(wanted)}"
+        )
+
+
+def cast_values(values: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Return values in another type. Raises EvolutionRefused for the first that does not fit."""
+    try:
+        return as_column(values, wanted)
+    except pa.ArrowInvalid as error:
+        for one in values:
+            try:
+                as_column(pa.array([one], values.type), wanted)
+            except pa.ArrowInvalid:
+                text = f"Can't cast value {one} to type {type_name(wanted)}"
+                raise EvolutionRefused(f"Cast error: {text}") from error
+        raise
+
+
+def type_name(type_: pa.DataType) -> str:
+    """Return the name that errors give a type."""
+    known = {"string": "Utf8", "large_string": "LargeUtf8", "float": "Float32", "double": "Float64"}
+    text = str(type_)
+    if text.startswith("uint"):
+        return f"UInt{text.removeprefix('uint')}"
+    return known.get(text) or f"{text[:1].upper()}{text[1:]}"
+
+
+def _same_shape(held: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether both are lists of values that can be cast."""
+    if not (_is_list(held) and _is_list(wanted)):
+        return False
+    check_cast("item", held.value_type, wanted.value_type)
+    return True
+
+
+def _is_list(type_: pa.DataType) -> bool:
+    return bool(
+        types.is_list(type_) or types.is_large_list(type_) or types.is_fixed_size_list(type_)
+    )
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    return bool(types.is_string(type_) or types.is_large_string(type_))
+
+
+def _is_bytes(type_: pa.DataType) -> bool:
+    return bool(types.is_binary(type_) or types.is_large_binary(type_))

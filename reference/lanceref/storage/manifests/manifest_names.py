@@ -1,0 +1,124 @@
+"""Names of manifest files, and which one is the latest.
+
+Every version is a file below `_versions`. Its name carries the version: V1 names count up, V2 names
+count down from 2**64 - 1 in twenty digits, so that a listing starts with the newest. A detached
+version starts with `d` and is never the latest. `latest_version_hint.json` is only a hint: a reader
+that lists the folder need not look at it.
+
+Clauses: L.table.naming.v1, L.table.naming.v2, L.table.naming.detached, L.table.naming.one-scheme,
+L.table.naming.latest, L.table.hint.advisory
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, NotFound, VersionNotFound
+from lanceref.storage import Store
+
+FOLDER = "_versions"
+"""Where manifests stand below the table's root."""
+
+SUFFIX = ".manifest"
+"""How the name of every manifest ends; other files in the folder are left over from staging."""
+
+HINT = "latest_version_hint.json"
+"""A JSON object with the latest version, written after each commit."""
+
+TOP = 2**64 - 1
+"""What V2 names count down from."""
+
+DETACHED = 2**63
+"""Bit of a version number that marks it as detached."""
+
+Scheme = Literal["V1", "V2", "detached"]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionName:
+    """The name of one manifest, and what it says."""
+
+    name: str
+    scheme: Scheme
+    version: int
+
+    @property
+    def path(self) -> str:
+        """Path below the table's root."""
+        return f"{FOLDER}/{self.name}"
+
+
+def parse_name(name: str) -> VersionName | None:
+    """Return what a file name says; None when it does not name a manifest."""
+    digits = name.removesuffix(SUFFIX)
+    if digits == name:
+        return None
+    detached = digits.startswith("d")
+    digits = digits.removeprefix("d")
+    if not (digits.isascii() and digits.isdigit()) or int(digits) > TOP:
+        return None
+    if detached:  # L.table.naming.detached
+        return VersionName(name, "detached", int(digits))
+    if len(digits) == 20:  # L.table.naming.v2
+        return VersionName(name, "V2", TOP - int(digits))
+    return VersionName(name, "V1", int(digits))  # L.table.naming.v1
+
+
+def name_of(version: int, scheme: Scheme) -> VersionName:
+    """Return the name of a version's manifest. Raises ValueError for a number it cannot carry."""
+    if not 0 <= version <= TOP or (version >= DETACHED) != (scheme == "detached"):
+        raise ValueError(f"version {version} has no {scheme} name")
+    forms = {"V1": f"{version}", "V2": f"{TOP - version:020d}", "detached": f"d{version}"}
+    return VersionName(forms[scheme] + SUFFIX, scheme, version)
+
+
+def write_hint(store: Store, version: int) -> None:
+    """Note the latest version, unless a listing tells it as fast.
+
+    A hint that cannot be written is left as it was.
+    """
+    if store.lists_in_order:
+        return
+    with suppress(OSError):
+        store.put(f"{FOLDER}/{HINT}", b'{"version":%d}' % version)
+
+
+def list_versions(store: Store, ctx: Context) -> list[VersionName]:
+    """Return the attached versions, oldest first. Raises NotFound when there is none."""
+    parsed = (parse_name(name) for name in store.list(FOLDER))
+    named = [entry for entry in parsed if entry is not None and entry.scheme != "detached"]
+    if not named:
+        raise NotFound(f"Dataset at path {store.root} was not found: no manifest in {FOLDER}")
+    schemes = {entry.scheme for entry in named}
+    if len(schemes) > 1:
+        raise FormatError(
+            "L.table.naming.one-scheme",
+            ctx.at(0),
+            found=f"{len(named)} manifests named in both schemes",
+            wanted="one naming scheme in a table",
+        )
+    return sorted(named, key=lambda entry: entry.version)
+
+
+def find_version(store: Store, ctx: Context, version: int | None) -> VersionName:
+    """Return the name of `version`, or of the latest. Raises NotFound."""
+    if version is not None and version >= DETACHED:
+        detached = name_of(version, "detached")
+        if not store.exists(detached.path):
+            raise VersionNotFound(
+                f"Dataset at path {store.root}/{detached.path} was not found: no such version"
+            )
+        return detached
+    named = list_versions(store, ctx)  # L.table.hint.advisory: the folder is asked, not the hint
+    if version is None:
+        return named[-1]  # L.table.naming.latest
+    for entry in named:
+        if entry.version == version:
+            return entry
+    raise VersionNotFound(
+        f"Dataset at path {store.root}/{FOLDER}/{version}.manifest was not found: "
+        f"the latest version is {named[-1].version}"
+    )

@@ -1,0 +1,288 @@
+"""Commit: a transaction becomes the next version of a table.
+
+The transaction's file is written first, then the manifest under a name that must not exist: who
+creates it has committed. Who loses looks at what was committed meanwhile and tries the number after
+that. What fails before removes its files; where nobody can say whether the manifest was created,
+its name is looked at, and the files stay.
+
+Clauses: L.txn.commit.exclusive, L.txn.commit.order, L.txn.commit.own, L.txn.store.conditional,
+L.txn.file.name, L.txn.inline.same, L.txn.inline.wins, L.table.naming.one-scheme,
+L.table.naming.version, L.table.naming.detached
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from lanceref.core.context import Context
+from lanceref.core.errors import (
+    AlreadyExists,
+    CommitConflict,
+    NotFound,
+    OperationRefused,
+    RetriesExhausted,
+    StoreFailed,
+    Unconditional,
+    VersionNotFound,
+)
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.storage import CommitLock, Store
+from lanceref.storage.manifests.manifest_names import (
+    DETACHED,
+    Scheme,
+    VersionName,
+    find_version,
+    list_versions,
+    name_of,
+    write_hint,
+)
+from lanceref.table.flags import check_writable
+from lanceref.table.manifest import Manifest
+from lanceref.table.versions import open_named
+from lanceref.transactions.apply import encode_next
+from lanceref.transactions.base_version import StoredPast
+from lanceref.transactions.conflict import Verdict, can_merge_deletions, operation_of, verdict
+from lanceref.transactions.expired_versions import assumed
+from lanceref.transactions.index_entries import moved_fragments
+from lanceref.transactions.manifest_builder import Staged
+from lanceref.transactions.overlay import covers_any
+from lanceref.transactions.rebase import rebase
+from lanceref.transactions.transaction import (
+    FOLDER,
+    open_transaction,
+    transaction_name,
+    write_transaction,
+)
+from lanceref.transactions.write_set import fragments_of
+
+RETRIES = 20
+"""How often a lost race is run again."""
+
+COMMIT_TIMEOUT = timedelta(minutes=30)
+"""How long a commit by hand is tried again, unless the caller says otherwise."""
+
+PAUSE_SECONDS = 0.02
+"""Longest pause before the first new try; it doubles with each, up to a hundredfold."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitPolicy:
+    """How to commit: names of a new table, whether there may be one already, how many retries."""
+
+    scheme: Scheme = "V2"
+    create_only: bool = False
+    retries: int = RETRIES
+    lock: CommitLock | None = None
+    detached: bool = False
+    timeout: float | None = None
+
+
+def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> int:
+    """Make the next version and return its number.
+
+    Raises AlreadyExists when there must be no table, NotFound when there must be one,
+    CommitConflict when another commit stands in the way, UnknownFlag when this writer may not.
+    """
+    with staged.draft:
+        if policy.detached:
+            return _commit_detached(store, staged, StoredPast(store, ctx), ctx)
+        return _commit_next(store, staged, policy, ctx)
+
+
+def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> int:
+    """Make the version after the latest one."""
+    past, theirs, written = StoredPast(store, ctx), 0, ""
+    end = time.monotonic() + (math.inf if policy.timeout is None else policy.timeout)
+    for attempt in range(policy.retries + 1):
+        if attempt:
+            if time.monotonic() > end:
+                break
+            time.sleep(random.uniform(0, PAUSE_SECONDS * min(2**attempt, 100)))
+        names = _versions(store, ctx)
+        before = None if not names else open_named(store, names[-1], ctx)
+        fitting = _fit(store, staged, names, before, policy, past, ctx)
+        data = encode_next(before, fitting, past)
+        if fitting.transaction != staged.transaction or not written:
+            written = write_transaction(store, fitting.transaction, staged.draft)
+        theirs = 1 if before is None else before.version + 1
+        name = name_of(theirs, policy.scheme if not names else names[-1].scheme)
+        lock = policy.lock or store.options.commit_lock
+        with nullcontext() if lock is None else lock(theirs):
+            files = staged.draft.hand_over()
+            if _put(store, name, data, fitting.transaction, ctx, lock):
+                write_hint(store, theirs)
+                return theirs
+            staged.draft.add(*files)
+    ours = operation_of(staged.transaction)
+    raise RetriesExhausted(ours, theirs, policy.retries)
+
+
+def _put(
+    store: Store,
+    name: VersionName,
+    data: bytes,
+    ours: Transaction,
+    ctx: Context,
+    lock: CommitLock | None,
+) -> bool:
+    """Create a manifest; False when it is another's. Raises OSError when there is none.
+
+    The answer to a request that was done may have got lost, and a second try then finds the name
+    taken: by us. Raises StoreFailed where something else than a file has the name: no version can
+    follow, however often it is tried.
+    """
+    try:
+        if _create(store, name.path, data, lock):
+            return True
+    except OSError:
+        try:
+            if _is_ours(store, name, ours, ctx):
+                return True
+        except NotFound:
+            pass
+        raise
+    try:
+        return _is_ours(store, name, ours, ctx)  # L.txn.commit.own
+    except NotFound as error:
+        raise StoreFailed(f"{name.path}: the name is taken, but not by a manifest") from error
+
+
+def _is_ours(store: Store, name: VersionName, ours: Transaction, ctx: Context) -> bool:
+    """Whether a version is what a transaction made of the one before. Raises NotFound."""
+    made = open_named(store, name, ctx)
+    return made.message.transaction_file == transaction_name(ours)
+
+
+def _create(store: Store, path: str, data: bytes, lock: CommitLock | None) -> bool:
+    """Write an object if none stands there. Return False when one does.
+
+    Where the store cannot decide, who holds the lock does. Raises Unconditional without either.
+    """
+    try:
+        return store.put_if_absent(path, data)
+    except Unconditional:
+        if lock is None:
+            raise
+    absent = not store.exists(path)
+    if absent:
+        store.put(path, data)
+    return absent
+
+
+def _commit_detached(store: Store, staged: Staged, past: StoredPast, ctx: Context) -> int:
+    """Make a version that is not in the line of versions, under a random number."""
+    name = find_version(store, ctx, staged.transaction.read_version or None)
+    if name.scheme == "V1":
+        raise OperationRefused("detached commits cannot be used with v1 manifest paths")
+    before = open_named(store, name, ctx)
+    check_writable(before.message, before.place)
+    version = random.getrandbits(63) | DETACHED
+    data = encode_next(before, staged, past, version)
+    write_transaction(store, staged.transaction, staged.draft)
+    staged.draft.hand_over()
+    store.put_if_absent(name_of(version, "detached").path, data)
+    return version
+
+
+def _versions(store: Store, ctx: Context) -> list[VersionName]:
+    try:
+        return list_versions(store, ctx)
+    except NotFound:
+        return []
+
+
+def _fit(
+    store: Store,
+    staged: Staged,
+    names: list[VersionName],
+    before: Manifest | None,
+    policy: CommitPolicy,
+    past: StoredPast,
+    ctx: Context,
+) -> Staged:
+    """Return our transaction as it fits the table now. Raises CommitConflict where it cannot."""
+    ours = staged.transaction
+    if before is None:
+        if not ours.HasField("overwrite"):
+            raise VersionNotFound(
+                f"Dataset at path {store.root} was not found: The dataset must already exist "
+                "unless the operation is Overwrite"
+            )
+        return staged
+    if policy.create_only:
+        raise AlreadyExists(f"Dataset already exists: {store.root}")
+    check_writable(before.message, before.place)
+    if ours.read_version >= before.version or (not ours.read_version and ours.HasField("restore")):
+        return staged
+    own = operation_of(ours)
+    since = _since(store, names, ours.read_version)
+    if not policy.retries and own == "overwrite":
+        raise RetriesExhausted(own, before.version, 0)
+    theirs = []
+    for name in since:
+        manifest = before if name == names[-1] else open_named(store, name, ctx)
+        other = transaction_of(store, manifest, ctx)
+        _check(staged, other, name.version, before)
+        theirs.extend([] if other is None else [other])
+    if len(since) < before.version - ours.read_version:
+        held = assumed(staged, before)  # L.txn.conflict.gone
+        _check(staged, held, before.version, before)
+        theirs.extend([] if held is None else [held])
+    return rebase(store, staged, theirs, before, past)
+
+
+def _since(store: Store, names: list[VersionName], version: int) -> list[VersionName]:
+    """Return the versions after one that are left, oldest first.
+
+    A listing may lack a version that was made while it was read, and have the one after that.
+    """
+    listed, last = {name.version: name for name in names}, names[-1]
+    since = []
+    for number in range(version + 1, last.version + 1):
+        name = listed.get(number, name_of(number, last.scheme))
+        if number in listed or store.exists(name.path):
+            since.append(name)
+    return since
+
+
+def _check(staged: Staged, theirs: Transaction | None, version: int, latest: Manifest) -> None:
+    """Refuse to commit over `theirs` where both cannot stand. Raises CommitConflict."""
+    ours = staged.transaction
+    found = verdict(ours, theirs)
+    if found is Verdict.STANDS:
+        return
+    again = found is Verdict.RETRY
+    rows = staged.affected
+    if again and rows is not None and theirs is not None:
+        if can_merge_deletions(ours, theirs):
+            return
+        if theirs.HasField("data_overlay") and not covers_any(theirs.data_overlay, rows):
+            return  # L.txn.conflict.overlay
+    if again and theirs is not None and _is_led_on(ours, theirs, latest):
+        return
+    other = operation_of(theirs) or "an unknown operation"
+    raise CommitConflict(operation_of(ours), other, version, retryable=again)
+
+
+def _is_led_on(ours: Transaction, theirs: Transaction, latest: Manifest) -> bool:
+    """Return whether new indices are over rows that moved, and the table says where they went."""
+    if not (ours.HasField("create_index") and theirs.HasField("rewrite")):
+        return False
+    moved = moved_fragments(latest.indices)  # L.txn.conflict.index
+    return fragments_of(theirs).issubset(moved)
+
+
+def transaction_of(store: Store, manifest: Manifest, ctx: Context) -> Transaction | None:
+    """Return what a version did: its inline transaction, or else its file; None without both."""
+    if manifest.transaction is not None or not manifest.message.transaction_file:
+        return manifest.transaction
+    name = manifest.message.transaction_file
+    try:
+        return open_transaction(store.open(f"{FOLDER}/{name}"), replace(ctx, file=name))
+    except NotFound:
+        return None

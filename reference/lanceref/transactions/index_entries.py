@@ -1,0 +1,249 @@
+"""Index entries of a commit: which indices the next version lists, and which fragments they cover.
+
+CreateIndex adds and removes entries; other operations leave the files of an index as they are and
+only edit its entry: a fragment whose indexed values changed is no longer covered, one that a
+rewrite put in place of covered ones is.
+
+Clauses: L.txn.op.create-index, L.txn.op.update-index, L.txn.op.index-fields, L.txn.op.index-dead,
+L.txn.op.rewrite-index, L.index.reuse.applied
+
+Divergences: D.txn.items-under-list-index
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Sequence
+
+from pyroaring import BitMap
+
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import OperationRefused, Place
+from lanceref.core.wire import parse_message
+from lanceref.proto import table_pb2
+from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.table.overlays import overlaid_since
+from lanceref.table.roaring import parse_bitmap
+from lanceref.transactions.manifest_builder import REUSE_INDEX, Making
+
+MEM_WAL_INDEX = "__lance_mem_wal"
+SYSTEM_INDICES = (REUSE_INDEX, MEM_WAL_INDEX)
+"""Indices over no field."""
+
+
+def covered(index: table_pb2.IndexMetadata) -> BitMap | None:
+    """Return the fragments an entry covers; None when it does not say. Raises FormatError."""
+    if not index.fragment_bitmap:
+        return None
+    found = parse_bitmap(Cursor(memoryview(index.fragment_bitmap), 0, Context("index")))
+    return BitMap(array("I", found.tobytes()))
+
+
+def set_covered(
+    index: table_pb2.IndexMetadata, fragments: Iterable[int], *, runs: bool = False
+) -> None:
+    """Say which fragments an entry covers, with `runs` of neighbours where that is shorter."""
+    index.fragment_bitmap = BitMap(list(fragments), optimize=runs).serialize()
+
+
+def create_index(making: Making) -> None:
+    """Take removed entries out, by uuid, and put new ones behind the others.
+
+    Raises OperationRefused for an entry on a field that the table does not have.
+    """
+    given = making.transaction.create_index
+    removed = {one.uuid.uuid for one in given.removed_indices}
+    kept = [one for one in making.indices if one.uuid.uuid not in removed]
+    for index in given.new_indices:
+        missing = set(index.fields) - making.field_ids
+        if missing:
+            raise OperationRefused(
+                f"index {index.name!r} is on fields {sorted(missing)} of no column"
+            )
+    making.indices[:] = [*kept, *given.new_indices]
+
+
+def bring_forward(indices: Sequence[table_pb2.IndexMetadata]) -> None:
+    """Put in every entry the fragments that now hold the rows of those it covers.
+
+    A compaction that left indices as they are has said so in an entry of its own, which names the
+    new fragments itself; others do where they cover all of a group. Where its message is in a file
+    of its own the entries stay as they are.
+    """
+    for reuse in indices:
+        if reuse.name != REUSE_INDEX:
+            continue
+        details = parse_details(reuse.index_details.value)
+        versions = sorted(details.inline.versions, key=lambda one: one.dataset_version)
+        groups = [
+            ([one.id for one in group.old_fragments], [one.id for one in group.new_fragments])
+            for version in versions
+            for group in version.groups
+        ]
+        for index in indices:
+            bitmap = covered(index)
+            if bitmap is None:
+                continue
+            for old, new in groups:
+                own = bitmap.intersect(BitMap(old)) if index is reuse else False
+                if own or (old and bitmap.issuperset(BitMap(old))):
+                    bitmap = (bitmap - BitMap(old)) | BitMap(new)
+            set_covered(index, bitmap)
+
+
+def moved_fragments(indices: Sequence[table_pb2.IndexMetadata]) -> BitMap:
+    """Return the fragments of which an entry among them says where their rows went."""
+    found = BitMap()
+    for reuse in indices:
+        if reuse.name == REUSE_INDEX:
+            for version in parse_details(reuse.index_details.value).inline.versions:
+                found |= BitMap([one.id for group in version.groups for one in group.old_fragments])
+    return found
+
+
+def parse_details(data: bytes) -> FragmentReuseIndexDetails:
+    """Return the message of the entry. Raises BadProto."""
+    place = Place("index", 0, len(data))
+    cursor = Cursor(memoryview(data), 0, Context("index"))
+    clause = "L.index.reuse.external"
+    return parse_message(cursor, FragmentReuseIndexDetails, "fragment reuse", clause, place)
+
+
+def drop_dead(making: Making) -> None:
+    """Drop entries whose field is gone, and of several of one name those of no live fragment.
+
+    If none of them has any the oldest stays.
+    """
+    ids = making.field_ids
+    kept = [
+        one for one in making.indices if one.name in SYSTEM_INDICES or ids.issuperset(one.fields)
+    ]
+    live = BitMap([one.id for one in making.message.fragments])
+    by_name: dict[str, list[table_pb2.IndexMetadata]] = {}
+    for index in kept:
+        by_name.setdefault(index.name, []).append(index)
+    dead: set[bytes] = set()
+    for name, entries in by_name.items():
+        if name == REUSE_INDEX or len(entries) == 1:
+            continue
+        empty = [one for one in entries if not (covered(one) or BitMap()) & live]
+        if len(empty) == len(entries):
+            empty.remove(min(empty, key=lambda one: one.dataset_version))
+        dead.update(one.uuid.uuid for one in empty)
+    making.indices[:] = [one for one in kept if one.uuid.uuid not in dead]
+
+
+def take_from_bitmaps(making: Making, fields: Collection[int], fragments: Sequence[int]) -> None:
+    """Note that indices on the fields no longer cover the fragments: their values changed.
+
+    So did those of what the fields are in: an index on a list is one on its items.
+    """
+    parents = {field.id: field.parent_id for field in making.message.fields}
+    changed = set(fields)
+    for field in fields:
+        while (field := parents.get(field, -1)) >= 0:
+            changed.add(field)
+    for index in making.indices:
+        bitmap = covered(index)
+        if bitmap is not None and not changed.isdisjoint(index.fields):
+            set_covered(index, bitmap - BitMap(fragments))
+
+
+def take_overlaid(making: Making) -> None:
+    """Note that indices no longer cover groups of a Rewrite with newer values in an overlay.
+
+    The values become those of the new fragments, and the files of an index have the old ones.
+    """
+    live = {one.id: one for one in making.message.fragments}
+    for index in making.indices:
+        bitmap = covered(index)
+        if bitmap is None:
+            continue
+        for group in making.transaction.rewrite.groups:
+            old = [live[one.id] for one in group.old_fragments if one.id in live]
+            if overlaid_since(old, index):
+                set_covered(index, bitmap := bitmap - BitMap([one.id for one in old]))
+
+
+BY_ADDRESS = ("zonemapindexdetails", "bloomfilterindexdetails", "fmindexdetails")
+"""Types of indices that keep addresses even where rows have stable ids."""
+
+
+def _type_of(index: table_pb2.IndexMetadata) -> str:
+    return index.index_details.type_url.rpartition(".")[2].lower()
+
+
+def _by_address(index: table_pb2.IndexMetadata) -> bool:
+    type_name = _type_of(index)
+    return type_name in BY_ADDRESS or (type_name == "btreeindexdetails" and index.index_version > 0)
+
+
+def widen_bitmaps(
+    making: Making, added: Sequence[int], sources: Sequence[int], changed: Collection[int]
+) -> None:
+    """Note that indices by row id cover fragments of moved rows too, if none of theirs changed."""
+    for index in making.indices:
+        bitmap = covered(index)
+        if not added or bitmap is None or _by_address(index):
+            continue
+        if not set(index.fields).isdisjoint(changed):
+            continue
+        if BitMap(sources) <= bitmap:
+            set_covered(index, bitmap | BitMap(added))
+
+
+def move_bitmaps(
+    making: Making, groups: Sequence[tuple[list[int], list[int]]], rewritten: Collection[bytes]
+) -> None:
+    """Put new fragments in place of old ones where rows keep their ids. Raises OperationRefused.
+
+    An index by address that is not among those `rewritten` (uuids) loses the old ones only.
+    """
+    gone = BitMap([number for old, _ in groups for number in old])
+    for index in making.indices:
+        bitmap = covered(index)
+        if bitmap is None or index.uuid.uuid in rewritten:
+            continue
+        set_covered(index, bitmap - gone if _by_address(index) else moved(bitmap, groups))
+
+
+def moved(bitmap: BitMap, groups: Sequence[tuple[list[int], list[int]]]) -> BitMap:
+    """Return a bitmap with the new fragments of each group in place of the old ones."""
+    after = BitMap(bitmap)
+    for old, new in groups:
+        held = BitMap(old) & bitmap
+        if held and len(held) < len(set(old)):
+            raise OperationRefused(
+                "The compaction plan included a rewrite group that was a split of indexed and "
+                "non-indexed data"
+            )
+        if held:
+            after = (after - held) | BitMap(new)
+    return after
+
+
+def swap_rewritten(
+    making: Making,
+    rewritten: Iterable[Transaction.Rewrite.RewrittenIndex],
+    groups: Sequence[tuple[list[int], list[int]]],
+) -> None:
+    """Put the files of rewritten indices in place of the old ones. Raises OperationRefused."""
+    by_uuid = {one.uuid.uuid: one for one in making.indices}
+    for one in rewritten:
+        index = by_uuid.pop(one.old_id.uuid, None)
+        bitmap = None if index is None else covered(index)
+        if index is None or bitmap is None:
+            raise OperationRefused(
+                f"Invalid compaction plan refers to index {one.old_id.uuid.hex()} "
+                "which does not exist, which it lists twice, or which covers nobody knows what"
+            )
+        set_covered(index, moved(bitmap, groups))
+        index.uuid.CopyFrom(one.new_id)
+        if one.HasField("new_index_details"):
+            index.index_details.CopyFrom(one.new_index_details)
+        index.index_version = one.new_index_version
+        del index.files[:]
+        index.files.extend(one.new_index_files)
+        index.ClearField("base_id")

@@ -1,0 +1,273 @@
+"""Version in the making: a manifest while a transaction turns it into the next one.
+
+It starts as a copy of the version before, or empty. The operation changes its fragments, schema,
+indices or settings; what every version has in common is settled at the end: the order of the
+fragments, the flags, the writer and the time.
+
+Clauses: L.table.fragments.order, L.table.fragments.max-id, L.table.fragments.max-id-present,
+L.table.flags.content, L.table.flags.sticky, L.table.naming.version, L.table.datafile.version,
+L.table.datafile.all-replaced
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.core.context import Context
+from lanceref.core.errors import AppendRefused
+from lanceref.core.file_versions import FROM_WORDS, V0_1, V2_0, FileVersion, version_named
+from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_write import schema_message
+from lanceref.proto import table_pb2
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.table.file_entries import TOMBSTONE, data_files_of
+from lanceref.table.flags import (
+    COVERED_INDEX_METADATA,
+    FRAGMENT_REUSE_INDEX,
+    MIXED_DATA_FILE_VERSIONS,
+    STABLE_ROW_IDS,
+    STICKY,
+    USE_V2_FORMAT,
+    set_flags,
+)
+from lanceref.table.fragments import Fragment
+from lanceref.table.manifest import STORAGE_VERSIONS, Manifest
+from lanceref.table.manifest_write import encode_manifest, stamp
+from lanceref.table.uncommitted_files import Draft
+from lanceref.transactions.transaction import transaction_name
+
+WRITER = table_pb2.Manifest.WriterVersion(library="lanceref", version="14.0.2")
+"""What a manifest says has written it, as the release it is like: D.table.writer-library."""
+
+REUSE_INDEX = "__lance_frag_reuse"
+"""Name of the index that says where rows went that a compaction moved."""
+
+Offsets = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A transaction that waits for its commit, and what its message does not say.
+
+    `schema` (with its metadata) is that of an Overwrite or Project, `storage_version` what an
+    Overwrite gives the table, `dictionaries` are the values by field id of a table of 0.1,
+    `affected` the rows by fragment that a Delete or Update takes out: who says them can be
+    committed over others that took out other rows. `reuse_index` goes with a Rewrite, `read` is the
+    version that new indices were built from. The files of `draft` go when there will be no such
+    version.
+    """
+
+    transaction: Transaction
+    schema: LanceSchema | None = None
+    storage_version: FileVersion | None = None
+    stable_row_ids: bool = False
+    dictionaries: Mapping[int, pa.Array] = field(default_factory=dict)
+    affected: Mapping[int, Offsets] | None = None
+    reuse_index: table_pb2.IndexMetadata | None = None
+    read: Manifest | None = None
+    draft: Draft = field(default_factory=Draft)
+
+
+class Past(Protocol):
+    """What an operation may look up besides the version before."""
+
+    def manifest(self, version: int) -> Manifest:
+        """Return an older version. Raises VersionNotFound."""
+
+    @property
+    def ctx(self) -> Context:
+        """The context of the commit."""
+
+    def num_rows(self, before: Manifest, fragment: Fragment) -> int:
+        """Return the physical rows of a fragment. Raises FormatError."""
+
+    def file_size(self, before: Manifest, file: table_pb2.DataFile) -> int:
+        """Return the bytes of a data file. Raises FormatError where there is none."""
+
+    def lineage(self, before: Manifest, fragment: Fragment, name: str) -> NDArray[np.uint64]:
+        """Return the row ids or versions of all physical rows of a fragment, uint64."""
+
+    def deleted(self, before: Manifest, fragment: Fragment) -> Offsets:
+        """Return the offsets of the deleted rows of a fragment, ascending."""
+
+
+@dataclass(slots=True)
+class Making:
+    """The next version: `before` is the one it is made of, None for a new table."""
+
+    staged: Staged
+    before: Manifest | None
+    past: Past
+    message: table_pb2.Manifest
+    indices: list[table_pb2.IndexMetadata]
+    dictionaries: dict[int, pa.Array]
+
+    @property
+    def transaction(self) -> Transaction:
+        """What is being committed."""
+        return self.staged.transaction
+
+    @property
+    def stable(self) -> bool:
+        """Whether rows keep their ids."""
+        return bool(self.message.reader_feature_flags & STABLE_ROW_IDS)
+
+    @property
+    def field_ids(self) -> set[int]:
+        """Ids of all fields of the schema."""
+        return {one.id for one in self.message.fields}
+
+    def fragment(self, number: int) -> table_pb2.DataFragment | None:
+        """Return a fragment by its id."""
+        return next((one for one in self.message.fragments if one.id == number), None)
+
+    def old_fragments(self) -> dict[int, Fragment]:
+        """Return the fragments of the version before by their ids."""
+        return {} if self.before is None else {one.id: one for one in self.before.fragments}
+
+    def replace_fragments(self, fragments: Iterable[table_pb2.DataFragment]) -> None:
+        """Put fragments in place of those there are."""
+        kept = list(fragments)
+        del self.message.fragments[:]
+        self.message.fragments.extend(kept)
+
+    def new_ids(self, fragments: Iterable[table_pb2.DataFragment]) -> list[table_pb2.DataFragment]:
+        """Return copies of fragments, under new ids where they have none (0) or one that lives."""
+        taken = {one.id for one in self.message.fragments}
+        next_id = (
+            self.message.max_fragment_id + 1 if self.message.HasField("max_fragment_id") else 0
+        )
+        named = []
+        for fragment in fragments:
+            copy = table_pb2.DataFragment()
+            copy.CopyFrom(fragment)
+            if copy.id == 0 or copy.id in taken:
+                copy.id, next_id = next_id, next_id + 1
+            named.append(copy)
+            self.note_id(copy.id)
+        return named
+
+    def note_id(self, number: int) -> None:
+        """Raise the highest fragment id."""
+        if not self.message.HasField("max_fragment_id") or number > self.message.max_fragment_id:
+            self.message.max_fragment_id = number
+
+    def set_schema(self, schema: LanceSchema) -> None:
+        """Put fields and schema metadata in place of those there are."""
+        written = schema_message(schema)
+        del self.message.fields[:]
+        self.message.fields.extend(written.fields)
+        self.message.schema_metadata.clear()
+        for key, value in written.metadata.items():
+            self.message.schema_metadata[key] = value
+
+
+def storage_version_of(message: table_pb2.Manifest) -> FileVersion:
+    """Return the version that new files of a table have.
+
+    Very old manifests do not name it, and release 0.16 named 0.1 above files of 2.0: it is that of
+    their files, the oldest, or without a file the default one where a flag says that it is not 0.1.
+    """
+    named = STORAGE_VERSIONS.get(message.data_format.version)
+    if named not in (None, V0_1):
+        return named
+    held = {
+        FROM_WORDS[file.file_major_version, file.file_minor_version]
+        for fragment in message.fragments
+        for file in fragment.files
+    }
+    if named is not None and held != {V2_0}:
+        return named
+    if held:
+        return min(held)
+    return version_named(None) if message.writer_feature_flags & USE_V2_FORMAT else V0_1
+
+
+def begin(before: Manifest | None, staged: Staged, past: Past) -> Making:
+    """Return the copy that an operation works on."""
+    if before is None:
+        message = table_pb2.Manifest(version=1)
+        message.reader_feature_flags = STABLE_ROW_IDS if staged.stable_row_ids else 0
+        return Making(staged, None, past, message, [], dict(staged.dictionaries))
+    message = table_pb2.Manifest()
+    message.CopyFrom(before.message)
+    message.version = before.version + 1
+    indices = []
+    for index in before.indices:
+        copy = table_pb2.IndexMetadata()
+        copy.CopyFrom(index)
+        indices.append(copy)
+    dictionaries = {**before.dictionaries, **staged.dictionaries}
+    making = Making(staged, before, past, message, indices, dictionaries)
+    for fragment in message.fragments:  # an older writer may have left it out
+        making.note_id(fragment.id)
+    return making
+
+
+def finish(making: Making) -> bytes:
+    """Settle what every version has in common and return its manifest file.
+
+    Raises AppendRefused for files of 0.1 in a table of 2.x and the other way round.
+    """
+    message = making.message
+    making.replace_fragments(sorted(message.fragments, key=lambda one: one.id))
+    for fragment in message.fragments:  # L.table.datafile.all-replaced
+        live = [one for one in fragment.files if set(one.fields) != {TOMBSTONE}]
+        if len(live) != len(fragment.files):
+            del fragment.files[:]
+            fragment.files.extend(live)
+    set_flags(message, _kept_flags(making))
+    message.transaction_file = transaction_name(making.transaction)
+    message.writer_version.CopyFrom(WRITER)
+    message.ClearField("tag")
+    stamp(message)
+    return encode_manifest(message, making.transaction, making.indices, making.dictionaries)
+
+
+def _kept_flags(making: Making) -> int:
+    """Return the flags that the fragments do not tell."""
+    old = 0 if making.before is None else making.before.message.reader_feature_flags
+    flags = making.message.reader_feature_flags & STABLE_ROW_IDS | old & STICKY
+    if any(index.covering_fields for index in making.indices):
+        flags |= COVERED_INDEX_METADATA
+    if any(index.name == REUSE_INDEX and index.index_version for index in making.indices):
+        flags |= FRAGMENT_REUSE_INDEX
+    return flags | _mixed(making)
+
+
+def _mixed(making: Making) -> int:
+    """Return the flag for files of several versions if it is needed. Raises AppendRefused."""
+    stated = STORAGE_VERSIONS.get(making.message.data_format.version)
+    own, flag = stated or storage_version_of(making.message), 0
+    every = (file for one in making.message.fragments for file in data_files_of(one))
+    for file in every:
+        version = FROM_WORDS.get((file.file_major_version, file.file_minor_version))
+        if version is None or (version == V0_1) != (own == V0_1):
+            _refuse_mixture(making)
+            raise AppendRefused(
+                f"cannot append data files in version {version} to a dataset with default "
+                f"version {own}: V1 and V2 storage versions cannot be mixed"
+            )
+        if version != own:
+            flag = MIXED_DATA_FILE_VERSIONS
+    return flag
+
+
+def _refuse_mixture(making: Making) -> None:
+    """Raise AppendRefused where the version that was read has files of 0.1 beside others."""
+    before = () if making.before is None else making.before.message.fragments
+    files = (file for one in before for file in one.files)
+    words = ((file.file_major_version, file.file_minor_version) for file in files)
+    known = list(dict.fromkeys(FROM_WORDS[one] for one in words if one in FROM_WORDS))
+    if V0_1 in known and len(known) > 1:
+        raise AppendRefused(
+            "The dataset contains a mixture of file versions. You will need to rollback to an "
+            f"earlier version: All data files must have the same version. Detected both {known[0]} "
+            f"and {known[1]}"
+        )

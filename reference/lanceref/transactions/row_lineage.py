@@ -1,0 +1,110 @@
+"""Row lineage of a commit: ids for rows that have none, and the versions rows are of.
+
+Rows of a new fragment that were moved from another one bring their ids along: they stand first,
+and the transaction lists them. All others get the next ids of the table, when the commit is made.
+
+Clauses: L.table.row-ids.next, L.table.row-ids.length, L.table.row-versions.new,
+L.table.row-versions.moved
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.core.context import Context
+from lanceref.core.errors import OperationRefused
+from lanceref.proto import table_pb2
+from lanceref.table.fragments import Fragment
+from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
+from lanceref.table.row_ids import decode_row_ids, stored_count
+from lanceref.table.row_ids_write import encode_ids, encode_row_ids, encode_runs, encode_versions
+from lanceref.transactions.manifest_builder import Making
+
+Numbers = NDArray[np.uint64]
+
+_CTX = Context("transaction")
+
+
+def identify(making: Making, fragment: table_pb2.DataFragment) -> Numbers:
+    """Give ids to the rows of a new fragment that have none; return those that were moved.
+
+    Raises OperationRefused for more ids than rows.
+    """
+    rows, moved = int(fragment.physical_rows), moved_ids(fragment)
+    if len(moved) > rows:
+        raise OperationRefused(
+            f"Fragment has more row IDs ({len(moved)}) than physical rows ({rows})"
+        )
+    message, missing = making.message, rows - len(moved)
+    start, end = message.next_row_id, message.next_row_id + missing
+    if not len(moved):
+        fragment.inline_row_ids = encode_row_ids(start, end)
+    elif missing:
+        fresh = np.arange(start, end, dtype=np.uint64)
+        fragment.inline_row_ids = encode_ids(np.concatenate((moved, fresh)))
+    message.next_row_id = end
+    return moved
+
+
+def moved_ids(fragment: table_pb2.DataFragment) -> Numbers:
+    """Return the row ids that a fragment of a transaction lists. Raises FormatError."""
+    data, place = fragment.inline_row_ids, _CTX.at(0)
+    if not data:
+        return np.empty(0, np.uint64)
+    count = stored_count(data, _CTX, place)
+    return decode_row_ids(data, count, _CTX, place).at(np.arange(count))
+
+
+def set_born(making: Making, fragment: table_pb2.DataFragment) -> None:
+    """Say that all rows of a fragment were made by this version."""
+    versions = encode_versions(fragment.physical_rows, making.message.version)
+    fragment.inline_created_at_versions = versions
+    fragment.inline_last_updated_at_versions = versions
+
+
+def set_moved(making: Making, fragment: table_pb2.DataFragment, moved: Numbers) -> None:
+    """Say that this version changed the `moved` rows, the first ones, and made the others."""
+    created = np.full(fragment.physical_rows, making.message.version, np.uint64)
+    created[: len(moved)] = _created(making, moved)
+    fragment.inline_created_at_versions = encode_runs(created)
+    rows = fragment.physical_rows
+    fragment.inline_last_updated_at_versions = encode_versions(rows, making.message.version)
+
+
+def set_updated(
+    making: Making, fragment: table_pb2.DataFragment, offsets: NDArray[np.int64] | None
+) -> None:
+    """Say that this version changed the rows at `offsets` of a fragment, None for all rows."""
+    version, old = making.message.version, making.old_fragments().get(fragment.id)
+    if offsets is None or old is None or making.before is None:
+        data = encode_versions(fragment.physical_rows, version)
+    else:
+        updated = making.past.lineage(making.before, old, LAST_UPDATED_AT).copy()
+        updated[offsets] = version
+        data = encode_runs(updated)
+    fragment.inline_last_updated_at_versions = data
+
+
+def _created(making: Making, ids: Numbers) -> Numbers:
+    """Return the versions that made the rows `ids` of the version before; 1 for an unknown one."""
+    found = np.ones(len(ids), np.uint64)
+    before = making.before
+    if before is None or not len(ids):
+        return found
+    order = np.argsort(ids)
+    for fragment in _identified(before.fragments):
+        held = making.past.lineage(before, fragment, ROW_ID)
+        at = np.searchsorted(ids, held, sorter=order)
+        at = order[np.minimum(at, len(ids) - 1)]
+        hits = ids[at] == held
+        hits[making.past.deleted(before, fragment)] = False
+        if hits.any():
+            found[at[hits]] = making.past.lineage(before, fragment, CREATED_AT)[hits]
+    return found
+
+
+def _identified(fragments: Iterable[Fragment]) -> Iterable[Fragment]:
+    return (one for one in fragments if one.message.WhichOneof("row_id_sequence"))

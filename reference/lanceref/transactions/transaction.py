@@ -1,0 +1,101 @@
+"""Transaction file: the record of one commit.
+
+`_transactions/{read_version}-{uuid}.txn` is a bare `Transaction` message, without length or footer.
+The manifest carries the same message inline; where the two differ, the inline one counts. A reader
+needs neither.
+
+Clauses: L.txn.file.message, L.txn.file.name, L.txn.inline.wins, L.txn.inline.same
+
+Divergences: D.txn.inline-transaction
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+
+from lanceref.core.context import Context
+from lanceref.core.cursor import FileBytes
+from lanceref.core.wire import parse_message
+from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_write import field_message
+from lanceref.proto import table_pb2
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.storage import Source, Store
+from lanceref.table.uncommitted_files import Draft
+
+FOLDER = "_transactions"
+
+MESSAGE_KEY = "__lance_commit_message"
+"""Property that holds the message of a commit."""
+
+
+def open_transaction(source: Source, ctx: Context) -> Transaction:
+    """Parse a transaction file. Raises BadProto."""
+    file = FileBytes(source, ctx.during("metadata"))
+    clause = "L.txn.file.message"
+    cursor = file.whole("transaction", clause)
+    return parse_message(cursor, Transaction, "transaction", clause)
+
+
+def new_append(
+    read_version: int,
+    fragments: Iterable[table_pb2.DataFragment],
+    properties: Mapping[str, str] | None = None,
+) -> Transaction:
+    """Return an Append of fragments without ids, under a UUID of its own."""
+    message = new_transaction(read_version, properties)
+    message.append.SetInParent()
+    message.append.fragments.extend(fragments)
+    return message
+
+
+def new_overwrite(
+    read_version: int,
+    fragments: Iterable[table_pb2.DataFragment],
+    schema: LanceSchema,
+    properties: Mapping[str, str] | None = None,
+) -> Transaction:
+    """Return an Overwrite, `read_version` 0 where there was no table."""
+    message = new_transaction(read_version, properties)
+    message.overwrite.SetInParent()
+    message.overwrite.fragments.extend(fragments)
+    message.overwrite.schema.extend(field_message(field) for field in schema.flat())
+    return message
+
+
+def new_transaction(read_version: int, properties: Mapping[str, str] | None = None) -> Transaction:
+    """Return a transaction without an operation, under a UUID of its own."""
+    return Transaction(
+        read_version=read_version,
+        uuid=str(uuid.uuid4()),
+        transaction_properties=dict(properties or {}),
+    )
+
+
+def transaction_name(message: Transaction) -> str:
+    """Return the name of a transaction's file."""
+    return f"{message.read_version}-{message.uuid}.txn"
+
+
+def write_transaction(store: Store, message: Transaction, draft: Draft) -> str:
+    """Write the file of a transaction; return its name below the folder."""
+    name = transaction_name(message)
+    draft.add((store, f"{FOLDER}/{name}"))
+    store.put(f"{FOLDER}/{name}", message.SerializeToString(deterministic=True))
+    return name
+
+
+def check_transaction(source: Source, ctx: Context) -> None:
+    """Parse a transaction file for `explain` and `validate`, and hold its name against it."""
+    with ctx.piece():
+        check_name(open_transaction(source, ctx), source, ctx)
+
+
+def check_name(message: Transaction, source: Source, ctx: Context) -> None:
+    """Hold the name of a transaction file against what the file says."""
+    wanted = f"{message.read_version}-{message.uuid}.txn"
+    name = PurePosixPath(source.path).name
+    if name != wanted:
+        ctx.lint("L.txn.file.name", ctx.at(0, source.size), found=name, wanted=wanted)

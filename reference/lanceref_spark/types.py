@@ -1,0 +1,231 @@
+"""Types: how the columns of a table look in Spark, and how they come back.
+
+Spark has fewer types than Arrow. A column goes into the smallest Spark type that holds all of its
+values; what that type does not say stands in the metadata of the Spark column, under
+`lance.arrow`, so that rows that went through Spark are written with the types they had.
+
+| Arrow | Spark |
+|---|---|
+| bool, int8 to int64, float, double, decimal128, date32 | the same |
+| uint8, uint16, uint32, uint64 | smallint, int, bigint, decimal(20, 0) |
+| halffloat, bfloat16 | float |
+| string, large_string, string_view, json | string |
+| binary of any kind | binary |
+| list of any kind, with a fixed size too | array |
+| struct, map | struct, map |
+| dictionary | the type of its values |
+| timestamp with a zone, without | timestamp, timestamp_ntz |
+| date64 | timestamp_ntz |
+| time of any unit | bigint, in that unit |
+| duration | day-time interval |
+
+Nanoseconds go beyond what Spark holds: their columns are refused, unless `ns` is `truncate`. So are
+columns of nulls, decimals of more than 38 digits and intervals.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, cast
+
+import pyarrow as pa
+from lanceref.core.errors import SchemaRefused
+from lanceref.core.extension_types import EXTENSION_KEY
+from lanceref.core.logical_types import BFLOAT16
+from pyspark.sql import types as st
+
+KEY = "lance.arrow"
+"""Key of column metadata: the Arrow field, as a base64 schema message."""
+
+MAX_DIGITS = 38
+
+_SAME: dict[pa.DataType, tuple[st.DataType, pa.DataType]] = {
+    pa.bool_(): (st.BooleanType(), pa.bool_()),
+    pa.int8(): (st.ByteType(), pa.int8()),
+    pa.int16(): (st.ShortType(), pa.int16()),
+    pa.int32(): (st.IntegerType(), pa.int32()),
+    pa.int64(): (st.LongType(), pa.int64()),
+    pa.uint8(): (st.ShortType(), pa.int16()),
+    pa.uint16(): (st.IntegerType(), pa.int32()),
+    pa.uint32(): (st.LongType(), pa.int64()),
+    pa.uint64(): (st.DecimalType(20, 0), pa.decimal128(20, 0)),
+    pa.float16(): (st.FloatType(), pa.float32()),
+    pa.float32(): (st.FloatType(), pa.float32()),
+    pa.float64(): (st.DoubleType(), pa.float64()),
+    pa.date32(): (st.DateType(), pa.date32()),
+    pa.date64(): (st.TimestampNTZType(), pa.timestamp("us")),
+    pa.time32("s"): (st.LongType(), pa.int64()),
+    pa.time32("ms"): (st.LongType(), pa.int64()),
+    pa.time64("us"): (st.LongType(), pa.int64()),
+    pa.time64("ns"): (st.LongType(), pa.int64()),
+}
+"""Spark type of an Arrow type, and the Arrow type that Spark wants its batches in."""
+
+
+def spark_schema(schema: pa.Schema, *, truncate: bool = False) -> st.StructType:
+    """Return the schema in Spark of an Arrow schema.
+
+    `truncate` lets go of what is finer than microseconds. Raises SchemaRefused for a column that
+    Spark cannot hold.
+    """
+    return st.StructType(
+        [
+            st.StructField(
+                field.name,
+                _pair(field, field.name, truncate)[0],
+                field.nullable,
+                {KEY: _encoded(field)},
+            )
+            for field in schema
+        ]
+    )
+
+
+def batch_schema(schema: pa.Schema, *, truncate: bool = False) -> pa.Schema:
+    """Return the Arrow schema that Spark wants the batches of `spark_schema` in."""
+    return pa.schema(
+        [
+            pa.field(field.name, _pair(field, field.name, truncate)[1], field.nullable)
+            for field in schema
+        ]
+    )
+
+
+def arrow_schema(schema: st.StructType) -> pa.Schema:
+    """Return the Arrow schema to write rows of a Spark schema in: theirs, if they once had one.
+
+    Raises SchemaRefused for a type that a table cannot hold.
+    """
+    return pa.schema([_written(field) for field in schema.fields])
+
+
+def _encoded(field: pa.Field) -> str:
+    return base64.b64encode(pa.schema([field]).serialize()).decode("ascii")
+
+
+def _written(field: st.StructField) -> pa.Field:
+    """Return the field as it was read, if Spark still has it as it would be read."""
+    stored = (field.metadata or {}).get(KEY)
+    if stored is not None:
+        was = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(stored))).field(0)
+        if _pair(was, field.name, True)[0] == field.dataType:
+            return was.with_name(field.name).with_nullable(field.nullable)
+    return pa.field(field.name, _plain(field.dataType, field.name), field.nullable)
+
+
+def _pair(field: pa.Field, path: str, truncate: bool) -> tuple[st.DataType, pa.DataType]:
+    """Return the Spark type of an Arrow field, and the Arrow type of its batches."""
+    kind = field.type
+    if kind in _SAME:
+        return _SAME[kind]
+    if is_bfloat16(field):
+        return st.FloatType(), pa.float32()
+    if isinstance(kind, pa.BaseExtensionType):
+        return _pair(field.with_type(kind.storage_type), path, truncate)
+    if pa.types.is_dictionary(kind):
+        return _pair(field.with_type(kind.value_type), path, truncate)
+    if _is_text(kind):
+        return st.StringType(), pa.string()
+    if _is_bytes(kind):
+        return st.BinaryType(), pa.binary()
+    if pa.types.is_decimal(kind) and kind.precision <= MAX_DIGITS:
+        scaled = kind.precision, kind.scale
+        return st.DecimalType(*scaled), pa.decimal128(*scaled)
+    if pa.types.is_timestamp(kind) and (kind.unit != "ns" or truncate):
+        if kind.tz is None:
+            return st.TimestampNTZType(), pa.timestamp("us")
+        return st.TimestampType(), pa.timestamp("us", "UTC")
+    if pa.types.is_duration(kind) and (kind.unit != "ns" or truncate):
+        return st.DayTimeIntervalType(), pa.duration("us")
+    return _nested(kind, path, truncate)
+
+
+def _nested(kind: pa.DataType, path: str, truncate: bool) -> tuple[st.DataType, pa.DataType]:
+    if is_list(kind):
+        child = kind.value_field
+        inner, arrow = _pair(child, f"{path}.{child.name}", truncate)
+        element = pa.field("element", arrow, child.nullable)
+        return st.ArrayType(inner, child.nullable), pa.list_(element)
+    if pa.types.is_struct(kind):
+        fields = [kind.field(number) for number in range(kind.num_fields)]
+        pairs = [_pair(one, f"{path}.{one.name}", truncate) for one in fields]
+        named = list(zip(fields, pairs, strict=True))
+        spark = [st.StructField(one.name, inner, one.nullable) for one, (inner, _) in named]
+        arrow = pa.struct([pa.field(one.name, kept, one.nullable) for one, (_, kept) in named])
+        return st.StructType(spark), arrow
+    if pa.types.is_map(kind):
+        key, arrow_key = _pair(kind.key_field, f"{path}.key", truncate)
+        item, arrow_item = _pair(kind.item_field, f"{path}.value", truncate)
+        nullable = kind.item_field.nullable
+        value = pa.field("value", arrow_item, nullable)
+        return st.MapType(key, item, nullable), pa.map_(arrow_key, value)
+    raise SchemaRefused(f"Spark has no type for column {path!r}, which is {kind}{_hint(kind)}")
+
+
+def _hint(kind: pa.DataType) -> str:
+    is_time = pa.types.is_timestamp(kind) or pa.types.is_duration(kind)
+    return ": the option ns=truncate reads it in microseconds" if is_time else ""
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    types = pa.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    types = pa.types
+    return bool(
+        types.is_binary(kind)
+        or types.is_large_binary(kind)
+        or types.is_binary_view(kind)
+        or types.is_fixed_size_binary(kind)
+    )
+
+
+def is_bfloat16(field: pa.Field) -> bool:
+    """Whether the two bytes of a field are a bfloat16."""
+    if isinstance(field.type, pa.BaseExtensionType):
+        return bool(field.type.extension_name == BFLOAT16)
+    return (field.metadata or {}).get(EXTENSION_KEY.encode()) == BFLOAT16.encode()
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a type is a list of any layout."""
+    types = pa.types
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+_WRITTEN: dict[type[st.DataType], pa.DataType] = {
+    st.BooleanType: pa.bool_(),
+    st.ByteType: pa.int8(),
+    st.ShortType: pa.int16(),
+    st.IntegerType: pa.int32(),
+    st.LongType: pa.int64(),
+    st.FloatType: pa.float32(),
+    st.DoubleType: pa.float64(),
+    st.StringType: pa.string(),
+    st.BinaryType: pa.binary(),
+    st.DateType: pa.date32(),
+    st.TimestampType: pa.timestamp("us", "UTC"),
+    st.TimestampNTZType: pa.timestamp("us"),
+    st.DayTimeIntervalType: pa.duration("us"),
+}
+"""Arrow type of a Spark type that comes from elsewhere."""
+
+
+def _plain(kind: st.DataType, path: str) -> pa.DataType:
+    if type(kind) in _WRITTEN:
+        return _WRITTEN[type(kind)]
+    if isinstance(kind, st.DecimalType):
+        return pa.decimal128(kind.precision, kind.scale)
+    if isinstance(kind, st.ArrayType):
+        inner = _plain(kind.elementType, f"{path}.element")
+        return pa.list_(pa.field("item", inner, kind.containsNull))
+    if isinstance(kind, st.StructType):
+        return pa.struct(
+            [pa.field(o.name, _plain(o.dataType, f"{path}.{o.name}"), o.nullable) for o in kind]
+        )
+    if isinstance(kind, st.MapType):
+        value = pa.field("value", _plain(kind.valueType, f"{path}.value"), kind.valueContainsNull)
+        return pa.map_(_plain(kind.keyType, f"{path}.key"), value)
+    raise SchemaRefused(f"a table has no type for column {path!r}, which is {cast(Any, kind)}")

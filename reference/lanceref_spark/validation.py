@@ -1,0 +1,246 @@
+"""Validation at scale: a table checked by many processes.
+
+A table is cut into units: the manifest with what stands around it, groups of fragments of about
+`GROUP_BYTES`, shares of about as many bytes of the pages of a larger fragment, the identities of
+rows over all fragments, each segment of an index, the write-ahead log. Which process checks a
+unit, and how many there are, changes nothing in what is found, nor in its order. Segments are held
+against the rows they cover in a second wave, and only when the first found no MUST broken in them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lanceref.core.context import Context, Finding
+from lanceref.core.errors import BytesError
+from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.index.check import check_entries, check_rows, check_segment, named_indices, parts
+from lanceref.index.mem_wal.log_check import check_log
+from lanceref.storage import Store, StoreOptions, name_of_uri, store_options
+from lanceref.storage.manifests.manifest_names import find_version
+from lanceref.storage.manifests.opening import open_table
+from lanceref.table.bases import Bases
+from lanceref.table.fragments import Fragment
+from lanceref.table.manifest import Manifest
+from lanceref.table_check import (
+    check_fragment,
+    check_identities,
+    check_making,
+    check_refs,
+    check_values,
+    open_checked,
+    shareable,
+)
+from lanceref.validate import is_table, validate
+
+from lanceref_spark.jobs import Executor
+
+GROUP_BYTES = 32 << 20
+"""Bytes of data files that one unit decodes, if its fragments are that small."""
+
+GROUP_FRAGMENTS = 64
+"""Fragments of a unit at most."""
+
+MOST_SHARES = 1024
+"""Shares of a file at most, whatever size the manifest says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is checked: a path or URI, a version of a table (0: none was found), and how deep."""
+
+    path: str
+    version: int
+    deep: bool
+    limits: Limits
+    options: StoreOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece of work: its kind, and the fragments or the segment that it is about.
+
+    Of kind `pages` it is one share of so many of a file of its one fragment.
+    """
+
+    kind: str
+    fragments: tuple[int, ...] = ()
+    segment: int = 0
+    file: int = 0
+    share: int = 0
+    shares: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A unit that was looked at, and what was found in it."""
+
+    unit: Unit
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was looked at, in order, at which version of the table (None: a file)."""
+
+    version: int | None
+    checked: tuple[Checked, ...]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Every finding once, in the order of the units."""
+        return list(dict.fromkeys(finding for one in self.checked for finding in one.findings))
+
+
+def validate_with(
+    executor: Executor,
+    path: str | os.PathLike[str],
+    *,
+    deep: bool = False,
+    version: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    storage_options: dict[str, str] | None = None,
+    allow_external: bool = True,
+) -> Report:
+    """Check a file or table as `lanceref.validate` does, with an executor.
+
+    Raises NotFound, Unreadable.
+    """
+    options = store_options(storage_options, allow_external=allow_external)
+    if not is_table(path, options):
+        found = validate(path, deep=deep, limits=limits, storage_options=storage_options)
+        return Report(None, (Checked(Unit("file"), tuple(found)),))
+    subject, units = plan(os.fspath(path), deep, version, limits, options)
+    checked = list(executor.map(run, units, subject))
+    sound = not any(
+        finding.severity == "must"
+        for one in checked
+        if one.unit.kind in ("indices", "segment")
+        for finding in one.findings
+    )
+    if deep and sound:
+        later = [replace(one, kind="rows") for one in units if one.kind == "segment"]
+        checked += executor.map(run, later, subject)
+    return Report(subject.version or None, tuple(checked))
+
+
+def plan(
+    path: str, deep: bool, version: int | None, limits: Limits, options: StoreOptions
+) -> tuple[Subject, list[Unit]]:
+    """Cut a table into units; one whose manifest cannot be read is a single unit."""
+    subject = Subject(path, version or 0, deep, limits, options)
+    units = [Unit("table")]
+    try:
+        store, manifest, ctx = _opened(subject, [])
+        bases = Bases(store, manifest)
+    except BytesError:
+        return subject, units
+    subject = replace(subject, version=find_version(store, ctx, version).version)
+    for group in _groups(manifest.fragments):
+        units += _cut(group, manifest.fragments) if deep else [Unit("fragments", group)]
+    if deep:
+        units.append(Unit("identities"))
+    units.append(Unit("indices"))
+    with ctx.piece():
+        count = len(named_indices(manifest, bases, ctx).segments)
+        units += [Unit("segment", segment=number) for number in range(count)]
+    units.append(Unit("log"))
+    return subject, units
+
+
+def _groups(fragments: Sequence[Fragment]) -> Iterator[tuple[int, ...]]:
+    """Yield runs of fragments by their place in the manifest, of about the same bytes."""
+    group: list[int] = []
+    size = 0
+    for number, fragment in enumerate(fragments):
+        own = _size(fragment)
+        if group and (size + own > GROUP_BYTES or len(group) == GROUP_FRAGMENTS):
+            yield tuple(group)
+            group, size = [], 0
+        group.append(number)
+        size += own
+    if group:
+        yield tuple(group)
+
+
+def _size(fragment: Fragment) -> int:
+    return sum(file.size_bytes for file in fragment.files)
+
+
+def _cut(group: tuple[int, ...], fragments: Sequence[Fragment]) -> Iterator[Unit]:
+    """Yield a group, or its only fragment without the values of its files, and shares of these."""
+    files = fragments[group[0]].files
+    if len(group) > 1 or _size(fragments[group[0]]) <= GROUP_BYTES:
+        yield Unit("fragments", group)
+        return
+    yield Unit("frame", group)
+    for number, file in enumerate(files):
+        if shareable(file):
+            shares = min(-(-max(1, file.size_bytes) // GROUP_BYTES), MOST_SHARES)
+            for share in range(shares):
+                yield Unit("pages", group, file=number, share=share, shares=shares)
+
+
+def run(unit: Unit, subject: Subject) -> Checked:
+    """Check one unit, anywhere."""
+    findings: list[Finding] = []
+    if unit.kind == "table":
+        _check_table(subject, findings)
+        return Checked(unit, tuple(dict.fromkeys(findings)))
+    store, manifest, ctx = _opened(subject, [])
+    ctx = replace(ctx, findings=findings)
+    bases = Bases(store, manifest)
+    with ctx.piece():
+        if unit.kind in ("fragments", "frame"):
+            whole = unit.kind == "fragments"
+            for number in unit.fragments:
+                fragment = manifest.fragments[number]
+                schema = manifest.schema
+                check_fragment(fragment, schema, bases, ctx, deep=subject.deep, values=whole)
+        elif unit.kind == "pages":
+            file = manifest.fragments[unit.fragments[0]].files[unit.file]
+            check_values(file, bases, ctx, unit.share, unit.shares)
+        elif unit.kind == "identities":
+            check_identities(manifest, bases, ctx)
+        elif unit.kind == "log":
+            if named_indices(manifest, bases, ctx).mem_wal is not None:
+                check_log(store, ctx)
+        else:
+            _check_index(unit, subject, manifest, bases, ctx)
+    return Checked(unit, tuple(dict.fromkeys(findings)))
+
+
+def _check_table(subject: Subject, findings: list[Finding]) -> None:
+    ctx = Context(name_of_uri(subject.path), limits=subject.limits, findings=findings)
+    store = open_table(subject.path, subject.options)
+    with ctx.piece():
+        manifest, inner = open_checked(store, ctx, subject.version or None)
+        Bases(store, manifest)
+        check_making(store, manifest, inner, deep=subject.deep)
+    check_refs(store, ctx)
+
+
+def _check_index(
+    unit: Unit, subject: Subject, manifest: Manifest, bases: Bases, ctx: Context
+) -> None:
+    indices = named_indices(manifest, bases, ctx)
+    if unit.kind == "indices":
+        check_entries(indices, manifest, ctx)
+        return
+    segment = indices.segments[unit.segment]
+    if unit.kind == "segment":
+        check_segment(segment, ctx, deep=subject.deep)
+        return
+    for index, known in parts(indices):
+        if known.entry.uuid == segment.entry.uuid:
+            check_rows(index, segment, manifest, bases, ctx)
+
+
+def _opened(subject: Subject, findings: list[Finding]) -> tuple[Store, Manifest, Context]:
+    """Open the manifest again; its own findings are those of the unit `table`."""
+    store = open_table(subject.path, subject.options)
+    ctx = Context(name_of_uri(subject.path), limits=subject.limits, findings=findings)
+    manifest, ctx = open_checked(store, ctx, subject.version or None)
+    return store, manifest, ctx

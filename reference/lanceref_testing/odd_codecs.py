@@ -1,0 +1,171 @@
+"""Odd codecs: legal ways to encode values that no writer chooses by itself.
+
+Chunks of any power of two, packed values wider than they need, runs where nothing repeats,
+compression that does not pay, symbol tables of chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from lanceref.codecs import (
+    bitpack_encode,
+    byte_stream_split_encode,
+    fixed_size_list_encode,
+    fsst_encode,
+    general_encode,
+    packed_struct_encode,
+    rle_encode,
+    variable_encode,
+)
+from lanceref.codecs.bitpack import BLOCK, WIDTHS
+from lanceref.codecs.choose import Kind, fsst_encoding
+from lanceref.codecs.encoded import MiniBlocks, flat_encoding
+from lanceref.codecs.statistics import max_value_bytes, unsigned
+from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
+from lanceref.core.file_versions import V2_1, V2_2, FileVersion
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+from numpy.typing import NDArray
+
+from lanceref_testing.oddities import Chance
+
+CHUNK_BYTES = 12_000
+"""Bytes of values that an odd chunk may take: with its levels it keeps below 32 KiB."""
+
+LARGE_CHUNK_BYTES = 1 << 20
+"""Bytes of values that a large chunk of 2.2 may take."""
+
+LevelCodec = tuple[CompressiveEncoding, Callable[[NDArray[np.uint16]], NDArray[np.uint8]]]
+"""A block codec for levels: its description, and what encodes those of a chunk."""
+
+
+def odd_counts(
+    rng: Chance, count: int, value_bytes: int, version: FileVersion = V2_1
+) -> NDArray[np.int64]:
+    """Draw the values of each chunk: powers of two, the last any number."""
+    largest, size = 12, CHUNK_BYTES
+    if version >= V2_2 and rng.odd("large chunks", 0.3):
+        largest, size = 15, LARGE_CHUNK_BYTES
+    most = max(1, size // max(1, value_bytes)).bit_length() - 1
+    counts, rest = [], count
+    while rest:
+        chunk = 1 << rng.randint(1, max(1, min(largest, most)))
+        counts.append(min(chunk, rest))
+        rest -= counts[-1]
+    return np.array(counts, np.int64)
+
+
+def odd_mini(rng: Chance, values: Values, kind: Kind, version: FileVersion) -> MiniBlocks:
+    """Encode values as chunks in a way of chance."""
+    blocks = _mini(rng, values, kind, version)
+    last = int(blocks.counts[-1])
+    if last > 1 and last & last - 1 == 0 and rng.odd("last chunk says its count"):
+        return replace(blocks, last_says_count=True)
+    return blocks
+
+
+def _mini(rng: Chance, values: Values, kind: Kind, version: FileVersion) -> MiniBlocks:
+    if isinstance(values, Variable):
+        blocks = _variable(rng, values, kind, version)
+    elif isinstance(values, FixedSizeList):
+        size = fixed_size_list_encode.rows_per_chunk_bytes(values)[0]
+        counts = odd_counts(rng, values.count, size, version)
+        return fixed_size_list_encode.encode_mini(values, counts)
+    elif isinstance(values, Rows):
+        encoding, joined = packed_struct_encode.join(values)
+        return _flat(rng, joined, version, encoding)
+    else:
+        assert isinstance(values, Fixed)
+        blocks = _fixed(rng, values, version)
+    return _compressed(rng, blocks) if rng.random() < 0.3 else blocks
+
+
+def _flat(
+    rng: Chance, values: Fixed, version: FileVersion, encoding: CompressiveEncoding | None = None
+) -> MiniBlocks:
+    counts = odd_counts(rng, values.count, -(-values.bits // 8), version)
+    if values.bits % 8:
+        counts = np.append(np.full(values.count // 64, 64), values.count % 64)
+        counts = counts[counts > 0]
+    sizes = -(-counts * values.bits // 8)
+    return MiniBlocks(encoding or flat_encoding(values.bits), counts, ((values.data, sizes),))
+
+
+def _fixed(rng: Chance, values: Fixed, version: FileVersion) -> MiniBlocks:
+    if values.bits not in WIDTHS:
+        return _flat(rng, values, version)
+    numbers, arm = unsigned(values), rng.choice(("flat", "packed", "runs", "streams"))
+    if arm == "packed":
+        widths = bitpack_encode.block_widths(numbers)
+        most = values.bits if rng.odd("values packed to any width") else 3
+        extra = np.array([rng.randint(0, most) for _ in widths], np.int64)
+        return bitpack_encode.encode_inline(numbers, np.minimum(widths + extra, values.bits))
+    if arm == "runs":
+        counts, cuts = odd_counts(rng, values.count, values.bits // 8 + 1, version), []
+        if rng.odd("runs cut anywhere"):
+            cuts = [rng.randrange(values.count) for _ in range(rng.randint(1, 20))]
+        return rle_encode.encode_mini(numbers, counts, np.array(cuts, np.int64))
+    if arm == "streams" and values.bits in (32, 64):
+        return byte_stream_split_encode.encode_mini(values, 1 << rng.randint(1, 10))
+    return _flat(rng, values, version)
+
+
+def _variable(rng: Chance, values: Variable, kind: Kind, version: FileVersion) -> MiniBlocks:
+    size = max_value_bytes(values) + kind.offset_bits // 8
+    if rng.random() < 0.3 and kind.is_text:
+        table, coded = odd_fsst(rng, values)
+        counts = odd_counts(rng, values.count, 2 * size, version)
+        blocks = variable_encode.encode_mini(coded, kind.offset_bits, counts)
+        return MiniBlocks(fsst_encoding(table, blocks.encoding), blocks.counts, blocks.buffers)
+    return variable_encode.encode_mini(
+        values, kind.offset_bits, odd_counts(rng, values.count, size, version)
+    )
+
+
+def odd_fsst(rng: Chance, values: Variable) -> tuple[bytes, Variable]:
+    """Code strings under symbols cut out of them, and some that never occur."""
+    data = bytes(values.data[: int(values.offsets[-1])])
+    symbols = [bytes([rng.randrange(256)]) for _ in range(rng.randint(1, 5))]
+    for _ in range(rng.randint(0, 40)):
+        start = rng.randrange(len(data) + 1)
+        symbols.append(data[start : start + rng.randint(1, 8)] or b"\x00")
+    symbols = list(dict.fromkeys(symbols))
+    return fsst_encode.symbol_table(symbols, is_on=True), fsst_encode.apply(symbols, values)
+
+
+def _compressed(rng: Chance, blocks: MiniBlocks) -> MiniBlocks:
+    """Compress buffer 0 of every chunk, whether it pays or not."""
+    scheme, level = rng.choice((("lz4", None), ("zstd", None), ("zstd", 7)))
+    data, sizes = blocks.buffers[0]
+    ends = np.cumsum(sizes).tolist()
+    view = np.ascontiguousarray(data).data
+    frames = [
+        general_encode.compress(scheme, level, view[start:end])
+        for start, end in zip([0, *ends], ends)
+    ]
+    stored = np.frombuffer(b"".join(frames), np.uint8), np.array([len(f) for f in frames], np.int64)
+    encoding = general_encode.general_encoding(scheme, level, blocks.encoding)
+    return MiniBlocks(encoding, blocks.counts, (stored, *blocks.buffers[1:]))
+
+
+def odd_levels(
+    rng: Chance, levels: NDArray[np.uint16], counts: NDArray[np.int64], version: FileVersion
+) -> tuple[CompressiveEncoding, NDArray[np.uint8], NDArray[np.int64]]:
+    """Encode the levels of a page with a codec of chance; bytes and size of each chunk."""
+    numbers = np.ascontiguousarray(levels, "<u2")
+    width = int(bitpack_encode.block_widths(numbers).max(initial=0))
+    codecs: list[LevelCodec] = [(flat_encoding(16), lambda part: part.view(np.uint8))]
+    any_width = rng.odd("levels packed to any width")
+    packed = rng.randint(width, 16) if any_width else rng.randint(max(1, width), 15)
+    encoding = bitpack_encode.out_of_line_encoding(16, packed)
+    codecs.append((encoding, lambda part: bitpack_encode.encode_out_of_line(part, packed)))
+    if counts.max(initial=0) <= BLOCK:
+        codecs.append((bitpack_encode.inline_encoding(16), bitpack_encode.encode_inline_block))
+    if version >= V2_2:
+        codecs.append((rle_encode.rle_encoding(16), rle_encode.encode_block))
+    encoding, encode = rng.choice(codecs)
+    ends = np.cumsum(counts).tolist()
+    parts = [encode(numbers[start:end]) for start, end in zip([0, *ends], ends)]
+    return encoding, np.concatenate(parts), np.array([len(part) for part in parts], np.int64)

@@ -1,0 +1,110 @@
+"""Odd columns of 2.0: pages cut anywhere, each column by itself, some without rows.
+
+A list may own more items than its rows show: those of null lists, which every reader passes over.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+from lanceref.encodings_2_0.binary import is_string
+from lanceref.encodings_2_0.writer import blob_column, offsets_of, plain_column, store_payloads
+from lanceref.file.column_writer import Buffer, DataArea, EncodedColumn, EncodedPage
+from lanceref.file.schema import Field
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
+
+from lanceref_testing.odd_arrays import OddPage, odd_fixed, odd_packed_struct
+from lanceref_testing.odd_strings import odd_dictionary, odd_strings
+from lanceref_testing.oddities import Chance
+
+
+def random_cuts(rng: Chance, num_rows: int, name: str = "pages cut anywhere") -> list[int]:
+    """Draw where pages begin and end, from 0 to `num_rows`; a page may have no rows."""
+    cuts = {0, num_rows}
+    if rng.odd(name):
+        cuts |= {rng.randint(0, num_rows) for _ in range(rng.choice((1, 1, 3, 6)))}
+    twice = rng.choices(sorted(cuts), k=2) if rng.odd("pages without rows", 0.2) else []
+    return sorted([*cuts, *twice])
+
+
+def odd_columns(
+    rng: Chance, field: Field, array: pa.Array, first: int, area: DataArea
+) -> list[EncodedColumn]:
+    """Encode a field of 2.0 into its columns, of which `first` is the number of the first."""
+    type_ = field.arrow.type
+    if field.is_blob:
+        descriptors = store_payloads(field.name, array, area)
+        column = _values(rng, descriptors, first)
+        return [EncodedColumn(blob_column().encoding, column.pages, column.buffers)]
+    if pa.types.is_struct(type_) and not field.is_packed:
+        return _struct(rng, field, array, first, area)
+    if field.children and not field.is_packed:
+        return _list(rng, field, array, first, area)
+    return [_values(rng, array, first)]
+
+
+def odd_array(array: pa.Array, page: OddPage) -> ArrayEncoding:
+    """Encode the rows of a page, whatever their type."""
+    if pa.types.is_dictionary(array.type):
+        return odd_dictionary(array, page)
+    if pa.types.is_struct(array.type):
+        return odd_packed_struct(array, page)
+    return odd_strings(array, page) if is_string(array.type) else odd_fixed(array, page)
+
+
+def _values(rng: Chance, array: pa.Array, number: int) -> EncodedColumn:
+    of_column: list[Buffer] = []
+    pages = []
+    for start, end in pairwise(random_cuts(rng, len(array))):
+        page = OddPage(rng, of_column)
+        encoding = page.mixed(odd_array(array.slice(start, end - start), page))
+        pages.append(EncodedPage(number, page.buffers, encoding, end - start))
+    return EncodedColumn(plain_column().encoding, pages, of_column)
+
+
+def _struct(
+    rng: Chance, field: Field, array: pa.StructArray, first: int, area: DataArea
+) -> list[EncodedColumn]:
+    encoding = ArrayEncoding()
+    encoding.struct.SetInParent()
+    header = EncodedPage(first, (), encoding, len(array))
+    columns = [EncodedColumn(plain_column().encoding, [header])]
+    for i, child in enumerate(field.children):
+        columns += odd_columns(rng, child, array.field(i), first + len(columns), area)
+    return columns
+
+
+def _list(
+    rng: Chance, field: Field, array: pa.Array, first: int, area: DataArea
+) -> list[EncodedColumn]:
+    offsets, nulls = offsets_of(array), np.asarray(array.is_null())
+    chosen: list[int] = []
+    ends = []
+    for start, end, null in zip(offsets[:-1], offsets[1:], nulls, strict=True):
+        if not null:
+            chosen += range(start, end)
+        elif len(array.values) and rng.odd("items of null lists", 0.3):
+            chosen += rng.choices(range(len(array.values)), k=rng.randint(0, 3))
+        ends.append(len(chosen))
+    of_column: list[Buffer] = []
+    pages = []
+    stored = np.array(ends, "<u8")
+    for start, end in pairwise(random_cuts(rng, len(array))):
+        base = ends[start - 1] if start else 0
+        local = stored[start:end] - np.uint64(base)
+        num_items = int(local[-1]) if len(local) else 0
+        adjustment = num_items + 1
+        if rng.odd("larger null adjustments", 0.3):
+            adjustment += rng.choice((1, 1000, 2**40))
+        local[nulls[start:end]] += np.uint64(adjustment)
+        page, encoding = OddPage(rng, of_column), ArrayEncoding()
+        words = page.wrapped(page.flat(local.view(np.uint8), 64, "offsets"))
+        encoding.list.offsets.CopyFrom(words)
+        encoding.list.null_offset_adjustment = adjustment
+        encoding.list.num_items = num_items
+        pages.append(EncodedPage(first, page.buffers, page.mixed(encoding), end - start))
+    items = array.values.take(pa.array(chosen, pa.int64()))
+    below = odd_columns(rng, field.children[0], items, first + 1, area)
+    return [EncodedColumn(plain_column().encoding, pages, of_column), *below]

@@ -1,0 +1,216 @@
+"""Odd pages: pages of 2.1 to 2.3 that are right, and that no writer makes.
+
+Rows are cut into pages at random, layers allow for more than there is, any layout holds any
+values, and the codecs are those of `odd_codecs`. A reader that reads only what the oracle writes
+fails on them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+from google.protobuf.message import Message
+from lanceref.codecs.choose import Kind, encode_block, encode_zip
+from lanceref.codecs.dictionary_choice import choose_dictionary
+from lanceref.codecs.params import Params
+from lanceref.codecs.statistics import max_value_bytes
+from lanceref.codecs.values import Fixed, Rows, Values, Variable
+from lanceref.core.file_versions import V2_2, V2_3, FileVersion
+from lanceref.file.column_writer import EncodedColumn, EncodedPage
+from lanceref.file.schema import Field
+from lanceref.pages.constant_write import the_value, value_page
+from lanceref.pages.encode import (
+    Encoded,
+    LeafPolicy,
+    encode_rows,
+    has_lists,
+    is_all_null,
+    leaf_values,
+    without_items,
+)
+from lanceref.pages.fullzip_write import fullzip_page
+from lanceref.pages.layers import (
+    ALL_VALID_ITEM,
+    ALL_VALID_LIST,
+    EMPTYABLE_LIST,
+    NULL_AND_EMPTY,
+    NULLABLE_ITEM,
+    NULLABLE_LIST,
+    Step,
+    leaf_paths,
+)
+from lanceref.pages.leafvalues_write import kind_of
+from lanceref.pages.miniblock_write import FILL, StoredDictionary, chunk_ends, miniblock_page
+from lanceref.pages.planar_write import chunked_plane, dense_layout, sparse_layout
+from lanceref.pages.ravel import RavelledLevels, flat_levels, layer_code, layers_of, ravel
+from lanceref.pages.shred import Shred, shred
+from lanceref.pages.sparse_write import encode_structure
+from lanceref.pages.writer import dimensions_of, scale_of
+from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
+from lanceref.proto.encodings_v2_1_pb2 import PageLayout
+from numpy.typing import NDArray
+
+from lanceref_testing.odd_codecs import odd_levels, odd_mini
+from lanceref_testing.odd_columns import random_cuts
+from lanceref_testing.odd_sparse import OddStructure
+from lanceref_testing.oddities import Chance
+
+WIDER = {
+    ALL_VALID_ITEM: (ALL_VALID_ITEM, NULLABLE_ITEM),
+    NULLABLE_ITEM: (NULLABLE_ITEM,),
+    ALL_VALID_LIST: (ALL_VALID_LIST, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY),
+    NULLABLE_LIST: (NULLABLE_LIST, NULL_AND_EMPTY),
+    EMPTYABLE_LIST: (EMPTYABLE_LIST, NULL_AND_EMPTY),
+    NULL_AND_EMPTY: (NULL_AND_EMPTY,),
+}
+"""Layer codes that can say all that a code can."""
+
+CUT, CUT_INSIDE = "pages cut anywhere", "pages cut anywhere inside structs of lists"
+"""Oddities of page cuts: of single leaves, and of those that have siblings in a list."""
+
+LOOSE = replace(Params(), dict_too_small=1, dict_divisor=1, dict_size_ratio=1e9)
+"""Parameters under which any values become a dictionary."""
+
+MAX_MINI_BYTES = 2000
+"""Longest value that odd mini-blocks take."""
+
+MAX_CHUNK_LEVELS = 8000
+"""Levels that one odd chunk may get."""
+
+
+def odd_leaves(
+    rng: Chance, field: Field, array: pa.Array, version: FileVersion
+) -> list[EncodedColumn]:
+    """Encode a field of 2.1 to 2.3 (dense) into the columns of its leaves, each cut by itself."""
+    encoding = ColumnEncoding()
+    encoding.values.SetInParent()
+    columns = []
+    for path, rows in zip(leaf_paths(field), shred(array, field), strict=True):
+        pages = []
+        inside = any(step.step is Step.STRUCT for step in path) and has_lists(rows)
+        name = CUT_INSIDE if inside else CUT
+        for start, end in pairwise(random_cuts(rng, rows.num_rows, name)):
+            part = rows.slice(start, end)
+            if version >= V2_3 and can_be_sparse(part) and rng.odd("sparse structure", 0.4):
+                buffers, layout = odd_sparse_page(rng, part, dimensions_of(path))
+            else:
+                buffers, layout = odd_page(rng, part, version)
+            slots = (end - start) * scale_of(path)
+            pages.append(EncodedPage(0, buffers, layout, slots, start))
+        columns.append(EncodedColumn(encoding, pages))
+    return columns
+
+
+def odd_page(rng: Chance, rows: Shred, version: FileVersion) -> Encoded:
+    """Encode rows in a layout of chance."""
+    if is_all_null(rows) or not rng.odd("pages laid out anyhow", 0.9):
+        return _plain(rows, version)
+    wider = rng.odd("wider layers")
+    codes = [layer_code(layer) for layer in layers_of(rows)]
+    levels = ravel(rows, [rng.choice(WIDER[code]) if wider else code for code in codes])
+    values, items = leaf_values(rows.leaf)
+    kind = kind_of(rows.leaf.type)
+    value = None
+    if version == V2_2 and items is None and rng.random() < 0.5:
+        value = the_value(values, rows.validity)
+    if value is not None:
+        buffers, constant = value_page(levels, value, kind.wide)
+        return buffers, PageLayout(constant_layout=constant)
+    if items is None and _must_zip(values):
+        return _odd_fullzip(rng, levels, values, kind, version)
+    if items is None and rng.random() < 0.3 and _can_zip(values):
+        return _odd_fullzip(rng, levels, values, kind, version)
+    loose = LOOSE if items is None and rng.odd("dictionaries that do not pay", 0.3) else None
+    chosen = None if loose is None else choose_dictionary(values, loose, version, kind)
+    if chosen is not None:
+        values, items = Fixed(32, len(chosen[0]), chosen[0].view(np.uint8)), chosen[1]
+    blocks = odd_mini(rng, values, kind, version)
+    if int(np.diff(chunk_ends(levels, blocks.counts), prepend=0).max()) > MAX_CHUNK_LEVELS:
+        return _plain(rows, version)
+    dictionary = None
+    if items is not None:
+        encoding, data = encode_block(items, Params(), version, kind)
+        dictionary = StoredDictionary(encoding, data, items.count)
+    encode = partial(odd_levels, rng)
+    fill = rng.randrange(256) if rng.odd("other bytes inside chunks") else FILL
+    buffers, mini = miniblock_page(levels, blocks, dictionary, version, encode, fill)
+    return buffers, _laid(PageLayout(mini_block_layout=mini), version)
+
+
+def can_be_sparse(rows: Shred) -> bool:
+    """Whether an odd page with sparse structure holds the rows: in chunks, without a dictionary."""
+    if is_all_null(rows) or pa.types.is_dictionary(rows.leaf.type):
+        return False
+    return not _must_zip(leaf_values(rows.leaf)[0])
+
+
+def odd_sparse_page(rng: Chance, rows: Shred, dimensions: tuple[int | None, ...]) -> Encoded:
+    """Encode rows in chunks behind a sparse structure (2.3)."""
+    structure = encode_structure(rows, dimensions, OddStructure(rng))
+    kind = kind_of(rows.leaf.type)
+    blocks = odd_mini(rng, leaf_values(rows.leaf)[0], kind, V2_3)
+    slots = flat_levels(len(rows.leaf))
+    buffers, mini = miniblock_page(slots, blocks, None, V2_3)
+    plane = chunked_plane(mini, dense=False)
+    return [*buffers, *structure.buffers], sparse_layout(structure.layers, plane)
+
+
+def _odd_fullzip(
+    rng: Chance, levels: RavelledLevels, values: Values, kind: Kind, version: FileVersion
+) -> Encoded:
+    """Zip the values behind control words of more bits than they need."""
+    encoding, zipped = encode_zip(_whole_bytes(values), Params(), version, kind)
+    bits = (_bits(rng, levels.rep), _bits(rng, levels.definition))
+    buffers, layout = fullzip_page(levels, encoding, zipped, wide=kind.wide, bits=bits)
+    if len(buffers) > 1 and rng.odd("row index wider than it needs"):
+        buffers[1] = _wider(rng, np.frombuffer(buffers[1], np.uint8), levels.num_rows)
+    return buffers, _laid(PageLayout(full_zip_layout=layout), version)
+
+
+def _wider(rng: Chance, index: NDArray[np.uint8], num_rows: int) -> NDArray[np.uint8]:
+    """Return a row index in more bytes a number."""
+    width = len(index) // (num_rows + 1)
+    chosen = rng.choice([one for one in (1, 2, 4, 8) if one >= width])
+    return index.view(f"<u{width}").astype(f"<u{chosen}").view(np.uint8)
+
+
+def _bits(rng: Chance, levels: NDArray[np.uint16] | None) -> int:
+    if levels is None:
+        return 0
+    return int(levels.max(initial=0)).bit_length() + rng.randint(0, 3)
+
+
+def _plain(rows: Shred, version: FileVersion) -> Encoded:
+    """Encode rows as a writer does."""
+    sizes = [layer.dimension if layer.dimension > 1 else None for layer in rows.layers]
+    return encode_rows(rows, ravel(rows), LeafPolicy(version, Params(), None, tuple(sizes)))
+
+
+def _must_zip(values: Values) -> bool:
+    """Whether mini-blocks cannot hold the values."""
+    if isinstance(values, Rows):
+        return not all(isinstance(one, Fixed) for one in values.fields)
+    return max_value_bytes(values) > MAX_MINI_BYTES or without_items(values)
+
+
+def _can_zip(values: Values) -> bool:
+    """Whether each value takes whole bytes; packed rows of fixed fields are not zipped."""
+    if isinstance(values, Rows):
+        return False
+    return isinstance(values, Fixed | Variable)
+
+
+def _whole_bytes(values: Values) -> Values:
+    """Return booleans as bytes."""
+    if isinstance(values, Fixed) and values.bits == 1:
+        flags = np.unpackbits(values.data, count=values.count, bitorder="little")
+        return Fixed(8, values.count, flags)
+    return values
+
+
+def _laid(layout: PageLayout, version: FileVersion) -> Message:
+    return layout if version <= V2_2 else dense_layout(layout)

@@ -1,0 +1,73 @@
+"""Odd sparse structure of 2.3: positions and counts in any codec, null or valid positions named.
+
+A writer takes the codec that needs the fewest bytes and names the fewer positions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from lanceref.codecs import general_encode
+from lanceref.codecs.bitpack_encode import block_widths, encode_out_of_line, out_of_line_encoding
+from lanceref.codecs.encoded import flat_encoding
+from lanceref.file.column_writer import Buffer
+from lanceref.pages.sparse_write import Sequence64, StructureEncoder, encode_sequence
+from lanceref.pages.validity import Validity
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+from lanceref.proto.encodings_v2_3_pb2 import SparseValiditySet
+
+from lanceref_testing.oddities import Chance
+
+
+class OddStructure(StructureEncoder):
+    """Collects the layers of a page; codecs and meanings are of chance."""
+
+    def __init__(self, rng: Chance) -> None:
+        super().__init__()
+        self._rng = rng
+
+    def _validity(self, validity: Validity, count: int) -> SparseValiditySet:
+        if not self._rng.odd("more positions than needed", 0.3):
+            return super()._validity(validity, count)
+        valid = np.ones(count, np.bool_) if validity is None else validity
+        names_nulls = self._rng.random() < 0.5
+        meaning = (
+            SparseValiditySet.NULL_POSITIONS if names_nulls else SparseValiditySet.VALID_POSITIONS
+        )
+        positions = np.flatnonzero(~valid if names_nulls else valid)
+        encoding = self._sequence(positions)
+        return SparseValiditySet(meaning=meaning, positions=encoding, num_positions=len(positions))
+
+    def _sequence(self, values: Sequence64) -> CompressiveEncoding:
+        if not len(values) or not self._rng.odd("positions in any codec", 0.7):
+            return super()._sequence(values)
+        encoding, data = odd_sequence(self._rng, values)
+        if data is not None:
+            self.buffers.append(data)
+        return encoding
+
+
+def odd_sequence(
+    rng: Chance, values: Sequence64, *, are_deltas: bool = False
+) -> tuple[CompressiveEncoding, Buffer | None]:
+    """Return a codec of chance for 64-bit integers, and its buffer if it needs one."""
+    steps = np.diff(values)
+    rises = len(values) > 1 and steps.min() >= 0
+    if rises and rng.random() < 0.4 and (not are_deltas or rng.odd("deltas of deltas")):
+        encoding = CompressiveEncoding()
+        encoding.delta.uncompressed_bits_per_value = 64
+        encoding.delta.base = int(values[0])
+        child, data = odd_sequence(rng, steps, are_deltas=True)
+        encoding.delta.deltas.CopyFrom(child)
+        return encoding, data
+    numbers = values.astype("<u8")
+    if rng.odd("compressed deltas" if are_deltas else "compressed positions", 0.3):
+        scheme = rng.choice(("lz4", "zstd"))
+        frame = general_encode.compress(scheme, None, numbers.view(np.uint8).data)
+        return general_encode.general_encoding(scheme, None, flat_encoding(64)), frame
+    match rng.choice(("flat", "packed", "plain")):
+        case "flat":
+            return flat_encoding(64), numbers.view(np.uint8)
+        case "packed":
+            width = rng.randint(max(1, int(block_widths(numbers).max())), 63)
+            return out_of_line_encoding(64, width), encode_out_of_line(numbers, width)
+    return (flat_encoding(64), numbers.view(np.uint8)) if are_deltas else encode_sequence(values)

@@ -1,0 +1,365 @@
+"""Dataset: a table by its URI (face).
+
+Has the names, arguments and defaults of pylance's `lance.dataset` and `LanceDataset`; each subject
+is a class in a module of its own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from lanceref.core.arguments import unsigned
+from lanceref.core.context import Context
+from lanceref.core.errors import OperationRefused, TableNotFound
+from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.operations.cleanup import Cleanup
+from lanceref.search.snapshot import open_snapshot
+from lanceref.storage import CommitLock, Entry, name_of_uri, store_options
+from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
+from lanceref.storage.manifests.manifest_names import HINT, parse_name
+from lanceref.storage.manifests.opening import open_table
+from lanceref.table.orphan_files import branch_of
+from lanceref.table.ref_names import TREE
+from lanceref.transactions.commit import COMMIT_TIMEOUT
+from lanceref.transactions.transaction import MESSAGE_KEY
+
+from pylanceref.dataset_files import DatasetFiles
+from pylanceref.delta import Compared
+from pylanceref.edits import Edits
+from pylanceref.evolution import Evolution
+from pylanceref.index_listing import IndexListing
+from pylanceref.index_use import IndexUse
+from pylanceref.indexing import Indexing
+from pylanceref.mem_wal_indexing import MemWalIndexing
+from pylanceref.references import Branches, References, Tags, open_reference
+from pylanceref.session import Session, session_of
+from pylanceref.settings import Settings
+from pylanceref.signatures import parameters
+from pylanceref.table_handle import root_of
+from pylanceref.timestamps import moment
+
+if TYPE_CHECKING:
+    from lanceref.operations.auto_cleanup import AutoCleanupConfig
+    from lanceref.query.ordering import ColumnOrdering
+
+    from pylanceref.committing import BulkCommitResult
+    from pylanceref.delta import DatasetDelta
+    from pylanceref.file_session import LanceFileSession
+    from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
+    from pylanceref.optimize import DatasetOptimizer
+    from pylanceref.scan_arguments import ScanArguments
+    from pylanceref.scanner import LanceScanner
+    from pylanceref.scanner_builder import ScannerBuilder
+    from pylanceref.stats import LanceStats
+
+LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
+"""Transaction property that holds the message of a commit."""
+
+_LATE = {
+    "AutoCleanupConfig": ("lanceref.operations.auto_cleanup", "AutoCleanupConfig"),
+    "AlterColumn": ("pylanceref.evolution", "AlterColumn"),
+    "BatchUDF": ("pylanceref.udf", "BatchUDF"),
+    "BatchUDFCheckpoint": ("pylanceref.udf", "BatchUDFCheckpoint"),
+    "Bitmap": ("pylanceref.bitmap", "Bitmap"),
+    "BlobFile": ("pylanceref.blob", "BlobFile"),
+    "Branch": ("lanceref.table.refs", "Branch"),
+    "BulkCommitResult": ("pylanceref.committing", "BulkCommitResult"),
+    "CleanupExplanation": ("lanceref.operations.cleanup_plan", "CleanupExplanation"),
+    "CleanupStats": ("lanceref.operations.cleanup_plan", "CleanupStats"),
+    "Compaction": ("pylanceref.optimize", "Compaction"),
+    "CompactionMetrics": ("pylanceref.optimize", "CompactionMetrics"),
+    "DEFAULT_BLOB_BUFFER_SIZE": ("pylanceref.blob", "DEFAULT_BLOB_BUFFER_SIZE"),
+    "ColumnOrdering": ("lanceref.query.ordering", "ColumnOrdering"),
+    "DataFile": ("pylanceref.metadata", "DataFile"),
+    "DataStatistics": ("pylanceref.stats", "DataStatistics"),
+    "DatasetBasePath": ("pylanceref.operation", "DatasetBasePath"),
+    "DatasetDelta": ("pylanceref.delta", "DatasetDelta"),
+    "DatasetOptimizer": ("pylanceref.optimize", "DatasetOptimizer"),
+    "DatasetStats": ("pylanceref.stats", "DatasetStats"),
+    "DeleteResult": ("pylanceref.edits", "DeleteResult"),
+    "DocumentGranularity": ("lanceref.query", "DocumentGranularity"),
+    "ExecuteResult": ("pylanceref.merge_insert", "MergeResult"),
+    "FieldStatistics": ("pylanceref.stats", "FieldStatistics"),
+    "FragmentMetadata": ("pylanceref.metadata", "FragmentMetadata"),
+    "FullTextQuery": ("lanceref.query", "FullTextQuery"),
+    "Index": ("pylanceref.operation", "Index"),
+    "IndexConfig": ("pylanceref.indices", "IndexConfig"),
+    "IndexFile": ("pylanceref.operation", "IndexFile"),
+    "IndexInformation": ("pylanceref.index_listing", "IndexInformation"),
+    "LanceFragment": ("pylanceref.fragment", "LanceFragment"),
+    "LanceOperation": ("pylanceref.operation", "LanceOperation"),
+    "LanceScanner": ("pylanceref.scanner", "LanceScanner"),
+    "LanceSchema": ("pylanceref.schema", "LanceSchema"),
+    "MergeInsertBuilder": ("pylanceref.merge_insert", "MergeInsertBuilder"),
+    "MinHashQuery": ("lanceref.query", "MinHashQuery"),
+    "ScannerBuilder": ("pylanceref.scanner_builder", "ScannerBuilder"),
+    "SupportedDistributedIndices": ("pylanceref.indices", "SupportedDistributedIndices"),
+    "Tag": ("lanceref.table.refs", "Tag"),
+    "Transaction": ("pylanceref.operation", "Transaction"),
+    "UpdateResult": ("pylanceref.edits", "UpdateResult"),
+    "VectorIndexReader": ("pylanceref.vector_index_reader", "VectorIndexReader"),
+    "VectorSearchQuery": ("pylanceref.search_filter", "VectorSearchQuery"),
+    "Version": ("pylanceref.history", "Version"),
+    "VersionRef": ("pylanceref.references", "VersionRef"),
+    "_coerce_query_vector": ("lanceref.query.vector_query", "query_array"),
+    "batch_udf": ("pylanceref.udf", "batch_udf"),
+    "serialize_row_addrs": ("lanceref.query.row_lists", "serialize_row_addrs"),
+    "write_dataset": ("pylanceref.write", "write_dataset"),
+}
+"""Names that stand here too, and are loaded when they are asked for."""
+
+__all__ = [
+    "LANCE_COMMIT_MESSAGE_KEY",
+    "AutoCleanupConfig",
+    "Branches",
+    "ColumnOrdering",
+    "DatasetBasePath",
+    "DatasetDelta",
+    "DatasetOptimizer",
+    "Index",
+    "IndexFile",
+    "LanceDataset",
+    "LanceOperation",
+    "LanceScanner",
+    "ScannerBuilder",
+    "Session",
+    "Tags",
+    "Transaction",
+    "dataset",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, own = _LATE[name]
+    return getattr(importlib.import_module(module), own)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def dataset(
+    uri: str | os.PathLike[str] | None = None,
+    version: int | str | None = None,
+    asof: datetime | str | None = None,
+    block_size: int | None = None,
+    commit_lock: CommitLock | None = None,
+    index_cache_size: int | None = None,
+    storage_options: dict[str, str] | None = None,
+    default_scan_options: ScanArguments | None = None,
+    metadata_cache_size_bytes: int | None = None,
+    index_cache_size_bytes: int | None = None,
+    read_params: dict[str, object] | None = None,
+    session: Session | None = None,
+    base_store_params: dict[str, dict[str, str]] | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    allow_external: bool = True,
+) -> LanceDataset:
+    """Open a table: its latest version, one by number or by tag, or the latest before a moment.
+
+    `default_scan_options` are arguments of every scan that does not say otherwise; sizes of blocks
+    and caches, and `read_params`, are about how another implementation reads, but that no metadata
+    of files are kept between calls where there is room for 0 bytes. `storage_options`
+    say how to reach an object store, `base_store_params` how to reach one by the URI of a base;
+    `commit_lock` is held around every commit to what is opened; a `session` knows all tables that
+    are opened with it. Without `allow_external` base paths and URIs of blobs raise a `LanceError`.
+    Raises NotFound (a ValueError) when there is no table or no such version or tag, ValueError for
+    a moment before the first version, and a `LanceError` when the manifest is broken.
+    """
+    if uri is None:
+        raise ValueError("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
+    opened = LanceDataset(
+        uri,
+        version,
+        block_size,
+        index_cache_size,
+        commit_lock=commit_lock,
+        storage_options=storage_options,
+        default_scan_options=default_scan_options,
+        metadata_cache_size_bytes=metadata_cache_size_bytes,
+        index_cache_size_bytes=index_cache_size_bytes,
+        read_params=read_params,
+        session=session,
+        base_store_params=base_store_params,
+        limits=limits,
+        allow_external=allow_external,
+    )
+    if asof is not None and version is None:
+        return opened.checkout_version(opened.version_before(moment(asof)))
+    return opened
+
+
+MARK = f"{VERSIONS}/{HINT}"
+"""What says that a folder is a table's while its files are removed."""
+
+
+def _when_dropped(entry: Entry) -> tuple[int, int]:
+    """Order the files of a table for their removal, which may be interrupted.
+
+    Versions go first, the latest last of them: what opens is whole. What else stands beside the
+    manifests goes at the end: as long as it is there, the folder is known as a table's.
+    """
+    name = parse_name(entry.path.removeprefix(f"{VERSIONS}/"))
+    if name is not None:
+        return 0, name.version
+    return (2 if entry.path.startswith(f"{VERSIONS}/") else 1), 0
+
+
+class LanceDataset(
+    Cleanup,
+    Compared,
+    DatasetFiles,
+    Edits,
+    Evolution,
+    Indexing,
+    IndexListing,
+    IndexUse,
+    MemWalIndexing,
+    References,
+    Settings,
+):
+    """One version of a table."""
+
+    def __init__(
+        self,
+        uri: str | os.PathLike[str],
+        version: int | str | None = None,
+        block_size: int | None = None,
+        index_cache_size: int | None = None,
+        metadata_cache_size: int | None = None,
+        commit_lock: CommitLock | None = None,
+        storage_options: dict[str, str] | None = None,
+        *,
+        default_scan_options: ScanArguments | None = None,
+        metadata_cache_size_bytes: int | None = None,
+        index_cache_size_bytes: int | None = None,
+        read_params: dict[str, object] | None = None,
+        session: Session | None = None,
+        base_store_params: dict[str, dict[str, str]] | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        allow_external: bool = True,
+    ) -> None:
+        """Open a table as `dataset` does, whose arguments these are."""
+        if index_cache_size is not None:
+            warnings.warn(
+                "The 'index_cache_size' parameter is deprecated. "
+                "Use 'index_cache_size_bytes' instead.",
+                DeprecationWarning,
+                stacklevel=3,
+            )
+        for size in (index_cache_size_bytes, metadata_cache_size_bytes, block_size):
+            unsigned(size or 0)
+        options = store_options(
+            storage_options, base_store_params, commit_lock, allow_external=allow_external
+        )
+        store = open_table(uri, options)
+        session = session_of(session, metadata_cache_size_bytes)
+        keeps = session is None or session.keeps_metadata
+        ctx = Context(name_of_uri(store.root), limits=limits, keeps=keeps)
+        self._snapshot = open_snapshot(store, None if isinstance(version, str) else version, ctx)
+        self.uri = os.fspath(uri)
+        self._root = root_of(self._snapshot)
+        self.within(session)
+        self._scan_options = default_scan_options or {}
+        if isinstance(version, str):
+            self._snapshot = open_reference(self, version)
+
+    @staticmethod
+    def drop(
+        base_uri: str | os.PathLike[str],
+        storage_options: dict[str, str] | None = None,
+        ignore_not_found: bool | None = None,
+    ) -> None:
+        """Remove a table with all its files. Raises NotFound, OperationRefused.
+
+        What another table left that was not dropped to the end is refused where no file beside the
+        manifests tells that it was one.
+        """
+        store = open_table(base_uri, store_options(storage_options))
+        if next(store.list(VERSIONS), None) is None:
+            if next(store.walk(""), None) is not None:
+                raise OperationRefused(f"Refusing to drop {store.root!r}: it has no manifest")
+            store.prune("")
+            if ignore_not_found:
+                return
+            raise TableNotFound(f"Dataset at path {store.root} was not found")
+        if not store.exists(MARK):
+            store.put(MARK, b'{"version":0}')  # the last to go
+        entries = sorted(store.walk(""), key=_when_dropped)
+        below_tree = [entry.path for entry in entries if entry.path.startswith(f"{TREE}/")]
+        for branch in {branch_of(path) for path in below_tree}:
+            store.prune(f"{TREE}/{branch}")
+        for entry in entries:
+            store.delete(entry.path)
+        store.prune("")
+
+    def new_file_session(self) -> LanceFileSession:
+        """Return a session for files below the folder of the table, reached as it is."""
+        from pylanceref.file_session import LanceFileSession
+
+        return LanceFileSession(self._snapshot.store.root, self.latest_storage_options())
+
+    @property
+    def _ds(self) -> LanceDataset:
+        """The dataset itself: what pylance has on the object below its dataset is here."""
+        return self
+
+    @property
+    def optimize(self) -> DatasetOptimizer:
+        """What makes it faster without changing what it holds."""
+        from pylanceref.optimize import DatasetOptimizer
+
+        return DatasetOptimizer(self)
+
+    @property
+    def stats(self) -> LanceStats:
+        """Counts of rows and bytes."""
+        from pylanceref.stats import LanceStats
+
+        return LanceStats(self)
+
+    @staticmethod
+    @parameters(
+        "base_uri operation read_version commit_lock storage_options enable_v2_manifest_paths "
+        "detached max_retries * commit_message enable_stable_row_ids base_store_params "
+        "commit_timeout",
+        detached=False,
+        max_retries=20,
+        commit_timeout=COMMIT_TIMEOUT,
+    )
+    def commit(
+        base_uri: str | os.PathLike[str] | LanceDataset,
+        operation: LanceOperation.BaseOperation | Transaction,
+        read_version: int | None = None,
+        **kwargs: object,
+    ) -> LanceDataset:
+        """Commit what was written before; `kwargs` as in `committing.commit_operation`."""
+        from pylanceref.committing import commit_operation
+
+        return commit_operation(base_uri, operation, read_version, **kwargs)  # type: ignore[arg-type]
+
+    @staticmethod
+    @parameters(
+        "dest transactions commit_lock storage_options enable_v2_manifest_paths detached "
+        "max_retries base_store_params commit_timeout",
+        detached=False,
+        max_retries=20,
+        commit_timeout=COMMIT_TIMEOUT,
+    )
+    def commit_batch(
+        dest: str | os.PathLike[str] | LanceDataset,
+        transactions: Sequence[Transaction],
+        **kwargs: object,
+    ) -> BulkCommitResult:
+        """Commit several Appends as one; `kwargs` as in `committing.commit_operation`."""
+        from pylanceref.committing import commit_batch
+
+        return commit_batch(dest, transactions, **kwargs)

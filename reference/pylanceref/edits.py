@@ -1,0 +1,163 @@
+"""Edits: rows of a dataset deleted, updated, inserted and merged (face).
+
+Has the names of pylance's `LanceDataset`. An edit that meets another one on the same rows is made
+again from the newer version, a number of times.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, TypedDict, TypeVar
+
+from lanceref import operations
+from lanceref.core.errors import CommitConflictError
+from lanceref.core.file_versions import FileVersion, version_named
+from lanceref.query.rows import condition
+from lanceref.table.uncommitted_files import Draft
+from lanceref.transactions.manifest_builder import Staged, storage_version_of
+
+from pylanceref.table_handle import OpenTable
+
+if TYPE_CHECKING:
+    from pylanceref.merge_insert import MergeInsertBuilder
+
+CONFLICT_RETRIES = 10
+RETRY_TIMEOUT = timedelta(seconds=30)
+PAUSE_SECONDS = 0.05
+
+R = TypeVar("R")
+
+
+class DeleteResult(TypedDict):
+    """What a delete did."""
+
+    num_deleted_rows: int
+
+
+class UpdateResult(TypedDict):
+    """What an update did."""
+
+    num_rows_updated: int
+
+
+class Edits(OpenTable):
+    """What can be done to the rows of a dataset."""
+
+    def delete(
+        self,
+        predicate: object,
+        *,
+        conflict_retries: int = CONFLICT_RETRIES,
+        retry_timeout: timedelta = RETRY_TIMEOUT,
+    ) -> DeleteResult:
+        """Delete the rows that pass a filter. Raises QueryRefused, CommitConflict."""
+
+        def attempt() -> DeleteResult:
+            chosen = operations.delete.choose(self._snapshot, condition(self._snapshot, predicate))
+            with Draft() as draft:
+                removal = operations.delete.remove(self._snapshot, chosen, draft)
+                transaction = self._new_transaction()
+                transaction.delete.predicate = str(predicate)
+                transaction.delete.updated_fragments.extend(removal.updated)
+                transaction.delete.deleted_fragment_ids.extend(removal.removed)
+                self._commit(Staged(transaction, affected=removal.affected, draft=draft))
+            return DeleteResult(num_deleted_rows=removal.num_rows)
+
+        return self._again(attempt, conflict_retries, retry_timeout)
+
+    def truncate_table(self) -> None:
+        """Delete all rows."""
+        transaction = self._new_transaction()
+        transaction.delete.predicate = "true"
+        numbers = [rows.fragment.id for rows in self._snapshot.fragments]
+        transaction.delete.deleted_fragment_ids.extend(numbers)
+        self._commit(Staged(transaction))
+
+    def update(
+        self,
+        updates: Mapping[str, str],
+        where: object = None,
+        conflict_retries: int = CONFLICT_RETRIES,
+        retry_timeout: timedelta = RETRY_TIMEOUT,
+        data_storage_version: str | None = None,
+    ) -> UpdateResult:
+        """Set columns of the rows that pass a filter to expressions.
+
+        Raises QueryRefused for an expression that does not fit, EditFailed for a value that its
+        column cannot hold, CommitConflict.
+        """
+        version = self._file_version(data_storage_version)
+        operations.update.bind_assignments(self._snapshot, updates)
+
+        def attempt() -> UpdateResult:
+            snapshot = self._snapshot
+            wanted = None if where is None else condition(snapshot, where)
+            chosen = operations.delete.choose(snapshot, wanted)
+            assignments = operations.update.bind_assignments(snapshot, updates) if chosen else {}
+            batches, ids = operations.update.read_changed(snapshot, chosen, assignments)
+            with Draft() as draft:
+                new = operations.new_rows.write_new_rows(snapshot, batches, draft, version)
+                if snapshot.stable_row_ids:
+                    segments = operations.moved_ids.moved_segments(snapshot, chosen, ids, wanted)
+                    operations.new_rows.give_ids(new.fragments, segments)
+                removal = operations.delete.remove(snapshot, chosen, draft)
+                transaction = self._new_transaction()
+                operations.delete.put_update(
+                    transaction, removal, new.fragments, self._field_ids(updates)
+                )
+                staged = Staged(
+                    transaction,
+                    dictionaries=new.dictionaries,
+                    affected=removal.affected,
+                    draft=draft,
+                )
+                self._commit(staged)
+            return UpdateResult(num_rows_updated=removal.num_rows)
+
+        return self._again(attempt, conflict_retries, retry_timeout)
+
+    def insert(self, data: object, *, mode: str = "append", **kwargs: object) -> None:
+        """Write rows behind those there are; `kwargs` as in `write_dataset`."""
+        from pylanceref.write import write_dataset
+
+        made = write_dataset(data, self, mode=mode, **kwargs)  # type: ignore[arg-type]
+        self._move_to(made.version)
+
+    def merge_insert(self, on: str | Iterable[str] | None = None) -> MergeInsertBuilder:
+        """Begin a merge of other rows by key columns. Raises QueryRefused."""
+        from pylanceref.merge_insert import MergeInsertBuilder
+
+        return MergeInsertBuilder(self, on)
+
+    def _file_version(self, named: str | None) -> FileVersion:
+        """Return the file version of an edit, also when it is made again. Raises ValueError.
+
+        It is the one that is named, else that of the table as the edit finds it first.
+        """
+        if named is None:
+            return storage_version_of(self._snapshot.manifest.message)
+        return version_named(named)
+
+    def _field_ids(self, names: Iterable[str]) -> list[int]:
+        """Return the ids of top-level fields and all below them, in the order of the schema."""
+        chosen = set(names)
+        tops = self._snapshot.manifest.schema.fields
+        return [one.id for top in tops if top.name in chosen for one in top.flat()]
+
+    def _again(
+        self, attempt: Callable[[], R], conflict_retries: int, retry_timeout: timedelta
+    ) -> R:
+        """Run an edit, again from the latest version where a conflict asks for it."""
+        end = time.monotonic() + retry_timeout.total_seconds()
+        for number in range(conflict_retries):
+            try:
+                return attempt()
+            except CommitConflictError as conflict:
+                if not conflict.retryable or time.monotonic() > end:
+                    raise
+            time.sleep(random.uniform(0, PAUSE_SECONDS * 2 ** min(number, 5)))
+            self._move_to(None)
+        return attempt()

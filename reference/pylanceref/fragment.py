@@ -1,0 +1,273 @@
+"""Fragment: one fragment of a table (face).
+
+Has the names of pylance's `LanceFragment`, as far as they read.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, Self, overload
+
+import numpy as np
+import pyarrow as pa
+from lanceref import operations
+from lanceref.core.errors import DataRefused, NotFound
+from lanceref.core.integers import once, without
+from lanceref.file import schema as core
+from lanceref.query.rows import condition
+from lanceref.table.fragments import ADDRESS_LIMIT
+from lanceref.table.lineage import ROW_ID
+from lanceref.table.rows import FragmentRows
+from lanceref.table.uncommitted_files import Draft
+
+from pylanceref.fragment_reading import FragmentReading
+from pylanceref.fragment_session import FragmentSession
+from pylanceref.metadata import (
+    DataFile,
+    DeletionFile,
+    FragmentMetadata,
+    RowDatasetVersionMeta,
+    RowIdMeta,
+)
+from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress, OfFragment
+from pylanceref.row_id_sequence import RowIdSequence
+from pylanceref.schema import LanceSchema
+from pylanceref.signatures import parameters
+from pylanceref.table_handle import OpenTable
+from pylanceref.udf import BatchUDF, mapped_by, values_of
+
+if TYPE_CHECKING:
+    from lanceref.operations.sources import ColumnSource
+
+    from pylanceref.write import write_fragments
+
+__all__ = [
+    "DataFile",
+    "DeletionFile",
+    "FragmentMetadata",
+    "FragmentSession",
+    "FragmentWriteProgress",
+    "LanceFragment",
+    "NoopFragmentWriteProgress",
+    "RowDatasetVersionMeta",
+    "RowIdMeta",
+    "RowIdSequence",
+    "write_fragments",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name != "write_fragments":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("pylanceref.write"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class LanceFragment(FragmentReading):
+    """One fragment of a dataset."""
+
+    def __init__(self, dataset: OpenTable, fragment_id: int) -> None:
+        self._snapshot, self._ds = dataset._snapshot, dataset
+        for rows in self._snapshot.fragments:
+            if rows.fragment.id == fragment_id:
+                self._rows = rows
+                return
+        raise NotFound(f"Fragment id does not exist: {fragment_id}")
+
+    @classmethod
+    def of(cls, dataset: OpenTable, rows: FragmentRows) -> Self:
+        """Return the fragment of rows of a table."""
+        made = cls.__new__(cls)
+        made._snapshot, made._ds, made._rows = dataset._snapshot, dataset, rows
+        return made
+
+    def __repr__(self) -> str:
+        files = [file.path for file in self._rows.fragment.files]
+        return f"LanceFileFragment(id={self.fragment_id}, data_files={files})"
+
+    def __reduce__(self) -> tuple[type[LanceFragment], tuple[OpenTable, int]]:
+        return LanceFragment, (self._ds, self.fragment_id)
+
+    @staticmethod
+    def create_from_file(filename: str, dataset: OpenTable, fragment_id: int) -> FragmentMetadata:
+        """Describe a data file as a fragment. Raises NotFound, AppendRefused."""
+        found = operations.external_files.adopt_whole(dataset._snapshot, filename)
+        return FragmentMetadata(fragment_id, [DataFile.from_message(found.entry)], found.num_rows)
+
+    @staticmethod
+    @parameters(
+        "dataset_uri data fragment_id schema max_rows_per_group progress mode * "
+        "data_storage_version use_legacy_format storage_options session",
+        mode="append",
+    )
+    def create(
+        dataset_uri: str | os.PathLike[str],
+        data: object,
+        fragment_id: int | None = None,
+        schema: pa.Schema | None = None,
+        max_rows_per_group: int | None = 1024,
+        **kwargs: object,
+    ) -> FragmentMetadata:
+        """Write all rows as one fragment; `kwargs` as in `write_fragments`. Raises DataRefused."""
+        progress = kwargs.get("progress")
+        if isinstance(progress, FragmentWriteProgress):
+            kwargs["progress"] = OfFragment(progress, fragment_id or 0)
+        from pylanceref.write import write_fragments
+
+        fragments: list[FragmentMetadata] = write_fragments(  # type: ignore[call-overload]
+            data,
+            dataset_uri,
+            schema,
+            max_rows_per_file=ADDRESS_LIMIT,
+            max_rows_per_group=max_rows_per_group,
+            **kwargs,
+        )
+        if not fragments:
+            raise DataRefused("Input data was empty.")
+        return replace(fragments[0], id=fragment_id or 0)
+
+    @property
+    def physical_schema(self) -> pa.Schema:
+        """Raise NotImplementedError: a fragment has no schema of its own."""
+        raise NotImplementedError("Not implemented yet for LanceFragment")
+
+    @property
+    def partition_expression(self) -> pa.Schema:
+        """Raise NotImplementedError: fragments are no partitions."""
+        raise NotImplementedError("Not implemented yet for LanceFragment")
+
+    def validate(self) -> None:
+        """Read what the manifest says of the files and deletions. Raises FormatError."""
+        for file in self._rows.fragment.files:
+            self._rows.columns.open(file)
+        for overlay in self._rows.fragment.overlays:
+            self._rows.columns.open(overlay.file, whole=False)
+        _ = self._rows.deleted
+
+    def delete(self, predicate: object) -> FragmentMetadata | None:
+        """Take out the rows that pass a filter; None when none is left. Raises QueryRefused."""
+        wanted = condition(self._snapshot, predicate)
+        with Draft() as draft:
+            chosen = [(self._rows, wanted.positions(self._rows))]
+            removal = operations.delete.remove(self._snapshot, chosen, draft)
+        if removal.removed:
+            return None
+        return FragmentMetadata.from_message(removal.updated[0])
+
+    def delete_rows(self, offsets: Iterable[int]) -> FragmentMetadata | None:
+        """Take out rows by their offsets, deleted ones counted; None when none is left.
+
+        Raises OverflowError for a negative one, DataRefused for one behind the last.
+        """
+        given = once(np.array(list(offsets), np.int64))
+        if len(given) and given[0] < 0:
+            raise OverflowError("out of range integral type conversion attempted")
+        if len(given) and given[-1] >= self.physical_rows:
+            raise DataRefused(
+                f"delete_rows offset {given[-1]} is out of range for fragment {self.fragment_id} "
+                f"with {self.physical_rows} rows"
+            )
+        live = without(np.arange(self.physical_rows), self._rows.deleted)
+        positions = np.flatnonzero(np.isin(live, given))
+        if not len(positions):
+            return self.metadata
+        with Draft() as draft:
+            removal = operations.delete.remove(self._snapshot, [(self._rows, positions)], draft)
+        return None if removal.removed else FragmentMetadata.from_message(removal.updated[0])
+
+    def merge_columns(
+        self,
+        value_func: object,
+        columns: Sequence[str] | None = None,
+        batch_size: int | None = None,
+        reader_schema: pa.Schema | None = None,
+    ) -> tuple[FragmentMetadata, LanceSchema]:
+        """Add columns: in SQL, by a function of batches, or from a reader."""
+        if isinstance(value_func, Mapping):
+            return self._with(operations.sources.computed(self._snapshot, value_func))
+        if isinstance(value_func, BatchUDF) and value_func.cache is not None:
+            raise ValueError("A checkpoint file cannot be used for a single fragment")
+        if callable(value_func):
+            return self._with(mapped_by(self._snapshot, value_func, columns, batch_size))
+        values = values_of(value_func, reader_schema)
+        return self._with(operations.sources.brought(self._snapshot, values, [self._rows]))
+
+    def merge(
+        self,
+        data_obj: object,
+        left_on: str,
+        right_on: str | None = None,
+        schema: pa.Schema | None = None,
+    ) -> tuple[FragmentMetadata, LanceSchema]:
+        """Add the columns of other rows, matched by a key; null where none is."""
+        from pylanceref.input_rows import reader_of
+
+        right = reader_of(data_obj, schema).read_all()
+        return self._with(
+            operations.sources.joined(
+                self._snapshot, right, left_on, right_on or left_on, "fragment"
+            )
+        )
+
+    def _with(self, source: ColumnSource) -> tuple[FragmentMetadata, LanceSchema]:
+        fields = operations.columns.new_fields(self._snapshot, source.schema)
+        new, rows = core.LanceSchema(fields), [self._rows]
+        with Draft() as draft:
+            (made,) = operations.columns.write_columns(
+                self._snapshot, new, source.rows_of, draft, rows
+            )
+        schema = self._snapshot.manifest.schema
+        grown = replace(schema, fields=(*schema.fields, *fields))
+        return FragmentMetadata.from_message(made), LanceSchema(grown)
+
+    @overload
+    def update_columns(
+        self,
+        data_obj: object,
+        left_on: str = ...,
+        right_on: str | None = ...,
+        schema: pa.Schema | None = ...,
+        *,
+        with_offsets: Literal[False] = ...,
+    ) -> tuple[FragmentMetadata, list[int]]: ...
+
+    @overload
+    def update_columns(
+        self,
+        data_obj: object,
+        left_on: str = ...,
+        right_on: str | None = ...,
+        schema: pa.Schema | None = ...,
+        *,
+        with_offsets: Literal[True],
+    ) -> tuple[FragmentMetadata, list[int], bytes]: ...
+
+    def update_columns(
+        self,
+        data_obj: object,
+        left_on: str = ROW_ID,
+        right_on: str | None = None,
+        schema: pa.Schema | None = None,
+        *,
+        with_offsets: bool = False,
+    ) -> tuple[FragmentMetadata, list[int]] | tuple[FragmentMetadata, list[int], bytes]:
+        """Give columns new values where other rows have the key; return the ids of the columns.
+
+        With offsets the rows that have it come too, as a Roaring bitmap.
+        """
+        from pylanceref.input_rows import reader_of
+
+        right = reader_of(data_obj, schema).read_all()
+        made = operations.column_update.update_columns(
+            self._snapshot, self._rows, right, left_on, right_on or left_on
+        )
+        metadata = FragmentMetadata.from_message(made.fragment)
+        if with_offsets:
+            return metadata, made.fields, made.offsets
+        return metadata, made.fields

@@ -1,0 +1,217 @@
+"""Index listing: what a dataset says of its indices (face).
+
+Has the names of pylance's `LanceDataset`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TypedDict
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+from lanceref.core.errors import IndexMissing
+from lanceref.index.fragment_reuse import content_of
+from lanceref.index.indices import Index, kind_of, paths_of, type_name
+from lanceref.index.mem_wal.details import statistics
+from lanceref.index.segment import Segment
+from lanceref.proto import table_pb2
+from lanceref.transactions.index_entries import MEM_WAL_INDEX, SYSTEM_INDICES, covered
+from lanceref.transactions.manifest_builder import REUSE_INDEX
+from pyroaring import BitMap
+
+from pylanceref.bitmap import Bitmap
+from pylanceref.indices import IndexDescription, IndexSegmentDescription
+from pylanceref.table_handle import OpenTable
+
+JSON = "Json"
+"""Name of the type that holds one of another over documents."""
+
+SHOWN = {REUSE_INDEX: "FragmentReuse", MEM_WAL_INDEX: "MemWal"}
+"""Types of the indices of the system."""
+
+
+EARLY_VECTORS = "index.idx"
+"""File of an index over vectors, by which one without details is known."""
+
+
+class IndexInformation(TypedDict):
+    """One segment as `list_indices` has it; `version` is that of the table it was made for."""
+
+    name: str
+    type: str
+    uuid: str
+    fields: list[str]
+    version: int
+    fragment_ids: Bitmap
+    base_id: int | None
+
+
+class IndexListing(OpenTable):
+    """What a dataset says of its indices."""
+
+    def list_indices(self) -> list[IndexInformation]:
+        """Return every segment: name, type, uuid, fields, version, fragments."""
+        warnings.warn(
+            "list_indices is deprecated. Use describe_indices instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        segments = {one.uuid: one for one in self._snapshot.indices.segments}
+        return [
+            {
+                "name": entry.name,
+                "type": _described(segments[str(UUID(bytes=entry.uuid.uuid))])[0],
+                "uuid": str(UUID(bytes=entry.uuid.uuid)),
+                "fields": self._paths(entry),
+                "version": entry.dataset_version,
+                "fragment_ids": Bitmap(segments[str(UUID(bytes=entry.uuid.uuid))].holds),
+                "base_id": entry.base_id if entry.HasField("base_id") else None,
+            }
+            for entry in sorted(self._listed(), key=lambda one: one.name)
+        ]
+
+    def describe_indices(self) -> list[IndexDescription]:
+        """Return every index with its segments, by name."""
+        return [self._described(name, entries) for name, entries in self._by_name()]
+
+    def index_statistics(self, index_name: str) -> dict[str, object]:
+        """Return what an index covers, and numbers of each segment. Raises IndexMissing."""
+        if index_name in SYSTEM_INDICES:
+            return self._system_statistics(index_name)
+        found = dict(self._by_name()).get(index_name)
+        index = next((one for one in self._snapshot.indices.known if one.name == index_name), None)
+        if found is None or index is None:
+            raise IndexMissing(f'Index "{index_name}" not found')
+        fragments = {rows.fragment.id: rows.num_rows for rows in self._snapshot.fragments}
+        bitmaps = [(covered(entry) or BitMap()) & BitMap(fragments) for entry in found]
+        rows = [sum(fragments[number] for number in bitmap) for bitmap in bitmaps]
+        covered_fragments = BitMap().union(*bitmaps)
+        built = [segment.built for segment in index.segments]
+        segments = [
+            index.open(segment).index.statistics()
+            if segment.built and not index.is_early(segment)
+            else {}
+            for segment in index.segments
+        ]
+        return {
+            "index_type": _shown_by(index) if any(built) else "N/A",
+            "name": index_name,
+            "num_indices": len(found),
+            "num_segments": len(found),
+            "indices": segments,
+            "segments": segments,
+            "num_indexed_fragments": len(covered_fragments),
+            "num_indexed_rows": sum(rows),
+            "num_unindexed_fragments": len(fragments) - len(covered_fragments),
+            "num_unindexed_rows": sum(fragments.values()) - sum(rows),
+            "num_indexed_rows_per_delta": rows,
+            "updated_at_timestamp_ms": max(entry.created_at for entry in found),
+        }
+
+    def remap_row_addrs(self, addrs: pa.Array) -> pa.Array | None:
+        """Return where rows are now whose addresses were taken before compactions moved them.
+
+        None without a list of moved rows; null for a row that is gone. An address that no step of
+        the list knows stays what it is. Raises TypeError for other values than uint64.
+        """
+        if not isinstance(addrs, pa.Array) or addrs.type != pa.uint64():
+            kind = addrs.type if isinstance(addrs, pa.Array) else type(addrs)
+            raise TypeError(f"argument 'addrs': expected an array of uint64, got {kind}")
+        reuse = self._snapshot.indices.reuse
+        if not reuse.steps:
+            return None
+        valid = np.flatnonzero(np.asarray(addrs.is_valid()))
+        kept, moved = reuse(addrs.drop_null().to_numpy())
+        made = np.zeros(len(addrs), np.uint64)
+        gone = np.ones(len(addrs), np.bool_)
+        made[valid[kept]], gone[valid[kept]] = moved, False
+        return pa.array(made, mask=gone)
+
+    def _system_statistics(self, name: str) -> dict[str, object]:
+        """Return numbers of an index of the system. Raises IndexMissing."""
+        indices = self._snapshot.indices
+        for segment in indices.segments:
+            if segment.entry.name == name == REUSE_INDEX:
+                return {"num_versions": len(content_of(segment, segment.ctx).versions)}
+        if name != MEM_WAL_INDEX or indices.mem_wal is None:
+            raise IndexMissing(f'Index "{name}" not found')
+        return statistics(indices.mem_wal)
+
+    def _listed(self) -> list[table_pb2.IndexMetadata]:
+        """Return the entries that are shown: not those of types or versions that are not known."""
+        return [
+            entry
+            for entry in self._snapshot.manifest.indices
+            if entry.name in SYSTEM_INDICES or not type_name(entry) or kind_of(entry) is not None
+        ]
+
+    def _by_name(self) -> Iterator[tuple[str, Sequence[table_pb2.IndexMetadata]]]:
+        entries = self._listed()
+        for name in sorted({entry.name for entry in entries}):
+            yield name, [entry for entry in entries if entry.name == name]
+
+    def _paths(self, entry: table_pb2.IndexMetadata) -> list[str]:
+        paths = paths_of(self._snapshot.manifest.schema)
+        return [paths[one] for one in entry.fields if one in paths]
+
+    def _described(self, name: str, entries: Sequence[table_pb2.IndexMetadata]) -> IndexDescription:
+        live = {rows.fragment.id: rows.num_rows for rows in self._snapshot.fragments}
+        held = [number for entry in entries for number in covered(entry) or ()]
+        segments = [_segment(entry) for entry in entries]
+        sizes = [one.size_bytes for one in segments if one.size_bytes is not None]
+        shown, details = _described(self._snapshot.indices.of(entries[:1]).segments[0])
+        return IndexDescription(
+            name=name,
+            type_url=entries[0].index_details.type_url,
+            index_type=shown,
+            num_rows_indexed=sum(live.get(number, 0) for number in held),
+            fields=list(entries[0].fields),
+            field_names=self._paths(entries[0]),
+            segments=segments,
+            details=details,
+            total_size_bytes=sum(sizes) if len(sizes) == len(segments) else None,
+        )
+
+
+def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:
+    created = datetime.fromtimestamp(entry.created_at / 1000, UTC) if entry.created_at else None
+    return IndexSegmentDescription(
+        uuid=str(UUID(bytes=entry.uuid.uuid)),
+        dataset_version_at_last_update=entry.dataset_version,
+        fragment_ids=Bitmap(covered(entry)),
+        index_version=entry.index_version,
+        created_at=created,
+        size_bytes=_size(entry),
+        base_id=entry.base_id if entry.HasField("base_id") else None,
+        covering_fields=list(entry.covering_fields),
+    )
+
+
+def _shown_by(index: Index) -> str:
+    """Return the name of the type of an index as its statistics have it."""
+    if index.kind.describe is None:
+        return index.kind.shown
+    return index.kind.describe(index.segments[0])[0]
+
+
+def _described(segment: Segment) -> tuple[str, dict[str, object]]:
+    """Return the name and the details of an index type as lists have them."""
+    kind = kind_of(segment.entry)
+    if kind is None:
+        is_early = any(file.path == EARLY_VECTORS for file in segment.entry.files)
+        shown = "Vector" if is_early and not type_name(segment.entry) else "Unknown"
+        return SHOWN.get(segment.entry.name, shown), {}
+    if kind.json_path is not None:
+        return JSON, {"path": kind.json_path, "target_details": {}}
+    return (kind.shown, {}) if kind.describe is None else kind.describe(segment)
+
+
+def _size(entry: table_pb2.IndexMetadata) -> int | None:
+    """Return the bytes of the files of a segment, None where the entry does not say."""
+    return (
+        sum(file.size_bytes for file in entry.files) if entry.files or not covered(entry) else None
+    )

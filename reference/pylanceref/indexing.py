@@ -1,0 +1,408 @@
+"""Indexing: the indices of a dataset, made, listed and dropped (face).
+
+Has the names of pylance's `LanceDataset`. A segment is built first and committed then; several
+processes may build segments over fragments of their own and one of them commit all.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from lanceref import operations
+from lanceref.core.errors import (
+    IndexMixed,
+    IndexNotFound,
+    IndexRefused,
+    OperationRefused,
+    QueryRefused,
+)
+from lanceref.index.build_progress import Stages
+from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.index.index_type import Kind
+from lanceref.index.indices import Index as LogicalIndex
+from lanceref.index.indices import indexed_path, type_name
+from lanceref.proto import table_pb2
+from lanceref.table.rows import FragmentRows
+from lanceref.transactions.index_entries import covered
+from lanceref.transactions.manifest_builder import Staged
+from pyroaring import BitMap
+
+from pylanceref.index_request import BY_KEYWORD, VECTOR_DETAILS, index_request, segment_uuid
+from pylanceref.indices import SupportedDistributedIndices
+from pylanceref.progress import IndexProgress, stages_for
+from pylanceref.signatures import parameters
+from pylanceref.table_handle import OpenTable
+
+if TYPE_CHECKING:
+    from lanceref.index.vector.parameters import VectorParameters
+
+    from pylanceref.dataset import LanceDataset
+    from pylanceref.indices import IndexConfig
+    from pylanceref.operation import Index
+
+Entries = Sequence[table_pb2.IndexMetadata]
+
+WITH_UUID = ("INVERTED", "BITMAP")
+"""Types whose uncommitted segments may be given an id."""
+
+OF_VECTORS = (
+    "self column index_type name metric replace num_partitions ivf_centroids pq_codebook "
+    "num_sub_vectors accelerator index_cache_size shuffle_partition_batches "
+    "shuffle_partition_concurrency ivf_centroids_file precomputed_partition_dataset "
+    "storage_options filter_nan train fragment_ids index_uuid * target_partition_size "
+    "streaming_sample_rate streaming_coreset_rate streaming_refine_passes skip_transpose "
+)
+"""Arguments of an index of vectors."""
+
+
+class Indexing(OpenTable):
+    """The indices of a dataset."""
+
+    @property
+    def has_index(self) -> bool:
+        """Whether the version has an index of any type."""
+        return bool(self._snapshot.manifest.indices)
+
+    @parameters(
+        "self column index_type name * replace train fragment_ids index_uuid progress_callback "
+        "format_version document_granularity **kwargs",
+        document_granularity=DocumentGranularity.ROW,
+    )
+    def create_scalar_index(
+        self,
+        column: str,
+        index_type: str | IndexConfig,
+        name: str | None = None,
+        *,
+        replace: bool = True,
+        train: bool = True,
+        fragment_ids: list[int] | None = None,
+        index_uuid: str | None = None,
+        progress_callback: Callable[[IndexProgress], object] | None = None,
+        **kwargs: object,
+    ) -> None:
+        """Build an index over a column and commit it; `kwargs` are parameters of the type.
+
+        Without `train` the index is empty and covers nothing. An index of the same name is
+        replaced. With `fragment_ids` a full-text segment is built and not committed.
+        Raises IndexRefused, KeyError, TypeError, ValueError, CommitConflict.
+        """
+        snapshot = self._snapshot
+        request = index_request(snapshot.manifest.schema, column, index_type, kwargs)
+        if fragment_ids is not None and request.kind.staging is None:
+            raise ValueError(
+                f"{request.kind.name} distributed indexing uses create_index_uncommitted(..., "
+                f'index_type="{request.kind.name}", fragment_ids=...)'
+            )
+        name = self._free_name(request.named, request.kind.details) if name is None else name
+        before = self._replaceable(name, request.column, replace=replace)
+        stages = stages_for(progress_callback)
+        with stages.stage("load_data", unit="rows"):
+            fragments = self._fragments(fragment_ids) if train else ()
+        entry = operations.index_build.build_segment(
+            snapshot,
+            request.kind,
+            request.column,
+            request.parameters,
+            fragments,
+            name,
+            segment_uuid(index_uuid),
+            staged=fragment_ids is not None,
+            stages=stages,
+        )
+        if fragment_ids is None:
+            self._commit_segments([entry], before)
+
+    def _free_name(self, column: str, details: str) -> str:
+        """Return the name of a new index that has not been given one."""
+        taken = {entry.name: type_name(entry) for entry in self._snapshot.manifest.indices}
+        base = name = f"{column}_idx"
+        number = 1
+        while name in taken and taken[name].lower() != details.lower():
+            number += 1
+            name = f"{base}_{number}"
+        return name
+
+    def _replaceable(self, name: str, column: str, *, replace: bool) -> Entries:
+        """Return the segments that a new index takes the place of. Raises IndexRefused."""
+        before = self._segments(name)
+        _, own = indexed_path(self._snapshot.manifest.schema, column)
+        if any(list(entry.fields) != [own] for entry in before):
+            raise IndexRefused(
+                f"Index name '{name}' already exists with different fields, "
+                "please specify a different name"
+            )
+        if before and not replace:
+            raise IndexRefused(
+                f"Index name '{name}' already exists, please specify a different name or use "
+                "replace=True"
+            )
+        return before
+
+    def _segments(self, name: str) -> Entries:
+        """Return the entries of an index."""
+        return [one.current for one in self._snapshot.indices.segments if one.entry.name == name]
+
+    def _commit_segments(self, new: Entries, removed: Entries) -> None:
+        transaction = self._new_transaction()
+        transaction.create_index.new_indices.extend(new)
+        transaction.create_index.removed_indices.extend(removed)
+        self._commit(Staged(transaction, read=self._snapshot.manifest))
+
+    @parameters(
+        OF_VECTORS + "progress_callback **kwargs",
+        filter_nan=True,
+        skip_transpose=False,
+    )
+    def create_index(
+        self,
+        column: str | list[str],
+        index_type: str,
+        name: str | None = None,
+        metric: str = "L2",
+        replace: bool = False,
+        *,
+        train: bool = True,
+        fragment_ids: list[int] | None = None,
+        index_uuid: str | None = None,
+        progress_callback: Callable[[IndexProgress], object] | None = None,
+        **kwargs: object,
+    ) -> LanceDataset:
+        """Build an index over a column of vectors and commit it; `kwargs` are its parameters.
+
+        Without `train` the index is empty and covers nothing. With `fragment_ids` a segment is
+        built and not committed. Raises IndexRefused, KeyError, TypeError, ValueError,
+        NotImplementedError, CommitConflict.
+        """
+        from pylanceref.vector_request import vector_request
+
+        schema = self._snapshot.manifest.schema
+        path, parameters = vector_request(schema, column, index_type, metric, kwargs)
+        name = self._free_name(path, VECTOR_DETAILS) if name is None else name
+        before = self._replaceable(name, path, replace=replace)
+        fragments = self._fragments(fragment_ids) if train else ()
+        stages = stages_for(progress_callback)
+        entry = self._built_of_vectors(path, parameters, fragments, name, index_uuid, stages)
+        if fragment_ids is None:
+            self._commit_segments([entry], before)
+        return self  # type: ignore[return-value]
+
+    def _built_of_vectors(
+        self,
+        path: str,
+        parameters: VectorParameters,
+        fragments: Sequence[FragmentRows],
+        name: str,
+        index_uuid: str | None,
+        stages: Stages,
+    ) -> table_pb2.IndexMetadata:
+        """Build a segment over vectors and return its entry."""
+        from lanceref.index.vector.vector_kind import VECTOR
+
+        given, chosen = {"vector": parameters}, segment_uuid(index_uuid)
+        return operations.index_build.build_segment(
+            self._snapshot, VECTOR, path, given, fragments, name, chosen, stages=stages
+        )
+
+    @parameters(
+        OF_VECTORS + "rabitq_model **kwargs",
+        filter_nan=True,
+        skip_transpose=False,
+    )
+    def create_index_uncommitted(
+        self,
+        column: str | list[str],
+        index_type: str | IndexConfig,
+        name: str | None = None,
+        metric: str = "L2",
+        *,
+        replace: bool = False,
+        train: bool = True,
+        fragment_ids: list[int] | None = None,
+        index_uuid: str | None = None,
+        progress_callback: Callable[[IndexProgress], object] | None = None,
+        **kwargs: object,
+    ) -> Index:
+        """Build a segment over some fragments and return it, uncommitted.
+
+        Raises ValueError without fragments and for an id of a type that has none given,
+        IndexRefused for a name that is taken.
+        """
+        if fragment_ids is None:
+            raise ValueError(
+                "create_index_uncommitted requires fragment_ids for distributed index build"
+            )
+        from pylanceref.transactions import index_of
+
+        stages = stages_for(progress_callback)
+        if isinstance(index_type, str) and index_type.upper() not in BY_KEYWORD:
+            from pylanceref.vector_request import vector_request
+
+            schema = self._snapshot.manifest.schema
+            path, vectors = vector_request(schema, column, index_type, metric, kwargs)
+            name = f"{path}_idx" if name is None else name
+            chosen = self._fragments(fragment_ids) if train else ()
+            return index_of(self._built_of_vectors(path, vectors, chosen, name, index_uuid, stages))
+        request = index_request(self._snapshot.manifest.schema, column, index_type, kwargs)
+        name = self._free_name(request.named, request.kind.details) if name is None else name
+        self._replaceable(name, request.column, replace=replace)
+        _check_uuid(request.kind, index_uuid)
+        with stages.stage("load_data", unit="rows"):
+            trained = train and self._snapshot.fragments
+            fragments = self._fragments(fragment_ids) if trained else ()
+        given = request.kind, request.column, request.parameters, fragments, name
+        own = segment_uuid(index_uuid)
+        return index_of(
+            operations.index_build.build_segment(
+                self._snapshot, *given, own, staged=True, stages=stages
+            )
+        )
+
+    def _fragments(self, ids: Sequence[int] | None) -> Sequence[FragmentRows]:
+        """Return fragments by their ids, None: every one. Raises ValueError for an unknown id."""
+        if ids is None:
+            return self._snapshot.fragments
+        by_id = {rows.fragment.id: rows for rows in self._snapshot.fragments}
+        missing = set(ids) - by_id.keys()
+        if missing:
+            raise ValueError(f"No fragment with id {min(missing)}")
+        return [by_id[number] for number in sorted(set(ids))]
+
+    def merge_index_metadata(
+        self,
+        index_uuid: str,
+        index_type: str,
+        batch_readhead: int | None = None,
+        progress_callback: Callable[[IndexProgress], object] | None = None,
+    ) -> None:
+        """Write the files of a full-text segment that was staged in parts under one uuid.
+
+        Raises NotImplementedError, ValueError for another type, OperationRefused without parts.
+        """
+        if index_type.upper() not in SupportedDistributedIndices.__members__:
+            raise NotImplementedError(
+                f"Only {', '.join(SupportedDistributedIndices)} are supported, received "
+                f"{index_type}"
+            )
+        segment_uuid(index_uuid)
+        from lanceref.index.registry import BY_NAME  # who builds in one go needs no other types
+
+        kind = BY_NAME.get(index_type.upper())
+        if kind is None or kind.staging is None:
+            raise ValueError(
+                f"{index_type} distributed indexing no longer supports merge_index_metadata; build "
+                "segments, merge them with merge_existing_index_segments(...), and commit them "
+                "with commit_existing_index_segments(...)"
+            )
+        operations.index_staging.finish_folder(
+            self._snapshot, kind, index_uuid, stages_for(progress_callback)
+        )
+
+    def merge_existing_index_segments(self, segments: list[Index]) -> Index:
+        """Write uncommitted segments as one, which covers what all of them do.
+
+        Raises IndexRefused for segments of several types or of overlapping coverage.
+        """
+        from pylanceref.transactions import index_message, index_of
+
+        entries = [index_message(one) for one in segments]
+        _check_disjoint(entries)
+        for entry in entries:
+            entry.name = entries[0].name
+        known = self._snapshot.indices.of(entries).known
+        if len(known) != 1:
+            raise IndexRefused("the segments are not of one known index type")
+        try:
+            return index_of(
+                operations.index_build.rewrite_segments(
+                    self._snapshot, known[0], known[0].segments, ()
+                )
+            )
+        except OperationRefused as error:
+            raise IndexRefused(f"{error}") from error
+
+    def commit_existing_index_segments(
+        self, index_name: str, column: str, segments: list[Index]
+    ) -> LanceDataset:
+        """Commit segments as one index; those of the name that they cover again are replaced."""
+        from pylanceref.transactions import index_message
+
+        entries = [
+            operations.index_staging.finished(self._snapshot, index_message(one))
+            for one in segments
+        ]
+        _check_disjoint(entries)
+        for entry in entries:
+            entry.name = index_name
+        if len({type_name(entry) for entry in entries}) > 1:
+            raise IndexMixed(
+                f"CreateIndex: segment set for index '{index_name}' mixes incompatible index "
+                "detail types"
+            )
+        before = self._replaceable(index_name, column, replace=True)
+        removed = self._replaced(before, entries)
+        kept = [one for one in before if one not in removed]
+        for index in self._snapshot.indices.of([*kept, *entries]).known:
+            _check_alike(index)
+        self._commit_segments(entries, removed)
+        return self  # type: ignore[return-value]
+
+    def _replaced(self, before: Entries, new: Entries) -> Entries:
+        """Return the segments in whose place new ones stand. Raises IndexRefused, IndexMixed."""
+        name = new[0].name
+        given = BitMap().union(*(covered(entry) or BitMap() for entry in new))
+        live = BitMap([rows.fragment.id for rows in self._snapshot.fragments])
+        if any(type_name(one) != type_name(new[0]) for one in before):
+            if live - given:
+                raise IndexMixed(
+                    f"CreateIndex: cannot change the type of index '{name}' with partial fragment "
+                    f"coverage; incoming segments are missing current fragments {[*live - given]}"
+                )
+            return before
+        removed = []
+        for one in before:
+            held = (covered(one) or BitMap()) & live
+            if held & given and held - given:
+                raise IndexMixed(
+                    f"CreateIndex: incoming segments for '{name}' would orphan fragments "
+                    f"{[*held - given]} from existing segment {uuid.UUID(bytes=one.uuid.uuid)}"
+                )
+            if held <= given:
+                removed.append(one)
+        return removed
+
+    def drop_index(self, name: str) -> None:
+        """Take an index out of the table; its files stay until a cleanup. Raises IndexNotFound."""
+        removed = self._segments(name)
+        if not removed:
+            raise IndexNotFound(f"Lance index not found: name={name}")
+        self._commit_segments([], removed)
+
+
+def _check_uuid(kind: Kind, index_uuid: str | None) -> None:
+    """Raise QueryRefused for an id that is given to a segment of most types."""
+    if index_uuid is not None and kind.name not in WITH_UUID:
+        raise QueryRefused(
+            f"Invalid user input: index_uuid is no longer accepted for {kind.shown} distributed "
+            "index builds; segment UUIDs are generated by Lance and returned in the index metadata."
+        )
+
+
+def _check_alike(index: LogicalIndex) -> None:
+    """Raise IndexRefused for segments of several types of vector index or several metrics."""
+    if index.kind.describe is not None:
+        shown = [index.kind.describe(segment) for segment in index.segments]
+        found = {(name, details.get("metric_type")) for name, details in shown}
+        if len(found) > 1:
+            raise IndexRefused(f"segments of {index.name!r} differ in type or metric: {found}")
+
+
+def _check_disjoint(entries: Entries) -> None:
+    """Raise IndexRefused for segments that cover a fragment twice."""
+    bitmaps = [covered(entry) or BitMap() for entry in entries]
+    if not entries:
+        raise IndexRefused("at least one segment is needed")
+    if sum(map(len, bitmaps)) != len(BitMap().union(*bitmaps)):
+        raise IndexRefused("overlapping fragment coverage in segment set")

@@ -1,0 +1,110 @@
+"""Descriptions of indices, and how one is configured (face).
+
+Has the names of pylance's `lance.indices`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from pylanceref.bitmap import Bitmap
+
+if TYPE_CHECKING:
+    from pylanceref.indices_builder import IndicesBuilder
+    from pylanceref.vector_models import IvfModel, PqModel
+
+__all__ = [
+    "IndexConfig",
+    "IndexDescription",
+    "IndexFileVersion",
+    "IndexSegmentDescription",
+    "IndicesBuilder",
+    "IvfModel",
+    "PqModel",
+]
+
+_HOMES = {
+    "IndicesBuilder": "pylanceref.indices_builder",
+    "IvfModel": "pylanceref.vector_models",
+    "PqModel": "pylanceref.vector_models",
+    "build_rq_model": "pylanceref.vector_models",
+}
+"""Modules of names that are imported when they are asked for."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+@dataclass(frozen=True)
+class IndexConfig:
+    """A type of index by name, and its parameters."""
+
+    index_type: str
+    parameters: dict[str, object] = field(default_factory=dict)
+
+
+class IndexFileVersion(StrEnum):
+    """Versions of vector index files."""
+
+    LEGACY = "Legacy"
+    V3 = "V3"
+
+
+class SupportedDistributedIndices(StrEnum):
+    """Types whose metadata may be asked to be merged; only a full-text index has any."""
+
+    BTREE = "BTREE"
+    INVERTED = "INVERTED"
+    IVF_FLAT = "IVF_FLAT"
+    IVF_PQ = "IVF_PQ"
+    IVF_SQ = "IVF_SQ"
+    VECTOR = "VECTOR"
+
+
+@dataclass(frozen=True)
+class IndexSegmentDescription:
+    """One segment of an index."""
+
+    uuid: str
+    dataset_version_at_last_update: int
+    fragment_ids: Bitmap
+    index_version: int
+    created_at: datetime | None
+    size_bytes: int | None
+    base_id: int | None
+    covering_fields: list[int]
+
+
+@dataclass(frozen=True)
+class IndexDescription:
+    """An index with all its segments."""
+
+    name: str
+    type_url: str
+    index_type: str
+    num_rows_indexed: int
+    fields: list[int]
+    field_names: list[str]
+    segments: list[IndexSegmentDescription]
+    details: dict[str, object]
+    total_size_bytes: int | None
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f'"{name}"' for name in self.field_names)
+        return (
+            f"IndexDescription(name={self.name!r}, type_url={self.type_url!r}, "
+            f"num_rows_indexed={self.num_rows_indexed}, fields={self.fields}, "
+            f"field_names=[{shown}], num_segments={len(self.segments)}, "
+            f"total_size_bytes={self.total_size_bytes})"
+        )

@@ -1,0 +1,335 @@
+"""Merge insert: other rows merged into a dataset by key columns (face).
+
+Has the names of pylance's `MergeInsertBuilder`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Self, TypedDict
+from uuid import UUID
+
+import pyarrow as pa
+from lanceref.core.errors import EditFailed, QueryRefused
+from lanceref.core.file_versions import V0_1, V2_0
+from lanceref.core.slices import whole_rows
+from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_write import schema_of
+from lanceref.operations.delete import put_update, remove
+from lanceref.operations.inserted_keys import list_keys
+from lanceref.operations.matching import match
+from lanceref.operations.merge import Actions, MergePlan, by_fragment, merged_rows, plan_merge
+from lanceref.operations.merge_columns import check_columns, is_patched, write_merged_columns
+from lanceref.operations.new_rows import give_ids, neighbours, write_new_rows, write_rows_as
+from lanceref.table.appended import appended_schema
+from lanceref.table.data_files import Home
+from lanceref.table.uncommitted_files import Draft
+from lanceref.transactions.manifest_builder import Staged, storage_version_of
+
+from pylanceref.edits import CONFLICT_RETRIES, RETRY_TIMEOUT, Edits
+from pylanceref.input_rows import reader_of
+from pylanceref.merge_explained import merge_explained
+from pylanceref.operation import Transaction
+from pylanceref.read_transaction import from_message
+
+if TYPE_CHECKING:
+    from pylanceref.mem_wal import CompactedSsTable
+
+WRITE_MODES = ("auto", "rewrite_rows", "rewrite_columns")
+"""How updated rows are written."""
+
+
+class MergeResult(TypedDict):
+    """What a merge did."""
+
+    num_inserted_rows: int
+    num_updated_rows: int
+    num_deleted_rows: int
+
+
+class MergeInsertBuilder:
+    """A merge that is being described."""
+
+    def __init__(self, table: Edits, on: str | Iterable[str] | None) -> None:
+        self._table = table
+        self._keys = self._key_columns(on)
+        self._actions = Actions()
+        self._retries = CONFLICT_RETRIES
+        self._timeout = RETRY_TIMEOUT
+        self._version = table._file_version(None)
+        self._mode, self._use_index = "auto", True
+        self._compacted: Sequence[CompactedSsTable] = ()
+        self._bases: Sequence[str] = ()
+        self._all_bases: bool | None = None
+
+    def _key_columns(self, on: str | Iterable[str] | None) -> list[str]:
+        """Return the key columns: those given, or the primary key. Raises QueryRefused."""
+        schema = self._table._snapshot.manifest.schema
+        keys = [on] if isinstance(on, str) else list(on or ())
+        keys = keys or self._primary_key()
+        if not keys:
+            raise QueryRefused(
+                "A merge insert operation requires join keys: specify `on` columns explicitly or "
+                "configure a primary key in the dataset schema"
+            )
+        names = [field.name for field in schema.fields]
+        for key in keys:
+            if key not in names:
+                raise QueryRefused(f"Merge insert key column '{key}' does not exist in schema")
+        return keys
+
+    def _primary_key(self) -> list[str]:
+        """Return the columns of the primary key in its order; none where there is no such key."""
+        fields = self._table._snapshot.manifest.message.fields
+        marked = [one for one in fields if one.unenforced_primary_key]
+        marked.sort(key=lambda one: one.unenforced_primary_key_position)
+        return [one.name for one in marked]
+
+    def when_matched_update_all(self, condition: str | None = None) -> Self:
+        """Let matched rows become those of the source, where a condition holds."""
+        self._actions.update, self._actions.update_if = True, condition or ""
+        return self
+
+    def when_matched_delete(self) -> Self:
+        """Delete matched rows."""
+        self._actions.delete = True
+        return self
+
+    def when_matched_fail(self) -> Self:
+        """Do nothing at all if a row is matched."""
+        self._actions.fail = True
+        return self
+
+    def when_not_matched_insert_all(self) -> Self:
+        """Insert the rows of the source that match none."""
+        self._actions.insert = True
+        return self
+
+    def when_not_matched_by_source_delete(self, expr: str | None = None) -> Self:
+        """Delete the rows that none of the source matches, where a condition holds."""
+        self._actions.delete_unmatched, self._actions.delete_if = True, expr or ""
+        return self
+
+    def conflict_retries(self, max_retries: int) -> Self:
+        """Say how often the merge is made again after a conflict."""
+        self._retries = max_retries
+        return self
+
+    def retry_timeout(self, timeout: timedelta) -> Self:
+        """Say for how long it is."""
+        self._timeout = timeout
+        return self
+
+    def data_storage_version(self, version: str) -> Self:
+        """Say in which file version new rows are written. Raises TypeError and ValueError."""
+        self._version = self._table._file_version(version)
+        return self
+
+    def use_index(self, use_index: bool) -> Self:
+        """Say whether an index may find the keys; without one no columns are written alone."""
+        self._use_index = use_index
+        return self
+
+    def write_mode(self, mode: str) -> Self:
+        """Say how updated rows are written: moved, or their columns anew. Raises ValueError.
+
+        By default only a source that leaves columns out, by a key with an index, becomes columns.
+        """
+        if mode not in WRITE_MODES:
+            expected = ", ".join(map(repr, WRITE_MODES))
+            raise ValueError(f"Invalid write_mode: {mode}. Expected one of {expected}")
+        self._mode = mode
+        return self
+
+    def target_bases(self, bases: Sequence[str]) -> Self:
+        """Say in which bases new files go in turn: by name or path, the root by its URI."""
+        self._bases = bases
+        return self
+
+    def target_all_bases(self, include_primary: bool = True) -> Self:
+        """Say that new files go in turn into all bases, first into the root if that is one."""
+        self._all_bases = include_primary
+        return self
+
+    def mark_sstables_as_compacted(self, sstables: Sequence[CompactedSsTable]) -> Self:
+        """Say which tables of the write-ahead log the merge takes in: its commit notes them."""
+        self._compacted = list(sstables)
+        return self
+
+    def explain_plan(self, schema: pa.Schema | None = None, verbose: bool = False) -> str:
+        """Return what a merge does, one step a line, the last one first.
+
+        Rows have the schema of the table unless another is given. Raises EditFailed where an
+        index finds the keys, AppendRefused for a schema that does not fit.
+        """
+        snapshot = self._table._snapshot
+        source = snapshot.arrow_schema if schema is None else schema
+        self._check(source, inserts=self._actions.insert)
+        return merge_explained(snapshot, self._keys, self._actions, source, self._use_index)
+
+    def analyze_plan(self, data_obj: object, *, schema: pa.Schema | None = None) -> str:
+        """Make a merge, do not commit it, and return the plan with what it did. Raises likewise."""
+        source, start = self._source(data_obj, schema), time.perf_counter()
+        plan = self.explain_plan(source.schema)
+        draft, counter = Draft(), self._table._snapshot.store.stats
+        before = counter.written_bytes
+        try:
+            result = self._stage(source, draft)[1]
+            files = sum(path.endswith(".lance") for path in draft.paths)
+        finally:
+            draft.discard()  # nothing is committed
+        written = counter.written_bytes - before
+        elapsed = f"{(time.perf_counter() - start) * 1e3:.3f}ms"
+        told = {"bytes_written": written, "num_files_written": files, **result}
+        counts = ", ".join(f"{name}={count}" for name, count in told.items())
+        first, rest = plan.split("\n", 1)
+        return f"{first}, elapsed={elapsed}, metrics=[{counts}]\n{rest}"
+
+    def _homes(self) -> Sequence[Home]:
+        """Return where new files go. Raises DataRefused for a base that there is not."""
+        if not self._bases and self._all_bases is None:
+            return ()
+        from pylanceref.write_bases import homes_of
+        from pylanceref.write_target import Target  # it knows the dataset, which knows this
+
+        snapshot = self._table._snapshot
+        target = Target(self._table.uri, snapshot.store, snapshot.manifest, snapshot.ctx)
+        bases = list(snapshot.manifest.message.base_paths)
+        return homes_of(target, bases, self._bases, self._all_bases)
+
+    def execute(self, data_obj: object, *, schema: pa.Schema | None = None) -> MergeResult:
+        """Merge rows. Raises AppendRefused for another schema, EditFailed, CommitConflict."""
+        source = self._source(data_obj, schema)
+
+        def attempt() -> MergeResult:
+            with Draft() as draft:
+                staged, result = self._stage(source, draft)
+                self._table._commit(staged)
+            return result
+
+        return self._table._again(attempt, self._retries, self._timeout)
+
+    def execute_uncommitted(
+        self, data_obj: object, *, schema: pa.Schema | None = None
+    ) -> tuple[Transaction, MergeResult]:
+        """Write what a merge needs, and return the transaction that is to be committed."""
+        with Draft() as draft:
+            staged, result = self._stage(self._source(data_obj, schema), draft)
+        return from_message(staged.transaction), result
+
+    def _source(self, data: object, schema: pa.Schema | None) -> pa.Table:
+        if not self._actions:
+            raise QueryRefused(
+                "The merge insert job is not configured to change the data in any way"
+            )
+        return whole_rows(reader_of(data, schema).read_all())
+
+    def _only_keys(self, source: pa.Table) -> pa.Table:
+        """Return the keys of rows in the types of the table; all as they are if that cannot be."""
+        schema = self._table._snapshot.manifest.schema.arrow
+        if not set(self._keys) <= {*source.column_names} & {*schema.names}:
+            return source
+        fields = [pa.field(name, schema.field(name).type) for name in self._keys]
+        try:
+            return source.select(self._keys).cast(pa.schema(fields))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return source
+
+    def _check(self, source: pa.Schema, *, inserts: bool) -> None:
+        """Refuse rows that do not fit the table as it is now. Raises AppendRefused, EditFailed."""
+        manifest = self._table._snapshot.manifest
+        own = storage_version_of(manifest.message)
+        version = V2_0 if own == V0_1 else own  # rows of a merge are written whole
+        optional = tuple(replace(field, nullable=True) for field in manifest.schema.fields)
+        appended_schema(LanceSchema(optional), schema_of(source), version)
+        fields = manifest.schema.fields if inserts else ()
+        lacking = [f.name for f in fields if not f.arrow.nullable and f.name not in source.names]
+        if lacking:
+            raise EditFailed(
+                "Invalid user input: Cannot insert rows with a partial-schema source: target "
+                f"column(s) {json.dumps(lacking)} are non-nullable and not provided by the source"
+            )
+
+    def _stage(self, source: pa.Table, draft: Draft) -> tuple[Staged, MergeResult]:
+        """Write what the merge needs; the tables of the log it takes in are noted with it."""
+        staged, result = self._stage_rows(source, draft)
+        noted = staged.transaction.update.compacted_sstables
+        for one in self._compacted:
+            shard = UUID(one.shard_id).bytes
+            noted.add(generation=one.generation).shard_id.uuid = shard
+        return staged, result
+
+    def _stage_rows(self, source: pa.Table, draft: Draft) -> tuple[Staged, MergeResult]:
+        actions = self._actions
+        if actions.only_deletes:
+            source = self._only_keys(source)
+        self._check(source.schema, inserts=actions.insert and source.num_rows > 0)
+        snapshot = self._table._snapshot
+        found = match(snapshot, source, self._keys)
+        as_columns = self._as_columns(source.schema)
+        plan = plan_merge(snapshot, source, self._keys, actions, found)
+        if as_columns:
+            return self._stage_columns(source, plan, draft)
+        batches, ids = merged_rows(snapshot, source, plan)
+        new = write_new_rows(snapshot, batches, draft, self._version, homes=self._homes())
+        if snapshot.stable_row_ids:
+            give_ids(new.fragments, neighbours(ids))
+        removal = remove(snapshot, by_fragment(snapshot, plan.removed), draft)
+        transaction = self._table._new_transaction()
+        schema = snapshot.manifest.schema
+        fields = schema.fields if actions.only_deletes_matches else schema.flat()
+        put_update(transaction, removal, new.fragments, [field.id for field in fields])
+        if self._keys == self._primary_key() and not actions.only_deletes_matches:
+            by_name = {field.name: field.id for field in schema.fields}
+            inserted = source.select(self._keys).take(pa.array(plan.inserted))
+            listed = list_keys(inserted, [by_name[key] for key in self._keys])
+            transaction.update.inserted_rows.CopyFrom(listed)
+        result = MergeResult(
+            num_inserted_rows=len(plan.inserted),
+            num_updated_rows=len(plan.updated),
+            num_deleted_rows=plan.num_deleted,
+        )
+        staged = Staged(
+            transaction,
+            dictionaries=new.dictionaries,
+            affected=removal.affected,
+            draft=draft,
+        )
+        return staged, result
+
+    def _as_columns(self, source: pa.Schema) -> bool:
+        """Whether columns are written, not rows. Raises EditFailed where they cannot be."""
+        snapshot = self._table._snapshot
+        if self._mode == "rewrite_columns":
+            check_columns(snapshot, source, self._keys, self._actions)
+            return True
+        if self._mode == "rewrite_rows" or not self._use_index:
+            return False
+        return is_patched(snapshot, source, self._keys, self._actions)
+
+    def _stage_columns(
+        self, source: pa.Table, plan: MergePlan, draft: Draft
+    ) -> tuple[Staged, MergeResult]:
+        """Write columns of the rows that are updated, and the rows that are inserted."""
+        snapshot = self._table._snapshot
+        transaction = self._table._new_transaction()
+        write_merged_columns(snapshot, source, self._keys, plan, transaction.update, draft)
+        result = MergeResult(
+            num_inserted_rows=len(plan.inserted),
+            num_updated_rows=len(plan.updated),
+            num_deleted_rows=0,
+        )
+        if not len(plan.inserted):
+            return Staged(transaction, draft=draft), result
+        given = snapshot.manifest.schema
+        fields = tuple(one for one in given.fields if one.name in source.schema.names)
+        rows = source.select([one.name for one in fields]).take(pa.array(plan.inserted))
+        some = LanceSchema(fields, given.metadata)
+        homes = self._homes()
+        new = write_rows_as(snapshot, some, rows.to_batches(), draft, self._version, homes=homes)
+        transaction.update.new_fragments.extend(new.fragments)
+        return Staged(transaction, dictionaries=new.dictionaries, draft=draft), result

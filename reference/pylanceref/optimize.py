@@ -1,0 +1,386 @@
+"""Optimization: small fragments joined, deleted rows left out (face).
+
+Has the names of pylance's `DatasetOptimizer` and `lance.optimize`. A compaction is planned by one
+process, its tasks are run by any number, and one commits what they wrote: a plan, a task and a
+result are values that can be pickled, or sent as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Self, TypedDict, Unpack, cast
+
+from lanceref.core.arguments import unsigned
+from lanceref.core.errors import DataRefused, OperationRefused
+from lanceref.core.file_versions import version_named
+from lanceref.operations.auto_cleanup import AGE_KEY, INTERVAL_KEY, AutoCleanupConfig
+from lanceref.operations.compaction import (
+    BATCH_ROWS,
+    TARGET_ROWS,
+    CompactionRules,
+    plan_compaction,
+    write_group,
+)
+from lanceref.operations.index_defer import reuse_entry
+from lanceref.operations.index_remap import rewrite_moved
+from lanceref.operations.index_update import UpdateRules, update_indices
+from lanceref.operations.new_rows import MAX_BYTES_PER_FILE
+from lanceref.search.snapshot import Snapshot
+from lanceref.table.uncommitted_files import Draft
+from lanceref.transactions.commit import CommitPolicy, commit
+from lanceref.transactions.manifest_builder import Staged
+from lanceref.transactions.transaction import new_transaction
+
+from pylanceref.metadata import FragmentMetadata
+from pylanceref.settings import Settings
+from pylanceref.signatures import parameters
+from pylanceref.table_handle import OpenTable
+
+MODES = ("reencode", "try_binary_copy", "force_binary_copy")
+"""How another implementation may copy; this one always encodes anew."""
+
+
+class CompactionOptions(TypedDict, total=False):
+    """What is written anew, and how; the others say how another implementation goes about it."""
+
+    target_rows_per_fragment: int | None
+    max_bytes_per_file: int | None
+    materialize_deletions: bool | None
+    materialize_deletions_threshold: float | None
+    batch_size: int | None
+    max_source_fragments: int | None
+    max_source_rows: int | None
+    max_source_bytes: int | None
+    excluded_fragment_ids: Sequence[int] | None
+    data_storage_version: str | None
+    max_rows_per_group: int | None
+    num_threads: int | None
+    io_buffer_size: int | None
+    compaction_mode: str | None
+    binary_copy_read_batch_bytes: int | None
+    defer_index_remap: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionMetrics:
+    """What a compaction did; deletion files are files too."""
+
+    fragments_removed: int = 0
+    fragments_added: int = 0
+    files_removed: int = 0
+    files_added: int = 0
+
+    def __add__(self, other: CompactionMetrics) -> CompactionMetrics:
+        """Return what two compactions did together."""
+        pairs = zip(asdict(self).values(), asdict(other).values(), strict=True)
+        return CompactionMetrics(*(one + two for one, two in pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteResult:
+    """What a task wrote: new fragments, without ids, that hold the rows of the original ones."""
+
+    read_version: int
+    new_fragments: list[FragmentMetadata]
+    original_fragments: list[FragmentMetadata]
+
+    @property
+    def metrics(self) -> CompactionMetrics:
+        """Fragments and files, counted."""
+        old = self.original_fragments
+        return CompactionMetrics(
+            len(old),
+            len(self.new_fragments),
+            sum(len(one.files) + (one.deletion_file is not None) for one in old),
+            sum(len(one.files) for one in self.new_fragments),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"RewriteResult(read_version={self.read_version}, "
+            f"new_fragments={self.new_fragments}, old_fragments={self.original_fragments})"
+        )
+
+    def json(self) -> str:
+        """Return the JSON text."""
+        held = {
+            "metrics": asdict(self.metrics),
+            "new_fragments": [one.to_json() for one in self.new_fragments],
+            "read_version": self.read_version,
+            "original_fragments": [one.to_json() for one in self.original_fragments],
+        }
+        return json.dumps(held)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the result of a JSON text."""
+        held = json.loads(text)
+        new, old = map(_fragments, (held["new_fragments"], held["original_fragments"]))
+        return cls(held["read_version"], new, old)
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionTask:
+    """Neighbouring fragments of one version that are written anew, by any process."""
+
+    read_version: int
+    fragments: list[FragmentMetadata]
+    options: CompactionOptions
+
+    def execute(self, dataset: OpenTable) -> RewriteResult:
+        """Write new files. Raises VersionNotFound when the version is gone."""
+        with Draft() as draft:
+            return self._run(dataset, draft)
+
+    def _run(self, dataset: OpenTable, draft: Draft) -> RewriteResult:
+        snapshot = _at(dataset, self.read_version)
+        ids = {one.id for one in self.fragments}
+        group = [rows for rows in snapshot.fragments if rows.fragment.id in ids]
+        written = write_group(snapshot, group, _compacted(self.options), draft)
+        new = [FragmentMetadata.from_message(one) for one in written]
+        return RewriteResult(self.read_version, new, self.fragments)
+
+    def __repr__(self) -> str:
+        return f"CompactionTask(read_version={self.read_version}, fragments={self.fragments})"
+
+    def json(self) -> str:
+        """Return the JSON text."""
+        held = {
+            "task": {"fragments": [one.to_json() for one in self.fragments]},
+            "read_version": self.read_version,
+            "options": dict(self.options),
+        }
+        return json.dumps(held)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the task of a JSON text."""
+        held = json.loads(text)
+        fragments = _fragments(held["task"]["fragments"])
+        return cls(held["read_version"], fragments, cast("CompactionOptions", held["options"]))
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPlan:
+    """The tasks of a compaction."""
+
+    read_version: int
+    tasks: list[CompactionTask]
+
+    def num_tasks(self) -> int:
+        """Return how many tasks there are."""
+        return len(self.tasks)
+
+    def __repr__(self) -> str:
+        tasks = f"<{len(self.tasks)} compaction tasks>"
+        return f"CompactionPlan(read_version={self.read_version}, tasks={tasks})"
+
+    def json(self) -> str:
+        """Return the JSON text."""
+        tasks = [json.loads(task.json()) for task in self.tasks]
+        return json.dumps({"read_version": self.read_version, "tasks": tasks})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the plan of a JSON text."""
+        held = json.loads(text)
+        tasks = [CompactionTask.from_json(json.dumps(task)) for task in held["tasks"]]
+        return cls(held["read_version"], tasks)
+
+
+class Compaction:
+    """The steps of a compaction."""
+
+    @staticmethod
+    def plan(dataset: OpenTable, options: CompactionOptions) -> CompactionPlan:
+        """Return what is to be done. Raises ValueError for an option that cannot be."""
+        for name in options:
+            if name not in CompactionOptions.__annotations__:
+                raise DataRefused(f"Invalid compaction option: {name}")
+        options = _given(options)
+        snapshot = dataset._snapshot
+        _check_deferred(snapshot, options)
+        groups = plan_compaction(snapshot, _compacted(options))
+        tasks = [
+            CompactionTask(
+                dataset.version,
+                [FragmentMetadata.from_message(rows.fragment.message) for rows in group],
+                options,
+            )
+            for group in groups
+        ]
+        return CompactionPlan(dataset.version, tasks)
+
+    @staticmethod
+    def execute(dataset: OpenTable, options: CompactionOptions) -> CompactionMetrics:
+        """Plan, run every task, commit. Raises CommitConflict."""
+        plan = Compaction.plan(dataset, options)
+        with Draft() as draft:
+            rewrites = [task._run(dataset, draft) for task in plan.tasks]
+            deferred = bool(options.get("defer_index_remap"))
+            return _committed(dataset, rewrites, draft, deferred=deferred)
+
+    @staticmethod
+    def commit(
+        dataset: OpenTable,
+        rewrites: Sequence[RewriteResult],
+        options: CompactionOptions | None = None,
+    ) -> CompactionMetrics:
+        """Reserve ids for the new fragments by a version of its own, then put them in place."""
+        options = {} if options is None else options
+        _check_deferred(dataset._snapshot, options)
+        deferred = bool(options.get("defer_index_remap"))
+        return _committed(dataset, rewrites, Draft(), deferred=deferred)
+
+
+class DatasetOptimizer:
+    """What makes a dataset faster without changing what it holds."""
+
+    def __init__(self, table: Settings) -> None:
+        self._table = table
+
+    @parameters(
+        "self * target_rows_per_fragment max_rows_per_group max_bytes_per_file "
+        "materialize_deletions materialize_deletions_threshold defer_index_remap num_threads "
+        "batch_size compaction_mode binary_copy_read_batch_bytes max_source_fragments "
+        "max_source_rows max_source_bytes excluded_fragment_ids data_storage_version",
+    )
+    def compact_files(self, **options: Unpack[CompactionOptions]) -> CompactionMetrics:
+        """Write small fragments together, and those with many deleted rows without them.
+
+        Raises TypeError for an unknown option, CommitConflict.
+        """
+        unknown = options.keys() - CompactionOptions.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"compact_files() got an unexpected keyword argument {min(unknown)!r}")
+        return Compaction.execute(self._table, options)
+
+    def optimize_indices(
+        self,
+        index_names: Sequence[str] | None = None,
+        num_indices_to_merge: int | None = None,
+        retrain: bool = False,
+        **kwargs: object,
+    ) -> None:
+        """Bring indices up to date: rows that no segment covers are taken in.
+
+        The last `num_indices_to_merge` segments (1) of each index are written anew with them; 0
+        writes a segment of its own, as for vectors does no number, unless partitions have become
+        too large or too small: then all become one segment with others. `retrain` lets indices
+        that learn from the rows do so again. Raises CommitConflict.
+        """
+        table = self._table
+        names = None if index_names is None else frozenset(index_names)
+        rules = UpdateRules(names, num_indices_to_merge, retrain)
+        updates = list(update_indices(table._snapshot, rules))
+        if not updates:
+            return
+        transaction = new_transaction(table.version)
+        for entry, removed in updates:
+            transaction.create_index.new_indices.append(entry)
+            transaction.create_index.removed_indices.extend(removed)
+        table._commit(Staged(transaction, read=table._snapshot.manifest))
+
+    def enable_auto_cleanup(self, auto_cleanup_config: AutoCleanupConfig, **kwargs: object) -> None:
+        """Let old versions go as the table grows."""
+        age = f"{auto_cleanup_config['older_than_seconds']}s"
+        interval = str(auto_cleanup_config["interval"])
+        self._table.update_config({INTERVAL_KEY: interval, AGE_KEY: age})
+
+    def disable_auto_cleanup(self, **kwargs: object) -> None:
+        """Let old versions stay."""
+        self._table.delete_config_keys([INTERVAL_KEY, AGE_KEY])
+
+
+def _given(options: CompactionOptions) -> CompactionOptions:
+    """Return the options without those that are None, which means the default."""
+    held = {name: value for name, value in options.items() if value is not None}
+    return cast("CompactionOptions", held)
+
+
+def _at(dataset: OpenTable, version: int) -> Snapshot:
+    """Return a version, the open one even where a cleanup has taken its manifest."""
+    return dataset._snapshot if version == dataset.version else dataset.at_version(version)
+
+
+def _check_deferred(snapshot: Snapshot, options: CompactionOptions) -> None:
+    """Raise OperationRefused where indices cannot be told later that rows were moved."""
+    if options.get("defer_index_remap") and snapshot.stable_row_ids:
+        raise OperationRefused(
+            "Cannot compact with defer_index_remap: the dataset uses stable row IDs"
+        )
+
+
+def _committed(
+    dataset: OpenTable, rewrites: Sequence[RewriteResult], draft: Draft, *, deferred: bool
+) -> CompactionMetrics:
+    """Commit the rewrites of a compaction; the files of `draft` go when it is refused.
+
+    A `deferred` one leaves indices as they are.
+    """
+    if not rewrites:
+        return CompactionMetrics()
+    read = rewrites[0].read_version
+    messages = [[one.to_message() for one in result.new_fragments] for result in rewrites]
+    new = [fragment for held in messages for fragment in held]
+    reservation = new_transaction(read)
+    reservation.reserve_fragments.num_fragments = len(new)
+    store = dataset._snapshot.store
+    version = commit(store, Staged(reservation), CommitPolicy(), dataset._ctx)
+    reserved = dataset.at_version(version).manifest.message
+    for number, fragment in enumerate(new):
+        fragment.id = reserved.max_fragment_id - len(new) + 1 + number
+    transaction = new_transaction(read)
+    snapshot = _at(dataset, read)
+    by_id = {rows.fragment.id: rows for rows in snapshot.fragments}
+    groups = []
+    for result, held in zip(rewrites, messages, strict=True):
+        old = [one.to_message() for one in result.original_fragments]
+        transaction.rewrite.groups.add(old_fragments=old, new_fragments=held)
+        groups.append(([by_id[one.id] for one in old], held))
+    reuse = None
+    if deferred:
+        reuse = reuse_entry(snapshot, groups, version, draft)
+    else:
+        transaction.rewrite.rewritten_indices.extend(rewrite_moved(snapshot, groups, draft))
+    dataset._commit(Staged(transaction, reuse_index=reuse, draft=draft))
+    return sum((result.metrics for result in rewrites), CompactionMetrics())
+
+
+def _fragments(held: Sequence[Mapping[str, object]]) -> list[FragmentMetadata]:
+    return [FragmentMetadata.from_json(json.dumps(one)) for one in held]
+
+
+def _compacted(options: CompactionOptions) -> CompactionRules:
+    """Return the options as values; None means the default. Raises ValueError."""
+    mode = options.get("compaction_mode")
+    if mode is not None and mode not in MODES:
+        valid = ", ".join(f'"{one}"' for one in MODES)
+        raise DataRefused(
+            f'Invalid user input: Invalid compaction mode "{mode}". Valid values: {valid}'
+        )
+    version = options.get("data_storage_version")
+    target = options.get("target_rows_per_fragment")
+    threshold = options.get("materialize_deletions_threshold")
+    batch, size = options.get("batch_size"), options.get("max_bytes_per_file")
+    for name, most in (
+        ("max_source_fragments", options.get("max_source_fragments")),
+        ("max_source_rows", options.get("max_source_rows")),
+        ("max_source_bytes", options.get("max_source_bytes")),
+    ):
+        if most is not None and unsigned(most) == 0:
+            raise DataRefused(f"{name} must be greater than 0 (use None for no limit)")
+    return CompactionRules(
+        target_rows=TARGET_ROWS if target is None else target,
+        materialize_deletions=options.get("materialize_deletions") is not False,
+        deletions_threshold=0.1 if threshold is None else threshold,
+        batch_rows=BATCH_ROWS if batch is None else batch,
+        version=None if version is None else version_named(version),
+        excluded=frozenset(options.get("excluded_fragment_ids") or ()),
+        max_source_fragments=options.get("max_source_fragments"),
+        max_source_rows=options.get("max_source_rows"),
+        max_source_bytes=options.get("max_source_bytes"),
+        max_bytes=MAX_BYTES_PER_FILE if size is None else size,
+    )

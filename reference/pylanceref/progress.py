@@ -1,0 +1,146 @@
+"""Progress: hooks that are called as fragments are written and indices are built (face).
+
+Has the names of pylance's `lance.progress`.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from lanceref.core.arguments import OfTheCaller
+from lanceref.core.errors import CallerFailed
+from lanceref.index.build_progress import Event, Stages
+from lanceref.proto import table_pb2
+
+from pylanceref.metadata import FragmentMetadata
+
+LAST_STAGES = ("write_metadata", "write_merged_metadata", "merge_partitions")
+"""Stages after which all files of an index are there."""
+
+
+@dataclass(frozen=True)
+class IndexProgress:
+    """What happened to a stage of a build: so much of it is done, of so much in all, if known."""
+
+    event: Event
+    stage: str
+    completed: int | None = None
+    total: int | None = None
+    unit: str = ""
+
+    @property
+    def fraction(self) -> float | None:
+        """The share that is done, at most 1, None where it is not known."""
+        if self.completed is None or not self.total:
+            return None
+        return min(self.completed / self.total, 1.0)
+
+
+def stages_for(callback: Callable[[IndexProgress], object] | None) -> Stages:
+    """Return what tells a caller of the stages of a build.
+
+    What the caller raises ends the build, unless all is written. Raises ValueError for what cannot
+    be called.
+    """
+    if callback is None:
+        return Stages()
+    if not callable(callback):
+        raise ValueError("Progress callback must be callable")
+
+    def listen(event: Event, stage: str, completed: int, total: int | None, unit: str) -> None:
+        told = IndexProgress(event, stage, completed, total, unit)
+        if event == "complete" and stage in LAST_STAGES:
+            with suppress(CallerFailed), OfTheCaller():
+                callback(told)
+        else:
+            callback(told)
+
+    return Stages(listen)
+
+
+class FragmentWriteProgress(ABC):
+    """What is called for each fragment of a write; most have no ids yet, these are 0."""
+
+    @abstractmethod
+    def begin(self, fragment: FragmentMetadata, **kwargs: object) -> None:
+        """A fragment is about to be written: only one that is written alone has a file."""
+
+    @abstractmethod
+    def complete(self, fragment: FragmentMetadata, **kwargs: object) -> None:
+        """A fragment is written."""
+
+
+class NoopFragmentWriteProgress(FragmentWriteProgress):
+    """Does nothing."""
+
+    def begin(self, fragment: FragmentMetadata, **kwargs: object) -> None:
+        """Do nothing."""
+
+    def complete(self, fragment: FragmentMetadata, **kwargs: object) -> None:
+        """Do nothing."""
+
+
+class FileSystemFragmentWriteProgress(FragmentWriteProgress):
+    """Keeps a file while a fragment is written, and one that describes the fragment."""
+
+    PROGRESS_EXT: str = ".in_progress"
+
+    def __init__(self, base_uri: str, metadata: dict[str, str] | None = None) -> None:
+        from pyarrow.fs import FileSystem  # slow to import
+
+        self._fs, self._base_path = FileSystem.from_uri(base_uri)
+        self._metadata = metadata or {}
+
+    def begin(self, fragment: FragmentMetadata, **kwargs: object) -> None:
+        """Write both files below the base."""
+        self._fs.create_dir(self._base_path, recursive=True)
+        going_on = {"fragment_id": fragment.id, "metadata": self._metadata}
+        self._write(self._in_progress(fragment), going_on)
+        self._write(f"{self._base_path}/fragment_{fragment.id}.json", fragment.to_json())
+
+    def complete(self, fragment: FragmentMetadata, **kwargs: object) -> None:
+        """Remove the file that said that it goes on."""
+        self._fs.delete_file(self._in_progress(fragment))
+
+    def _in_progress(self, fragment: FragmentMetadata) -> str:
+        return f"{self._base_path}/fragment_{fragment.id}{self.PROGRESS_EXT}"
+
+    def _write(self, path: str, content: object) -> None:
+        with self._fs.open_output_stream(path) as out:
+            out.write(json.dumps(content).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class OfFragment(FragmentWriteProgress):
+    """Passes on what happens to a fragment that is written alone: its id is known beforehand."""
+
+    hooks: FragmentWriteProgress
+    fragment_id: int
+
+    def begin(self, fragment: FragmentMetadata, **kwargs: object) -> None:
+        """Call the hook."""
+        self.hooks.begin(replace(fragment, id=self.fragment_id), **kwargs)
+
+    def complete(self, fragment: FragmentMetadata, **kwargs: object) -> None:
+        """Call the hook."""
+        self.hooks.complete(replace(fragment, id=self.fragment_id), **kwargs)
+
+
+class Reporter:
+    """Passes on to the hooks of a caller what happens to fragments."""
+
+    def __init__(self, hooks: FragmentWriteProgress) -> None:
+        self._hooks = hooks
+
+    def begin(self, fragment: table_pb2.DataFragment) -> None:
+        """Call the hook, with the file of a fragment that is written alone."""
+        told = fragment if isinstance(self._hooks, OfFragment) else table_pb2.DataFragment()
+        self._hooks.begin(FragmentMetadata.from_message(told))
+
+    def complete(self, fragment: table_pb2.DataFragment) -> None:
+        """Call the hook."""
+        self._hooks.complete(FragmentMetadata.from_message(fragment))

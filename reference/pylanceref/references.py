@@ -1,0 +1,328 @@
+"""References: tags, branches and clones of a dataset (face).
+
+Has the names of pylance's `Tags`, `Branches` and `LanceDataset`. A reference is a version number
+of the branch that is open, a tag, or (branch, version): None stands for the main branch, and for
+its latest version.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Self, TypeAlias, TypeVar
+from uuid import uuid4
+
+from lanceref.core.context import Context
+from lanceref.core.errors import NotFound, Place, RefRefused, VersionNotFound
+from lanceref.search.snapshot import Snapshot, open_snapshot
+from lanceref.storage import Store, copy_object, name_of_uri, store_options
+from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
+from lanceref.storage.manifests.opening import open_table
+from lanceref.table.bases import DATA_FOLDER, Bases
+from lanceref.table.orphan_files import branch_of
+from lanceref.table.ref_names import (
+    MAIN,
+    TREE,
+    branch_path,
+    branch_store,
+    check_branch_name,
+    check_stored_branch,
+    check_tag_name,
+    tag_path,
+)
+from lanceref.table.referenced_files import needed_by
+from lanceref.table.refs import Branch, Tag, list_branches, list_tags
+from lanceref.table.refs_write import put_branch, put_tag
+from lanceref.transactions.clone import Source, write_deep, write_shallow
+
+from pylanceref.table_handle import OpenTable, root_of
+
+VersionRef = int | str | tuple[str | None, int | None] | None
+"""A version by number, by tag, or as (branch, number); None is the latest."""
+
+
+def tagged(store: Store, ctx: Context, tag: str) -> Tag:
+    """Return a tag. Raises RefRefused, VersionNotFound, FormatError."""
+    check_tag_name(tag)
+    tags = list_tags(store, ctx)
+    if tag not in tags:
+        raise VersionNotFound(f"Ref not found error: tag {tag} does not exist")
+    return tags[tag]
+
+
+def open_reference(table: OpenTable, reference: VersionRef) -> Snapshot:
+    """Open the version a reference means. Raises NotFound, RefRefused, FormatError."""
+    root, ctx, store = table._root, table._ctx, table._snapshot.store
+    if isinstance(reference, str):
+        tag = tagged(root, ctx, reference)
+        check_stored_branch(tag["branch"], Place(tag_path(reference), 0))
+        reference = (tag["branch"], tag["version"])
+    if isinstance(reference, tuple):
+        branch, reference = reference
+        store = branch_store(root, branch)
+    return open_snapshot(store, reference, ctx)
+
+
+def _by_number(numbers: Mapping[str, int], order: str | None) -> list[str]:
+    """Return names by their numbers, the highest first unless `order` is `asc`, then by name."""
+    if order not in (None, "asc", "desc"):
+        raise ValueError(f"Invalid sort order '{order}'. Valid values are: asc, desc")
+    return sorted(sorted(numbers), key=numbers.__getitem__, reverse=order != "asc")
+
+
+def _copy_files(found: Snapshot, store: Store) -> None:
+    """Copy what a version needs below another root. Raises NotFound."""
+    bases = Bases(found.store, found.manifest)
+    for one in needed_by(found.manifest, bases):
+        base = bases.store_of(one.base_id)
+        if one.kind == "transaction file":
+            continue
+        paths = [one.path]
+        if one.path.endswith("/"):
+            paths = [entry.path for entry in base.walk(one.path)]
+        for path in paths:
+            below = path if path.startswith("_") else f"{DATA_FOLDER}/{path.removeprefix('data/')}"
+            copy_object(base.open(path), store, below)
+
+
+R = TypeVar("R")
+Ordered: TypeAlias = list[tuple[str, R]]
+"""Names and what they stand for, in an order."""
+
+
+class Tags:
+    """The tags of a dataset."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._table = table
+        self._store, self._ctx = table._root, table._ctx
+
+    def list(self) -> dict[str, Tag]:
+        """Return every tag by name."""
+        return list_tags(self._store, self._ctx)
+
+    def list_ordered(self, order: str | None = None) -> Ordered[Tag]:
+        """Return every tag by version, the newest first unless `order` is `asc`."""
+        every = self.list()
+        numbers = {name: tag["version"] for name, tag in every.items()}
+        return [(name, every[name]) for name in _by_number(numbers, order)]
+
+    def get_version(self, tag: str) -> int:
+        """Return the version a tag names. Raises NotFound."""
+        return tagged(self._store, self._ctx, tag)["version"]
+
+    def create(self, tag: str, reference: VersionRef = None) -> None:
+        """Name a version, by default the one that is open. Raises RefRefused, NotFound."""
+        check_tag_name(tag)
+        now = datetime.now(UTC)
+        put_tag(self._store, tag, self._tag(reference, now, now, {}), new=True)
+
+    def update(self, tag: str, reference: VersionRef = None) -> None:
+        """Let a tag name another version. Raises NotFound."""
+        held = tagged(self._store, self._ctx, tag)
+        made = self._tag(reference, held["created_at"], datetime.now(UTC), held["metadata"])
+        put_tag(self._store, tag, made)
+
+    def delete(self, tag: str) -> None:
+        """Delete a tag. Raises NotFound."""
+        tagged(self._store, self._ctx, tag)
+        self._store.delete(tag_path(tag))
+
+    def replace_metadata(self, tag: str, metadata: Mapping[str, str]) -> None:
+        """Put other metadata in place of a tag's. Raises NotFound."""
+        held = tagged(self._store, self._ctx, tag)
+        put_tag(self._store, tag, {**held, "metadata": dict(metadata)})
+
+    def _tag(
+        self,
+        reference: VersionRef,
+        created: datetime | None,
+        updated: datetime,
+        metadata: dict[str, str],
+    ) -> Tag:
+        named = self._table.version if reference is None else reference
+        try:
+            found = open_reference(self._table, named)
+        except NotFound as error:
+            shown = named if isinstance(named, tuple) else (self._table._branch, named)
+            branch, number = shown[0] or MAIN, shown[1]
+            text = f"Version not found error: version {branch}:{number} does not exist"
+            raise VersionNotFound(text) from error
+        return Tag(
+            branch=found.manifest.message.branch or None,
+            version=found.manifest.version,
+            created_at=created,
+            updated_at=updated,
+            manifest_size=found.store.open(found.manifest_path).size,
+            metadata=metadata,
+        )
+
+
+class Branches:
+    """The branches of a dataset."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._store, self._ctx = table._root, table._ctx
+
+    def list(self) -> dict[str, Branch]:
+        """Return every branch by name."""
+        return list_branches(self._store, self._ctx)
+
+    def list_ordered(self, order: str | None = None) -> Ordered[Branch]:
+        """Return every branch by parent version, the newest first unless `order` is `asc`."""
+        every = self.list()
+        numbers = {name: branch["parent_version"] for name, branch in every.items()}
+        return [(name, every[name]) for name in _by_number(numbers, order)]
+
+    def delete(self, branch: str) -> None:
+        """Delete a branch and its table. Raises NotFound, RefRefused where others need it.
+
+        Its folder stays as long as others lie below it, and goes with the last of these.
+        """
+        check_branch_name(branch)
+        every = self.list()
+        self._existing(branch)
+        children = [
+            (name, one["parent_version"])
+            for name, one in every.items()
+            if one["parent_branch"] == branch
+        ]
+        if children:
+            raise RefRefused(
+                f"Ref conflict error: Branch {branch} is referenced by {children} versions, "
+                "can not delete"
+            )
+        tags = list_tags(self._store, self._ctx).items()
+        tagged_ones = [(name, tag["version"]) for name, tag in tags if tag["branch"] == branch]
+        if tagged_ones:
+            shown = ", ".join(f'("{name}", {version})' for name, version in tagged_ones)
+            raise RefRefused(
+                f"Ref conflict error: Branch {branch} is referenced by tags [{shown}], "
+                "can not delete"
+            )
+        self._store.delete(branch_path(branch))
+        others = [f"{name}/" for name in every if name != branch]
+        parts = branch.split("/")
+        folders = ["/".join(parts[:count]) + "/" for count in range(1, len(parts) + 1)]
+        unused = (one for one in folders if not any(name.startswith(one) for name in others))
+        own = next(unused, None)
+        if own is not None and self._store.owns(f"{TREE}/{own}"):
+            paths = [entry.path for entry in self._store.walk(f"{TREE}/{own}")]
+            for gone in {branch_of(path) for path in paths}:
+                self._store.prune(f"{TREE}/{gone}")  # records first: alone they would keep a name
+            for path in paths:
+                self._store.delete(path)
+            self._store.prune(f"{TREE}/{own}")
+
+    def replace_metadata(self, branch: str, metadata: Mapping[str, str]) -> None:
+        """Put other metadata in place of a branch's. Raises NotFound."""
+        held = self._existing(branch)
+        put_branch(self._store, branch, {**held, "metadata": dict(metadata)})
+
+    def _existing(self, branch: str) -> Branch:
+        found = self.list().get(branch)
+        if found is None:
+            raise VersionNotFound(f"Ref not found error: Branch {branch} does not exist")
+        return found
+
+
+class References(OpenTable):
+    """The tags and branches of a dataset, and clones of it."""
+
+    @property
+    def tags(self) -> Tags:
+        """The tags."""
+        return Tags(self)
+
+    @property
+    def branches(self) -> Branches:
+        """The branches."""
+        return Branches(self)
+
+    def checkout_version(self, version: VersionRef) -> Self:
+        """Return another version: of this branch, of a tag, of a branch. Raises VersionNotFound."""
+        found = copy(self)
+        found._snapshot = open_reference(self, version)
+        return found.within(self.session())
+
+    def create_branch(
+        self,
+        branch: str,
+        reference: VersionRef = None,
+        storage_options: dict[str, str] | None = None,
+    ) -> Self:
+        """Begin a branch at a version and return it. Raises RefRefused, NotFound.
+
+        It is reached as the table is; `storage_options` are those of the table again.
+        """
+        store_options(storage_options)
+        check_branch_name(branch)
+        if branch in self.branches.list():
+            raise RefRefused(f"Ref conflict error: branch {branch} already exists")
+        found = open_reference(self, self.version if reference is None else reference)
+        parent = found.manifest.message.branch or None
+        store = branch_store(self._root, branch)
+        if next(store.list(VERSIONS), None) is not None:
+            raise RefRefused(
+                f"Ref conflict error: branch {branch} is being created or deleted, or that was "
+                "interrupted: cleanup_old_versions(delete_unverified=True) removes what it left"
+            )
+        source = Source(found.manifest, found.store.root)
+        size = write_shallow(store, source, branch)
+        above = self.branches._existing(parent)["branch_identifier"] if parent else []
+        entry = Branch(
+            parent_branch=parent,
+            branch_identifier=[*above, (found.manifest.version, uuid4().hex)],
+            parent_version=found.manifest.version,
+            create_at=int(datetime.now(UTC).timestamp()),
+            manifest_size=size,
+            metadata={},
+        )
+        put_branch(self._root, branch, entry, new=True)
+        made = copy(self)
+        made.uri, made._snapshot = store.root, open_snapshot(store, None, self._ctx)
+        return made.within(self.session())
+
+    def shallow_clone(
+        self,
+        target_path: str | os.PathLike[str],
+        reference: VersionRef,
+        storage_options: dict[str, str] | None = None,
+    ) -> Self:
+        """Make a table whose rows lie here. Raises AlreadyExists, NotFound."""
+        found = open_reference(self, reference)
+        source = Source(found.manifest, found.store.root)
+        store = self._open_target(target_path, storage_options)
+        write_shallow(store, source)
+        return self._cloned(target_path, store)
+
+    def deep_clone(
+        self,
+        target_path: str | os.PathLike[str],
+        reference: VersionRef,
+        storage_options: dict[str, str] | None = None,
+    ) -> Self:
+        """Make a table of copied files. Raises AlreadyExists, NotFound."""
+        found = open_reference(self, reference)
+        store = self._open_target(target_path, storage_options)
+        _copy_files(found, store)
+        write_deep(store, Source(found.manifest, found.store.root))
+        return self._cloned(target_path, store)
+
+    def _open_target(
+        self, target_path: str | os.PathLike[str], storage_options: dict[str, str] | None
+    ) -> Store:
+        """Return the store of a new table, reached as this one unless options say how."""
+        own = self._snapshot.store.options
+        return open_table(
+            target_path, own if storage_options is None else store_options(storage_options)
+        )
+
+    def _cloned(self, target_path: str | os.PathLike[str], store: Store) -> Self:
+        ctx = replace(self._ctx, file=name_of_uri(store.root))
+        snapshot = open_snapshot(store, None, ctx)
+        made = type(self).of(os.fspath(target_path), snapshot, root_of(snapshot))
+        return made.within(self.session())

@@ -1,0 +1,307 @@
+"""Sampling: rows that are drawn from a table, and the share of each of many processes (face).
+
+Has the names, arguments and defaults of pylance's `lance.sampler`. Ranks share a table by whole
+fragments or by batches; with the same seed every rank, and pylance, comes to the same order.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+from lanceref.core.slices import whole_rows
+from lanceref.table.lineage import ROW_ID
+from numpy.typing import NDArray
+
+from pylanceref.dataset import LanceDataset
+from pylanceref.dataset import dataset as open_dataset
+from pylanceref.fragment import LanceFragment
+
+T = TypeVar("T")
+
+_Take = Callable[[NDArray[np.int64], Sequence[str] | Mapping[str, str]], pa.Table]
+
+WINDOW = 256
+"""Batches among which the next one is drawn where the rows are not counted beforehand."""
+
+__all__ = [
+    "FragmentSampler",
+    "FullScanSampler",
+    "Sampler",
+    "ShardedBatchSampler",
+    "ShardedFixedBatchSampler",
+    "ShardedFragmentSampler",
+    "maybe_sample",
+    "reservoir_sampling",
+]
+
+
+def maybe_sample(
+    dataset: str | os.PathLike[str] | LanceDataset,
+    n: int,
+    columns: Sequence[str] | Mapping[str, str] | str,
+    batch_size: int = 10240,
+    max_takes: int = 2048,
+    filt: str | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Yield `n` rows that are drawn at random, in batches; all rows when there are no more.
+
+    Rows lie alone when `max_takes` are enough, else in that many runs, each at a random place of
+    its share of the table. With a filter, rows that pass it are drawn.
+    """
+    if not isinstance(dataset, LanceDataset):
+        dataset = open_dataset(dataset)
+    wanted = [columns] if isinstance(columns, str) else columns
+    rng = np.random.default_rng()
+    num_rows = len(dataset)
+    if n >= num_rows:
+        yield from dataset.to_batches(wanted, filt, batch_size=batch_size)
+        return
+    take: _Take = dataset.take
+    if filt is not None:
+        passed = dataset.to_table([], filt, with_row_id=True)[ROW_ID].to_numpy()
+        chosen, take = rng.permutation(passed)[:n], dataset._take_rows
+    elif n > max_takes:
+        chosen = _runs(rng, num_rows, n, max_takes)
+    else:
+        chosen = rng.choice(num_rows, n, replace=False)
+    for start in range(0, len(chosen), batch_size):
+        taken = take(chosen[start : start + batch_size], wanted)
+        yield from taken.combine_chunks().to_batches()
+
+
+def _runs(rng: np.random.Generator, num_rows: int, n: int, count: int) -> NDArray[np.int64]:
+    """Return `n` row numbers in `count` runs, one in each of as many equal shares of the rows."""
+    shares = np.linspace(0, num_rows, count + 1).astype(np.int64)
+    sizes = np.diff(np.linspace(0, n, count + 1).astype(np.int64))
+    room = np.maximum(np.diff(shares) - sizes, 0)
+    firsts = shares[:-1] + rng.integers(0, room + 1)
+    return np.concatenate([np.arange(a, a + size) for a, size in zip(firsts, sizes, strict=True)])
+
+
+def reservoir_sampling(stream: Iterable[T], k: int) -> list[T]:
+    """Return `k` items of a stream, each item with the same chance; all of a shorter one."""
+    drawn: list[T] = []
+    for index, item in enumerate(stream):
+        place = random.randint(0, index)
+        if len(drawn) < k:
+            drawn.insert(place, item)
+        elif place < k:
+            drawn[place] = item
+    return drawn
+
+
+class Sampler(ABC):
+    """A way through a table: called with it, it yields batches."""
+
+    @abstractmethod
+    def __call__(
+        self,
+        dataset: LanceDataset,
+        *args: object,
+        batch_size: int = 128,
+        columns: Sequence[str] | Mapping[str, str] | None = None,
+        filter: str | None = None,
+        batch_readahead: int = 16,
+        with_row_id: bool | None = False,
+        **kwargs: object,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the table."""
+
+
+class FragmentSampler(Sampler):
+    """A way through fragments, whole ones."""
+
+    def __call__(
+        self,
+        dataset: LanceDataset,
+        *args: object,
+        batch_size: int = 128,
+        columns: Sequence[str] | Mapping[str, str] | None = None,
+        filter: str | None = None,
+        batch_readahead: int = 16,
+        with_row_id: bool | None = False,
+        **kwargs: object,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the fragments in their order."""
+        yield from dataset.scanner(
+            columns,
+            filter,
+            fragments=list(self.iter_fragments(dataset, *args, **kwargs)),
+            batch_size=batch_size,
+            batch_readahead=batch_readahead,
+            with_row_id=with_row_id,
+        ).to_batches()
+
+    @abstractmethod
+    def iter_fragments(
+        self, ds: LanceDataset, *args: object, **kwargs: object
+    ) -> Iterator[LanceFragment]:
+        """Yield the fragments in the order they are read in."""
+
+
+class FullScanSampler(FragmentSampler):
+    """Every fragment in its order."""
+
+    def iter_fragments(
+        self, ds: LanceDataset, *args: object, **kwargs: object
+    ) -> Iterator[LanceFragment]:
+        """Yield every fragment."""
+        yield from ds.get_fragments()
+
+
+class _Rank:
+    """One of `world_size` processes that share a table; a seed says in which random order."""
+
+    def __init__(self, rank: int, world_size: int, randomize: bool = False, seed: int = 0) -> None:
+        self._rank = rank
+        self._world_size = world_size
+        self._randomize = randomize
+        self._seed = seed
+        self._epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say how often the table was gone through before: another order."""
+        self._epoch = epoch
+
+    def _mixed(self, items: list[T], epoch: int = 0) -> list[T]:
+        """Return items in the order of the seed; as they are when none is asked for."""
+        if self._randomize:
+            random.Random(self._seed + epoch).shuffle(items)
+        return items
+
+
+class ShardedFragmentSampler(_Rank, FragmentSampler):
+    """Every `world_size`-th fragment, from the `rank`-th on."""
+
+    def iter_fragments(
+        self, ds: LanceDataset, *args: object, **kwargs: object
+    ) -> Iterator[LanceFragment]:
+        """Yield the fragments of this rank."""
+        yield from self._mixed(ds.get_fragments())[self._rank :: self._world_size]
+
+
+class ShardedBatchSampler(_Rank, Sampler):
+    """Every `world_size`-th batch from the `rank`-th on; of filtered rows, as many single rows."""
+
+    def __call__(
+        self,
+        dataset: LanceDataset,
+        *args: object,
+        batch_size: int = 128,
+        columns: Sequence[str] | Mapping[str, str] | None = None,
+        filter: str | None = None,
+        batch_readahead: int = 16,
+        with_row_id: bool | None = None,
+        **kwargs: object,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of this rank; row ids are not among them."""
+        if filter is not None:
+            return self._filtered(dataset, batch_size, columns, filter)
+        if with_row_id is not None:
+            warnings.warn("with_row_id is not supported for ShardedBatchSampler", stacklevel=2)
+        starts = shard_starts(len(dataset), self._rank, self._world_size, batch_size)
+        return batches_at(dataset, self._mixed(starts), batch_size, columns)
+
+    def _filtered(
+        self,
+        dataset: LanceDataset,
+        batch_size: int,
+        columns: Sequence[str] | Mapping[str, str] | None,
+        filter: str,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of this rank among those that pass; drawn out of `WINDOW` batches."""
+        rows = _every(dataset.to_batches(columns, filter), self._rank, self._world_size)
+        batches = _regular(rows, batch_size)
+        if not self._randomize:
+            yield from batches
+            return
+        rng = random.Random(self._seed + self._epoch)
+        waiting: list[pa.RecordBatch] = []
+        for batch in batches:
+            waiting.append(batch)
+            if len(waiting) > WINDOW:
+                yield waiting.pop(rng.randrange(len(waiting)))
+        rng.shuffle(waiting)
+        yield from waiting
+
+
+class ShardedFixedBatchSampler(ShardedBatchSampler):
+    """Row numbers in batches: each rank has a run of the rows of its own, cut in order."""
+
+    def __init__(
+        self,
+        rank: int,
+        world_size: int,
+        randomize: bool = False,
+        seed: int = 0,
+        batch_size: int = 0,
+        total_num_rows: int = 0,
+    ) -> None:
+        super().__init__(rank, world_size, randomize, seed)
+        self._batch_size = batch_size
+        self._total_num_rows = total_num_rows
+        if total_num_rows and not batch_size:
+            raise ZeroDivisionError("batches of 0 rows never hold all of them")
+
+    @property
+    def _per_rank(self) -> int:
+        """Rows of each rank but the last ones."""
+        return -(-self._total_num_rows // self._world_size)
+
+    def __len__(self) -> int:
+        return -(-self._per_rank // self._batch_size) if self._batch_size else 0
+
+    def __iter__(self) -> Iterator[list[int]]:
+        start = self._rank * self._per_rank
+        end = min(start + self._per_rank, self._total_num_rows)
+        cuts = range(start, end, self._batch_size or 1)
+        batches = [list(range(cut, min(cut + self._batch_size, end))) for cut in cuts]
+        yield from self._mixed(batches, self._epoch)
+
+
+def shard_starts(num_rows: int, rank: int, world_size: int, batch_size: int) -> list[int]:
+    """Return the first rows of the batches of a rank."""
+    return list(range(rank * batch_size, num_rows, world_size * batch_size))
+
+
+def batches_at(
+    dataset: LanceDataset,
+    starts: Iterable[int],
+    batch_size: int,
+    columns: Sequence[str] | Mapping[str, str] | None,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of `batch_size` rows that begin at the given rows; the last is shorter."""
+    for start in starts:
+        rows = dataset.to_table(columns, limit=batch_size, offset=start)
+        yield from rows.combine_chunks().to_batches()
+
+
+def _every(batches: Iterable[pa.RecordBatch], first: int, step: int) -> Iterator[pa.RecordBatch]:
+    """Yield every `step`-th row from the row `first` on."""
+    for batch in batches:
+        taken = np.arange(first, batch.num_rows, step)
+        first += len(taken) * step - batch.num_rows
+        if len(taken):
+            yield whole_rows(batch).take(pa.array(taken))
+
+
+def _regular(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
+    """Yield the same rows in batches of `size`; the last may be shorter."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(one.num_rows for one in waiting) < size:
+            continue
+        whole = pa.Table.from_batches(waiting).combine_chunks()
+        full = whole.num_rows // size * size
+        yield from whole.slice(0, full).to_batches(size)
+        waiting = whole.slice(full).to_batches()
+    if waiting:
+        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()

@@ -1,0 +1,301 @@
+"""Scanner: the rows of a table or of some of its fragments, as a stream (face).
+
+Has the names of pylance's `LanceScanner`. Without a filter the columns are read as they lie. With
+one its columns are read first, and the others only where rows pass. An order needs its columns
+first too: they are read with the positions of the rows, which are then taken in that order.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NoReturn, Self
+
+import numpy as np
+import pyarrow as pa
+from lanceref.core.compute import pc
+from lanceref.core.errors import QueryRefused
+from lanceref.file.schema import Field
+from lanceref.query.batches import recut
+from lanceref.query.columns import Computed, bind_columns
+from lanceref.query.ordering import ColumnOrdering, ordered
+from lanceref.query.plan import candidates
+from lanceref.query.rows import Condition, chosen_rows, read_passed
+from lanceref.search.projection import Projection, scan_projection, take_projection
+from lanceref.search.snapshot import Snapshot
+from lanceref.table.logical import BlobHandling
+from lanceref.table.rows import ROW_ADDRESS, ROW_OFFSET, FragmentRows
+
+from pylanceref.scan_statistics import Meter, ScanStatistics, observed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEFAULT_BATCH_SIZE = 8192
+"""Rows of a batch when neither the caller nor the environment says."""
+
+LIMITED_COUNT = (
+    "Invalid user input: Cannot use limit/offset with aggregate. Apply limit to the result instead."
+)
+
+SIZE_VARIABLE = "LANCE_DEFAULT_BATCH_SIZE"
+"""Variable of the environment that says how many rows a batch has."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanOptions:
+    """What a scan returns besides its columns: None for a number means the default.
+
+    `early` are columns that are read with those of the filter, passed or not; `observer` is told
+    at the end what was read.
+    """
+
+    batch_size: int | None = None
+    batch_bytes: int | None = None
+    limit: int | None = None
+    offset: int | None = None
+    condition: Condition | None = None
+    early: tuple[Field, ...] = ()
+    order_by: tuple[ColumnOrdering, ...] = ()
+    computed: Computed | None = None
+    strict: bool = False
+    observer: Callable[[ScanStatistics], object] | None = None
+
+
+class LanceScanner:
+    """A scan that has been described but not run."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        fragments: Sequence[FragmentRows],
+        projection: Projection,
+        options: ScanOptions,
+    ) -> None:
+        self._snapshot = snapshot
+        self._fragments = fragments
+        self._projection = projection
+        self._options = options
+
+    def __copy__(self) -> Self:
+        made = type(self).__new__(type(self))
+        vars(made).update(vars(self))
+        return made
+
+    def __reduce__(self) -> NoReturn:
+        """Raise TypeError, as pylance does: what a scan reads belongs to the process."""
+        raise TypeError(
+            "a scanner cannot be pickled: pickle the dataset and make the scanner there"
+        )
+
+    @property
+    def projected_schema(self) -> pa.Schema:
+        """Schema of the result."""
+        computed = self._options.computed
+        return self._projection.schema if computed is None else computed.schema
+
+    @property
+    def dataset_schema(self) -> pa.Schema:
+        """Schema of the table."""
+        return self._snapshot.arrow_schema
+
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in the order of the table, or in the one asked for.
+
+        No batch crosses a fragment unless batches are to have exactly the size asked for.
+        """
+        observer = self._options.observer
+        if observer is None:
+            return self._batches()
+        meter = Meter(self._snapshot.store.stats, self._snapshot.indices.uses)
+        return observed(self._batches(), meter, observer)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows, cut as asked for."""
+        options = self._options
+        batches = self._sorted() if options.order_by else self._in_order(self._projection)
+        if options.computed is not None:
+            batches = map(options.computed.batch, batches)
+        return recut(batches, self._size, options.batch_bytes, strict=options.strict)
+
+    @property
+    def _size(self) -> int:
+        return self._options.batch_size or int(os.environ.get(SIZE_VARIABLE, DEFAULT_BATCH_SIZE))
+
+    def _in_order(self, projection: Projection, *, whole: bool = False) -> Iterator[pa.RecordBatch]:
+        """Yield the rows asked for; `whole` is before limit and offset."""
+        options = self._options
+        offset, limit = (0, None) if whole else (options.offset or 0, options.limit)
+        if options.condition is None:
+            end = offset + _limited(self._live_rows(), offset, limit)
+            return self._snapshot.scan(self._fragments, projection, self._size, offset, end)
+        chosen = chosen_rows(self._fragments, options.condition, offset, limit, options.early)
+        return (batch for passed in chosen for batch in read_passed(passed, projection, self._size))
+
+    def _sorted(self) -> Iterator[pa.RecordBatch]:
+        """Read the keys of the order with the positions of the rows, then take these."""
+        options, offset = self._options, self._options.offset or 0
+        names = [one.column_name for one in options.order_by]
+        schema = self._snapshot.schema(BlobHandling.DESCRIPTIONS)
+        projection = scan_projection(schema, list(dict.fromkeys(names)), [ROW_OFFSET])
+        held = self._snapshot.bounded(self._in_order(projection, whole=True), self._fragments)
+        keys = pa.Table.from_batches(held, schema=projection.schema)
+        order = ordered([keys[name].combine_chunks() for name in names], options.order_by)
+        end = None if options.limit is None else offset + options.limit
+        rows = pc.take(keys[ROW_OFFSET], pa.array(order[offset:end]))
+        positions = rows.to_numpy().astype(np.int64)
+        for start in range(0, len(positions), self._size):
+            part = positions[start : start + self._size]
+            yield from self._snapshot.take(part, self._projection).combine_chunks().to_batches()
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """Return the batches as a reader."""
+        return pa.RecordBatchReader.from_batches(self.projected_schema, self.to_batches())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the rows to another library, by Arrow's protocol of streams."""
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+    def to_table(self) -> pa.Table:
+        """Return all rows."""
+        return pa.Table.from_batches(
+            self._snapshot.bounded(self.to_batches(), self._fragments), schema=self.projected_schema
+        )
+
+    def to_pandas(self, *, blob_mode: str = "lazy", **kwargs: object) -> pd.DataFrame:
+        """Return all rows as a data frame; `kwargs` are those of pyarrow.
+
+        Blobs are files (`lazy`), `bytes` or `descriptions`. Raises ValueError.
+        """
+        from pylanceref.data_frame import data_frame
+
+        return data_frame(self, blob_mode, kwargs)
+
+    def with_addresses(self) -> LanceScanner:
+        """Return a scan of the same rows and columns, and of the row addresses."""
+        held = self._projection
+        if ROW_ADDRESS in held.storage.names:
+            return self
+        schema = self._snapshot.schema(BlobHandling.DESCRIPTIONS)
+        computed = self._options.computed
+        if computed is None:
+            projection = scan_projection(schema, [*held.storage.names, ROW_ADDRESS])
+            return LanceScanner(self._snapshot, self._fragments, projection, self._options)
+        projection = take_projection(schema, sorted({*computed.paths, ROW_ADDRESS}))
+        address = bind_columns({ROW_ADDRESS: ROW_ADDRESS}, projection.schema)
+        options = replace(self._options, computed=computed.beside(address))
+        return LanceScanner(self._snapshot, self._fragments, projection, options)
+
+    def head(self, num_rows: int) -> pa.Table:
+        """Return the first rows."""
+        limit = self._options.limit
+        limit = num_rows if limit is None else min(num_rows, limit)
+        options = replace(self._options, limit=limit)
+        return LanceScanner(self._snapshot, self._fragments, self._projection, options).to_table()
+
+    def count_rows(self) -> int:
+        """Return the number of rows; without a filter none is read.
+
+        Raises QueryRefused with a limit or an offset.
+        """
+        if self._options.limit is not None or self._options.offset is not None:
+            raise QueryRefused(LIMITED_COUNT)
+        if self._options.condition is None:
+            return self._live_rows()
+        chosen = chosen_rows(self._fragments, self._options.condition, 0, None)
+        return sum(len(passed.positions) for passed in chosen)
+
+    def explain_plan(self, verbose: bool = False) -> str:
+        """Return what is done to run the scan, one step a line, the last one first.
+
+        `verbose` names the columns that are read late.
+        """
+        options = self._options
+        steps = [self._read_step()]
+        if options.condition is not None:
+            own = ", ".join(options.condition.filter.paths)
+            steps.insert(0, f"Filter: columns=[{own}]")
+            if verbose and (late := self._late()):
+                names = ", ".join(late)
+                steps.insert(0, f"Take: columns=({names}), projection=[{names}], source=stream")
+            steps += options.condition.asked
+        if options.order_by:
+            keys = ", ".join(one.column_name for one in options.order_by)
+            steps.insert(0, f"Sort: [{keys}]")
+        if options.limit is not None or options.offset is not None:
+            steps.insert(0, f"Limit: skip={options.offset or 0}, fetch={options.limit}")
+        steps.insert(0, f"Projection: [{', '.join(self.projected_schema.names)}]")
+        return "\n".join(f"{'  ' * depth}{step}" for depth, step in enumerate(steps)) + "\n"
+
+    def analyze_plan(self, count_rows: bool = False) -> str:
+        """Run the scan, or count its rows, and return the plan with what was read for it."""
+        meter = Meter(self._snapshot.store.stats, self._snapshot.indices.uses)
+        start = time.perf_counter()
+        if count_rows:
+            rows = self.count_rows()
+        else:
+            rows = sum(batch.num_rows for batch in self.to_batches())
+        read = meter.read()
+        metrics = (
+            f"metrics=[output_rows={rows}, rows_scanned={self._looked_at()}, "
+            f"bytes_read={read.bytes_read}, iops={read.iops}, requests={read.requests}, "
+            f"indices_loaded={read.indices_loaded}, parts_loaded={read.parts_loaded}, "
+            f"index_comparisons={read.index_comparisons}]"
+        )
+        plan = self._counting() if count_rows else self.explain_plan()
+        reading = self._read_step()
+        step = reading if reading in plan else plan.split("\n", 1)[0]
+        plan = plan.replace(step, f"{step}, {metrics}", 1)
+        elapsed = f"{(time.perf_counter() - start) * 1e3:.3f}ms"
+        return f"AnalyzeExec verbose=true, elapsed={elapsed}\n{plan}"
+
+    def _counting(self) -> str:
+        """Return the plan of a count: where indices know the rows, none is read."""
+        condition = self._options.condition
+        if condition is None:
+            return self.explain_plan()
+        known = sum(candidates(condition.sources, rows).exact for rows in self._fragments)
+        if not known:
+            return self.explain_plan()
+        asked = "".join(f"  {step}\n" for step in condition.asked)
+        left = self.explain_plan() if known < len(self._fragments) else ""
+        return f"CountFromMask: num_fragments={known}\n{asked}{left}"
+
+    def _read_step(self) -> str:
+        """Describe what is read of every fragment."""
+        condition, fields = self._options.condition, self._projection.fields
+        if condition is not None:
+            fields = (*condition.projection.fields, *self._options.early)
+        names = ", ".join(dict.fromkeys(field.name for field in fields))
+        return f"LanceRead: projection=[{names}], num_fragments={len(self._fragments)}"
+
+    def _late(self) -> list[str]:
+        """Return the columns that are read only for rows that pass."""
+        condition, options = self._options.condition, self._options
+        early = [] if condition is None else [*condition.projection.fields, *options.early]
+        names = {field.name for field in early}
+        return [field.name for field in self._projection.fields if field.name not in names]
+
+    def _looked_at(self) -> int:
+        """Return how many rows are held against the filter, or read without one."""
+        condition = self._options.condition
+        if condition is None:
+            return self._live_rows()
+        chosen = (candidates(condition.sources, rows) for rows in self._fragments)
+        return sum(
+            sum(end - start for start, end in one.ranges)
+            if one.positions is None
+            else len(one.positions)
+            for one in chosen
+        )
+
+    def _live_rows(self) -> int:
+        return sum(fragment.num_rows for fragment in self._fragments)
+
+
+def _limited(rows: int, offset: int, limit: int | None) -> int:
+    """Return how many of a number of rows are left behind an offset, up to a limit."""
+    left = max(0, rows - offset)
+    return left if limit is None else min(left, limit)

@@ -1,0 +1,241 @@
+"""Schema: the fields of a table with their ids (face).
+
+Has the names of pylance's `lance.schema`. A schema as JSON is for other programs: the format itself
+stores messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypedDict, cast
+
+import pyarrow as pa
+from google.protobuf.message import DecodeError
+from lanceref.core.context import Context
+from lanceref.core.errors import BadSchema, Place, SchemaRefused
+from lanceref.core.logical_types import arrow_type, logical_type
+from lanceref.file import schema as core
+from lanceref.file.schema_write import field_message, schema_of
+from lanceref.proto import file_pb2
+
+_NOWHERE = Place("JSON", 0, 0)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LanceField:
+    """One field of a schema, and what lies below it."""
+
+    _field: core.Field
+
+    def name(self) -> str:
+        """Return the name, without those of the fields above."""
+        return self._field.name
+
+    def id(self) -> int:
+        """Return the id."""
+        return self._field.id
+
+    def children(self) -> list[LanceField]:
+        """Return the fields right below this one."""
+        return [LanceField(child) for child in self._field.children]
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The metadata."""
+        return dict(self._field.metadata)
+
+    def to_arrow(self) -> pa.Field:
+        """Return the Arrow field."""
+        return self._field.arrow
+
+    def is_unenforced_primary_key(self) -> bool:
+        """Whether the field is declared as part of the primary key."""
+        message = field_message(self._field)
+        return message.unenforced_primary_key or message.unenforced_primary_key_position > 0
+
+    def unenforced_primary_key_position(self) -> int | None:
+        """Return the place in the primary key, from 1 on, None when none is declared."""
+        return field_message(self._field).unenforced_primary_key_position or None
+
+    def is_unenforced_clustering_key(self) -> bool:
+        """Whether the field is declared as part of the clustering key."""
+        return self.unenforced_clustering_key_position() is not None
+
+    def unenforced_clustering_key_position(self) -> int | None:
+        """Return the place in the clustering key, from 1 on, None when none is declared."""
+        return field_message(self._field).unenforced_clustering_key_position or None
+
+    def __repr__(self) -> str:
+        one = self._field
+        below = ", ".join(map(repr, self.children()))
+        return (
+            f'Field {{ name: "{one.name}", id: {one.id}, parent_id: {one.parent_id}, logical_type: '
+            f'LogicalType("{one.logical_type}"), metadata: {one.metadata}, '
+            f"nullable: {str(one.nullable).lower()}, children: [{below}] }}"
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LanceSchema:
+    """The fields of a table and the metadata of its schema."""
+
+    _schema: core.LanceSchema
+
+    @staticmethod
+    def from_pyarrow(schema: pa.Schema) -> LanceSchema:
+        """Return the schema with ids from 0 on, depth first. Raises SchemaRefused."""
+        return LanceSchema(schema_of(schema))
+
+    @staticmethod
+    def _from_protos(metadata_json: str, *field_protos: bytes) -> LanceSchema:
+        """Return the schema of messages, one a field, parents first. Raises SchemaRefused.
+
+        Values of the metadata are lists of bytes.
+        """
+        try:
+            metadata = {key: bytes([*held]) for key, held in json.loads(metadata_json).items()}
+        except (ValueError, TypeError, AttributeError) as error:
+            raise SchemaRefused(f"Failed to parse metadata: {error}") from error
+        fields = [_parsed_field(data) for data in field_protos]
+        known = {-1}
+        for one in fields:
+            if one.parent_id not in known:
+                raise SchemaRefused(
+                    f"Failed to reconstruct schema: Field '{one.name}' (id={one.id}) references "
+                    f"parent id {one.parent_id}, which must appear earlier in the protobuf field "
+                    "list"
+                )
+            known.add(one.id)
+        try:
+            return LanceSchema(core.parse_schema(fields, metadata, Context("fields"), _NOWHERE))
+        except BadSchema as error:
+            raise SchemaRefused(f"Failed to reconstruct schema: {error}") from error
+
+    def to_pyarrow(self) -> pa.Schema:
+        """Return the Arrow schema."""
+        return self._schema.arrow
+
+    def fields(self) -> list[LanceField]:
+        """Return the top-level fields."""
+        return [LanceField(field) for field in self._schema.fields]
+
+    def field(self, name: str) -> LanceField | None:
+        """Return a field by its path of names with dots, None when there is none."""
+        return _found(self.fields(), name.split("."), str)
+
+    def field_case_insensitive(self, name: str) -> LanceField | None:
+        """Return a field by its path; one in another case where none is in this one."""
+        return self.field(name) or _found(self.fields(), name.split("."), str.lower)
+
+    def unenforced_primary_key(self) -> list[LanceField]:
+        """Return the fields of the primary key in its order."""
+        keys = [one for one in self._flat() if one.is_unenforced_primary_key()]
+        return sorted(keys, key=lambda one: one.unenforced_primary_key_position() or 0)
+
+    def unenforced_clustering_key(self) -> list[LanceField]:
+        """Return the fields of the clustering key in its order."""
+        keys = [one for one in self._flat() if one.is_unenforced_clustering_key()]
+        return sorted(keys, key=lambda one: one.unenforced_clustering_key_position() or 0)
+
+    def _flat(self) -> Iterator[LanceField]:
+        return map(LanceField, self._schema.flat())
+
+    def __repr__(self) -> str:
+        below = ", ".join(map(repr, self.fields()))
+        return f"Schema {{ fields: [{below}], metadata: {self._schema.metadata} }}"
+
+
+def _found(
+    fields: list[LanceField], names: list[str], form: Callable[[str], str]
+) -> LanceField | None:
+    """Return the field at a path where names are the same in some form."""
+    for field in fields:
+        if form(field.name()) == form(names[0]):
+            return field if len(names) == 1 else _found(field.children(), names[1:], form)
+    return None
+
+
+def _parsed_field(data: bytes) -> file_pb2.Field:
+    """Return a message. Raises SchemaRefused."""
+    try:
+        return file_pb2.Field.FromString(data)
+    except DecodeError as error:
+        raise SchemaRefused(f"Failed to parse field proto: {error}") from error
+
+
+class JsonField(TypedDict, total=False):
+    """A field as JSON."""
+
+    name: str
+    type: Mapping[str, object]
+    nullable: bool
+    metadata: dict[str, str]
+
+
+def schema_to_json(schema: pa.Schema) -> dict[str, object]:
+    """Return what `json.dumps` takes. Raises SchemaRefused for a type that has no such form."""
+    held: dict[str, object] = {"fields": [_field_json(field) for field in schema]}
+    if schema.metadata:
+        held["metadata"] = _texts(schema.metadata)
+    return held
+
+
+def _field_json(field: pa.Field) -> JsonField:
+    made = JsonField(name=field.name, type=_type_json(field.type), nullable=field.nullable)
+    if field.metadata:
+        made["metadata"] = _texts(field.metadata)
+    return made
+
+
+def _texts(metadata: Mapping[bytes, bytes]) -> dict[str, str]:
+    return {key.decode(): value.decode() for key, value in metadata.items()}
+
+
+def _type_json(type_: pa.DataType) -> dict[str, object]:
+    types = pa.types
+    if types.is_fixed_size_binary(type_):
+        return {"type": "fixed_size_binary", "length": type_.byte_width}
+    if types.is_fixed_size_list(type_):
+        fields = [_field_json(type_.value_field)]
+        return {"type": "fixed_size_list", "fields": fields, "length": type_.list_size}
+    if types.is_list(type_) or types.is_large_list(type_):
+        name = "list" if types.is_list(type_) else "large_list"
+        return {"type": name, "fields": [_field_json(type_.value_field)]}
+    if types.is_struct(type_):
+        return {"type": "struct", "fields": [_field_json(field) for field in type_]}
+    try:
+        name = logical_type(type_)
+    except TypeError as error:
+        raise SchemaRefused(f"Failed to convert schema to json: {error}") from error
+    if name in ("map", "json"):
+        raise SchemaRefused(f"Failed to convert schema to json: unsupported type {type_}")
+    return {"type": name}
+
+
+def json_to_schema(schema_json: Mapping[str, object]) -> pa.Schema:
+    """Return the schema of what `schema_to_json` gave. Raises SchemaRefused."""
+    try:
+        fields = [_field_of(one) for one in cast("list[JsonField]", schema_json["fields"])]
+    except KeyError as error:
+        raise SchemaRefused(f"Failed to convert json to schema: missing field {error}") from error
+    except BadSchema as error:
+        raise SchemaRefused(f"Failed to convert json to schema: {error}") from error
+    return pa.schema(fields, cast("dict[str, str] | None", schema_json.get("metadata")))
+
+
+def _field_of(held: JsonField) -> pa.Field:
+    return pa.field(held["name"], _type_of(held["type"]), held["nullable"], held.get("metadata"))
+
+
+def _type_of(held: Mapping[str, object]) -> pa.DataType:
+    name = str(held["type"])
+    fields = [_field_of(one) for one in cast("list[JsonField]", held.get("fields") or [])]
+    if name == "fixed_size_list":
+        if len(fields) != 1:
+            raise SchemaRefused(f"a fixed size list has one field, not {len(fields)}")
+        return pa.list_(fields[0], cast("int", held["length"]))
+    if name == "fixed_size_binary":
+        return pa.binary(cast("int", held["length"]))
+    return arrow_type(name, fields, _NOWHERE)

@@ -1,0 +1,151 @@
+"""Opened table: one version of a table, and how a commit moves on from it.
+
+What a dataset does beside reading is spread over modules by subject; each is a class on top of
+this one, and the dataset is all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from typing import Self
+
+from lanceref.core.context import Context
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.search.snapshot import Snapshot, open_snapshot
+from lanceref.storage import Store, name_of_uri
+from lanceref.table.ref_names import main_root
+from lanceref.transactions.commit import CommitPolicy, commit
+from lanceref.transactions.manifest_builder import Staged
+from lanceref.transactions.transaction import new_transaction
+
+from pylanceref.session import Session
+
+
+def root_of(snapshot: Snapshot) -> Store:
+    """Return the store of the main branch: a branch is a table below it."""
+    store = snapshot.store
+    root = main_root(store.root, snapshot.manifest.message.branch)
+    return store if root == store.root else store.at(root)
+
+
+class OpenTable:
+    """One version of a table."""
+
+    uri: str
+    _snapshot: Snapshot
+    _root: Store
+
+    @classmethod
+    def of(cls, uri: str, snapshot: Snapshot, root: Store) -> Self:
+        """Return a version that is open: `root` is the store of its main branch."""
+        made = cls.__new__(cls)
+        made.uri, made._snapshot, made._root = uri, snapshot, root
+        return made
+
+    def __copy__(self) -> Self:
+        made = type(self).__new__(type(self))
+        vars(made).update(self._told())
+        return made
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return copy(self)  # what is shared never changes
+
+    def __reduce__(self) -> tuple[Callable[..., OpenTable], tuple[object, ...]]:
+        told, own = self._told(), self._snapshot
+        del told["_snapshot"]
+        return _open_again, (type(self), told, own.store, own.manifest.version, own.ctx)
+
+    def _told(self) -> dict[str, object]:
+        """Return what a copy has too: all but the session."""
+        return {name: value for name, value in vars(self).items() if name != "_session"}
+
+    _session: Session | None = None
+    """The session it was opened with, once it is asked for or given."""
+
+    def session(self) -> Session:
+        """Return the session it was opened with; one of its own when none was given."""
+        if self._session is None:
+            self.within(Session())
+        assert self._session is not None
+        return self._session
+
+    def within(self, session: Session | None) -> Self:
+        """Let it be of a session; None for one of its own."""
+        self._session = session
+        if session is not None:
+            session.take_in(self)
+        return self
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of the manifest, and of the metadata of the files that are open."""
+        files = sum(rows.columns.held_bytes for rows in self._snapshot.fragments)
+        return self._snapshot.manifest.message.ByteSize() + files
+
+    @property
+    def version(self) -> int:
+        """The version that is open."""
+        return self._snapshot.manifest.version
+
+    @property
+    def initial_storage_options(self) -> dict[str, str] | None:
+        """The storage options the table was opened with; None without any."""
+        options = self._snapshot.store.options
+        of_bases = {
+            f"base_{base}.{key}": value
+            for base, own in options.by_id.items()
+            for key, value in own.items()
+        }
+        return {**options.own, **of_bases} or None
+
+    @property
+    def _storage_options(self) -> dict[str, str] | None:
+        """The same, by the name that is pickled with a dataset of pylance."""
+        return self.initial_storage_options
+
+    def latest_storage_options(self) -> dict[str, str] | None:
+        """The storage options as they are now: nothing refreshes them."""
+        return self.initial_storage_options
+
+    @property
+    def _branch(self) -> str | None:
+        """Name of the branch that is open, None for the main one."""
+        return self._snapshot.manifest.message.branch or None
+
+    @property
+    def _ctx(self) -> Context:
+        """Names the table in errors."""
+        ctx = self._snapshot.ctx
+        return Context(name_of_uri(self._root.root), limits=ctx.limits, keeps=ctx.keeps)
+
+    def _new_transaction(self) -> Transaction:
+        return new_transaction(self.version)
+
+    def _commit(self, staged: Staged, policy: CommitPolicy | None = None) -> None:
+        """Commit, and open what came out. Raises CommitConflict."""
+        from lanceref.operations.auto_cleanup import clean_after_commit
+
+        policy = CommitPolicy() if policy is None else policy
+        read = self.version
+        self._move_to(commit(self._snapshot.store, staged, policy, self._ctx))
+        clean_after_commit(self, read)
+
+    def at_version(self, version: int) -> Snapshot:
+        """Return another version of the branch. Raises VersionNotFound."""
+        return open_snapshot(self._snapshot.store, version, self._ctx)
+
+    def _move_to(self, version: int | None) -> None:
+        """Open another version of the branch in place of this one; None for the latest."""
+        self._snapshot = open_snapshot(self._snapshot.store, version, self._ctx)
+
+
+def _open_again(
+    kind: type[OpenTable], told: dict[str, object], store: Store, version: int, ctx: Context
+) -> OpenTable:
+    """Return a table that another process told of: its files are opened anew."""
+    made = kind.__new__(kind)
+    vars(made).update(told)
+    made._snapshot = open_snapshot(store, version, replace(ctx, file=name_of_uri(store.root)))
+    return made

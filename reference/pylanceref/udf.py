@@ -1,0 +1,170 @@
+"""Functions of batches that compute columns (face).
+
+Has the names of pylance's `lance.udf`.
+
+Layout of a checkpoint: a SQLite database with the table `batches (fragment_id, batch_index,
+result)`, where a result is an Arrow stream of one batch.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+from lanceref import operations
+from lanceref.core.arguments import OfTheCaller
+from lanceref.core.errors import CallerFailed
+from lanceref.search.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lanceref.operations.sources import ColumnSource
+
+Function = Callable[[pa.RecordBatch], object]
+
+
+class BatchInfo(NamedTuple):
+    """Which batch of which fragment a result belongs to."""
+
+    fragment_id: int
+    batch_index: int
+
+
+class BatchUDFCheckpoint:
+    """Results of batches that are kept in a file until the columns are part of the table."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+        self._run(
+            "CREATE TABLE IF NOT EXISTS batches (fragment_id INT, batch_index INT, result BLOB)"
+        )
+
+    def cleanup(self) -> None:
+        """Remove the file."""
+        Path(self.path).unlink()
+
+    def get_batch(self, info: BatchInfo) -> pa.RecordBatch | None:
+        """Return a result, None when there is none."""
+        where = "SELECT result FROM batches WHERE fragment_id = ? AND batch_index = ?"
+        found = self._run(where, *info)
+        if not found:
+            return None
+        with pa.ipc.open_stream(found[0][0]) as reader:
+            return reader.read_next_batch()
+
+    def insert_batch(self, info: BatchInfo, batch: pa.RecordBatch) -> None:
+        """Keep a result."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        self._run("INSERT INTO batches VALUES (?, ?, ?)", *info, sink.getvalue().to_pybytes())
+
+    def _run(self, sql: str, *values: object) -> list[tuple[bytes]]:
+        import sqlite3  # slow to import
+
+        with closing(sqlite3.connect(self.path)) as connection:
+            found = connection.execute(sql, values).fetchall()
+            connection.commit()
+        return found
+
+
+class BatchUDF:
+    """A function of batches, the schema of what it returns, and where results are kept."""
+
+    def __init__(
+        self,
+        func: Function,
+        output_schema: pa.Schema | None = None,
+        checkpoint_file: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.func = func
+        self.output_schema = output_schema
+        self.cache = None if checkpoint_file is None else BatchUDFCheckpoint(checkpoint_file)
+
+    def __call__(self, batch: pa.RecordBatch) -> object:
+        """Return what the function does, as it is."""
+        return self.func(batch)
+
+    def for_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the columns for a batch; a data frame or table is taken too.
+
+        The first batch decides on the schema if nobody else did: what the function raises then
+        comes out as it is. Raises CallerFailed for what it raises later, and for another schema.
+        """
+        if self.output_schema is None:
+            found = as_batch(self.func(batch))
+            self.output_schema = found.schema
+            return found
+        with OfTheCaller():
+            found = as_batch(self.func(batch))
+        if found.schema != self.output_schema:
+            raise CallerFailed(
+                f"AssertionError: Output schema of function does not match the expected schema. "
+                f"Expected:\n{self.output_schema}\nGot:\n{found.schema}"
+            )
+        return found
+
+    def cached(self, info: tuple[int, int], batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the columns for a batch, kept ones if there are any."""
+        place = BatchInfo(*info)
+        held = None if self.cache is None else self.cache.get_batch(place)
+        if held is not None:
+            return held
+        found = self.for_batch(batch)
+        if self.cache is not None:
+            self.cache.insert_batch(place, found)
+        return found
+
+
+def as_batch(found: object) -> pa.RecordBatch:
+    """Return a batch, table or data frame as a batch. Raises TypeError for something else."""
+    if isinstance(found, pa.RecordBatch):
+        return found
+    if isinstance(found, pa.Table):
+        arrays = [column.combine_chunks() for column in found.columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=found.schema)
+    return pa.RecordBatch.from_pandas(found)
+
+
+def batch_udf(
+    output_schema: pa.Schema | None = None,
+    checkpoint_file: str | os.PathLike[str] | None = None,
+) -> Callable[[Function], BatchUDF]:
+    """Make a function of batches one that can add columns, as a decorator."""
+    return lambda func: BatchUDF(func, output_schema, checkpoint_file)
+
+
+def mapped_by(
+    snapshot: Snapshot,
+    function: object,
+    columns: Sequence[str] | None,
+    batch_size: int | None,
+) -> ColumnSource:
+    """Columns by a function of batches. Raises TypeError for a plain one that fails at once."""
+    if isinstance(function, BatchUDF):
+        return operations.sources.mapped(snapshot, function, columns, batch_size)
+    try:
+        with OfTheCaller():
+            return operations.sources.mapped(snapshot, BatchUDF(function), columns, batch_size)  # type: ignore[arg-type]
+    except CallerFailed as error:
+        raise TypeError(
+            "transforms must be a BatchUDF, dict, map function, or ReaderLike value.  "
+            f"Received {type(function)}, which is callable, but gave an error when called with a "
+            f"batch of data: {error.__cause__}"
+        ) from error
+
+
+def values_of(values: object, schema: pa.Schema | None) -> pa.Table:
+    """Return the rows of whatever holds any. Raises TypeError for something else."""
+    from pylanceref.input_rows import reader_of
+
+    try:
+        return reader_of(values, schema).read_all()
+    except TypeError as error:
+        raise TypeError(
+            "transforms must be a BatchUDF, dict, map function, or ReaderLike  value.  "
+            f"Received {type(values)}.  Could not coerce to a reader: {error}"
+        ) from error

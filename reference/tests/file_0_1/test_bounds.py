@@ -1,0 +1,129 @@
+"""Bounds of statistics."""
+
+import math
+import struct
+from datetime import date
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.file_0_1.bounds import (
+    bounds_array,
+    bounds_of,
+    increment,
+    increment_text,
+    is_covered,
+    prefix,
+)
+
+NAN, INF = math.nan, math.inf
+
+
+@pytest.mark.parametrize(
+    ("array", "nulls", "low", "high"),
+    [
+        (pa.array([3, None, 1], pa.int16()), 1, b"\x01\x00", b"\x03\x00"),
+        (pa.nulls(2, pa.int8()), 2, b"\x80", b"\x7f"),
+        (pa.nulls(1, pa.uint16()), 1, b"\x00\x00", b"\xff\xff"),
+        (pa.nulls(1, pa.date32()), 1, b"\x00\x00\x00\x80", b"\xff\xff\xff\x7f"),
+        (pa.array([True, True]), 0, True, True),
+        (pa.array([False, None]), 1, False, False),
+        (pa.array([False, True]), 0, False, True),
+        (pa.nulls(1, pa.bool_()), 1, False, True),
+        (pa.nulls(1, pa.decimal128(3)), 1, bytes(15) + b"\x80", b"\xff" * 15 + b"\x7f"),
+        (pa.array(["b", None, "a"]), 1, b"a", b"b"),
+        (pa.nulls(2, pa.binary()), 2, None, None),
+        (pa.array(["z" * 65]), 0, b"z" * 64, b"z" * 63 + b"{"),
+        (pa.array(["z" * 65, "a"]), 0, b"a", b"z" * 63 + b"{"),
+        (pa.array([b"\xff" * 65]), 0, b"\xff" * 64, None),
+        (pa.array([b"\x01" + b"\xff" * 70]), 0, b"\x01" + b"\xff" * 63, b"\x02" + bytes(63)),
+        (pa.array(["ü" * 40 + "x"]), 0, "ü".encode() * 32, "ü".encode() * 31 + "ý".encode()),
+        (pa.array(["x" + "ü" * 40]), 0, b"x" + "ü".encode() * 31, b"x" + ("ü" * 30 + "ý").encode()),
+    ],
+)
+def test_bounds_by_hand(array, nulls, low, high):
+    """As they are stored."""
+    assert (nulls, low, high) == bounds_of(array)
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        ([1.0, NAN, 2.0], 1.0, 2.0),
+        ([NAN, None], -INF, INF),
+        ([0.0, 1.0], -0.0, 1.0),
+        ([-1.0, -0.0], -1.0, 0.0),
+        ([-INF, INF], -INF, INF),
+    ],
+)
+@pytest.mark.parametrize(("type_", "form"), [(pa.float32(), "<f"), (pa.float64(), "<d")])
+def test_floats(values, low, high, type_, form):
+    """NaN is left out, a least zero is negative and a greatest positive."""
+    bounds = bounds_of(pa.array(values, type_, from_pandas=False))
+    assert (struct.pack(form, low), struct.pack(form, high)) == (bounds.low, bounds.high)
+
+
+@given(st.text(min_size=1))
+def test_incremented_text_is_greater_and_valid(text):
+    """Unless nothing can grow."""
+    grown = increment_text(text.encode())
+    assert grown is None or (grown > text.encode() and len(grown.decode()) > 0)
+
+
+@given(st.binary(min_size=1))
+def test_incremented_bytes_are_the_next_number(value):
+    """Of the same length; all 255 has no next."""
+    grown = increment(value)
+    assert (grown is None) == (set(value) == {255})
+    if grown is not None:
+        assert int.from_bytes(value, "big") + 1 == int.from_bytes(grown, "big")
+
+
+@given(st.text())
+def test_a_prefix_is_whole_characters(text):
+    """At most 64 bytes, and no character less than fits."""
+    cut = prefix(text.encode(), text=True).decode()
+    assert text.startswith(cut)
+    assert len(cut.encode()) <= 64
+    assert cut == text or len(text[: len(cut) + 1].encode()) > 64
+
+
+ONE = {
+    pa.int8(): 1,
+    pa.date64(): date(2020, 1, 2),
+    pa.bool_(): True,
+    pa.string(): "x",
+    pa.decimal128(5, 2): Decimal("1.25"),
+}
+
+
+@pytest.mark.parametrize(("type_", "value"), ONE.items(), ids=map(str, ONE))
+def test_bounds_become_an_array_of_the_type(type_, value):
+    """One value for each batch."""
+    batches = [bounds_of(pa.nulls(1, type_)), bounds_of(pa.array([value], type_))]
+    array = bounds_array([each.low for each in batches], type_)
+    assert (type_, 2) == (array.type, len(array))
+    assert value == array[1].as_py()
+
+
+@pytest.mark.parametrize(
+    ("type_", "covered"),
+    [
+        (pa.uint64(), True),
+        (pa.large_binary(), True),
+        (pa.decimal128(38, -2), True),
+        (pa.float16(), False),
+        (pa.timestamp("s"), False),
+        (pa.time32("s"), False),
+        (pa.decimal256(40), False),
+        (pa.binary(4), False),
+        (pa.list_(pa.int8()), False),
+        (pa.dictionary(pa.int8(), pa.string()), False),
+        (pa.null(), False),
+    ],
+)
+def test_types_with_statistics(type_, covered):
+    """Timestamps have none, other than written."""
+    assert covered == is_covered(type_)

@@ -1,0 +1,133 @@
+"""Parameters."""
+
+from __future__ import annotations
+
+import pytest
+from lanceref.core.errors import FormatError, UnknownIndex, UnknownVersion
+from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.index.full_text.parameters import Analysis, parse_analysis, parse_settings, requested
+
+from .test_posting_blocks import PLACE
+
+STORED = (
+    '{"lance_tokenizer":"text","base_tokenizer":"simple","language":"English",'
+    '"with_position":false,"max_token_length":40,"lower_case":true,"stem":true,'
+    '"remove_stop_words":true,"custom_stop_words":null,"ascii_folding":true,'
+    '"min_ngram_length":3,"max_ngram_length":3,"prefix_only":false,"block_size":128,'
+    '"split_identifiers":false,"split_on_numerics":false,"preserve_original":false,'
+    '"index_operators":false}'
+)
+
+
+def test_worked_parameters():
+    """The defaults, as text and as details."""
+    settings = requested({}, json_documents=False)
+    assert STORED == settings.analysis.text
+    details = settings.details.SerializeToString(deterministic=True)
+    wanted = "0a0673696d706c65120922456e676c697368222801300138014001480350036080017802"
+    assert wanted.replace("2228", "22 28").replace(" ", "") in (details.hex(), wanted)
+    assert Analysis() == parse_analysis(STORED, PLACE)
+
+
+@pytest.mark.parametrize(
+    ("given", "version"), [({}, 2), ({"block_size": 256}, 3), ({"format_version": "v1"}, 1)]
+)
+def test_formats(given, version):
+    """Large blocks need format 3."""
+    assert version == requested(given, json_documents=False).format_version
+    element = {**given, "document_granularity": DocumentGranularity.LIST_ELEMENT}
+    assert 3 == requested(element, json_documents=False).index_version
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"foo": 1}, ValueError),
+        ({"analyzer": "x"}, ValueError),
+        ({"analyzer": "text", "base_tokenizer": "code"}, ValueError),
+        ({"analyzer": "code", "base_tokenizer": "simple"}, ValueError),
+        ({"split_identifiers": True}, ValueError),
+        ({"base_tokenizer": "code", "format_version": 2}, ValueError),
+        ({"base_tokenizer": "ngram", "min_ngram_length": 0}, ValueError),
+        ({"max_token_length": -1}, OverflowError),
+        ({"lance_tokenizer": "json"}, ValueError),
+        ({"block_size": 100}, ValueError),
+        ({"block_size": 256, "format_version": 2}, ValueError),
+        ({"format_version": 4}, ValueError),
+        ({"language": "english"}, ValueError),
+        ({"base_tokenizer": "foo"}, ValueError),
+        ({"base_tokenizer": "ngram", "min_ngram_length": 4}, ValueError),
+        ({"with_position": "x"}, TypeError),
+        ({"custom_stop_words": [1]}, TypeError),
+        ({"document_granularity": "row"}, TypeError),
+    ],
+)
+def test_wrong_arguments_are_refused(given, error):
+    """With the classes that pylance has."""
+    with pytest.raises(error):
+        requested(given, json_documents=False)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "error", "clause"),
+    [
+        ({"params": "{"}, FormatError, "params"),
+        ({"params": "[1]"}, FormatError, "params"),
+        ({"params": '{"stem":3}'}, FormatError, "params"),
+        ({"params": '{"max_token_length":-1}'}, FormatError, "params"),
+        ({"params": '{"base_tokenizer":"none"}'}, UnknownIndex, "params"),
+        ({"format_version": "9"}, UnknownVersion, "format-version"),
+        ({"posting_block_size": "127"}, FormatError, "block-size"),
+    ],
+)
+def test_stored_parameters_are_checked(metadata, error, clause):
+    """Each of the conditions."""
+    with pytest.raises(error, match=rf"L\.index\.fts\.{clause}"):
+        parse_settings(metadata, PLACE)
+
+
+@pytest.mark.parametrize(
+    ("codec", "version"),
+    [
+        ({}, 1),
+        ({"posting_tail_codec": "fixed32"}, 1),
+        ({"posting_tail_codec": "varint_delta_v1"}, 2),
+    ],
+)
+def test_a_format_that_is_not_said_is_told_by_how_lists_end(codec, version):
+    """As releases wrote it before they named formats."""
+    assert version == parse_settings(codec, PLACE).format_version
+    assert 3 == parse_settings({**codec, "format_version": "3"}, PLACE).format_version
+
+
+def test_program_text_has_defaults_of_its_own():
+    """No stems, no stop words, format 3, and its flags are in the details."""
+    own = requested({"analyzer": "code", "index_operators": True}, json_documents=False)
+    assert own == requested(
+        {"base_tokenizer": "code", "index_operators": True}, json_documents=False
+    )
+    assert (3, False, False) == (
+        own.format_version,
+        own.analysis.stem,
+        own.analysis.remove_stop_words,
+    )
+    config = own.details.code_config
+    assert (False, True, True, True) == (
+        config.split_identifiers,
+        config.split_on_numerics,
+        config.preserve_original,
+        config.index_operators,
+    )
+    assert not requested({}, json_documents=False).details.HasField("code_config")
+
+
+@pytest.mark.parametrize(("variable", "asked", "built"), [("1", {}, 1), ("v3", {}, 3)])
+def test_the_environment_says_the_format(monkeypatch, variable, asked, built):
+    """Unless the caller does; another value is refused by the name of the variable."""
+    monkeypatch.setenv("LANCE_FTS_FORMAT_VERSION", variable)
+    assert built == requested(asked, json_documents=False).format_version
+    assert 2 == requested({"format_version": 2}, json_documents=False).format_version
+    monkeypatch.setenv("LANCE_FTS_FORMAT_VERSION", "invalid")
+    assert 2 == requested({"format_version": 2}, json_documents=False).format_version
+    with pytest.raises(ValueError, match="LANCE_FTS_FORMAT_VERSION invalid"):
+        requested({}, json_documents=False)

@@ -1,0 +1,185 @@
+"""Commits of overlays, and what others make of them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pylanceref
+import pytest
+from lanceref.core.errors import CommitConflict, OperationRefused
+from pylanceref.file import LanceFileWriter
+from pylanceref.metadata import DataFile
+from pylanceref.operation import LanceOperation as Op
+
+from tests.overlaid import group, overlay, table
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """A table with an overlay of two fields."""
+    made = table(tmp_path / "t")
+    return overlay(made, [0, 2], {"a": [100, 102], "s": ["X", "Z"]}, [0, 1])
+
+
+def overlays(dataset):
+    """Return fields and version of the overlays of the first fragment."""
+    held = pylanceref.dataset(dataset.uri).get_fragments()[0].metadata.overlays
+    return [(one.data_file.fields, one.committed_version) for one in held]
+
+
+def values(dataset, column="a"):
+    """Return the column as the latest version shows it."""
+    return pylanceref.dataset(dataset.uri).to_table()[column].to_pylist()
+
+
+def test_a_commit_stamps_its_version(dataset):
+    """The flag is set, and other overlays stay before it."""
+    overlay(dataset, [1], {"a": [101]}, [0])
+
+    assert [([0, 1], 2), ([0], 3)] == overlays(dataset)
+    assert 64 == pylanceref.dataset(dataset.uri)._snapshot.manifest.message.reader_feature_flags
+    read = pylanceref.dataset(dataset.uri).read_transaction(3).operation
+    assert [1] == list(read.groups[0].overlays[0].offsets)
+
+
+def test_a_fragment_that_is_not_there_is_refused(dataset):
+    """Nothing is committed."""
+    with pytest.raises(OperationRefused, match="targets fragment 9"):
+        overlay(dataset, [1], {"a": [101]}, [0], fragment=9)
+
+    assert 2 == pylanceref.dataset(dataset.uri).version
+
+
+def test_a_replaced_column_is_taken_out(dataset):
+    """The other one stays covered; a project of that drops the overlay and its flag."""
+    rows = pa.table({"a": [7, 8, 9]})
+    with LanceFileWriter(f"{dataset.uri}/data/r.lance", rows.schema, version="2.1") as writer:
+        writer.write_batch(rows)
+    replaced = Op.DataReplacementGroup(0, DataFile("r.lance", [0], [0], 2, 1))
+    pylanceref.LanceDataset.commit(dataset.uri, Op.DataReplacement([replaced]), read_version=2)
+
+    assert [7, 8, 9, 3, 4, 5] == values(dataset)
+    assert ["X", "b", "Z"] == values(dataset, "s")[:3]
+    assert [([-2, 1], 2)] == overlays(dataset)
+    pylanceref.dataset(dataset.uri).drop_columns(["s"])
+    assert [] == overlays(dataset)
+    assert 0 == pylanceref.dataset(dataset.uri)._snapshot.manifest.message.reader_feature_flags
+
+
+def test_updated_columns_show_what_they_were_updated_to(dataset):
+    """D.txn.columns-under-overlay: the oracle leaves the overlay above them."""
+    fragment = pylanceref.dataset(dataset.uri).get_fragment(0)
+    changed, fields = fragment.update_columns(pa.table({"s": ["X"], "a": [55]}), "s", "s")
+    update = Op.Update(
+        updated_fragments=[changed], fields_modified=fields, update_mode="rewrite_columns"
+    )
+    pylanceref.LanceDataset.commit(dataset.uri, update, read_version=2)
+
+    assert [55, 1, 102, 3, 4, 5] == values(dataset)
+
+
+def test_a_compaction_has_the_values_and_no_overlay(dataset):
+    """Rows keep their order."""
+    pylanceref.dataset(dataset.uri).optimize.compact_files()
+
+    assert [100, 1, 102, 3, 4, 5] == values(dataset)
+    assert [] == overlays(dataset)
+
+
+def test_many_overlays_of_one_fragment_are_compacted(tmp_path):
+    """Ten may stay."""
+    dataset = table(tmp_path / "t")
+    dataset.delete("a > 2")
+    for number in range(11):
+        assert not dataset.optimize.compact_files().fragments_removed
+        dataset = overlay(dataset, [0], {"a": [number]}, [0])
+
+    assert 1 == dataset.optimize.compact_files().fragments_removed
+    assert [10, 1, 2] == values(dataset)
+
+
+@pytest.mark.parametrize("kind", ["BTREE", "BITMAP", "ZONEMAP"])
+def test_indices_that_are_older_are_not_asked(tmp_path, kind):
+    """Not before they are brought up to date with new rows, not after, not after a compaction."""
+    dataset = table(tmp_path / "t")
+    dataset.create_scalar_index("a", kind)
+    overlay(dataset, [0, 2], {"a": [100, 4]}, [0])
+
+    def found(text):
+        rows = pylanceref.dataset(dataset.uri).to_table(filter=text)
+        return sorted(rows["a"].to_pylist())
+
+    for step in ("overlaid", "appended", "optimized", "compacted"):
+        latest = pylanceref.dataset(dataset.uri)
+        if step == "appended":
+            pylanceref.write_dataset(pa.table({"a": [50]}), dataset.uri, mode="append")
+        elif step == "optimized":
+            latest.optimize.optimize_indices()
+        elif step == "compacted":
+            latest.optimize.compact_files()
+        assert ([], [100], [4, 4]) == tuple(map(found, ("a = 0", "a = 100", "a = 4")))
+
+
+def test_deletions_and_overlays_of_one_fragment_both_stand(dataset):
+    """Whoever comes second builds on the other."""
+    early = pylanceref.dataset(dataset.uri)
+    overlay(dataset, [1], {"a": [101]}, [0])
+    early.delete("a = 102")
+    late = group(dataset, [0], pa.table({"a": [900]}), [0])
+    pylanceref.LanceDataset.commit(dataset.uri, Op.DataOverlay([late]), read_version=3)
+
+    assert [900, 101, 3, 4, 5] == values(dataset)
+
+
+@pytest.mark.parametrize("change", ["compact", "add", "delete"])
+def test_a_fragment_that_is_gone_or_another_is_a_conflict(dataset, change):
+    """The overlay has to be made again."""
+    late = group(dataset, [0], pa.table({"a": [900]}), [0])
+    latest = pylanceref.dataset(dataset.uri)
+    if change == "compact":
+        latest.optimize.compact_files()
+    elif change == "add":
+        latest.add_columns({"c": "a"})
+    else:
+        latest.delete("a in (100, 1, 102)")
+    with pytest.raises(CommitConflict) as caught:
+        pylanceref.LanceDataset.commit(dataset.uri, Op.DataOverlay([late]), read_version=2)
+
+    assert caught.value.retryable
+
+
+def test_a_clone_finds_the_files_and_a_cleanup_keeps_them(dataset, tmp_path):
+    """They lie in the table that was cloned; what no version names goes."""
+    overlay(dataset, [1], {"a": [101]}, [0])
+    pylanceref.dataset(dataset.uri).optimize.compact_files()
+    old = pylanceref.dataset(dataset.uri, version=3)
+    old.tags.create("kept", 3)
+    clone = old.shallow_clone(str(tmp_path / "c"), 3)
+
+    assert [100, 101, 102, 3, 4, 5] == values(clone)
+    latest = pylanceref.dataset(dataset.uri)
+    latest.cleanup_old_versions(retain_versions=1, error_if_tagged_old_versions=False)
+    assert [100, 101, 102] == values(clone)[:3]
+
+
+@pytest.mark.parametrize("first", ["overlay", "update"])
+@pytest.mark.parametrize(("key", "same"), [(1, False), (102, True)])
+def test_rows_that_move_and_an_overlay_of_others_both_stand(dataset, first, key, same):
+    """Of the same rows the overlay has to be made again; an Update finds the new values."""
+    early = pylanceref.dataset(dataset.uri)
+    late = Op.DataOverlay([group(dataset, [0, 2], pa.table({"a": [900, 902]}), [0])])
+    if first == "overlay":
+        pylanceref.LanceDataset.commit(dataset.uri, late, read_version=2)
+        early.update({"s": "'u'"}, where=f"a = {key}")
+        wanted = [900, 1, 902, 3, 4, 5]
+    else:
+        early.update({"s": "'u'"}, where=f"a = {key}")
+        wanted = [100, 1, 102, 3, 4, 5] if same else [900, 1, 902, 3, 4, 5]
+        if same:
+            with pytest.raises(CommitConflict):
+                pylanceref.LanceDataset.commit(dataset.uri, late, read_version=2)
+        else:
+            pylanceref.LanceDataset.commit(dataset.uri, late, read_version=2)
+
+    assert wanted == sorted(values(dataset), key=lambda value: value % 100)
+    changed = pylanceref.dataset(dataset.uri).to_table(filter="s = 'u'").num_rows
+    assert changed == (0 if same and first == "overlay" else 1)
