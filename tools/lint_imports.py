@@ -1,13 +1,12 @@
-"""Imports: the floors of the house, and the few doors.
+"""Imports: the few doors by which libraries and packages come in.
 
-A module of the reference imports from its own floor and from those below; `FLOORS` gives the floor
-of each. Imports inside functions count like the others. The doors:
+Imports inside functions count like the others. The order of folders is in `lint_layers`. The doors:
 
 * `lance`, the oracle: `lance_conformance/oracle.py`, `lance_conformance/adapters/pylance.py`, and
   tests marked `oracle`;
-* `pyspark`: below `lanceref/spark/`, the campaign and the benchmark of Spark, and tests marked
+* `pyspark`: below `lanceref_spark/`, the campaign and the benchmark of Spark, and tests marked
   `spark`;
-* the reference never imports `lance_conformance`; neither imports the tools.
+* the packages below `reference/` never import `lance_conformance`; neither imports the tools.
 
     python tools/lint_imports.py
 """
@@ -22,101 +21,6 @@ from pathlib import Path
 
 from findings import Finding, conclude
 from sources import CODE_FOLDERS, ROOT, Source, python_files
-
-FLOORS: dict[str, int] = {
-    # 1: foundations. The version of a file is a plain value that every floor speaks of.
-    **dict.fromkeys(
-        ("errors", "short_text", "limits", "context", "cursor", "spans", "wire", "storage"), 1
-    ),
-    **dict.fromkeys(("errors", "limits", "context", "cursor", "spans", "wire", "storage"), 1),
-    **dict.fromkeys(("budget", "wire_memory", "held_rows"), 1),
-    **dict.fromkeys(
-        (
-            "arguments",
-            "message_text",
-            "arrowtypes",
-            "compute",
-            "integers",
-            "key_values",
-            "memory",
-            "extension",
-            "proto",
-            "slices",
-            "nesting",
-        ),
-        1,
-    ),
-    "file.versions": 1,
-    # 2: bytes in, arrays out
-    **dict.fromkeys(("codecs", "kernels", "jsonb", "jsonb_column", "jsontext", "geometry"), 2),
-    **dict.fromkeys(
-        ("query.comparison", "query.casts", "query.coercion", "query.decimals", "query.float_text"),
-        2,
-    ),
-    **dict.fromkeys(("query.budget", "query.json_path", "query.json_functions"), 2),
-    # 3: the file formats
-    **dict.fromkeys(("file", "legacy", "arrays", "pages"), 3),
-    # 4: table and transactions
-    **dict.fromkeys(("table", "txn", "manifests"), 4),
-    # 5: indices
-    **dict.fromkeys(("index", "build"), 5),
-    # 6: query
-    **dict.fromkeys(
-        (
-            "snapshot",
-            "projection",
-            "filters",
-            "query",
-            "edit",
-            "plan",
-            "scan",
-            "take",
-            "search",
-            "take_blobs",
-        ),
-        6,
-    ),
-    # 7: faces
-    **dict.fromkeys(("", "dataset", "fragment", "scanner", "explain", "validate", "testing"), 7),
-    **dict.fromkeys(("optimize", "commit", "blob", "schema", "types", "indices", "vector"), 7),
-    **dict.fromkeys(("write", "target", "write_rows", "homes", "progress", "auto_cleanup"), 7),
-    **dict.fromkeys(("incoming", "operation", "metadata", "committing"), 7),
-    **dict.fromkeys(
-        ("transactions", "read_transaction", "opened", "history", "overlay_messages"), 7
-    ),
-    **dict.fromkeys(("settings", "references", "cleanup", "edits", "merge_insert"), 7),
-    **dict.fromkeys(("evolution", "reading", "udf", "scan_arguments", "scanner_builder"), 7),
-    **dict.fromkeys(("stats", "sql", "delta", "session", "sampler", "util", "bitmap"), 7),
-    **dict.fromkeys(("_dataset", "dataset_files", "debug", "lance", "merge_explained"), 7),
-    **dict.fromkeys(
-        ("clusters", "self_search", "hamming", "duplicate_pairs", "search_filter", "lsm_planner"), 7
-    ),
-    **dict.fromkeys(("arrow", "bfloat16", "bfloat16_frames", "images", "signatures"), 7),
-    **dict.fromkeys(
-        ("indexing", "index_listing", "index_request", "full_text_request", "full_text_scanner"), 7
-    ),
-    **dict.fromkeys(("row_id_sequence", "data_frame", "search_scanner", "nearest_scanner"), 7),
-    **dict.fromkeys(("vector_request", "vector_models", "indices_builder"), 7),
-    **dict.fromkeys(
-        ("moments", "processor", "hnsw", "fragment_session", "fragment_reading", "index_use"), 7
-    ),
-    **dict.fromkeys(
-        (
-            "cleanup_plan",
-            "scan_statistics",
-            "fts_tokens",
-            "vector_index_reader",
-            "vector_transform",
-        ),
-        7,
-    ),
-    **dict.fromkeys(("mem_wal", "mem_wal_indexing", "lsm_scanner", "shard_writer"), 7),
-    **dict.fromkeys(("shard_snapshot", "lsm_vector_planner", "sstable"), 7),
-    # 8: many processes
-    **dict.fromkeys(("jobs", "spark", "validation", "distributed_index", "distributed_table"), 8),
-    "distributed_model": 8,
-}
-"""Floor of each module below `lanceref` (of a package: of all it holds); "" is the root itself."""
 
 ORACLE_DOORS = frozenset({"lance_conformance.oracle", "lance_conformance.adapters.pylance"})
 """Modules that may import the oracle; of tests, those marked for it."""
@@ -139,16 +43,6 @@ class Import:
     name: str
     line: int
     marks: frozenset[str]
-
-
-def floor_of(module: str) -> int | None:
-    """Return the floor of a module of the reference, None when the table does not know it."""
-    parts = module.split(".")[1:]
-    for size in range(len(parts), 0, -1):
-        floor = FLOORS.get(".".join(parts[:size]))
-        if floor is not None:
-            return floor
-    return FLOORS[""] if not parts else None
 
 
 def imports_of(source: Source) -> list[Import]:
@@ -192,23 +86,6 @@ def _module_marks(tree: ast.Module) -> frozenset[str]:
 def _marks(nodes: list[ast.expr]) -> frozenset[str]:
     text = " ".join(ast.unparse(node) for node in nodes)
     return frozenset(mark for mark in MARKED.values() if f"pytest.mark.{mark}" in text)
-
-
-def check_floors(source: Source, modules: frozenset[str]) -> Iterator[Finding]:
-    """Hold the imports of a module of the reference against the floors."""
-    own = floor_of(source.module)
-    if own is None:
-        yield Finding(source.name, 0, f"{source.module} stands on no floor: add it to FLOORS")
-        return
-    for found in imports_of(source):
-        if found.name.split(".")[0] != "lanceref":
-            continue
-        target = found.name if found.name in modules else found.name.rpartition(".")[0]
-        floor = floor_of(target or found.name)
-        if floor is None or floor > own:
-            place = "no floor" if floor is None else f"floor {floor}"
-            text = f"{source.module} (floor {own}) imports {found.name} of {place}"
-            yield Finding(source.name, found.line, text)
 
 
 def check_doors(
@@ -267,18 +144,15 @@ def check(root: Path) -> list[Finding]:
         for source in support
         if any(found.name.split(".")[0] == "lance" for found in imports_of(source))
     )
-    modules = frozenset(source.module for source in sources)
     findings: list[Finding] = []
     for source in sources:
-        if source.name.startswith("reference/lanceref/"):
-            findings += check_floors(source, modules)
         findings += check_doors(source, tools, tainted)
     return findings
 
 
 def main() -> int:
     """Check the imports of the repository."""
-    parser = argparse.ArgumentParser(description="Check floors and doors of the imports.")
+    parser = argparse.ArgumentParser(description="Check the doors of imports.")
     parser.add_argument("--root", type=Path, default=ROOT, help="the repository")
     return conclude("imports", check(parser.parse_args().root))
 

@@ -1,8 +1,7 @@
 """Style: the house rules that a formatter does not know.
 
 Sizes of modules and functions, docstrings, comments that put work off, broad handlers, errors
-without a clause, open types in signatures, paths of somebody's machine, and a test tree that
-mirrors the code.
+without a clause, open types in signatures, and paths of somebody's machine.
 
     python tools/lint_style.py
 """
@@ -30,13 +29,11 @@ NAMELESS = frozenset({"utils", "util", "helpers", "helper", "common", "misc"})
 IMPORTED = frozenset({"pylanceref.util"})
 """Modules that users of pylance import from under such a name all the same."""
 
+PACKAGES = ("reference/lanceref", "reference/pylanceref/")
+"""Where signatures are closed and errors name their clause; `lanceref_spark` and others too."""
+
 BROAD = frozenset({"Exception", "BaseException"})
 """What no handler of the reference catches."""
-
-WITHOUT_TEST: dict[str, str] = {
-    "lanceref.file.column_reader": "a protocol: nothing of it runs",
-}
-"""Modules of the reference without a test module of their own, and why."""
 
 _PUT_OFF = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 _OPEN_IGNORE = re.compile(r"type:\s*ignore(?!\[)")
@@ -151,29 +148,6 @@ def _is_clause(node: ast.expr, constants: frozenset[str]) -> bool:
     return name in constants or name.split(".")[-1] == "clause" or name.endswith("_clause")
 
 
-def has_code(source: Source) -> bool:
-    """Whether anything of a module runs when it is called: a body that is more than `...`."""
-    for node in _functions(source):
-        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-        if [ast.unparse(statement) for statement in body] not in ([], ["..."]):
-            return True
-    return False
-
-
-def mirrored(root: Path, sources: list[Source]) -> Iterator[Finding]:
-    """Yield modules of the reference without a test module, and exceptions that are none."""
-    for source in sources:
-        if source.path.name == "__init__.py" or not source.name.startswith("reference/lanceref/"):
-            continue
-        inside = source.path.relative_to(root / "reference/lanceref")
-        test = root / "reference/tests" / inside.with_name(f"test_{inside.name}")
-        excepted = source.module in WITHOUT_TEST
-        if excepted and test.exists():
-            yield Finding(source.name, 0, "is listed as without test, and has one")
-        if not excepted and not test.exists() and has_code(source):
-            yield Finding(source.name, 0, f"has no {test.relative_to(root).as_posix()}")
-
-
 def machine_paths(root: Path) -> Iterator[Finding]:
     """Yield paths that exist on one machine only."""
     for path in text_files(root):
@@ -192,12 +166,12 @@ def check(root: Path) -> list[Finding]:
     sources = list(python_files(root, *CODE_FOLDERS))
     errors = [source for source in sources if source.module == "lanceref.core.errors"]
     family = frozenset[str]().union(*(error_classes(source) for source in errors))
-    findings = [*mirrored(root, sources), *machine_paths(root)]
+    findings = list(machine_paths(root))
     for source in sources:
         found = [item for rule in EVERYWHERE for item in rule(source)]
         if source.name.startswith("reference/"):
             found += handlers(source)
-        if source.name.startswith("reference/lanceref/"):
+        if source.name.startswith(PACKAGES):
             found += [*signatures(source), *clauses_of_errors(source, family)]
         findings += [Finding(source.name, line, message) for line, message in found]
     return findings

@@ -11,11 +11,12 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from lanceref.checks.indices import check_indices
+from lanceref.checks.tables import check_dataset
 from lanceref.core.context import Context, Finding
 from lanceref.core.errors import NotFound
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.explain import checker
-from lanceref.index.check import check_indices
 from lanceref.storage import (
     StoreOptions,
     is_local,
@@ -27,7 +28,6 @@ from lanceref.storage import (
     store_options,
 )
 from lanceref.storage.manifests.opening import open_table
-from lanceref.table_check import check_dataset
 
 
 def validate(

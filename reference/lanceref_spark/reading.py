@@ -17,21 +17,12 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from lanceref_spark.batches import fitted
 from lanceref_spark.options import REFERENCE, Options, reader_module
+from lanceref_spark.partition import Rows
 from lanceref_spark.subprocess_reader import rows_apart
 from lanceref_spark.types import batch_schema
 
 if TYPE_CHECKING:
     from pylanceref.dataset import LanceDataset
-
-
-@dataclass
-class Rows(InputPartition):
-    """Live rows of a fragment, from `start` on: `count` of them, all without one."""
-
-    version: int
-    fragment: int
-    start: int = 0
-    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

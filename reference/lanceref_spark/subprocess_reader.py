@@ -1,4 +1,4 @@
-"""Apart: rows of a reader that may end its process, read in a process of their own.
+"""Subprocess reader: rows of a reader that may end its process, read in a process of their own.
 
 A reader that is not this implementation is asked in a child, which sends Arrow batches. If it dies,
 the worker lives, and the error says where it was and how it ended; rows that came before are not
@@ -20,10 +20,13 @@ from lanceref.core.errors import LanceError
 
 if TYPE_CHECKING:
     from lanceref_spark.options import Options
-    from lanceref_spark.reading import Rows
+    from lanceref_spark.partition import Rows
 
 END = b"."
 """What follows the last batch: a stream that breaks off between two batches looks whole."""
+
+CHILD = "lanceref_spark.subprocess_child"
+"""The module that answers."""
 
 TOLD_BYTES = 4096
 """How much of the end of an error output is looked at."""
@@ -38,7 +41,7 @@ def rows_apart(
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-m", CHILD],
             stdin=pipe,
             stdout=pipe,
             stderr=errors,
@@ -78,23 +81,3 @@ def _end(status: int, errors: BinaryIO) -> str:
     lines = errors.read().decode("utf-8", "replace").strip().splitlines()
     last = f": {lines[-1]}" if lines else ""
     return f"ended by signal {-status}{last}" if status < 0 else f"exit {status}{last}"
-
-
-def main() -> None:
-    """Answer the one question that stands in the input; what a reader prints goes elsewhere."""
-    from lanceref_spark.reading import rows_here
-
-    options, part, columns, described = pickle.load(sys.stdin.buffer)
-    schema = pa.ipc.read_schema(pa.py_buffer(described))
-    answer = os.dup(1)
-    os.dup2(2, 1)
-    with os.fdopen(answer, "wb") as out:
-        with pa.ipc.new_stream(out, schema) as stream:
-            for batch in rows_here(options, part, columns, schema):
-                stream.write_batch(batch)
-                out.flush()
-        out.write(END)
-
-
-if __name__ == "__main__":
-    main()

@@ -13,18 +13,8 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lanceref.core.context import Context, Finding
-from lanceref.core.errors import BytesError
-from lanceref.core.limits import DEFAULT_LIMITS, Limits
-from lanceref.index.check import check_entries, check_rows, check_segment, named_indices, parts
-from lanceref.index.mem_wal.log_check import check_log
-from lanceref.storage import Store, StoreOptions, name_of_uri, store_options
-from lanceref.storage.manifests.manifest_names import find_version
-from lanceref.storage.manifests.opening import open_table
-from lanceref.table.bases import Bases
-from lanceref.table.fragments import Fragment
-from lanceref.table.manifest import Manifest
-from lanceref.table_check import (
+from lanceref.checks.indices import check_entries, check_rows, check_segment, named_indices, parts
+from lanceref.checks.tables import (
     check_fragment,
     check_identities,
     check_making,
@@ -33,6 +23,16 @@ from lanceref.table_check import (
     open_checked,
     shareable,
 )
+from lanceref.core.context import Context, Finding
+from lanceref.core.errors import BytesError
+from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.index.mem_wal.log_check import check_log
+from lanceref.storage import Store, StoreOptions, name_of_uri, store_options
+from lanceref.storage.manifests.manifest_names import find_version
+from lanceref.storage.manifests.opening import open_table
+from lanceref.table.bases import Bases
+from lanceref.table.fragments import Fragment
+from lanceref.table.manifest import Manifest
 from lanceref.validate import is_table, validate
 
 from lanceref_spark.jobs import Executor

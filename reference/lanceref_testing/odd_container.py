@@ -21,7 +21,7 @@ from lanceref.file.column_writer import Buffer, EncodedColumn
 from lanceref.file.columns import ALIGNMENT, COLUMN_TYPE
 from lanceref.file.footer import MAGIC
 from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_write import schema_message
+from lanceref.file.schema_messages import schema_message
 from lanceref.proto import file2_pb2, file_pb2
 from lanceref.storage import Sink
 

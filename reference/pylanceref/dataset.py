@@ -17,7 +17,6 @@ from lanceref.core.arguments import unsigned
 from lanceref.core.context import Context
 from lanceref.core.errors import OperationRefused, TableNotFound
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
-from lanceref.operations.cleanup import Cleanup
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import CommitLock, Entry, name_of_uri, store_options
 from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
@@ -28,6 +27,7 @@ from lanceref.table.ref_names import TREE
 from lanceref.transactions.commit import COMMIT_TIMEOUT
 from lanceref.transactions.transaction import MESSAGE_KEY
 
+from pylanceref.cleanup import CleanupOfVersions
 from pylanceref.dataset_files import DatasetFiles
 from pylanceref.delta import Compared
 from pylanceref.edits import Edits
@@ -214,7 +214,7 @@ def _when_dropped(entry: Entry) -> tuple[int, int]:
 
 
 class LanceDataset(
-    Cleanup,
+    CleanupOfVersions,
     Compared,
     DatasetFiles,
     Edits,

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from google.protobuf.message import Message
-from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_write import CLUSTERING_KEY, PRIMARY_KEY, storage_encoding
+from lanceref.file.schema import CLUSTERING_KEY, PRIMARY_KEY, Field, LanceSchema
+from lanceref.file.schema_messages import storage_encoding
 from lanceref.proto import file_pb2
 from lanceref.storage.manifests.manifest_names import list_versions
 from lanceref.transactions.commit import transaction_of

@@ -14,8 +14,8 @@ import pyarrow as pa
 from lanceref import operations
 from lanceref.core.errors import EvolutionRefused, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
-from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_write import field_message, schema_of
+from lanceref.file.schema import Field, LanceSchema, schema_of
+from lanceref.file.schema_messages import field_message
 from lanceref.proto import table_pb2
 from lanceref.query.columns import only_nulls
 from lanceref.query.rows import condition

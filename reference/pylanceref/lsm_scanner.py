@@ -17,7 +17,7 @@ import pyarrow as pa
 from lanceref.core.arguments import unsigned
 from lanceref.core.errors import EditFailed, OperationRefused
 from lanceref.core.slices import whole_rows
-from lanceref.file.schema_write import PRIMARY_KEY
+from lanceref.file.schema import PRIMARY_KEY
 from lanceref.index.mem_wal.log_entry import TOMBSTONE
 from lanceref.operations.key_values import key_values
 from lanceref.query.filter import Filter, bind_filter

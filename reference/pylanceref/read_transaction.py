@@ -7,7 +7,7 @@ from uuid import UUID
 
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LanceError, NotYet
-from lanceref.file.schema import parse_schema
+from lanceref.file.schema_messages import parse_schema
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.proto import transaction_pb2 as pb
 

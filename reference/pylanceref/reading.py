@@ -242,7 +242,7 @@ class Reading(OpenTable):
 
     def validate(self) -> None:
         """Raise the first thing that is wrong with this version, as an OSError."""
-        from lanceref.table_check import check_dataset  # of every version: slow to import
+        from lanceref.checks.tables import check_dataset  # of every version: slow to import
 
         findings: list[Finding] = []
         ctx = replace(self._ctx, findings=findings)

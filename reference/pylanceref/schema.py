@@ -17,7 +17,8 @@ from lanceref.core.context import Context
 from lanceref.core.errors import BadSchema, Place, SchemaRefused
 from lanceref.core.logical_types import arrow_type, logical_type
 from lanceref.file import schema as core
-from lanceref.file.schema_write import field_message, schema_of
+from lanceref.file.schema import schema_of
+from lanceref.file.schema_messages import field_message, parse_schema
 from lanceref.proto import file_pb2
 
 _NOWHERE = Place("JSON", 0, 0)
@@ -109,7 +110,7 @@ class LanceSchema:
                 )
             known.add(one.id)
         try:
-            return LanceSchema(core.parse_schema(fields, metadata, Context("fields"), _NOWHERE))
+            return LanceSchema(parse_schema(fields, metadata, Context("fields"), _NOWHERE))
         except BadSchema as error:
             raise SchemaRefused(f"Failed to reconstruct schema: {error}") from error
 

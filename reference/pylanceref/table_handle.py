@@ -130,7 +130,7 @@ class OpenTable:
         policy = CommitPolicy() if policy is None else policy
         read = self.version
         self._move_to(commit(self._snapshot.store, staged, policy, self._ctx))
-        clean_after_commit(self, read)
+        clean_after_commit(self._snapshot, self._root, read)
 
     def at_version(self, version: int) -> Snapshot:
         """Return another version of the branch. Raises VersionNotFound."""

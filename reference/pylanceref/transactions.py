@@ -11,8 +11,8 @@ from uuid import UUID
 
 import pyarrow as pa
 from lanceref.core.errors import FormatError
-from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_write import field_message, schema_message, schema_of
+from lanceref.file.schema import LanceSchema, schema_of
+from lanceref.file.schema_messages import field_message, schema_message
 from lanceref.proto import table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.table.data_files import with_dictionaries

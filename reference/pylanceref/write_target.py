@@ -13,8 +13,7 @@ import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, DataRefused, NotFound
 from lanceref.core.file_versions import FileVersion, version_named
-from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import LanceSchema, schema_of
 from lanceref.operations.auto_cleanup import clean_after_commit
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import NO_OPTIONS, Store, StoreOptions, name_of_uri
@@ -106,5 +105,5 @@ def committed(target: Target, version: int) -> LanceDataset:
     snapshot = open_snapshot(target.store, version, target.ctx)
     made = LanceDataset.of(target.uri, snapshot, root_of(snapshot))
     if target.base is not None and version < DETACHED:
-        clean_after_commit(made, target.base.version)
+        clean_after_commit(made._snapshot, made._root, target.base.version)
     return made

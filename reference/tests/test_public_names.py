@@ -29,19 +29,20 @@ def _python(code: str) -> str:
 @pytest.mark.parametrize(
     "code",
     [
-        "import lanceref; f = lanceref.{0}",
-        "from lanceref import {0} as f",
-        "import lanceref.{0}; f = lanceref.{0}",
-        "import lanceref; from lanceref.{0} import {0}; f = lanceref.{0}",
-        "from lanceref.{0} import {0} as f",
+        "import {0}; f = {0}.{1}",
+        "from {0} import {1} as f",
+        "import {0}.{1}; f = {0}.{1}",
+        "import {0}; from {0}.{1} import {1}; f = {0}.{1}",
+        "from {0}.{1} import {1} as f",
     ],
 )
 def test_module_and_function_share_a_name(code):
     """Whatever is imported first, the name of the package is the function."""
-    names = ["validate", "explain", "dataset"]
+    names = [("lanceref", "validate"), ("lanceref", "explain"), ("pylanceref", "dataset")]
     lines = ["import sys"]
-    for name in names:
-        lines += [code.format(name), f"print(f is sys.modules['lanceref.{name}'].{name})"]
+    for package, name in names:
+        lines += [code.format(package, name)]
+        lines += [f"print(f is sys.modules['{package}.{name}'].{name})"]
 
     assert ["True"] * len(names) == _python("\n".join(lines)).split()
 
@@ -49,7 +50,8 @@ def test_module_and_function_share_a_name(code):
 def test_importing_the_package_loads_no_library():
     """Arrow and NumPy come with the first piece that needs them."""
     assert "set()" == _python(
-        "import lanceref, sys; print({'pyarrow', 'numpy', 'google.protobuf'} & set(sys.modules))"
+        "import lanceref, pylanceref, sys; "
+        "print({'pyarrow', 'numpy', 'google.protobuf'} & set(sys.modules))"
     )
 
 
@@ -82,7 +84,7 @@ def test_names_that_stand_in_other_modules_are_found_here(name):
 @pytest.mark.parametrize("module", ["", ".dataset", ".fragment", ".file", ".indices", ".arrow"])
 def test_completion_lists_the_public_names_only(module):
     """`dir` has every public name, loaded or not, and no name that the module imports."""
-    loaded = importlib.import_module(f"lanceref{module}")
+    loaded = importlib.import_module(f"pylanceref{module}")
 
     assert {n for n in dir(loaded) if not n.startswith("_")} == {
         n for n in loaded.__all__ if not n.startswith("_")

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import ColumnMissing, ColumnRefused
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import schema_of
 from lanceref.kernels.hnsw_parameters import GraphParameters
 from pylanceref.vector_request import vector_request
 

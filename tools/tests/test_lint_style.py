@@ -77,7 +77,6 @@ def test_good_style_passes(repository):
         (FOOTER, CODE.replace("L.a.fallback", "a.fallback"), "without a clause id"),
         (FOOTER, CODE + f'X = "{PLACE}"\n', f"path of a machine: {PLACE}"),
         ("README.md", f"See {PLACE}.\n", "path of a machine"),
-        ("reference/lanceref/file/globals.py", CODE, "has no reference/tests/file/test_globals.py"),
     ],
 )
 def test_a_breach_is_found(repository, name, text, complaint):
@@ -86,17 +85,3 @@ def test_a_breach_is_found(repository, name, text, complaint):
 
     assert {name} == {finding.path for finding in findings}
     assert any(complaint in finding.message for finding in findings), findings
-
-
-def test_a_module_without_code_needs_no_test(repository):
-    """Constants, dataclasses and protocols have nothing that runs."""
-    text = '"""x."""\n\nclass P(Protocol):\n    def f(self):\n        """Do."""\n        ...\n'
-
-    assert [] == lint_style.check(repository({**GOOD, "reference/lanceref/file/protocol.py": text}))
-
-
-def test_an_exception_that_is_none_is_found(repository, monkeypatch):
-    """A module listed as without test that has one must leave the list."""
-    monkeypatch.setitem(lint_style.WITHOUT_TEST, "lanceref.file.footer", "reason")
-
-    assert [FOOTER] == [finding.path for finding in lint_style.check(repository(GOOD))]

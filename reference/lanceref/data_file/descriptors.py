@@ -25,8 +25,7 @@ import pyarrow as pa
 from lanceref.core.errors import DataRefused
 from lanceref.core.nesting import children_of, from_start, mapped, type_over
 from lanceref.file.column_writer import DataArea
-from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema, schema_of
 
 BLOB_DESCRIPTOR = pa.struct(
     [

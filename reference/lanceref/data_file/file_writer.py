@@ -29,8 +29,8 @@ from lanceref.encodings_2_0 import writer as arrays
 from lanceref.file.column_writer import Buffer, EncodedPage, FieldWriter, PagePolicy
 from lanceref.file.columns import ALIGNMENT, COLUMN_TYPE
 from lanceref.file.footer import MAGIC
-from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_write import schema_message, schema_of
+from lanceref.file.schema import Field, LanceSchema, schema_of
+from lanceref.file.schema_messages import schema_message
 from lanceref.file.stored import stored_form
 from lanceref.pages import writer as pages
 from lanceref.proto import file2_pb2, file_pb2

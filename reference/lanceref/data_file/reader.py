@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pylanceref.message_text import shown, text_of
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
@@ -251,4 +250,4 @@ def _descriptors(extents: Sequence[Extent]) -> list[LanceBufferDescriptor]:
 
 
 def _page(page: PageMetadata) -> LancePageMetadata:
-    return LancePageMetadata(_descriptors(page.extents), text_of(shown(page.encoding)))
+    return LancePageMetadata(_descriptors(page.extents), str(page.encoding))

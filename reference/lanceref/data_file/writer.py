@@ -16,8 +16,7 @@ from lanceref.core.file_versions import V0_1, V2_0, V2_2, version_named
 from lanceref.data_file.descriptors import described, described_schema, holds_blobs, prepared
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.column_writer import page_policy
-from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import LanceSchema, schema_of
 from lanceref.storage import Sink, create_sink, store_options, whole
 
 

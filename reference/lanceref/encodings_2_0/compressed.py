@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.general import falls_short
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
+from lanceref.encodings_2_0.bitmaps import gather
 from lanceref.encodings_2_0.page import Page
 from lanceref.encodings_2_0.rows import RowRanges
 
@@ -64,8 +65,6 @@ class Compressed:
 
     def data(self, rows: RowRanges, parts: Iterator[Cursor]) -> NDArray[np.uint8]:
         """Return the values of the ranges back to back."""
-        from lanceref.encodings_2_0.flat import gather
-
         if self._is_needed(rows):
             self._plain = self._decompress(next(parts))
         if self._plain is None:

@@ -22,8 +22,7 @@ from lanceref.encodings_2_0.list import ListColumn, open_list
 from lanceref.encodings_2_0.paging import ArrayColumn
 from lanceref.encodings_2_0.values import ValueColumn
 from lanceref.file.columns import ColumnMetadata
-from lanceref.file.schema import Field
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import Field, schema_of
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage, UnknownEncoding
-from lanceref.encodings_2_0.bitmaps import joined
+from lanceref.encodings_2_0.bitmaps import gather
 from lanceref.encodings_2_0.compressed import Compressed
 from lanceref.encodings_2_0.page import Page
 from lanceref.encodings_2_0.rows import RowRanges
@@ -81,15 +81,6 @@ class RawFlat:
             start, end = cursor.offset, cursor.offset + cursor.remaining
             cursor.ctx.leaf(start, end, self.name, self.kind, "L.array.flat.size")
         return gather([cursor.data for cursor in cuts], rows, self.bits)
-
-
-def gather(cuts: list[memoryview], rows: RowRanges, bits: int) -> NDArray[np.uint8]:
-    """Join the bytes cut for each range; bitmaps are moved so that they start at bit 0."""
-    data = np.frombuffer(cuts[0] if len(cuts) == 1 else b"".join(cuts), np.uint8)
-    if bits != 1 or (len(cuts) == 1 and rows.bounds[0][0] % 8 == 0):
-        return data
-    bounds = np.array(rows.bounds, np.int64).reshape(-1, 2)
-    return joined(data, bounds[:, 0], bounds[:, 1] - bounds[:, 0])
 
 
 @dataclass(frozen=True, slots=True)

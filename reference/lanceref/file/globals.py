@@ -18,7 +18,8 @@ from lanceref.core.errors import OutOfRange, Place
 from lanceref.core.file_versions import V2_0, FileVersion
 from lanceref.core.wire import parse_message
 from lanceref.file.columns import ALIGNMENT
-from lanceref.file.schema import LanceSchema, parse_schema
+from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_messages import parse_schema
 from lanceref.proto import file_pb2
 
 

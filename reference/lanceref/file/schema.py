@@ -1,32 +1,24 @@
-"""Schema: the field tree of a file or dataset.
+"""Schema: the field tree of a file or dataset, and how it comes from an Arrow schema.
 
-Data file (global buffer 0), manifest and 0.1 file store the same flat list of `Field` messages in
-depth-first order; parents come before children and are named by id. Here it becomes a tree, and the
-tree an Arrow schema.
+Fields get ids in depth-first order and types their strings; `schema_messages` parses and writes the
+flat list of messages in which data files, manifests and 0.1 files store the tree.
 
-Layout (message lance.file.Field): 2 name, 3 id, 4 parent_id (-1 at top level), 5 logical_type,
-6 nullable, 9 extension_name, 10 metadata; 1 type is always 0 and says nothing.
-
-Clauses: L.file.schema.parent-first, L.file.schema.unique-ids, L.file.schema.logical-type,
-L.file.schema.children, L.file.schema.top-level-names, L.file.schema.extension-name
-
-Divergences: D.file.field-type-always-parent, D.file.top-level-parent-minus-one,
-D.file.blob-v2-descriptor-ids
+Clauses: L.file.schema.unique-ids, L.file.schema.logical-type, L.file.schema.top-level-names,
+L.file.schema.extension-name
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
 from lanceref.core import logical_types as arrowtypes
-from lanceref.core.context import Context
-from lanceref.core.errors import BadSchema, NotFound, Place
-from lanceref.core.extension_types import EXTENSION_KEY
-from lanceref.proto import file_pb2
+from lanceref.core.errors import NotFound, Place, SchemaRefused
+from lanceref.core.extension_types import EXTENSION_KEY, storage_of
 
 BLOB_EXTENSION = "lance.blob.v2"
 """Extension name of blobs that can lie outside of the data file."""
@@ -39,6 +31,22 @@ DESCRIPTOR_METADATA = {"lance-encoding:blob": "true", "lance-encoding:packed": "
 
 HIDDEN_IDS = (-3, -4, -5)
 """Ids of the hidden columns of a table's files: row id, created-at and last-updated version."""
+
+ID_KEY = "lance:field_id"
+"""Field metadata that sets the id of a field; it is not stored."""
+
+PRIMARY_KEY = "lance-schema:unenforced-primary-key"
+
+CLUSTERING_KEY = "lance-schema:unenforced-clustering-key"
+
+JSON = "lance.json"
+"""Extension name of JSON columns as stored; text under `arrow.json` becomes it."""
+
+_TRUE = ("true", "1", "yes")
+
+_JSON_NAMES = (JSON, "arrow.json")
+
+_NOWHERE = Place("schema", 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +120,6 @@ class LanceSchema:
     @staticmethod
     def from_pyarrow(schema: pa.Schema) -> LanceSchema:
         """Return the schema with ids from 0 on, depth first. Raises SchemaRefused."""
-        from lanceref.file.schema_write import schema_of
-
         return schema_of(schema)
 
     def flat(self) -> Iterator[Field]:
@@ -122,109 +128,147 @@ class LanceSchema:
             yield from top.flat()
 
 
-def parse_schema(
-    fields: Iterable[file_pb2.Field], metadata: dict[str, bytes], ctx: Context, place: Place
-) -> LanceSchema:
-    """Build the tree from the flat list; `place` is where the list lies. Raises BadSchema."""
-    listed = list(fields)
-    children: dict[int, list[file_pb2.Field]] = {-1: []}
-    latest = -1
-    for one in listed:
-        if one.id == -1 and one.parent_id == -1:  # blob v2 descriptor: L.file.schema.unique-ids
-            if latest != -1:
-                children[latest].append(one)
-            continue
-        latest = one.id
-        if one.parent_id not in children:
-            raise BadSchema(
-                "L.file.schema.parent-first",
-                place,
-                found=f"field {one.name!r} with parent {one.parent_id}",
-                wanted="a parent listed before it, or -1",
-            )
-        if one.id in children or (one.id < 0 and one.id not in HIDDEN_IDS):
-            raise BadSchema(
-                "L.file.schema.unique-ids",
-                place,
-                found=f"id {one.id} of field {one.name!r}",
-                wanted="an id of its own, 0 or more (hidden columns: -3 to -5)",
-            )
-        children[one.id] = []
-        children[one.parent_id].append(one)
-    roots = tuple(_build(top, children, ctx, place, 0) for top in children[-1])
-    _check_names(roots, ctx, place)
-    return LanceSchema(roots, {key: _text(value) for key, value in metadata.items()})
+def schema_of(arrow: pa.Schema) -> LanceSchema:
+    """Return the schema with ids 0, 1, … in depth-first order.
+
+    Raises SchemaRefused for names used twice or with a dot, ids used twice, a primary key that can
+    be null, and a type the format does not have.
+    """
+    times = Counter(field.name for field in arrow)
+    for name in times:
+        if "\0" in name:
+            raise SchemaRefused(f"field {name!r}: no name has a null byte")
+        if "." in name:
+            raise SchemaRefused(f"top-level field {name!r} cannot contain `.`")
+        if times[name] > 1:
+            raise SchemaRefused(f"duplicate field name {name!r} in schema")
+    try:
+        drafts = [_draft(field) for field in arrow]
+    except UnicodeDecodeError as error:
+        raise SchemaRefused(f"metadata is not valid utf8: {error}") from error
+    taken = [draft.id for draft in drafts for draft in draft.flat() if draft.id >= 0]
+    if len(set(taken)) < len(taken):
+        raise SchemaRefused(f"duplicate field id in schema: {taken}")
+    ids = iter(range(max(taken, default=-1) + 1, 2**31 - 1))
+    fields = tuple(numbered(draft, -1, ids) for draft in drafts)
+    for top in fields:
+        _check_keys(top, nullable_above=False)
+    metadata = {key.decode(): value.decode() for key, value in (arrow.metadata or {}).items()}
+    return LanceSchema(fields, metadata)
 
 
-def _build(
-    message: file_pb2.Field,
-    children: dict[int, list[file_pb2.Field]],
-    ctx: Context,
-    place: Place,
-    depth: int,
-) -> Field:
-    if depth > ctx.limits.depth:
-        raise BadSchema(
-            "L.file.schema.children",
-            place,
-            found="deeper nesting",
-            wanted=f"{ctx.limits.depth} levels",
-        )
-    below = tuple(
-        _build(child, children, ctx, place, depth + 1) for child in _below(message, children)
-    )
-    metadata = {key: _text(value) for key, value in message.metadata.items()}
-    named = metadata.get(EXTENSION_KEY, "")
-    if message.extension_name != named:
-        ctx.lint(
-            "L.file.schema.extension-name", place, found=message.extension_name, wanted=repr(named)
-        )
-        if message.extension_name:
-            metadata[EXTENSION_KEY] = message.extension_name
-    arrow = arrowtypes.arrow_type(message.logical_type, [f.arrow for f in below], place)
+def numbered(draft: Field, parent_id: int, ids: Iterator[int]) -> Field:
+    """Return the field with an id of its own where it has none, and so for its children."""
+    own = draft.id if draft.id >= 0 else next(ids)
+    children = tuple(numbered(child, own, ids) for child in draft.children)
     return Field(
-        name=message.name,
-        id=message.id,
-        parent_id=message.parent_id,
-        logical_type=message.logical_type,
-        nullable=message.nullable,
-        metadata=metadata,
-        children=below,
-        arrow=pa.field(message.name, arrow, message.nullable, metadata or None),
-        dictionary=_values(message),
+        name=draft.name,
+        id=own,
+        parent_id=parent_id,
+        logical_type=draft.logical_type,
+        nullable=draft.nullable,
+        metadata=draft.metadata,
+        children=children,
+        arrow=draft.arrow,
     )
 
 
-def _values(message: file_pb2.Field) -> tuple[int, int] | None:
-    if not message.HasField("dictionary"):
-        return None
-    return message.dictionary.offset, message.dictionary.length
+def _draft(arrow: pa.Field) -> Field:
+    """Describe a field without an id (-1)."""
+    type_, metadata = storage_of(arrow)
+    own_id = _own_id(arrow.name, metadata.pop(ID_KEY, "-1"))
+    children = tuple(_draft(child) for child in child_fields(type_))
+    if metadata.get(EXTENSION_KEY) in _JSON_NAMES:
+        if pa.types.is_string_view(type_):
+            raise SchemaRefused(f"field {arrow.name!r}: JSON is no {type_}")
+        metadata[EXTENSION_KEY] = JSON
+        logical = "json"
+    else:
+        logical = _logical_type(arrow.name, type_)
+    stored = arrowtypes.arrow_type(logical, [child.arrow for child in children], _NOWHERE)
+    return Field(
+        name=arrow.name,
+        id=own_id,
+        parent_id=-1,
+        logical_type=logical,
+        nullable=arrow.nullable,
+        metadata=metadata,
+        children=children,
+        arrow=pa.field(arrow.name, stored, arrow.nullable, metadata or None),
+    )
 
 
-def _below(
-    message: file_pb2.Field, children: dict[int, list[file_pb2.Field]]
-) -> list[file_pb2.Field]:
-    """Return the children of a field; those of a blob descriptor have no id of their own."""
-    return children[message.id] if message.id != -1 else []
+def _own_id(name: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise SchemaRefused(f"field {name!r}: {text!r} is no field id") from error
 
 
-def _check_names(roots: tuple[Field, ...], ctx: Context, place: Place) -> None:
-    seen: set[str] = set()
-    for top in roots:
-        if top.name in seen or "." in top.name:
-            ctx.refuse(
-                BadSchema(
-                    "L.file.schema.top-level-names",
-                    place,
-                    found=repr(top.name),
-                    wanted="a name used once and without a dot",
-                )
+def _logical_type(name: str, type_: pa.DataType) -> str:
+    """Return the string of a type, one that a reader understands. Raises SchemaRefused."""
+    if pa.types.is_fixed_size_list(type_):
+        item, extension = storage_of(type_.value_field)
+        if type_.list_size == 0:
+            raise SchemaRefused(
+                f'Field "{name}" contains a FixedSizeList with dimension 0; dimension must be '
+                "a positive integer"
             )
-        seen.add(top.name)
+        if pa.types.is_fixed_size_list(item) and pa.types.is_struct(item.value_type):
+            raise SchemaRefused(f"field {name!r}: unsupported data type {type_}")
+        if extension.get(EXTENSION_KEY) == arrowtypes.BFLOAT16:
+            return f"fixed_size_list:{arrowtypes.BFLOAT16}:{type_.list_size}"
+        if pa.types.is_list(item) or pa.types.is_large_list(item) or pa.types.is_map(item):
+            raise SchemaRefused(f"field {name!r}: unsupported data type {type_}")
+        return f"fixed_size_list:{_logical_type(name, item)}:{type_.list_size}"
+    if pa.types.is_dictionary(type_) and not _is_plain(_logical_type(name, type_.value_type)):
+        raise SchemaRefused(f"field {name!r}: the name of {type_} does not parse back")
+    if pa.types.is_map(type_) and type_.keys_sorted:
+        raise SchemaRefused(f"unsupported map field {name!r}: keys_sorted=true is not supported")
+    if pa.types.is_string_view(type_) or pa.types.is_binary_view(type_):
+        return "string" if pa.types.is_string_view(type_) else "binary"
+    try:
+        return arrowtypes.logical_type(type_)
+    except TypeError as error:
+        raise SchemaRefused(f"field {name!r}: {error}") from error
 
 
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", "replace")
+def _is_plain(logical: str) -> bool:
+    """Whether a type's name can stand inside another name: no parts, nothing below it."""
+    return ":" not in logical and not logical.startswith(("struct", "list", "large_list", "map"))
+
+
+def child_fields(type_: pa.DataType) -> list[pa.Field]:
+    """Return the fields listed below a field of this type."""
+    types = pa.types
+    if types.is_struct(type_):
+        return list(type_)
+    if types.is_map(type_):
+        entries = pa.struct([type_.key_field, type_.item_field])
+        return [pa.field("entries", entries, nullable=False)]
+    if types.is_list(type_) or types.is_large_list(type_):
+        return [type_.value_field]
+    if types.is_fixed_size_list(type_) and types.is_struct(type_.value_type):
+        return [type_.value_field]
+    return []
+
+
+def _check_keys(field: Field, *, nullable_above: bool) -> None:
+    """Refuse a primary key that can be null, itself or through what surrounds it."""
+    nullable = nullable_above or field.nullable
+    if is_primary(field) and nullable:
+        raise SchemaRefused(
+            f"primary key column and all its ancestors must not be nullable: {field.name}"
+        )
+    for child in field.children:
+        _check_keys(child, nullable_above=nullable)
+
+
+def is_primary(field: Field) -> bool:
+    return (
+        field.metadata.get(PRIMARY_KEY, "").lower() in _TRUE
+        or f"{PRIMARY_KEY}:position" in field.metadata
+    )
 
 
 def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:

@@ -22,8 +22,8 @@ import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import OutOfRange, Place
-from lanceref.file.schema import LanceSchema, parse_schema
-from lanceref.file.schema_write import field_message
+from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_messages import field_message, parse_schema
 from lanceref.file_0_1.dictionary import parse_dictionaries
 from lanceref.file_0_1.footer import LENGTH_BYTES
 from lanceref.file_0_1.metadata import parse_section

@@ -26,8 +26,8 @@ import pyarrow as pa
 
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import BadSchema, Place
-from lanceref.file.schema import Field, LanceSchema, parse_schema
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import Field, LanceSchema, schema_of
+from lanceref.file.schema_messages import parse_schema
 from lanceref.file_0_1.batch_ranges import Pieces
 from lanceref.file_0_1.bounds import Bounds, bounds_array, is_covered
 from lanceref.file_0_1.column import open_node

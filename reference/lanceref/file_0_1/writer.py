@@ -19,7 +19,7 @@ from lanceref.core.errors import DataRefused, LegacyRefused
 from lanceref.core.malloc_tuning import keep_freed_blocks
 from lanceref.data_file.file_writer import column_of
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_write import field_message
+from lanceref.file.schema_messages import field_message
 from lanceref.file_0_1.bounds import Bounds, bounds_of
 from lanceref.file_0_1.dictionary import encode_dictionaries
 from lanceref.file_0_1.footer import write_footer

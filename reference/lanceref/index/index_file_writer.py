@@ -12,7 +12,7 @@ import pyarrow as pa
 from lanceref.core.file_versions import V2_0, FileVersion
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.column_writer import page_policy
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import schema_of
 from lanceref.storage import Store, whole
 
 

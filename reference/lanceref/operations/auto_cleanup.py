@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TypedDict
 
-from pylanceref.table_handle import OpenTable
-
 from lanceref.core.errors import CleanupRefused, DataRefused, LanceError
 from lanceref.operations.cleanup import Cleanup
+from lanceref.search.snapshot import Snapshot
+from lanceref.storage import Store
 
 INTERVAL_KEY = "lance.auto_cleanup.interval"
 AGE_KEY = "lance.auto_cleanup.older_than"
@@ -86,14 +86,16 @@ def seconds_of(text: str) -> float:
     return sum(int(number) * _SECONDS[unit] for number, unit in parts)
 
 
-def clean_after_commit(made: OpenTable, read_version: int) -> None:
-    """Remove old versions if the configuration of a version that was just committed asks for it."""
-    config = made._snapshot.manifest.message.config
+def clean_after_commit(made: Snapshot, root: Store, read_version: int) -> None:
+    """Remove old versions if the configuration of a version that was just committed asks for it.
+
+    `root` is the store of the main branch.
+    """
+    config = made.manifest.message.config
     if INTERVAL_KEY not in config:
         return
-    table = Cleanup.of(made.uri, made._snapshot, made._root)
     try:
-        _clean(table, config, read_version)
+        _clean(Cleanup(made, root), config, read_version)
     except (LanceError, OSError) as error:
         logging.getLogger(__name__).warning("Auto cleanup failed after a commit: %s", error)
 
@@ -106,7 +108,7 @@ def _clean(table: Cleanup, config: Mapping[str, str], read_version: int) -> None
     age = timedelta(seconds=seconds_of(config[AGE_KEY])) if AGE_KEY in config else None
     if age is None and retain is None:
         age = timedelta(0)
-    table.clean_before(read_version, age, retain)
+    table.carry_out(table.plan(age, retain, before=read_version))
 
 
 def _number(config: Mapping[str, str], key: str) -> int:

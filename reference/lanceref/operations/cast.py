@@ -13,8 +13,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from lanceref.core.errors import EvolutionRefused
-from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import Field, LanceSchema, schema_of
 from lanceref.operations.columns import numbered_fields
 from lanceref.operations.schema_evolution import cast_values
 

@@ -1,6 +1,6 @@
-"""Cleanup: old versions go, and with them the files that no other version needs (face).
+"""Cleanup: old versions go, and with them the files that no other version needs.
 
-Has the names of pylance's `LanceDataset.cleanup_old_versions`. A version stays when it is new
+A version stays when it is new
 enough, the latest, tagged, or where a branch began. A file below the folders of a table goes when
 no version that stays needs it, if a version that goes did, or if it is old: a young file that no
 version names may belong to a commit that is still on its way. So may the strays of a write that
@@ -14,18 +14,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 
-from pylanceref.table_handle import OpenTable
-
-from lanceref.core.arguments import unsigned
+from lanceref.core.context import Context
 from lanceref.core.errors import CleanupRefused, NotFound, VersionNotFound
 from lanceref.operations.cleanup_plan import (
-    CleanupExplanation,
     CleanupPlan,
     CleanupReferencedBranch,
     CleanupStats,
 )
+from lanceref.search.snapshot import Snapshot
+from lanceref.storage import Store, name_of_uri
 from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
 from lanceref.storage.manifests.manifest_names import VersionName, list_versions, parse_name
 from lanceref.table.bases import DATA_FOLDER, Bases
@@ -37,9 +37,6 @@ from lanceref.table.referenced_files import INDICES, TRANSACTIONS, Needed, neede
 from lanceref.table.refs import list_branches, list_tags
 from lanceref.table.versions import open_named
 
-DEFAULT_AGE = timedelta(days=14)
-"""Versions older than this go, unless the caller says otherwise."""
-
 UNVERIFIED_SECONDS = 7 * 24 * 3600.0
 """Age from which on a file goes that no version ever needed."""
 
@@ -47,121 +44,71 @@ FOLDERS = (DATA_FOLDER, DELETIONS, TRANSACTIONS, INDICES)
 """Folders whose files a version names."""
 
 
-class Cleanup(OpenTable):
-    """The housekeeping of a dataset."""
+@dataclass(frozen=True, slots=True)
+class Cleanup:
+    """The housekeeping of a table: one version of it, and the store of its main branch."""
 
-    def cleanup_old_versions(
-        self,
-        older_than: timedelta | None = None,
-        retain_versions: int | None = None,
-        *,
-        delete_unverified: bool = False,
-        error_if_tagged_old_versions: bool = True,
-        delete_rate_limit: int | None = None,
-        versions: Sequence[int] | None = None,
-        delete_concurrency: int | None = None,
-    ) -> CleanupStats:
-        """Remove old versions and the files only they need.
+    snapshot: Snapshot
+    root: Store
 
-        A version goes when it is older than the open one and than `older_than` and not among the
-        latest `retain_versions`, or listed in `versions`. At most `delete_rate_limit` files go in a
-        second, one after the other whatever `delete_concurrency` says. Raises CleanupRefused for a
-        version with a tag and for a number below 1.
-        """
-        if delete_rate_limit is not None and unsigned(delete_rate_limit) == 0:
-            raise CleanupRefused("delete_rate_limit must be greater than 0, got 0")
-        if delete_concurrency is not None and not 0 < unsigned(delete_concurrency) < 2**61:
-            raise CleanupRefused(
-                f"delete_concurrency must be between 1 and {2**61 - 1}, got {delete_concurrency}"
-            )
-        plan = self._asked(
-            older_than,
-            retain_versions,
-            versions,
-            delete_unverified=delete_unverified,
-            error_if_tagged_old_versions=error_if_tagged_old_versions,
-        )
-        return self._carry_out(plan, delete_rate_limit)
+    @property
+    def version(self) -> int:
+        """The version that is open."""
+        return self.snapshot.manifest.version
 
-    def explain_cleanup_old_versions(
-        self,
-        older_than: timedelta | None = None,
-        retain_versions: int | None = None,
-        *,
-        delete_unverified: bool = False,
-        error_if_tagged_old_versions: bool = True,
-        delete_rate_limit: int | None = None,
-        versions: Sequence[int] | None = None,
-        include_files: bool = False,
-        max_files: int = 1000,
-    ) -> CleanupExplanation:
-        """Return what a cleanup with the same arguments would remove; up to `max_files` are named.
-
-        Raises as `cleanup_old_versions`, and ValueError for no files at most.
-        """
-        if max_files <= 0:
-            raise ValueError("max_files must be positive")
-        plan = self._asked(
-            older_than,
-            retain_versions,
-            versions,
-            delete_unverified=delete_unverified,
-            error_if_tagged_old_versions=error_if_tagged_old_versions,
-        )
-        files = plan.candidates if include_files else []
-        branches = [
+    @property
+    def branches(self) -> list[CleanupReferencedBranch]:
+        """The branches that began at a version of the branch that is open."""
+        return [
             CleanupReferencedBranch(name, one["parent_version"], False)
-            for name, one in list_branches(self._root, self._ctx).items()
+            for name, one in list_branches(self.root, self._ctx).items()
             if one["parent_branch"] == self._branch
         ]
-        cut = len(files) > max_files
-        return CleanupExplanation(
-            self.version, plan.stats, files[:max_files], cut, max_files, branches
-        )
 
-    def _asked(
+    @property
+    def _branch(self) -> str | None:
+        return self.snapshot.manifest.message.branch or None
+
+    @property
+    def _ctx(self) -> Context:
+        ctx = self.snapshot.ctx
+        return Context(name_of_uri(self.root.root), limits=ctx.limits, keeps=ctx.keeps)
+
+    def plan(
         self,
-        older_than: timedelta | None,
-        retain_versions: int | None,
-        versions: Sequence[int] | None,
+        older_than: timedelta | None = None,
+        retain_versions: int | None = None,
+        versions: Sequence[int] | None = None,
         *,
-        delete_unverified: bool,
-        error_if_tagged_old_versions: bool,
+        before: int | None = None,
+        delete_unverified: bool = False,
+        error_if_tagged_old_versions: bool = True,
     ) -> CleanupPlan:
-        """Return what a cleanup takes away. Raises CleanupRefused."""
-        if older_than is None and retain_versions is None and versions is None:
-            older_than = DEFAULT_AGE
-        if retain_versions is not None and unsigned(retain_versions) == 0:
-            raise CleanupRefused(
-                "Invalid user input: retain_versions must be greater than 0, got 0"
-            )
-        names = list_versions(self._snapshot.store, self._ctx)
+        """Return what a cleanup takes away.
+
+        A version goes when it is older than `before` (the version that is open), than `older_than`
+        and not among the latest `retain_versions`, or listed in `versions`. Raises CleanupRefused
+        for a version with a tag.
+        """
+        names = list_versions(self.snapshot.store, self._ctx)
         candidates = self._old(names, older_than, retain_versions, versions)
+        before = self.version if before is None else before
         return self._planned(
             names,
-            {number for number in candidates if number < self.version},
+            {number for number in candidates if number < before},
             delete_unverified=delete_unverified,
             error_if_tagged_old_versions=error_if_tagged_old_versions,
         )
-
-    def clean_before(
-        self, version: int, older_than: timedelta | None, retain_versions: int | None
-    ) -> CleanupStats:
-        """Remove old versions before another one; arguments and errors as above."""
-        names = list_versions(self._snapshot.store, self._ctx)
-        candidates = self._old(names, older_than, retain_versions, None)
-        going = {number for number in candidates if number < version}
-        return self._carry_out(self._planned(names, going))
 
     def _planned(
         self,
         names: list[VersionName],
         candidates: set[int],
         *,
-        delete_unverified: bool = False,
-        error_if_tagged_old_versions: bool = True,
+        delete_unverified: bool,
+        error_if_tagged_old_versions: bool,
     ) -> CleanupPlan:
-        if self._branch and self._branch not in list_branches(self._root, self._ctx):
+        if self._branch and self._branch not in list_branches(self.root, self._ctx):
             raise VersionNotFound(f"Ref not found error: branch {self._branch} does not exist")
         tagged = candidates & self._tagged()
         if tagged and error_if_tagged_old_versions:
@@ -170,7 +117,7 @@ class Cleanup(OpenTable):
                 f"{sorted(tagged)}. Either set `error_if_tagged_old_versions=False` or delete "
                 "the tags"
             )
-        owned = self._snapshot.store.owns(VERSIONS)  # a version elsewhere stays, with its files
+        owned = self.snapshot.store.owns(VERSIONS)  # a version elsewhere stays, with its files
         going = candidates - tagged - self._branched() if owned else set()
         return self._plan(names, going, delete_unverified=delete_unverified)
 
@@ -193,7 +140,7 @@ class Cleanup(OpenTable):
         return {name.version for name in every}
 
     def _tagged(self) -> set[int]:
-        tags = list_tags(self._root, self._ctx).values()
+        tags = list_tags(self.root, self._ctx).values()
         own = self._branch or MAIN
         return {tag["version"] for tag in tags if (tag["branch"] or MAIN) == own}
 
@@ -201,17 +148,17 @@ class Cleanup(OpenTable):
         """Return the versions where branches began that still need files of this table."""
         return {
             one["parent_version"]
-            for name, one in list_branches(self._root, self._ctx).items()
+            for name, one in list_branches(self.root, self._ctx).items()
             if one["parent_branch"] == self._branch and any(self._needed(self._versions_of(name)))
         }
 
     def _named(self, name: VersionName) -> Manifest:
-        return open_named(self._snapshot.store, name, self._ctx)
+        return open_named(self.snapshot.store, name, self._ctx)
 
     def _plan(
         self, names: list[VersionName], going: set[int], *, delete_unverified: bool
     ) -> CleanupPlan:
-        store = self._snapshot.store
+        store = self.snapshot.store
         kept_paths, kept_folders = self._needed(self._staying(names, going))
         old_paths, old_folders = self._needed(
             self._named(name) for name in names if name.version in going
@@ -225,7 +172,7 @@ class Cleanup(OpenTable):
             was_needed = entry.path in old_paths or entry.path.startswith(old_folders)
             if was_needed or delete_unverified or entry.modified < young:
                 files.append(entry)
-        for entry in strays(store, list_branches(self._root, self._ctx)):
+        for entry in strays(store, list_branches(self.root, self._ctx)):
             if delete_unverified or entry.modified < young:
                 files.append(entry)
         leaving = [name.path for name in names if name.version in going]
@@ -242,17 +189,17 @@ class Cleanup(OpenTable):
         for name in names:
             if name.version not in going:
                 yield self._named(name)
-        for entry in self._snapshot.store.list(VERSIONS):
+        for entry in self.snapshot.store.list(VERSIONS):
             parsed = parse_name(entry)
             if parsed is not None and parsed.scheme == "detached":
                 yield self._named(parsed)
-        for branch in list_branches(self._root, self._ctx):
+        for branch in list_branches(self.root, self._ctx):
             yield from self._versions_of(branch)
 
     def _versions_of(self, branch: str) -> Iterable[Manifest]:
         """Yield every version of another branch; none of this one."""
-        other = branch_store(self._root, branch)
-        if other.root == self._snapshot.store.root:
+        other = branch_store(self.root, branch)
+        if other.root == self.snapshot.store.root:
             return
         with suppress(NotFound):
             for name in list_versions(other, self._ctx):
@@ -260,7 +207,7 @@ class Cleanup(OpenTable):
 
     def _needed(self, manifests: Iterable[Manifest]) -> tuple[set[str], tuple[str, ...]]:
         """Return paths, and folders with a slash, below the root that the manifests need."""
-        store = self._snapshot.store
+        store = self.snapshot.store
         paths: set[str] = set()
         folders: set[str] = set()
         for manifest in manifests:
@@ -274,11 +221,11 @@ class Cleanup(OpenTable):
         """Whether an object lies below this root: its own, or named as a base by a branch."""
         if one.base_id is None:
             return (manifest.message.branch or None) == self._branch
-        return bases.store_of(one.base_id).root == self._snapshot.store.root
+        return bases.store_of(one.base_id).root == self.snapshot.store.root
 
-    def _carry_out(self, plan: CleanupPlan, rate_limit: int | None = None) -> CleanupStats:
+    def carry_out(self, plan: CleanupPlan, rate_limit: int | None = None) -> CleanupStats:
         """Remove manifests first: a version that is there always has its files."""
-        store = self._snapshot.store
+        store = self.snapshot.store
         pause = 0.0 if rate_limit is None else 1 / rate_limit
         below_tree = [entry.path for entry in plan.files if entry.path.startswith(f"{TREE}/")]
         branches = {f"{TREE}/{branch_of(path)}" for path in below_tree}

@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from lanceref.core.errors import EvolutionRefused
 from lanceref.core.slices import whole
-from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_write import numbered, schema_of
+from lanceref.file.schema import Field, LanceSchema, numbered, schema_of
 from lanceref.operations.new_rows import MAX_FRAGMENT_ROWS, write_rows_as
 from lanceref.proto import table_pb2
 from lanceref.query.arrow_names import name_of_type

@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from lanceref.core.source import Source
 from lanceref.storage.local import LocalSource, LocalStore
 from lanceref.storage.local_sink import LocalSink
 from lanceref.storage.options import NO_OPTIONS, StoreOptions
-from lanceref.storage.protocol import Sink, Source, Store
+from lanceref.storage.protocol import Sink, Store
 from lanceref.storage.uri import is_local, local_path
 
 _wraps: list[Callable[[Store], Store]] = []

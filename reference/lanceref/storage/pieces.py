@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanceref.storage.protocol import IOStats, Source, Store, whole
+from lanceref.core.source import Source
+from lanceref.storage.protocol import IOStats, Store, whole
 
 COPY_BYTES = 8 << 20
 """Bytes that a copy holds at once."""

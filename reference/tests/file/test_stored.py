@@ -4,7 +4,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import DataRefused
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import schema_of
 from lanceref.file.stored import stored_form
 from lanceref.json.json_text import document
 

@@ -139,7 +139,7 @@ def test_early_files_do_not_keep_other_segments_from_being_looked_at(monkeypatch
     """Those of 0.1 are passed over, and the rows are looked at nevertheless."""
     asked = []
     monkeypatch.setattr(
-        "lanceref.index.check.check_against_rows",
+        "lanceref.checks.indices.check_against_rows",
         lambda index, *rest: asked.append(index.name),
     )
     path = FROZEN.parents[1] / "table/any/backward/0-20-0-indexed/dataset"

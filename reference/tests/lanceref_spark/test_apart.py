@@ -49,7 +49,7 @@ def install(tmp_path, monkeypatch, end):
 
 
 def rows(options):
-    from lanceref_spark.reading import Rows
+    from lanceref_spark.partition import Rows
     from lanceref_spark.subprocess_reader import rows_apart
 
     schema = pa.schema([("a", pa.int64())])

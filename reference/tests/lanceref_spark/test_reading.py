@@ -7,7 +7,8 @@ import pylanceref
 import pytest
 from lanceref.core.errors import NotFound
 from lanceref_spark.options import parse
-from lanceref_spark.reading import Rows, TableReader, described, rows_of
+from lanceref_spark.partition import Rows
+from lanceref_spark.reading import TableReader, described, rows_of
 
 pytestmark = pytest.mark.spark
 

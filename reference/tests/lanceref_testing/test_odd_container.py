@@ -8,7 +8,7 @@ from lanceref.core.file_versions import V2_0
 from lanceref.data_file.data_file import open_file
 from lanceref.encodings_2_0.writer import plain_column
 from lanceref.file.column_writer import EncodedColumn, EncodedPage
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import schema_of
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 from lanceref.storage import BytesSource
 from lanceref_testing.odd_container import OddContainer

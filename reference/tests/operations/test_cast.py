@@ -4,7 +4,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import EvolutionRefused
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import schema_of
 from lanceref.operations.cast import cast_field, cast_within, ids_of
 from lanceref.operations.schema_evolution import find_field, only
 

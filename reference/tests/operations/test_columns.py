@@ -6,8 +6,7 @@ import shutil
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import LanceSchema, schema_of
 from lanceref.operations.columns import (
     all_rows,
     next_field_id,

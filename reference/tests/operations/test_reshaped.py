@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import EvolutionRefused
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import schema_of
 from lanceref.operations.schema_evolution import (
     check_cast,
     dropped,

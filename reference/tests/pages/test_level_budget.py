@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import schema_of
 from lanceref.pages.level_budget import level_limit, row_cuts
 from lanceref.pages.ravel import ravel
 from lanceref.pages.shred import shred

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import Place
 from lanceref.core.file_versions import V2_2
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import schema_of
 from lanceref.pages.assemble import assemble
 from lanceref.pages.layers import leaf_paths, parse_layers
 from lanceref.pages.ravel import ravel

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import QueryRefused
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import schema_of
 from lanceref.query.vector_query import query_array, vector_query
 
 SCHEMA = schema_of(

@@ -1,11 +1,11 @@
 """A whole table, checked."""
 
 import pytest
+from lanceref.checks.tables import check_dataset
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import LocalStore
-from lanceref.table_check import check_dataset
 
 from ..file.files import WORKED_FILE
 from .hand_made import put

@@ -5,7 +5,7 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import BadProto
 from lanceref.core.spans import SpanRecorder, uncovered
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import schema_of
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import BytesSource, LocalStore
 from lanceref.table.uncommitted_files import Draft

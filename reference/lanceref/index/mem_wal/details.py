@@ -14,8 +14,7 @@ from dataclasses import asdict
 from lanceref.core.arguments import unsigned
 from lanceref.core.errors import EditFailed, OperationRefused
 from lanceref.core.logical_types import logical_type
-from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_write import PRIMARY_KEY
+from lanceref.file.schema import PRIMARY_KEY, LanceSchema
 from lanceref.index.indices import type_name
 from lanceref.index.mem_wal.sharding import MOST_BUCKETS, NUM_BUCKETS, ShardingField, ShardingSpec
 from lanceref.proto import table_pb2

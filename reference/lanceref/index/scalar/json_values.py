@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from lanceref.core.context import Context
 from lanceref.core.errors import OperationRefused, Place, QueryFailed
-from lanceref.file.schema_write import schema_of
+from lanceref.file.schema import schema_of
 from lanceref.index.training import Held, Run, Training
 from lanceref.json import jsonb
 from lanceref.json.jsonb_column import column_at

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pyroaring import BitMap
 
+from lanceref.checks.tables import open_checked
 from lanceref.core.context import Context
 from lanceref.core.errors import UnknownVersion
 from lanceref.data_file.check import check_file
@@ -28,7 +29,6 @@ from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.indices import UUID_BYTES
 from lanceref.table.manifest import Manifest
 from lanceref.table.rows import FragmentRows
-from lanceref.table_check import open_checked
 
 
 def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool) -> None:

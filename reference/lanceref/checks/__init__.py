@@ -1,0 +1,1 @@
+"""Checks of whole tables and their indices, for `validate`."""
