@@ -134,7 +134,9 @@ def lint(session: nox.Session) -> None:
 def types(session: nox.Session) -> None:
     """Check the types of both packages and of the tools."""
     session.install("-e", ".[test]", MYPY, "types-protobuf")
-    folders = ["reference/lanceref", "conformance/lance_conformance", "tools"]
+    packages = ["lanceref", "pylanceref", "lanceref_spark", "lanceref_testing"]
+    folders = [f"reference/{name}" for name in packages]
+    folders += ["conformance/lance_conformance", "tools"]
     session.run("mypy", *(session.posargs or folders))
 
 

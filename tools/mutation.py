@@ -37,7 +37,9 @@ from mutant_child import OTHER_CLAUSE, Judge, Lines, Verdict, touched
 from mutants import Mutant, mutants, mutated
 from sources import ROOT, Source, python_files
 
-FOLDERS = ("file", "pages", "arrays", "codecs", "legacy", "table", "index")
+FOLDERS = (
+    "file", "data_file", "pages", "encodings_2_0", "codecs", "file_0_1", "table", "index", "checks",
+)  # fmt: skip
 """Folders of the reference that hold parsers."""
 
 WRITERS = (

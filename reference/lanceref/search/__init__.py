@@ -1,0 +1,1 @@
+"""Search: which rows a question finds, and what is taken of them."""
