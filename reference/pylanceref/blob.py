@@ -14,9 +14,9 @@ from operator import index
 from typing import IO
 
 import pyarrow as pa
+from lanceref.blobs.blob_reader import BlobRange
 from lanceref.core.arguments import unsigned
 from lanceref.file.schema import BLOB_EXTENSION
-from lanceref.table.blobs import BlobRange
 
 DEFAULT_BLOB_BUFFER_SIZE = 512 * 1024
 """Bytes that sequential reading fetches ahead."""

@@ -10,6 +10,8 @@ import os
 from dataclasses import dataclass
 
 import pyarrow as pa
+from lanceref.blobs.blob_schema import declared_schema
+from lanceref.blobs.blob_writer import check_thresholds
 from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, DataRefused, NotFound
 from lanceref.core.file_versions import FileVersion, version_named
@@ -20,8 +22,6 @@ from lanceref.storage import NO_OPTIONS, Store, StoreOptions, name_of_uri
 from lanceref.storage.manifests.manifest_names import DETACHED
 from lanceref.storage.manifests.opening import open_table
 from lanceref.table.appended import appended_schema
-from lanceref.table.blob_schema import declared_schema
-from lanceref.table.blobs_write import check_thresholds
 from lanceref.table.data_files import with_dictionaries
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
 from lanceref.table.manifest import Manifest

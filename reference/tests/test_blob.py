@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lanceref.blobs.blob_reader import BlobRange
 from lanceref.storage import BytesSource
-from lanceref.table.blobs import BlobRange
 from pylanceref.blob import Blob, BlobColumn, BlobFile, BlobType, blob_array, blob_field
 
 DATA = bytes(range(100))

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.table.blobs_write import IN_PLACE
+from lanceref.blobs.blob_writer import IN_PLACE
 from pylanceref import write_dataset
 from pylanceref.write_rows import file_limits, write_rows
 from pylanceref.write_target import open_target, plan_write

@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.blobs.blob_rows import ExternalBlobs
+from lanceref.blobs.blob_writer import BlobPolicy
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.slices import whole_rows
 from lanceref.file.column_writer import page_policy
 from lanceref.file.schema import LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot
-from lanceref.table.blob_rows import ExternalBlobs
-from lanceref.table.blobs_write import BlobPolicy
 from lanceref.table.data_files import FileLimits, Home, NewFiles, write_files
 from lanceref.table.row_ids_write import encode_id_parts
 from lanceref.table.uncommitted_files import Draft

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+
 from lanceref.core.errors import NotFound
 from lanceref.core.extension_types import resolved, resolved_batch
 from lanceref.core.slices import whole

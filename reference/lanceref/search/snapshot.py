@@ -12,6 +12,8 @@ from pathlib import PurePosixPath
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
+
 from lanceref.core.budget import Budget
 from lanceref.core.context import Context
 from lanceref.core.errors import RowNotFound
@@ -29,7 +31,6 @@ from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.rows import FragmentRows, in_order
-from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)

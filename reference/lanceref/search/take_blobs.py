@@ -9,16 +9,17 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.blobs.blob_reader import BlobRange
 from lanceref.core.arguments import unsigned
 from lanceref.core.errors import ColumnNotFound, NotFound, RowDeleted
 from lanceref.core.nesting import from_start
 from lanceref.file.schema import Field, project
 from lanceref.search.snapshot import Snapshot
-from lanceref.table.blobs import BlobRange
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
-from numpy.typing import NDArray
 
 
 def check_buffer(size: int | None) -> None:

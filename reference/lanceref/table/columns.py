@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from lanceref.blobs.blob_reader import BlobFiles
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded
 from lanceref.core.file_versions import V0_1
@@ -24,7 +25,6 @@ from lanceref.data_file.layout import column_owners
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.schema import Field
 from lanceref.table.bases import Bases
-from lanceref.table.blobs import BlobFiles
 from lanceref.table.file_entries import FileOfFragment
 from lanceref.table.fragments import Fragment
 from lanceref.table.logical import LogicalColumn, stored_field
@@ -223,7 +223,7 @@ class FragmentReader:
 
     def _blobs_of(self, file: FileOfFragment) -> BlobFiles:
         ctx = replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")
-        return BlobFiles(self._bases, file, ctx, self.sizes)
+        return BlobFiles(self._bases, file.path, file.base_id, ctx, self.sizes)
 
     def hidden(self, field_id: int) -> ColumnReader | None:
         """Return the reader of a hidden column (-3 to -5), uint64; None when no file holds it."""

@@ -24,6 +24,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from lanceref.blobs.blob_writer import IN_PLACE, BlobPolicy, BlobWriter
 from lanceref.core.errors import AppendRefused, DataRefused
 from lanceref.core.file_versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
 from lanceref.data_file.descriptors import described_schema, holds_blobs
@@ -32,7 +33,6 @@ from lanceref.file.column_writer import PagePolicy
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.storage import Store
-from lanceref.table.blobs_write import IN_PLACE, BlobPolicy, BlobWriter
 
 FOLDER = "data"
 """Where data files stand below a table's root."""

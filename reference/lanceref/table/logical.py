@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.blobs.blob_reader import BlobFiles
 from lanceref.core.context import Context
 from lanceref.core.errors import Place
 from lanceref.core.extension_types import EXTENSION_KEY
@@ -27,7 +28,6 @@ from lanceref.file.column_reader import ColumnReader
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.json import jsonb
-from lanceref.table.blobs import BlobFiles
 
 JSON_SHOWN = "arrow.json"
 """Extension name of json columns as they are read."""

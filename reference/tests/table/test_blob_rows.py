@@ -2,11 +2,11 @@
 
 import pyarrow as pa
 import pytest
+from lanceref.blobs.blob_rows import NOWHERE, ExternalBlobs, Payload, blob_rows
+from lanceref.blobs.blob_schema import LONG, SHORT
 from lanceref.core.errors import DataRefused
 from lanceref.data_file.descriptors import EXTERNAL, Descriptor
 from lanceref.proto import table_pb2
-from lanceref.table.blob_rows import NOWHERE, ExternalBlobs, Payload, blob_rows
-from lanceref.table.blob_schema import LONG, SHORT
 
 ANYWHERE = ExternalBlobs(anywhere=True)
 INGEST = ExternalBlobs(ingest=True)

@@ -2,11 +2,11 @@
 
 import pyarrow as pa
 import pytest
+from lanceref.blobs.blob_schema import LONG, SHORT, declared_schema
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.file_versions import V2_0, V2_1, V2_2, V2_3
 from lanceref.data_file.descriptors import PREPARED
 from lanceref.file.schema import BLOB_EXTENSION
-from lanceref.table.blob_schema import LONG, SHORT, declared_schema
 from pylanceref.blob import blob_field
 
 FIRST = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "TRUE", "k": "v"})

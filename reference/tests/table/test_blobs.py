@@ -5,16 +5,14 @@ from types import ModuleType
 
 import pyarrow as pa
 import pytest
+from lanceref.blobs.blob_reader import BlobFiles
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded, OutOfRange, UnknownEncoding
-from lanceref.core.file_versions import V2_2
 from lanceref.core.limits import Limits
 from lanceref.data_file.descriptors import BLOB_DESCRIPTOR, sidecar_path
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
-from lanceref.table.blobs import BlobFiles
-from lanceref.table.file_entries import FileOfFragment
 
 from .manifests import minimal, parse
 
@@ -38,7 +36,7 @@ def _files(root: Path) -> BlobFiles:
         )
     )
     bases = Bases(LocalStore(root / "t"), manifest)
-    return BlobFiles(bases, FileOfFragment("f.lance", V2_2, {}, 0, None), CTX, {})
+    return BlobFiles(bases, "f.lance", None, CTX, {})
 
 
 def _rows(*rows: tuple[int, int, int, int, str] | None) -> pa.Array:

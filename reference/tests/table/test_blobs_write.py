@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref import validate
+from lanceref.blobs.blob_writer import Thresholds
 from lanceref.core.errors import AppendRefused, DataRefused
-from lanceref.table.blobs_write import Thresholds
 from pylanceref import dataset, write_dataset
 from pylanceref.blob import Blob, blob_array, blob_field
 

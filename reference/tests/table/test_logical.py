@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from lanceref.blobs.blob_reader import BlobFiles
 from lanceref.core.context import Context
-from lanceref.core.file_versions import V2_2
 from lanceref.data_file.descriptors import BLOB_DESCRIPTOR
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.file.schema import LanceSchema
@@ -13,8 +13,6 @@ from lanceref.json.json_text import documents
 from lanceref.proto import file_pb2
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
-from lanceref.table.blobs import BlobFiles
-from lanceref.table.file_entries import FileOfFragment
 from lanceref.table.logical import BlobHandling, LogicalColumn, logical_schema, stored_field
 
 from .manifests import minimal, parse
@@ -22,9 +20,7 @@ from .test_split import Held
 
 CTX = Context("m.manifest")
 PLACE = CTX.at(0, 9)
-NOWHERE = BlobFiles(
-    Bases(LocalStore("."), parse(minimal())), FileOfFragment("", V2_2, {}, 0, None), CTX, {}
-)
+NOWHERE = BlobFiles(Bases(LocalStore("."), parse(minimal())), "", None, CTX, {})
 """Where blobs would lie."""
 
 

@@ -1,9 +1,9 @@
 """Files of blobs beside a data file."""
 
 import pytest
+from lanceref.blobs.sidecars import Sidecars
 from lanceref.data_file.descriptors import sidecar_path
 from lanceref.storage import LocalStore
-from lanceref.table.sidecars import Sidecars
 
 DATA_FILE = "data/x.lance"
 

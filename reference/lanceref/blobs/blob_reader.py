@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -42,8 +43,6 @@ from lanceref.data_file.descriptors import (
 )
 from lanceref.file.payloads import DESCRIPTOR
 from lanceref.storage import Source
-from lanceref.table.bases import Bases
-from lanceref.table.file_entries import FileOfFragment
 
 NULL_POSITION = 1
 """Position of a null in a 2.0 file, whose descriptors cannot be null."""
@@ -62,6 +61,19 @@ class BlobRange:
         return bytes(self.source.read(self.offset + start, end - start)) if end > start else b""
 
 
+class Places(Protocol):
+    """Where the objects of a table lie: its own folder, its bases, and any other URI."""
+
+    def open_data_file(self, path: str, base_id: int | None) -> Source:
+        """Open a file of the data folder. Raises FormatError where there is none."""
+
+    def open_relative(self, path: str, base_id: int | None) -> Source:
+        """Open an object by its path below a base. Raises NotFound."""
+
+    def open_uri(self, uri: str) -> Source:
+        """Open any object. Raises NotFound."""
+
+
 class BlobFiles:
     """The files that the descriptors of one data file point into, each opened once.
 
@@ -69,9 +81,11 @@ class BlobFiles:
     """
 
     def __init__(
-        self, bases: Bases, file: FileOfFragment, ctx: Context, sizes: dict[str, int]
+        self, places: Places, path: str, base_id: int | None, ctx: Context, sizes: dict[str, int]
     ) -> None:
-        self._bases, self._file, self._ctx, self._sizes = bases, file, ctx, sizes
+        """Take the path of the data file, and the base it lies in (None: the table)."""
+        self._places, self._path, self._base_id = places, path, base_id
+        self._ctx, self._sizes = ctx, sizes
         self._place = ctx.at(0)
         self._opened: dict[tuple[int, int, str], Source] = {}
 
@@ -121,21 +135,21 @@ class BlobFiles:
 
     def _open(self, kind: int, number: int, uri: str) -> Source:
         if kind == INLINE:
-            return self._bases.open_data_file(self._file.path, self._file.base_id)
+            return self._places.open_data_file(self._path, self._base_id)
         if kind in (PACKED, DEDICATED):
             return self._sidecar(number)
         if kind == EXTERNAL:
             return self._external(number, uri)
         if kind in (MANAGED, OF_BASE):
-            return self._managed(self._file.base_id if kind == MANAGED else number, uri)
+            return self._managed(self._base_id if kind == MANAGED else number, uri)
         raise UnknownEncoding(
             "L.blob.kind", self._place, found=f"blob kind {kind}", wanted="0 to 5"
         )
 
     def _sidecar(self, number: int) -> Source:
-        path = sidecar_path(self._file.path, number)
+        path = sidecar_path(self._path, number)
         try:
-            return self._bases.open_data_file(path, self._file.base_id)
+            return self._places.open_data_file(path, self._base_id)
         except FormatError as error:
             raise FormatError(
                 "L.blob.sidecar", self._place, found="no such file", wanted=path
@@ -145,7 +159,7 @@ class BlobFiles:
         try:
             if not {"", ".", ".."}.isdisjoint(uri.split("/")):
                 raise NotFound("no relative path below the table")
-            return self._bases.open_relative(uri, base)
+            return self._places.open_relative(uri, base)
         except (NotFound, OSError) as error:
             raise FormatError(
                 "L.blob.managed", self._place, found=f"{error}", wanted=f"the object {uri!r:.200}"
@@ -153,7 +167,7 @@ class BlobFiles:
 
     def _external(self, base: int, uri: str) -> Source:
         try:
-            return self._bases.open_relative(uri, base) if base else self._bases.open_uri(uri)
+            return self._places.open_relative(uri, base) if base else self._places.open_uri(uri)
         except (NotFound, ValueError, OSError) as error:
             raise FormatError(
                 "L.blob.external", self._place, found=f"{error}", wanted=f"the object {uri!r:.200}"

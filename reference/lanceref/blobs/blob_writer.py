@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from lanceref.blobs.blob_rows import NOWHERE, ExternalBlobs, Payload, blob_rows
+from lanceref.blobs.sidecars import Sidecars
 from lanceref.core.errors import AppendRefused, DataRefused
 from lanceref.data_file.descriptors import (
     DEDICATED,
@@ -28,8 +30,6 @@ from lanceref.data_file.descriptors import (
 from lanceref.file.column_writer import DataArea
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.storage import Store
-from lanceref.table.blob_rows import NOWHERE, ExternalBlobs, Payload, blob_rows
-from lanceref.table.sidecars import Sidecars
 
 INLINE_BYTES = 1 << 16
 DEDICATED_BYTES = 4 << 20

@@ -1,0 +1,1 @@
+"""Blobs of tables: large values in and beside data files (chapter 43)."""
