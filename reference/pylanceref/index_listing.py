@@ -178,17 +178,24 @@ class IndexListing(OpenTable):
 
 
 def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:
-    created = datetime.fromtimestamp(entry.created_at / 1000, UTC) if entry.created_at else None
     return IndexSegmentDescription(
         uuid=str(UUID(bytes=entry.uuid.uuid)),
         dataset_version_at_last_update=entry.dataset_version,
         fragment_ids=Bitmap(covered(entry)),
         index_version=entry.index_version,
-        created_at=created,
+        created_at=_created(entry),
         size_bytes=_size(entry),
         base_id=entry.base_id if entry.HasField("base_id") else None,
         covering_fields=list(entry.covering_fields),
     )
+
+
+def _created(entry: table_pb2.IndexMetadata) -> datetime | None:
+    """Return when a segment was made; None where it says nothing that is a time."""
+    try:
+        return datetime.fromtimestamp(entry.created_at / 1000, UTC) if entry.created_at else None
+    except (ValueError, OverflowError, OSError):  # beyond the year 9999
+        return None
 
 
 def _shown_by(index: Index) -> str:

@@ -164,8 +164,9 @@ class DeletionFile:
 
     @classmethod
     def from_message(cls, entry: table_pb2.DeletionFile) -> DeletionFile:
-        """Return what a manifest or transaction lists."""
+        """Return what a manifest or transaction lists. Raises FormatError for an unknown type."""
         base = entry.base_id if entry.HasField("base_id") else None
+        deletion_path(0, entry, _NOWHERE)
         kind = _DELETION_NAMES[entry.file_type]
         return cls(entry.read_version, entry.id, kind, entry.num_deleted_rows, base)
 

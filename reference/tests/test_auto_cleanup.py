@@ -85,9 +85,11 @@ def test_text_is_a_duration(text: str, seconds: float) -> None:
     assert seconds_of(text) == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("text", ["", "5", "x", "1 fortnight", "1day x"])
+@pytest.mark.parametrize(
+    "text", ["", "5", "x", "1 fortnight", "1day x", f"{'1' * 5000}s", f"{'9' * 20} years"]
+)
 def test_other_text_is_none(text: str) -> None:
-    """A unit is needed."""
+    """A unit is needed, and no more time than there is."""
     with pytest.raises(CleanupRefused):
         seconds_of(text)
 
@@ -100,6 +102,7 @@ SETTINGS = [
     ({"interval": "x"}, [1, 2, 3, 4, 5]),
     ({"interval": "1", "older_than": "1day"}, [1, 2, 3, 4, 5]),
     ({"interval": "1", "older_than": "soon"}, [1, 2, 3, 4, 5]),
+    ({"interval": "1" * 5000}, [1, 2, 3, 4, 5]),
     ({"older_than": "1ms"}, [1, 2, 3, 4, 5]),
 ]
 

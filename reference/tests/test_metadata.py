@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from lanceref.core.errors import FormatError
 from lanceref.proto import table_pb2
 from pylanceref.metadata import DataFile, DeletionFile, FragmentMetadata
 
@@ -48,6 +49,12 @@ def test_a_deletion_file_knows_its_path():
     assert "s3://b/t/_deletions/3-2-7.arrow" == file.path(3, "s3://b/t")
     with pytest.raises(ValueError, match="Invalid file type"):
         DeletionFile(2, 7, "roaring", 4).path(3)
+
+
+def test_a_deletion_file_of_an_unknown_type_is_refused():
+    """By its clause."""
+    with pytest.raises(FormatError, match=r"L\.table\.deletions\.type"):
+        DeletionFile.from_message(table_pb2.DeletionFile(file_type=3))
 
 
 def test_a_data_file_needs_a_path_and_fields_only():

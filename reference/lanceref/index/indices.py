@@ -247,7 +247,8 @@ class Indices:
 
     def _known(self) -> Iterator[Index]:
         by_name: dict[str, list[Segment]] = {}
-        for segment in self.segments:
+        once = {one.entry.SerializeToString(deterministic=True): one for one in self.segments}
+        for segment in once.values():  # an entry that is listed again has the same files
             by_name.setdefault(segment.entry.name, []).append(segment)
         for name, segments in by_name.items():
             found = [self._kind(one) for one in segments]

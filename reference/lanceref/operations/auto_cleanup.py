@@ -17,6 +17,7 @@ from datetime import timedelta
 from typing import TypedDict
 
 from lanceref.core.errors import CleanupRefused, DataRefused, LanceError
+from lanceref.core.short_text import short
 from lanceref.operations.cleanup import Cleanup
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage import Store
@@ -26,6 +27,11 @@ AGE_KEY = "lance.auto_cleanup.older_than"
 RETAIN_KEY = "lance.auto_cleanup.retain_versions"
 
 INTERVAL = 20
+
+DIGITS = 20
+"""Digits of a number that is looked at: those of the largest of 64 bits."""
+
+LONGEST_SECONDS = timedelta.max.total_seconds()
 AGE_SECONDS = 14 * 86400
 
 _LONG = {"year": 31_557_600, "month": 2_630_016, "day": 86_400}
@@ -81,9 +87,11 @@ def seconds_of(text: str) -> float:
     """Return the seconds of a duration. Raises CleanupRefused for something else."""
     parts = re.findall(r"(\d+)\s*([A-Za-z]+)", text)
     left = re.sub(r"(\d+)\s*([A-Za-z]+)", "", text)
-    if not parts or left.strip() or any(unit not in _SECONDS for _, unit in parts):
-        raise CleanupRefused(f"{AGE_KEY} is no duration: {text!r}")
-    return sum(int(number) * _SECONDS[unit] for number, unit in parts)
+    known = all(unit in _SECONDS and len(number) <= DIGITS for number, unit in parts)
+    seconds = sum(int(number) * _SECONDS[unit] for number, unit in parts) if known else 0.0
+    if not parts or left.strip() or not known or seconds > LONGEST_SECONDS:
+        raise CleanupRefused(f"{AGE_KEY} is no duration: {short(text)!r}")
+    return seconds
 
 
 def clean_after_commit(made: Snapshot, root: Store, read_version: int) -> None:
@@ -112,6 +120,6 @@ def _clean(table: Cleanup, config: Mapping[str, str], read_version: int) -> None
 
 
 def _number(config: Mapping[str, str], key: str) -> int:
-    if not config[key].isdecimal():
-        raise CleanupRefused(f"{key} is no number: {config[key]!r}")
+    if not config[key].isdecimal() or len(config[key]) > DIGITS:
+        raise CleanupRefused(f"{key} is no number: {short(config[key])!r}")
     return int(config[key])

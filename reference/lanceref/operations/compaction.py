@@ -126,11 +126,13 @@ def _cut(run: Group, options: CompactionRules) -> list[Group]:
     """
     groups: list[Group] = []
     group: Group = []
+    live = 0
     for rows in run:
         group.append(rows)
-        if _live_rows(group) >= options.target_rows:
+        live += rows.num_rows
+        if live >= options.target_rows:
             groups.append(group)
-            group = []
+            group, live = [], 0
     if group and groups:
         groups[-1] += group
     elif group:
@@ -146,9 +148,10 @@ def _limited(groups: list[Group], options: CompactionRules) -> list[Group]:
     """Return the first groups, as long as none of the most there may be is exceeded."""
     most = (options.max_source_fragments, options.max_source_rows, options.max_source_bytes)
     kept: list[Group] = []
+    counts = (0, 0, 0)
     for group in groups:
-        sources = [rows for one in [*kept, group] for rows in one]
-        counts = (len(sources), _live_rows(sources), sum(map(_data_bytes, sources)))
+        own = (len(group), _live_rows(group), sum(map(_data_bytes, group)))
+        counts = (counts[0] + own[0], counts[1] + own[1], counts[2] + own[2])
         if any(
             limit is not None and count > limit for count, limit in zip(counts, most, strict=True)
         ):

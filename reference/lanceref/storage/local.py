@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lanceref.core.errors import NotFound, StoreFailed
+from lanceref.core.errors import NotFound, StoreFailed, Unreadable
 from lanceref.storage.local_sink import LocalSink, failures_of, flush_folders
 from lanceref.storage.options import NO_OPTIONS, StoreOptions
 from lanceref.storage.protocol import Entry, IOStats, whole
@@ -157,17 +157,14 @@ class LocalStore:
         self.stats.read_iops += 1
         if not self.owns(prefix):
             return
-        for folder, folders, names in os.walk(self._at(prefix), onerror=_unless_missing):
-            folders.sort()
-            for name in sorted(names):
-                path = Path(folder, name)
-                try:
-                    with refusals(path):
-                        found = path.stat()
-                except NotFound:  # gone since it was listed, or a link to nothing
-                    continue
-                below = path.relative_to(self.root).as_posix()
-                yield Entry(below, found.st_size, found.st_mtime)
+        for path in (Path(one) for _, names in _folders(str(self._at(prefix))) for one in names):
+            try:
+                with refusals(path):
+                    found = path.stat()
+            except NotFound:  # gone since it was listed, or a link to nothing
+                continue
+            below = path.relative_to(self.root).as_posix()
+            yield Entry(below, found.st_size, found.st_mtime)
 
     def exists(self, path: str) -> bool:
         """Whether a file is at `path`. Raises Unreadable for a folder that cannot be read."""
@@ -211,9 +208,10 @@ class LocalStore:
         """Remove the empty folders below `prefix`, and itself; none outside the root."""
         if not self.owns(prefix):
             return
-        for folder, _, _ in os.walk(self._at(prefix), topdown=False):
-            with suppress(OSError):  # something stands in it
-                Path(folder).rmdir()
+        with suppress(Unreadable):
+            for folder, _ in reversed(list(_folders(str(self._at(prefix))))):
+                with suppress(OSError):  # something stands in it
+                    Path(folder).rmdir()
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -222,6 +220,25 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # a loop of links, or one into a folder that cannot be read
         return False
+
+
+def _folders(top: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield folders, however deep, and the paths of the files in each; none is reached by a link.
+
+    Raises Unreadable for a folder that cannot be read.
+    """
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            _unless_missing(error)
+            continue
+        yield folder, [one.path for one in found if not _is_folder(one)]
+        below = [one.path for one in found if _is_folder(one) and not one.is_symlink()]
+        waiting += reversed(below)
 
 
 def _unless_missing(error: OSError) -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, FileBytes
@@ -34,7 +35,7 @@ from lanceref.core.integers import once
 from lanceref.proto import table_pb2
 from lanceref.storage import Source
 from lanceref.table.arrow_file import MAGIC, expanded_bytes, own_arrow_file
-from lanceref.table.roaring import parse_bitmap
+from lanceref.table.roaring import parse_set
 
 FOLDER = "_deletions"
 
@@ -46,6 +47,10 @@ EXTENSIONS: dict[int, str] = {
     table_pb2.DeletionFile.BITMAP: ".bin",
 }
 """End of the file's name by its type."""
+
+
+COPIES = 2
+"""Times that the rows of an Arrow file are in memory: as the library reads them, and sorted."""
 
 
 def deletion_path(fragment_id: int, entry: table_pb2.DeletionFile, place: Place) -> str:
@@ -63,34 +68,40 @@ def read_deletions(
 ) -> NDArray[np.uint32]:
     """Return the deleted row offsets, uint32, ascending, held against what the manifest says."""
     file = FileBytes(source, ctx.during("metadata"))
-    clause = "L.table.deletions.arrow" if source.path.endswith(".arrow") else ""
-    clause = clause or "L.table.deletions.bitmap"
-    cursor = file.whole("deletion file", clause)
-    rows = _parse_arrow(cursor) if source.path.endswith(".arrow") else parse_bitmap(cursor)
+    rows = _parse(file)
     place = file.ctx.at(0, file.size)
     if num_deleted is not None and len(rows) != num_deleted:
-        file.ctx.refuse(
-            FormatError(
-                "L.table.deletions.count",
-                place,
-                found=f"{len(rows)} deleted rows",
-                wanted=f"{num_deleted}, as the manifest says",
-            )
+        error = FormatError(
+            "L.table.deletions.count",
+            place,
+            found=f"{len(rows)} deleted rows",
+            wanted=f"{num_deleted}, as the manifest says",
         )
-    if num_rows is not None and len(rows) and int(rows[-1]) >= num_rows:
+        if len(rows) > num_deleted:  # few bytes stand for any number of rows
+            raise error
+        file.ctx.refuse(error)
+    last = int(rows[-1]) if len(rows) else -1
+    if num_rows is not None and last >= num_rows:
         raise OutOfRange(
             "L.table.deletions.range",
             place,
-            found=f"row {int(rows[-1])} deleted",
+            found=f"row {last} deleted",
             wanted=f"a row below {num_rows}",
         )
-    return rows
+    return rows if isinstance(rows, np.ndarray) else np.asarray(rows.to_array(), np.uint32)
+
+
+def _parse(file: FileBytes) -> NDArray[np.uint32] | BitMap:
+    """Return the rows of a deletion file, ascending; a bitmap takes no more than its bytes."""
+    if file.source.path.endswith(".arrow"):
+        return _parse_arrow(file.whole("deletion file", "L.table.deletions.arrow"))
+    return parse_set(file.whole("deletion file", "L.table.deletions.bitmap"))
 
 
 def check_deletion_file(source: Source, ctx: Context) -> None:
     """Parse a deletion file for `explain` and `validate`."""
     with ctx.piece():
-        read_deletions(source, ctx)
+        _parse(FileBytes(source, ctx.during("metadata")))
 
 
 def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
@@ -140,7 +151,7 @@ def _check_schema(schema: pa.Schema, place: Place) -> None:
 
 def _check_expansion(data: pa.Buffer, ctx: Context, place: Place) -> None:
     """Bound what compressed batches, or one batch listed often, would take in memory."""
-    size, limit = expanded_bytes(data), ctx.limits.expanded(data.size)
+    size, limit = expanded_bytes(data), ctx.limits.expanded(data.size) // COPIES
     if size > limit:
         raise LimitExceeded(
             "L.table.limits.deletions", place, found=f"{size} bytes", wanted=f"{limit} at most"

@@ -23,7 +23,7 @@ from lanceref.core.errors import FormatError, Place
 from lanceref.file.schema import LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.table.flags import COVERED_INDEX_METADATA
-from lanceref.table.roaring import parse_bitmap
+from lanceref.table.roaring import parse_set
 
 UUID_BYTES = 16
 """Size of a uuid."""
@@ -70,7 +70,7 @@ def _check_bitmap(index: table_pb2.IndexMetadata, ctx: Context, place: Place) ->
         return
     cursor = Cursor(memoryview(index.fragment_bitmap), place.offset, replace(ctx, spans=None))
     try:
-        fragments = len(parse_bitmap(cursor))
+        fragments = len(parse_set(cursor))
         if ctx.budget is not None:
             found = f"index {index.name!r} over {fragments} fragments"
             ctx.budget.charge(COVERED_BYTES * fragments, found, place)

@@ -23,6 +23,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import (
     AlreadyExists,
     CommitConflict,
+    FormatError,
     NotFound,
     OperationRefused,
     RetriesExhausted,
@@ -104,7 +105,7 @@ def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Contex
                 break
             time.sleep(random.uniform(0, PAUSE_SECONDS * min(2**attempt, 100)))
         names = _versions(store, ctx)
-        before = None if not names else open_named(store, names[-1], ctx)
+        before = None if not names else _latest(store, names[-1], ctx)
         fitting = _fit(store, staged, names, before, policy, past, ctx)
         data = encode_next(before, fitting, past)
         if fitting.transaction != staged.transaction or not written:
@@ -120,6 +121,22 @@ def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Contex
             staged.draft.add(*files)
     ours = operation_of(staged.transaction)
     raise RetriesExhausted(ours, theirs, policy.retries)
+
+
+def _latest(store: Store, name: VersionName, ctx: Context) -> Manifest:
+    """Return the latest version. Raises FormatError where it says a lower number than its name.
+
+    The name of the version after that number is taken already, however often it is tried.
+    """
+    manifest = open_named(store, name, ctx)
+    if manifest.version < name.version:
+        raise FormatError(
+            "L.table.naming.version",
+            manifest.place,
+            found=f"version {manifest.version} in the manifest {name.path}",
+            wanted=f"version {name.version}",
+        )
+    return manifest
 
 
 def _put(

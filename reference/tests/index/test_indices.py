@@ -153,3 +153,22 @@ def test_an_index_of_an_early_release_is_brought_up_to_date(tmp_path, anew):
     assert [
         one for one in lanceref.validate(tmp_path / "t", deep=True) if "must" in one.severity
     ] == []
+
+
+def test_an_entry_that_is_listed_again_is_asked_once(dataset):
+    """It has the same files."""
+    entries = dataset._snapshot.manifest.indices
+    indices = dataset._snapshot.indices.of([*entries, *entries])
+
+    assert [1, 1] == [len(index.segments) for index in indices.known]
+
+
+@pytest.mark.parametrize("created", [2**63 + 1, 9_069_393_600_000_000])
+def test_a_time_that_is_none_is_not_shown(dataset, created):
+    """Beyond the year 9999."""
+
+    def later(entry):
+        entry.created_at = created
+
+    found = changed(dataset, later).describe_indices()
+    assert {None} == {one.created_at for index in found for one in index.segments}

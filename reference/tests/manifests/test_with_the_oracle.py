@@ -276,7 +276,7 @@ def test_the_oracle_comes_in_between(table, before):
 KILLED = """
 import sys
 import pyarrow as pa
-from lanceref import write_dataset
+from pylanceref import write_dataset
 from lanceref_testing.faults import Fault, faulty
 with faulty(Fault(int(sys.argv[1]), "kill")):
     rows = pa.table({"a": pa.array([1, 2, 3], pa.int64())})

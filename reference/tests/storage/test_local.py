@@ -143,3 +143,19 @@ def test_a_store_is_walked_and_pruned(tmp_path):
     assert (tmp_path / "a" / "b").is_dir()
     store.prune("a")
     assert ["two"] == [one.name for one in (tmp_path / "a").iterdir()]
+
+
+def test_folders_are_walked_and_pruned_however_deep(tmp_path):
+    """More of them than a process nests calls."""
+    store, folder = LocalStore(tmp_path), tmp_path / "a"
+    folder.mkdir()
+    for _ in range(1200):
+        folder = folder / "d"
+        folder.mkdir()
+    (folder / "file").touch()
+    path = (folder / "file").relative_to(tmp_path).as_posix()
+
+    assert [path] == [entry.path for entry in store.walk("a")]
+    store.delete(path)
+    store.prune("a")
+    assert not (tmp_path / "a").exists()

@@ -1,5 +1,7 @@
 """Deletion files."""
 
+import tracemalloc
+
 import numpy as np
 import pyarrow as pa
 import pyroaring
@@ -110,6 +112,20 @@ def test_a_broken_file_is_refused(data, suffix, clause, error):
         _read(data, suffix, 2, 10)
 
     assert (clause, NAME + suffix) == (caught.value.clause, caught.value.file)
+
+
+def test_more_rows_than_the_manifest_says_take_no_memory():
+    """150 runs of all the values of a container, 6 bytes each."""
+    held = pyroaring.BitMap(range(150 * 2**16))
+    held.run_optimize()
+    data = held.serialize()
+    tracemalloc.start()
+    with pytest.raises(FormatError, match=r"L\.table\.deletions\.count"):
+        _read(data, ".bin", 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 2**22
 
 
 def test_a_batch_that_claims_too_much_is_refused():

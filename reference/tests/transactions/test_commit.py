@@ -9,6 +9,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import (
     AlreadyExists,
     CommitConflict,
+    FormatError,
     NotFound,
     RetriesExhausted,
     StoreFailed,
@@ -229,6 +230,17 @@ def test_no_version_follows_where_a_folder_has_its_name(tmp_path):
     (tmp_path / "_versions/18446744073709551613.manifest").mkdir()
 
     with pytest.raises(StoreFailed, match="name is taken"):
+        _commit(store, _append(1))
+
+
+def test_no_version_follows_one_that_says_a_lower_number(tmp_path):
+    """The name of the next one would be taken for ever."""
+    store = LocalStore(tmp_path)
+    _commit(store, _overwrite())
+    latest = tmp_path / "_versions" / "18446744073709551614.manifest"
+    latest.rename(latest.with_name("18446744073709551611.manifest"))
+
+    with pytest.raises(FormatError, match=r"L\.table\.naming\.version"):
         _commit(store, _append(1))
 
 

@@ -6,8 +6,10 @@ whole scan are also compared with those of the undamaged table.
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -136,7 +138,7 @@ def _validate(visit: Visit) -> list[pa.Table]:
 def _explain(visit: Visit) -> list[pa.Table]:
     refused: LanceError | None = None
     explained = 0
-    found = [path for path in visit.root.rglob("*") if _is_asked(path, visit.root)]
+    found = [path for path in _files_below(visit.root) if _is_asked(path, visit.root)]
     for path in sorted(found, key=lambda path: -path.lstat().st_mtime)[:MOST_FILES]:
         try:
             lanceref.explain(str(path))
@@ -148,12 +150,21 @@ def _explain(visit: Visit) -> list[pa.Table]:
     return []
 
 
+def _files_below(root: Path) -> Iterator[Path]:
+    """Yield what is no folder, however deep, links to folders too."""
+    waiting = [str(root)]
+    while waiting:
+        with suppress(PermissionError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                else:
+                    yield Path(entry.path)
+
+
 def _is_asked(path: Path, root: Path) -> bool:
     """Whether `explain` is asked of a path: not of a link that leads out, which it may open."""
-    if not path.is_symlink():
-        return not path.is_dir()
-    leads = path.is_file() or path.is_dir()
-    return not leads or path.resolve().is_relative_to(root.resolve())
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def _append(visit: Visit) -> list[pa.Table]:

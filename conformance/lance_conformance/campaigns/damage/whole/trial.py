@@ -35,7 +35,7 @@ from lanceref.core.errors import LanceError
 from lance_conformance.campaigns.child import MEMORY_BYTES, MEMORY_FACTOR, SECONDS, ask
 from lance_conformance.campaigns.damage.readers import load_expected
 from lance_conformance.campaigns.damage.whole.bases import BASES, MARK, MARK_TEXT
-from lance_conformance.campaigns.damage.whole.operations import WHOLE, Visit, perform
+from lance_conformance.campaigns.damage.whole.operations import READING, WHOLE, Visit, perform
 
 HANG_SECONDS = 5.0
 """Processor time after which an operation is taken to hang, beside what its bytes allow."""
@@ -77,8 +77,8 @@ class Step:
 
     @property
     def is_fat(self) -> bool:
-        """Whether it took more."""
-        return self.peak_bytes > self.allowed_bytes
+        """Whether it reads, and took more: the rule is about opening, reading and explaining."""
+        return self.operation in READING and self.peak_bytes > self.allowed_bytes
 
     @property
     def is_slow(self) -> bool:

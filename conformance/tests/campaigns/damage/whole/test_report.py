@@ -27,7 +27,6 @@ def _told(*outcomes: Outcome) -> tuple[int, list[str]]:
         (_outcome("out", "new outside: x"), "out"),
         (_outcome("abort", "signal 9"), "abort"),
         (_outcome("hang", "idle at a.py:1"), "hang"),
-        (_outcome(seconds=2.5), "slow"),
         (_outcome(peak=65 * 2**20), "memory"),
     ],
 )
@@ -40,6 +39,15 @@ def test_each_rule_can_be_broken(outcome, rule):
     command = "python -m lance_conformance.campaigns.damage --family whole-tables"
     assert f"{command} --seed 7 --only 'fifo:28'" in lines
     assert f"whole tables: 1 cases, {rule} 1" == lines[-1]
+
+
+def test_a_slow_case_is_told_and_breaks_no_rule():
+    """It is counted under its kind."""
+    code, lines = _told(_outcome(seconds=2.5))
+
+    assert 0 == code
+    assert "slow, which no rule forbids: 1 cases" == lines[-2]
+    assert "whole tables: 1 cases, every rule kept" == lines[-1]
 
 
 def test_answers_are_counted_by_kind():
