@@ -186,7 +186,27 @@ _HOMES = {
 """Module of each public name."""
 
 
+_MODULES = frozenset(
+    [
+        "blob",
+        "commit",
+        "dataset",
+        "file",
+        "fragment",
+        "indices",
+        "optimize",
+        "query",
+        "schema",
+        "types",
+        "vector",
+    ]
+)
+"""Modules that `import lance` has too."""
+
+
 def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES[name]), name)
