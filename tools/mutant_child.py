@@ -55,13 +55,13 @@ IN_MEMORY = Path("/dev/shm")
 MEMORY_BYTES = 6 << 30
 """Address space of a child."""
 
-PACKAGES = frozenset({"lanceref", "lance_conformance"})
+PACKAGES = frozenset({"lanceref", "pylanceref", "lance_conformance"})
 """What a child imports for itself."""
 
 KINDS_LEFT_OUT = frozenset({"commit-race", "write-roundtrip"})
 """Kinds that are about writing."""
 
-LIVE = ("lanceref", "lance_conformance.adapters.reference", "lance_conformance.runner")
+LIVE = ("lanceref", "pylanceref", "lance_conformance.adapters.reference", "lance_conformance.runner")
 """What a judge imports, with all below it."""
 
 LIVES = "lives "

@@ -72,7 +72,7 @@ class Outcome:
 def run_table(seed: int, family: str, folder: Path, questions: int) -> Outcome:
     """Let a table live, and ask so many questions at each of its four steps."""
     outcome, rng = Outcome(seed, family), Random(f"{seed} {family}")
-    both = (lance(), import_module("lanceref"))
+    both = (lance(), import_module("pylanceref"))
     path = str(folder / f"{family}_{seed}")
     first = rng.choice(both)
     first.write_dataset(
@@ -151,7 +151,7 @@ def _history(path: str, steps: list[str]) -> History:
 
 
 def _both() -> tuple[ModuleType, ModuleType]:
-    return lance(), import_module("lanceref")
+    return lance(), import_module("pylanceref")
 
 
 def _scan(rng: Random) -> Scan:

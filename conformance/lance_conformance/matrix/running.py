@@ -25,7 +25,7 @@ from lance_conformance.session import Session
 ADAPTER_NEEDS = ("protobuf", "pyroaring", "sqlglot")
 """What the adapter of pylance imports besides pylance and what that brings."""
 
-PACKAGES = ("lanceref", "lance_conformance")
+PACKAGES = ("lanceref", "pylanceref", "lance_conformance")
 """What an environment borrows from this one."""
 
 

@@ -142,7 +142,7 @@ def _readers() -> tuple[ModuleType, ModuleType]:
 
 
 def _reference() -> ModuleType:
-    return import_module("lanceref")
+    return import_module("pylanceref")
 
 
 def _tables(root: Path) -> dict[str, Any]:

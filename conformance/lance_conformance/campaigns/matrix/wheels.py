@@ -121,4 +121,4 @@ class Wheel:
 
 def reference() -> Wheel:
     """Return the actor of the reference, in this environment."""
-    return Wheel("lanceref", Path(sys.executable), "lanceref")
+    return Wheel("lanceref", Path(sys.executable), "pylanceref")

@@ -20,7 +20,7 @@ from lance_conformance.campaigns.nearest.published import Published
 from lance_conformance.campaigns.nearest.questions import question
 from lance_conformance.campaigns.nearest.tables import Maker, shape
 
-MODULES: dict[Side, str] = {"oracle": "lance", "reference": "lanceref"}
+MODULES: dict[Side, str] = {"oracle": "lance", "reference": "pylanceref"}
 """Who makes tables."""
 
 

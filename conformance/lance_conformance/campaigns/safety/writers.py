@@ -131,7 +131,7 @@ class Team:
 def clean_processes() -> ForkServerContext:
     """Return the way to start processes that share nothing with what runs in this one."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["lanceref", "lance", __name__])
+    context.set_forkserver_preload(["pylanceref", "lance", __name__])
     return context
 
 
