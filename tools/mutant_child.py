@@ -61,7 +61,12 @@ PACKAGES = frozenset({"lanceref", "pylanceref", "lance_conformance"})
 KINDS_LEFT_OUT = frozenset({"commit-race", "write-roundtrip"})
 """Kinds that are about writing."""
 
-LIVE = ("lanceref", "pylanceref", "lance_conformance.adapters.reference", "lance_conformance.runner")
+LIVE = (
+    "lanceref",
+    "pylanceref",
+    "lance_conformance.adapters.reference",
+    "lance_conformance.runner",
+)
 """What a judge imports, with all below it."""
 
 LIVES = "lives "

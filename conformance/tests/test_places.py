@@ -41,4 +41,4 @@ def test_folder_of_the_same_name_is_no_checkout(
 
 def test_sources_of_the_reference() -> None:
     """The folder of the installed reference holds its modules."""
-    assert (places.reference_sources() / "errors.py").exists()
+    assert (places.reference_sources() / "explain.py").exists()

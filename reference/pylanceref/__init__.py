@@ -190,7 +190,6 @@ _MODULES = frozenset(
     [
         "blob",
         "commit",
-        "dataset",
         "file",
         "fragment",
         "indices",

@@ -254,11 +254,8 @@ class Indexing(OpenTable):
             fragments = self._fragments(fragment_ids) if trained else ()
         given = request.kind, request.column, request.parameters, fragments, name
         own = segment_uuid(index_uuid)
-        return index_of(
-            operations.index_build.build_segment(
-                self._snapshot, *given, own, staged=True, stages=stages
-            )
-        )
+        build = operations.index_build.build_segment
+        return index_of(build(self._snapshot, *given, own, staged=True, stages=stages))
 
     def _fragments(self, ids: Sequence[int] | None) -> Sequence[FragmentRows]:
         """Return fragments by their ids, None: every one. Raises ValueError for an unknown id."""
@@ -315,11 +312,8 @@ class Indexing(OpenTable):
         if len(known) != 1:
             raise IndexRefused("the segments are not of one known index type")
         try:
-            return index_of(
-                operations.index_build.rewrite_segments(
-                    self._snapshot, known[0], known[0].segments, ()
-                )
-            )
+            rewrite = operations.index_build.rewrite_segments
+            return index_of(rewrite(self._snapshot, known[0], known[0].segments, ()))
         except OperationRefused as error:
             raise IndexRefused(f"{error}") from error
 
@@ -329,10 +323,8 @@ class Indexing(OpenTable):
         """Commit segments as one index; those of the name that they cover again are replaced."""
         from pylanceref.transactions import index_message
 
-        entries = [
-            operations.index_staging.finished(self._snapshot, index_message(one))
-            for one in segments
-        ]
+        finished = operations.index_staging.finished
+        entries = [finished(self._snapshot, index_message(one)) for one in segments]
         _check_disjoint(entries)
         for entry in entries:
             entry.name = index_name

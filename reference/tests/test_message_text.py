@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-import pylanceref
-import pytest
 from lanceref.proto import table_pb2
-from pylanceref.file import LanceFileReader
 from pylanceref.message_text import Struct, Variant, Word, shown, some, text_of
 
 
@@ -49,20 +45,3 @@ def test_one_of_several_is_shown_under_the_name_they_share():
     assert Variant("Some", Variant("InlineRowIds", b"x")) == shown(inline).held[name]
     assert Word("None") == shown(table_pb2.DataFragment()).held[name]
     assert Word("ArrowArray") == shown(deleted).held["file_type"]
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("version", ["2.1", "2.2"])
-def test_encodings_of_pages_are_told_as_by_the_oracle(tmp_path, version):
-    """Word by word, whatever stands in between."""
-    from lance.file import LanceFileReader as Theirs
-
-    table = pa.table({"a": [1, 2, None], "s": ["x", "y", "zz"], "l": [[1], [], None]})
-    made = pylanceref.write_dataset(table, tmp_path, data_storage_version=version)
-    (file,) = (tmp_path / "data").iterdir()
-    assert 3 == made.count_rows()
-    for one, other in zip(
-        LanceFileReader(file).metadata().columns, Theirs(str(file)).metadata().columns, strict=True
-    ):
-        for ours, theirs in zip(one.pages, other.pages, strict=True):
-            assert sorted(theirs.encoding.split()) == sorted(ours.encoding.split())

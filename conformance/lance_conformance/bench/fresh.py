@@ -23,7 +23,7 @@ from pathlib import Path
 
 from lance_conformance.bench.figures import Figure
 
-IMPORTS = {"ours": ["lanceref", "pylanceref.dataset", "lanceref.file"], "oracle": ["lance"]}
+IMPORTS = {"ours": ["lanceref", "pylanceref.dataset", "pylanceref.file"], "oracle": ["lance"]}
 """What a program that reads tables and files imports."""
 
 BATCH_SIZE = 1024
@@ -79,7 +79,7 @@ def _import(side: str) -> float:
 
 
 def _scan(side: str, path: str) -> float:
-    reader = import_module("lanceref.file" if side == "ours" else "lance.file").LanceFileReader
+    reader = import_module("pylanceref.file" if side == "ours" else "lance.file").LanceFileReader
     before = peak()  # the reference imports its reader when it is asked for
     for batch in reader(path).read_all(batch_size=BATCH_SIZE).to_batches():
         del batch

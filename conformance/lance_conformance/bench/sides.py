@@ -73,7 +73,7 @@ def take(opened: Any, version: str, rows: list[int]) -> pa.Table:
     return opened.take_rows(rows, batch_size=len(rows)).to_table()
 
 
-OURS = Side("ours", lambda: import_module("lanceref"), lambda: import_module("lanceref.file"))
+OURS = Side("ours", lambda: import_module("pylanceref"), lambda: import_module("pylanceref.file"))
 
 ORACLE = Side("oracle", oracle.lance, oracle.lance_file)
 

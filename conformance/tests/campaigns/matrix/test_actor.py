@@ -12,7 +12,7 @@ ROWS = pa.table({"id": range(6), "c": list("abcdef")})
 
 @pytest.fixture
 def actor():
-    return Actor("lanceref")
+    return Actor("pylanceref")
 
 
 def _build(actor, folder, *steps, **options):

@@ -29,7 +29,7 @@ class Fake:
     def __init__(self, name, *, short=False, refuses=False):
         self.name = name
         self._short, self._refuses = short, refuses
-        self._actor = Actor("lanceref")
+        self._actor = Actor("pylanceref")
 
     def ask(self, do, **request):
         if do == "build" and self._refuses and request.get("new", True):
