@@ -58,7 +58,7 @@ def test_importing_the_package_loads_no_library():
 def test_a_dataset_does_without_what_is_slow_to_import():
     """The SQL parser comes with the first filter; pyarrow.dataset would bring pandas along."""
     told = _python(
-        "import pylanceref.dataset, lanceref.file, sys; "
+        "import pylanceref.dataset, pylanceref.file, sys; "
         "print({'sqlglot', 'pandas', 'pyarrow.dataset'} & set(sys.modules))"
     )
 

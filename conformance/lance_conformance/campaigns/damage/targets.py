@@ -19,7 +19,7 @@ from typing import TypedDict
 import numpy as np
 import pyarrow as pa
 import pylanceref
-from lanceref import file as lanceref_file
+from pylanceref import file as pylanceref_file
 
 from lance_conformance.campaigns.damage.tables import (
     FILES,
@@ -240,7 +240,7 @@ DATASETS = {
 
 def make_targets(folder: Path, seed: int, *, by_oracle: bool) -> None:
     """Write every target below `folder`; run it in a child where the oracle writes."""
-    writer: ModuleType = lance_file() if by_oracle else lanceref_file
+    writer: ModuleType = lance_file() if by_oracle else pylanceref_file
     tables: ModuleType = lance() if by_oracle else pylanceref
     for name, version in _files():
         path = folder / "file" / version / f"{name}.lance"
