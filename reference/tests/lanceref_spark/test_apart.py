@@ -10,7 +10,7 @@ from lanceref.core.errors import LanceError
 pytestmark = pytest.mark.spark
 
 READER = """
-import os, lanceref
+import os, pylanceref
 
 class Table:
     def __init__(self, table):

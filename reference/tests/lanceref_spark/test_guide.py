@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.spark
 
-GUIDE = Path(__file__).parents[2] / "lanceref/spark/README.md"
+GUIDE = Path(__file__).parents[2] / "lanceref_spark/README.md"
 
 
 def test_the_examples_of_the_guide_run(spark, tmp_path):
