@@ -37,16 +37,7 @@ if TYPE_CHECKING:
     from pylanceref.dataset import LanceDataset, dataset
     from pylanceref.fragment import DataFile, LanceFragment
     from pylanceref.fts_tokens import FtsToken, tokenize
-    from pylanceref.lsm_planner import ExecutionPlan, LsmPointLookupPlanner
-    from pylanceref.lsm_scanner import LsmScanner
-    from pylanceref.lsm_vector_planner import LsmVectorSearchPlanner
-    from pylanceref.mem_wal import (
-        CompactedSsTable,
-        ShardingField,
-        ShardingSpec,
-        evaluate_sharding_spec,
-    )
-    from pylanceref.merge_insert import MergeInsertBuilder
+    from pylanceref.merge_insert import CompactedSsTable, MergeInsertBuilder
     from pylanceref.metadata import FragmentMetadata
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
     from pylanceref.prepared_blobs import (
@@ -55,14 +46,11 @@ if TYPE_CHECKING:
         DedicatedBlobWriter,
         PackedBlobWriter,
     )
-    from pylanceref.processor import simd_info
     from pylanceref.progress import IndexProgress
     from pylanceref.scan_statistics import ScanStatistics
     from pylanceref.scanner import LanceScanner
     from pylanceref.schema import json_to_schema, schema_to_json
     from pylanceref.session import Session
-    from pylanceref.shard_snapshot import ShardSnapshot
-    from pylanceref.shard_writer import ShardWriter
     from pylanceref.stats import DataStatistics, FieldStatistics
     from pylanceref.timestamps import sanitize_ts
     from pylanceref.udf import BatchUDF, batch_udf
@@ -89,7 +77,6 @@ __all__ = [
     "DataStatistics",
     "DatasetBasePath",
     "DedicatedBlobWriter",
-    "ExecutionPlan",
     "FieldStatistics",
     "FragmentMetadata",
     "FtsToken",
@@ -100,29 +87,20 @@ __all__ = [
     "LanceFragment",
     "LanceOperation",
     "LanceScanner",
-    "LsmPointLookupPlanner",
-    "LsmScanner",
-    "LsmVectorSearchPlanner",
     "MergeInsertBuilder",
     "PackedBlobWriter",
     "ScanStatistics",
     "Session",
-    "ShardSnapshot",
-    "ShardWriter",
-    "ShardingField",
-    "ShardingSpec",
     "Transaction",
     "batch_udf",
     "blob_array",
     "blob_field",
     "bytes_read_counter",
     "dataset",
-    "evaluate_sharding_spec",
     "iops_counter",
     "json_to_schema",
     "sanitize_ts",
     "schema_to_json",
-    "simd_info",
     "tokenize",
     "write_dataset",
 ]
@@ -161,7 +139,6 @@ _HOMES = {
     "ScanStatistics": "pylanceref.scan_statistics",
     "IndexProgress": "pylanceref.progress",
     "sanitize_ts": "pylanceref.timestamps",
-    "simd_info": "pylanceref.processor",
     "Session": "pylanceref.session",
     "CleanupStats": "lanceref.operations.cleanup_plan",
     "CleanupExplanation": "lanceref.operations.cleanup_plan",
@@ -172,16 +149,7 @@ _HOMES = {
     "FieldStatistics": "pylanceref.stats",
     "Index": "pylanceref.operation",
     "IndexFile": "pylanceref.operation",
-    "CompactedSsTable": "pylanceref.mem_wal",
-    "ExecutionPlan": "pylanceref.lsm_planner",
-    "LsmPointLookupPlanner": "pylanceref.lsm_planner",
-    "LsmScanner": "pylanceref.lsm_scanner",
-    "LsmVectorSearchPlanner": "pylanceref.lsm_vector_planner",
-    "ShardSnapshot": "pylanceref.shard_snapshot",
-    "ShardWriter": "pylanceref.shard_writer",
-    "ShardingField": "pylanceref.mem_wal",
-    "ShardingSpec": "pylanceref.mem_wal",
-    "evaluate_sharding_spec": "pylanceref.mem_wal",
+    "CompactedSsTable": "pylanceref.merge_insert",
 }
 """Module of each public name."""
 

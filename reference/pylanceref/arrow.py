@@ -1,71 +1,204 @@
-"""Arrow types of pylance (face); importing this makes them known to pyarrow."""
+"""bfloat16: the upper half of a float32, as an Arrow extension type (face).
+
+Has the names of pylance's `lance.arrow`. A value is stored in two bytes of a fixed-size binary
+under the extension name. Importing this module registers the type with pyarrow, so that a table
+read has it too.
+
+Layout of a value: u16 little-endian; 1 bit sign, 8 bits exponent, 7 bits mantissa.
+"""
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Iterable
 from contextlib import suppress
+from functools import total_ordering
 
+import ml_dtypes
+import numpy as np
 import pyarrow as pa
-
-from pylanceref.bfloat16 import (
-    BFloat16,
-    BFloat16Array,
-    BFloat16Scalar,
-    BFloat16Type,
-    bfloat16_array,
-    cast,
-)
-from pylanceref.images import (
-    EncodedImageArray,
-    EncodedImageScalar,
-    EncodedImageType,
-    FixedShapeImageTensorArray,
-    FixedShapeImageTensorScalar,
-    FixedShapeImageTensorType,
-    ImageArray,
-    ImageScalar,
-    ImageURIArray,
-    ImageURIScalar,
-    ImageURIType,
-)
+from lanceref.core.compute import pc
+from lanceref.core.logical_types import BFLOAT16
+from numpy.typing import NDArray
 
 __all__ = [
     "BFloat16",
     "BFloat16Array",
     "BFloat16Scalar",
     "BFloat16Type",
-    "EncodedImageArray",
-    "EncodedImageScalar",
-    "EncodedImageType",
-    "FixedShapeImageTensorArray",
-    "FixedShapeImageTensorScalar",
-    "FixedShapeImageTensorType",
-    "ImageArray",
-    "ImageScalar",
-    "ImageURIArray",
-    "ImageURIScalar",
-    "ImageURIType",
     "bfloat16_array",
     "cast",
 ]
 
-_FRAMES = frozenset({"PandasBFloat16Array", "PandasBFloat16Type"})
-"""Names that stand here too, and need pandas."""
-
-for _known in (
-    BFloat16Type(),
-    ImageURIType(),
-    EncodedImageType(),
-    FixedShapeImageTensorType(pa.uint8(), (0,)),
-):
-    with suppress(pa.ArrowKeyError):  # who has the name already reads the same bytes
-        pa.register_extension_type(_known)
+SHOWN = 10
+"""Values at each end of a long array that its text shows."""
 
 
-def __getattr__(name: str) -> object:
-    if name not in _FRAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("pylanceref.bfloat16_frames"), name)
+@total_ordering
+class BFloat16:
+    """One value: the nearest one to a number."""
+
+    __slots__ = ("_value",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, value: float) -> None:
+        self._value = float(np.float32(value).astype(ml_dtypes.bfloat16))
+
+    @classmethod
+    def from_bytes(cls, bytes: bytes) -> BFloat16:
+        """Return the value of two bytes. Raises ValueError for more or fewer."""
+        if len(bytes) != 2:
+            raise ValueError(f"BFloat16::from_bytes: expected 2 bytes, got {len(bytes)}")
+        return cls(float(np.frombuffer(bytes, ml_dtypes.bfloat16)[0]))
+
+    def as_float(self) -> float:
+        """Return the value."""
+        return self._value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BFloat16) and self._value == other._value
+
+    def __lt__(self, other: BFloat16) -> bool:
+        if not isinstance(other, BFloat16):
+            return NotImplemented
+        return self._value < other._value
+
+    def __repr__(self) -> str:
+        value = np.float32(self._value)
+        return "NaN" if np.isnan(value) else np.format_float_positional(value, trim="-")
+
+
+class BFloat16Array(pa.ExtensionArray):  # type: ignore[misc]
+    """An array of values, any of which may be null."""
+
+    def __repr__(self) -> str:
+        return f"<lance.arrow.BFloat16Array object at 0x{id(self):016x}>\n{self}"
+
+    def __str__(self) -> str:
+        values = [str(one) for one in self]
+        if len(values) > 2 * SHOWN + 1:
+            parts = [*values[:SHOWN], "...", *values[-SHOWN:]]
+        else:
+            parts = values
+        return "[\n" + ",\n".join(one if one == "..." else f"  {one}" for one in parts) + "\n]"
+
+    def to_numpy(self, zero_copy_only: bool = False) -> NDArray[ml_dtypes.bfloat16]:
+        """Return the values without a copy. Raises ValueError for a null."""
+        if self.null_count > 0:
+            raise ValueError("Cannot convert null values to numpy")
+        held = np.frombuffer(self.storage.buffers()[1], ml_dtypes.bfloat16)
+        return held[self.storage.offset : self.storage.offset + len(self)]
+
+    @classmethod
+    def from_numpy(cls, array: NDArray[ml_dtypes.bfloat16]) -> BFloat16Array:
+        """Return a vector of values as an array. Raises ValueError for another type or shape."""
+        if array.dtype != ml_dtypes.bfloat16:
+            raise ValueError("Cannot convert non-bfloat16 values to BFloat16Array")
+        if array.ndim != 1:
+            raise ValueError("Cannot convert multi-dimensional array to BFloat16Array")
+        return _of_bytes(array, None)
+
+
+class BFloat16Scalar(pa.ExtensionScalar):  # type: ignore[misc]
+    """One value of an array."""
+
+    def as_py(self, **kwargs: object) -> BFloat16 | None:
+        """Return the value, None for a null."""
+        return None if self.value is None else BFloat16.from_bytes(self.value.as_py())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ml_dtypes.bfloat16):
+            other = BFloat16(float(other))
+        if isinstance(other, BFloat16Scalar):
+            other = other.as_py()
+        return bool(self.as_py() == other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class BFloat16Type(pa.ExtensionType):  # type: ignore[misc]
+    """The type: two bytes under a name, without parameters."""
+
+    def __init__(self) -> None:
+        super().__init__(pa.binary(2), BFLOAT16)
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(
+        cls, storage_type: pa.DataType, serialized: bytes
+    ) -> BFloat16Type:
+        if storage_type != pa.binary(2):
+            raise TypeError(f"{BFLOAT16} lies in 2 bytes, not in {storage_type}")
+        return cls()
+
+    def __arrow_ext_class__(self) -> type[BFloat16Array]:
+        return BFloat16Array
+
+    def __arrow_ext_scalar_class__(self) -> type[BFloat16Scalar]:
+        return BFloat16Scalar
+
+
+def bfloat16_array(values: Iterable[float | None]) -> BFloat16Array:
+    """Return numbers as an array of the values nearest to them. Raises TypeError."""
+    numbers = list(values)
+    held = [0.0 if one is None else one for one in numbers]
+    for one in held:
+        if not isinstance(one, int | float | np.number):
+            raise TypeError(f"argument 'values': must be real number, not {type(one).__name__}")
+    nulls = np.array([one is None for one in numbers], np.bool_)
+    return _of_bytes(np.array(held, np.float32).astype(ml_dtypes.bfloat16), nulls)
+
+
+def cast(
+    arr: pa.Array, target_type: pa.DataType | str, *args: object, **kwargs: object
+) -> pa.Array:
+    """Cast an array as pyarrow does, and between floating types and bfloat16, in lists too.
+
+    Raises ValueError for another type, and for lists of another size.
+    """
+    if isinstance(arr.type, BFloat16Type):
+        if isinstance(target_type, str) or not pa.types.is_floating(target_type):
+            raise ValueError(
+                f"Only support casting bfloat16 array to floating array,got: {target_type}"
+            )
+        return pa.array(arr.to_numpy().astype(target_type.to_pandas_dtype()))
+    if isinstance(target_type, BFloat16Type) or target_type in ("bfloat16", "bf16"):
+        if not pa.types.is_floating(arr.type):
+            raise ValueError(
+                f"Only support casting floating array to bfloat16 array,got: {arr.type}"
+            )
+        return BFloat16Array.from_numpy(arr.to_numpy().astype(ml_dtypes.bfloat16))
+    lists = pa.types.is_fixed_size_list
+    if lists(arr.type) and isinstance(target_type, pa.DataType) and lists(target_type):
+        return _cast_lists(arr, target_type)
+    return pc.cast(arr, target_type, *args, **kwargs)
+
+
+def _cast_lists(arr: pa.Array, target: pa.DataType) -> pa.Array:
+    if arr.type.list_size != target.list_size:
+        raise ValueError(
+            "Only support casting fixed size list to fixed size list with the same size, got: "
+            f"{arr.type} to {target}"
+        )
+    values = cast(arr.values, target.value_type)
+    return pa.FixedSizeListArray.from_arrays(values, target.list_size)
+
+
+def _of_bytes(
+    values: NDArray[ml_dtypes.bfloat16], nulls: NDArray[np.bool_] | None
+) -> BFloat16Array:
+    """Return an array of values, those under `nulls` null."""
+    valid = None
+    if nulls is not None and nulls.any():
+        valid = pa.py_buffer(np.packbits(~nulls, bitorder="little"))
+    data = pa.py_buffer(np.ascontiguousarray(values).tobytes())
+    made: BFloat16Array = pa.Array.from_buffers(BFloat16Type(), len(values), [valid, data])
+    return made
+
+
+with suppress(pa.ArrowKeyError):  # another library registered the same type before
+    pa.register_extension_type(BFloat16Type())
 
 
 def __dir__() -> list[str]:

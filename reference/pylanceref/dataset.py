@@ -28,14 +28,13 @@ from lanceref.transactions.commit import COMMIT_TIMEOUT
 from lanceref.transactions.transaction import MESSAGE_KEY
 
 from pylanceref.cleanup import CleanupOfVersions
-from pylanceref.dataset_files import DatasetFiles
-from pylanceref.delta import Compared
 from pylanceref.edits import Edits
 from pylanceref.evolution import Evolution
+from pylanceref.history import History
 from pylanceref.index_listing import IndexListing
 from pylanceref.index_use import IndexUse
 from pylanceref.indexing import Indexing
-from pylanceref.mem_wal_indexing import MemWalIndexing
+from pylanceref.reading import Reading
 from pylanceref.references import Branches, References, Tags, open_reference
 from pylanceref.session import Session, session_of
 from pylanceref.settings import Settings
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     from lanceref.query.ordering import ColumnOrdering
 
     from pylanceref.committing import BulkCommitResult
-    from pylanceref.delta import DatasetDelta
     from pylanceref.file_session import LanceFileSession
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
     from pylanceref.optimize import DatasetOptimizer
@@ -78,7 +76,6 @@ _LATE = {
     "DataFile": ("pylanceref.metadata", "DataFile"),
     "DataStatistics": ("pylanceref.stats", "DataStatistics"),
     "DatasetBasePath": ("pylanceref.operation", "DatasetBasePath"),
-    "DatasetDelta": ("pylanceref.delta", "DatasetDelta"),
     "DatasetOptimizer": ("pylanceref.optimize", "DatasetOptimizer"),
     "DatasetStats": ("pylanceref.stats", "DatasetStats"),
     "DeleteResult": ("pylanceref.edits", "DeleteResult"),
@@ -102,8 +99,6 @@ _LATE = {
     "Tag": ("lanceref.table.refs", "Tag"),
     "Transaction": ("pylanceref.operation", "Transaction"),
     "UpdateResult": ("pylanceref.edits", "UpdateResult"),
-    "VectorIndexReader": ("pylanceref.vector_index_reader", "VectorIndexReader"),
-    "VectorSearchQuery": ("pylanceref.search_filter", "VectorSearchQuery"),
     "Version": ("pylanceref.history", "Version"),
     "VersionRef": ("pylanceref.references", "VersionRef"),
     "_coerce_query_vector": ("lanceref.query.vector_query", "query_array"),
@@ -119,7 +114,6 @@ __all__ = [
     "Branches",
     "ColumnOrdering",
     "DatasetBasePath",
-    "DatasetDelta",
     "DatasetOptimizer",
     "Index",
     "IndexFile",
@@ -215,14 +209,13 @@ def _when_dropped(entry: Entry) -> tuple[int, int]:
 
 class LanceDataset(
     CleanupOfVersions,
-    Compared,
-    DatasetFiles,
+    History,
+    Reading,
     Edits,
     Evolution,
     Indexing,
     IndexListing,
     IndexUse,
-    MemWalIndexing,
     References,
     Settings,
 ):

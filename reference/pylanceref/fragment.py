@@ -33,7 +33,6 @@ from pylanceref.metadata import (
     RowIdMeta,
 )
 from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress, OfFragment
-from pylanceref.row_id_sequence import RowIdSequence
 from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable
@@ -54,7 +53,6 @@ __all__ = [
     "NoopFragmentWriteProgress",
     "RowDatasetVersionMeta",
     "RowIdMeta",
-    "RowIdSequence",
     "write_fragments",
 ]
 

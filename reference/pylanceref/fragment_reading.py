@@ -136,18 +136,16 @@ class FragmentReading:
         return self.to_table(limit=num_rows)
 
     @parameters(
-        "self columns filter limit offset batch_size with_row_id with_row_address blob_mode "
+        "self columns filter limit offset batch_size with_row_id with_row_address "
         "order_by **kwargs",
         with_row_id=False,
         with_row_address=False,
     )
-    def to_pandas(
-        self, columns: Columns = None, blob_mode: str = "lazy", **arguments: object
-    ) -> pd.DataFrame:
+    def to_pandas(self, columns: Columns = None, **arguments: object) -> pd.DataFrame:
         """Return the live rows as a data frame; arguments that no scan has are those of pyarrow."""
         scan, others = split_arguments(arguments)
         scanner = self.scanner(columns=columns, **scan)  # type: ignore[arg-type]
-        return scanner.to_pandas(blob_mode=blob_mode, **others)
+        return scanner.to_pandas(**others)
 
     def open_session(
         self, columns: Columns = None, with_row_address: bool | None = None

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Self, TypedDict
+from typing import Self, TypedDict
 from uuid import UUID
 
 import pyarrow as pa
@@ -35,11 +35,16 @@ from pylanceref.merge_explained import merge_explained
 from pylanceref.operation import Transaction
 from pylanceref.read_transaction import from_message
 
-if TYPE_CHECKING:
-    from pylanceref.mem_wal import CompactedSsTable
-
 WRITE_MODES = ("auto", "rewrite_rows", "rewrite_columns")
 """How updated rows are written."""
+
+
+@dataclass
+class CompactedSsTable:
+    """The last generation of a write-ahead log's shard whose rows are in the table."""
+
+    shard_id: str
+    generation: int
 
 
 class MergeResult(TypedDict):

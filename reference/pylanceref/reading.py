@@ -181,15 +181,13 @@ class Reading(OpenTable):
     @parameters(
         "self columns filter limit offset nearest batch_size batch_readahead fragment_readahead "
         "scan_in_order * prefilter with_row_id with_row_address use_stats fast_search "
-        "full_text_query io_buffer_size late_materialization blob_mode use_scalar_index "
+        "full_text_query io_buffer_size late_materialization use_scalar_index "
         "include_deleted_rows order_by disable_scoring_autoprojection **kwargs",
     )
-    def to_pandas(
-        self, columns: Columns = None, blob_mode: str = "lazy", **arguments: object
-    ) -> pd.DataFrame:
+    def to_pandas(self, columns: Columns = None, **arguments: object) -> pd.DataFrame:
         """Return the rows as a data frame; arguments that no scan has are those of pyarrow."""
         scan, others = split_arguments(arguments)
-        return self.scanner(columns, **scan).to_pandas(blob_mode=blob_mode, **others)  # type: ignore[arg-type]
+        return self.scanner(columns, **scan).to_pandas(**others)  # type: ignore[arg-type]
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Hand the rows to another library, by Arrow's protocol of streams."""

@@ -6,19 +6,16 @@ Names, defaults and errors are pylance's.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import NoneType
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 import pyarrow as pa
 from lanceref.core.arguments import unsigned
-from lanceref.core.compute import pc
 from lanceref.core.errors import NotFound, NotYet, QueryRefused, SchemaRefused
 from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.query.columns import Computed, bind_columns
 from lanceref.query.full_text import FullTextQuery
 from lanceref.query.minhash_query import MinHashQuery
 from lanceref.query.ordering import ColumnOrdering
-from lanceref.query.restriction import Restricted
 from lanceref.query.rows import condition
 from lanceref.search.projection import Projection, scan_projection, take_projection
 from lanceref.search.snapshot import Snapshot
@@ -108,7 +105,6 @@ def describe(
     ValueError or TypeError for another wrong argument and for one that there is not, NotYet.
     """
     _check(limit, offset, arguments)
-    filter = _searched(snapshot, filter, arguments)
     nearest = _nearest(arguments, snapshot, limit, given=fragments)
     if arguments.get("include_deleted_rows"):
         snapshot, fragments = _with_deleted(snapshot, fragments, arguments)
@@ -153,19 +149,6 @@ def _listed(filter: object, arguments: ScanArguments) -> object:
     from lanceref.query.row_lists import kept_to_lists
 
     return kept_to_lists(filter, *lists)
-
-
-def _searched(snapshot: Snapshot, filter: object, arguments: ScanArguments) -> object:
-    """Return a filter of rows for one that may be a search. Raises QueryRefused."""
-    if isinstance(filter, NoneType | str | pc.Expression | Restricted):
-        return filter
-    from pylanceref.search_filter import with_search  # it describes searches itself
-
-    def run(filter: object, asked: ScanArguments) -> LanceScanner:
-        asked = {**asked, "with_row_id": True, "disable_scoring_autoprojection": True}
-        return describe(snapshot, snapshot.fragments, [], filter, None, None, asked)
-
-    return with_search(filter, arguments, run)
 
 
 def _with_deleted(

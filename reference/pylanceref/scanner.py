@@ -19,14 +19,14 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
 from lanceref.query.batches import recut
-from lanceref.query.columns import Computed, bind_columns
+from lanceref.query.columns import Computed
 from lanceref.query.ordering import ColumnOrdering, ordered
 from lanceref.query.plan import candidates
 from lanceref.query.rows import Condition, chosen_rows, read_passed
-from lanceref.search.projection import Projection, scan_projection, take_projection
+from lanceref.search.projection import Projection, scan_projection
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import ROW_ADDRESS, ROW_OFFSET, FragmentRows
+from lanceref.table.rows import ROW_OFFSET, FragmentRows
 
 from pylanceref.scan_statistics import Meter, ScanStatistics, observed
 
@@ -164,29 +164,9 @@ class LanceScanner:
             self._snapshot.bounded(self.to_batches(), self._fragments), schema=self.projected_schema
         )
 
-    def to_pandas(self, *, blob_mode: str = "lazy", **kwargs: object) -> pd.DataFrame:
-        """Return all rows as a data frame; `kwargs` are those of pyarrow.
-
-        Blobs are files (`lazy`), `bytes` or `descriptions`. Raises ValueError.
-        """
-        from pylanceref.data_frame import data_frame
-
-        return data_frame(self, blob_mode, kwargs)
-
-    def with_addresses(self) -> LanceScanner:
-        """Return a scan of the same rows and columns, and of the row addresses."""
-        held = self._projection
-        if ROW_ADDRESS in held.storage.names:
-            return self
-        schema = self._snapshot.schema(BlobHandling.DESCRIPTIONS)
-        computed = self._options.computed
-        if computed is None:
-            projection = scan_projection(schema, [*held.storage.names, ROW_ADDRESS])
-            return LanceScanner(self._snapshot, self._fragments, projection, self._options)
-        projection = take_projection(schema, sorted({*computed.paths, ROW_ADDRESS}))
-        address = bind_columns({ROW_ADDRESS: ROW_ADDRESS}, projection.schema)
-        options = replace(self._options, computed=computed.beside(address))
-        return LanceScanner(self._snapshot, self._fragments, projection, options)
+    def to_pandas(self, **kwargs: object) -> pd.DataFrame:
+        """Return all rows as a pandas DataFrame; `kwargs` are those of pyarrow."""
+        return self.to_table().to_pandas(**kwargs)
 
     def head(self, num_rows: int) -> pa.Table:
         """Return the first rows."""

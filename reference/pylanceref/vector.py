@@ -5,32 +5,11 @@ Has the names of pylance's `lance.vector` that are about data.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-
-_HOMES = {
-    "find_duplicate_pairs": "pylanceref.duplicate_pairs",
-    "find_duplicate_pairs_in_partition": "pylanceref.duplicate_pairs",
-    "get_ivf_partition_info": "pylanceref.hamming",
-    "hamming_clustering_for_ivf_partition": "pylanceref.hamming",
-    "hamming_clustering_for_range": "pylanceref.hamming",
-    "hamming_clustering_for_sample": "pylanceref.hamming",
-}
-"""Modules of names that stand here too, and need what tables of vectors do not."""
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({"vec_to_table", *_HOMES})
 
 
 def vec_to_table(

@@ -155,9 +155,10 @@ def test_new_rows_go_to_the_bases_asked_for(tmp_path):
 @pytest.mark.oracle
 def test_tables_of_the_log_are_noted_as_by_the_oracle(tmp_path):
     """In the same words when the generation is stale."""
+    import lance
     import lance.mem_wal
     from lanceref.proto import mem_wal_pb2
-    from pylanceref.mem_wal import CompactedSsTable
+    from pylanceref.merge_insert import CompactedSsTable
 
     shard = "00000000-0000-0000-0000-000000000007"
     kinds = [(pylanceref, CompactedSsTable), (lance, lance.mem_wal.CompactedSsTable)]
@@ -166,7 +167,8 @@ def test_tables_of_the_log_are_noted_as_by_the_oracle(tmp_path):
     told = []
     for number, (module, noted) in enumerate(kinds):
         made = module.write_dataset(rows, tmp_path / str(number))
-        made.initialize_mem_wal()
+        lance.dataset(made.uri).initialize_mem_wal()
+        made.checkout_latest()
 
         def merge(made, *noted):
             described = made.merge_insert("a").when_not_matched_insert_all()

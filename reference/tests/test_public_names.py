@@ -67,7 +67,7 @@ def test_a_dataset_does_without_what_is_slow_to_import():
 
 NAMES = ["AlterColumn", "Branch", "BulkCommitResult", "DataStatistics", "DatasetStats"]
 NAMES += ["DeleteResult", "ExecuteResult", "FieldStatistics", "MergeInsertBuilder", "Tag"]
-NAMES += ["UpdateResult", "VectorSearchQuery", "serialize_row_addrs", "write_dataset"]
+NAMES += ["UpdateResult", "serialize_row_addrs", "write_dataset"]
 NAMES += ["BatchUDF", "Bitmap", "BlobFile", "CleanupStats", "Compaction", "CompactionMetrics"]
 NAMES += ["DataFile", "DocumentGranularity", "FragmentMetadata", "FullTextQuery", "IndexConfig"]
 NAMES += ["LanceFragment", "LanceSchema", "MinHashQuery", "batch_udf", "IndexInformation"]

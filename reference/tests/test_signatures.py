@@ -45,15 +45,15 @@ def test_wrong_arguments_are_refused(args, kwargs, words):
 
 
 ORACLES = """
-LanceDataset: scanner to_table to_batches to_pandas count_rows head take insert delete
+LanceDataset: scanner to_table to_batches count_rows head take insert delete
     update merge_insert merge add_columns drop_columns alter_columns create_scalar_index
     create_index create_index_uncommitted merge_index_metadata merge_existing_index_segments
     commit_existing_index_segments prewarm_index drop_index index_statistics describe_indices
     commit_batch take_blobs read_blobs checkout_version restore cleanup_old_versions create_branch
-    initialize_mem_wal mem_wal_writer update_config delta
-LanceFragment: scanner to_table to_batches to_pandas count_rows head take create merge
+    update_config
+LanceFragment: scanner to_table to_batches count_rows head take create merge
     update_columns merge_columns delete create_from_file
-LanceScanner: to_table to_batches to_pandas explain_plan analyze_plan
+LanceScanner: to_table to_batches explain_plan analyze_plan
 BlobFile: read seek readinto
 blob: blob_field blob_array
 fragment: write_fragments

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pylanceref.bfloat16 import BFloat16, BFloat16Array, BFloat16Type, bfloat16_array, cast
+from pylanceref.arrow import BFloat16, BFloat16Array, BFloat16Type, bfloat16_array, cast
 
 NEAREST = [(1.124565, "1.125"), (0.1, "0.100097656"), (-0.0, "-0"), (float("inf"), "inf")]
 
