@@ -151,7 +151,7 @@ class FragmentReading:
         self, columns: Columns = None, with_row_address: bool | None = None
     ) -> FragmentSession:
         """Return what takes rows of the same columns again and again."""
-        return FragmentSession(self, columns, bool(with_row_address))
+        return FragmentSession(self.take, self.schema.names, columns, bool(with_row_address))
 
     def take(self, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:
         """Return live rows by their position in the fragment. Raises RowNotFound."""

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 from lanceref.table.rows import ROW_ADDRESS
 
 from pylanceref.scan_arguments import Columns
 
-if TYPE_CHECKING:
-    from pylanceref.fragment_reading import FragmentReading
+Take = Callable[[Sequence[int] | pa.Array, Columns], pa.Table]
+"""Takes rows of a fragment by their positions, with the columns that are named."""
 
 
 class FragmentSession:
     """Takes rows of the same columns of a fragment."""
 
-    def __init__(self, fragment: FragmentReading, columns: Columns, with_address: bool) -> None:
-        self._fragment = fragment
-        self._columns: Columns = fragment.schema.names if columns is None else columns
+    def __init__(
+        self, take: Take, names: Sequence[str], columns: Columns, with_address: bool
+    ) -> None:
+        """Take all `names` where no columns are given."""
+        self._take = take
+        self._columns: Columns = names if columns is None else columns
         if with_address and isinstance(self._columns, Mapping):
             self._columns = {**self._columns, ROW_ADDRESS: ROW_ADDRESS}
         elif with_address:
@@ -27,4 +29,4 @@ class FragmentSession:
 
     def take(self, indices: Sequence[int] | pa.Array) -> pa.Table:
         """Return live rows by their position in the fragment. Raises RowNotFound."""
-        return self._fragment.take(indices, self._columns)
+        return self._take(indices, self._columns)

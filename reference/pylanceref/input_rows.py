@@ -9,13 +9,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 from lanceref.core.arguments import OfTheCaller
 from lanceref.core.errors import BatchRefused, DataRefused
 
-from pylanceref.reading import Reading
 from pylanceref.scanner import LanceScanner
+from pylanceref.table_handle import OpenTable
+
+
+@runtime_checkable
+class Scannable(Protocol):
+    """A table whose rows can be scanned."""
+
+    def scanner(self) -> LanceScanner:
+        """Return a scan of all rows."""
+
 
 _END = object()
 """Comes after the last batch."""
@@ -39,7 +49,7 @@ def reader_of(data: object, schema: pa.Schema | None = None) -> pa.RecordBatchRe
 def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
     if isinstance(data, pa.RecordBatchReader):
         return pa.RecordBatchReader.from_batches(data.schema, _given(data))
-    if isinstance(data, Reading):
+    if isinstance(data, OpenTable) and isinstance(data, Scannable):
         return _scanned(data.scanner())
     if isinstance(data, LanceScanner):
         return _scanned(data)
