@@ -19,11 +19,11 @@ from lanceref.transactions.commit import COMMIT_TIMEOUT, RETRIES, CommitPolicy, 
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.transaction import MESSAGE_KEY
 
-from pylanceref.dataset import LanceDataset
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.operation import LanceOperation, Transaction
+from pylanceref.table_handle import OpenTable
 from pylanceref.transactions import lance_schema, to_message
-from pylanceref.write_target import Destination, Target, committed, open_target
+from pylanceref.write_target import Destination, T, Target, committed, open_target
 
 FREE = LanceOperation.Overwrite, LanceOperation.Restore
 """Operations that need no version they were made for."""
@@ -32,11 +32,12 @@ FREE = LanceOperation.Overwrite, LanceOperation.Restore
 class BulkCommitResult(TypedDict):
     """The new version, and the one transaction that several became."""
 
-    dataset: LanceDataset
+    dataset: OpenTable
     merged: Transaction
 
 
 def commit_operation(
+    kind: type[T],
     base_uri: Destination,
     operation: LanceOperation.BaseOperation | Transaction,
     read_version: int | None = None,
@@ -50,8 +51,8 @@ def commit_operation(
     enable_stable_row_ids: bool | None = None,
     base_store_params: dict[str, dict[str, str]] | None = None,
     commit_timeout: timedelta | None = COMMIT_TIMEOUT,
-) -> LanceDataset:
-    """Commit an operation and return the new version.
+) -> T:
+    """Commit an operation and return the new version, as an object of a class.
 
     It is not tried again after `commit_timeout`. Raises ValueError for an operation without a read
     version that needs one, TypeError for something else than an operation, NotFound without a
@@ -82,7 +83,7 @@ def commit_operation(
         timeout=_seconds(commit_timeout),
     )
     staged = _stage(target, given, bool(enable_stable_row_ids))
-    return committed(target, commit(target.store, staged, policy, target.ctx))
+    return committed(kind, target, commit(target.store, staged, policy, target.ctx))
 
 
 def _seconds(timeout: timedelta | None) -> float | None:
@@ -99,7 +100,7 @@ def _seconds(timeout: timedelta | None) -> float | None:
 
 
 def commit_batch(
-    dest: Destination, transactions: Sequence[Transaction], **kwargs: object
+    kind: type[T], dest: Destination, transactions: Sequence[Transaction], **kwargs: object
 ) -> BulkCommitResult:
     """Commit several Appends as one; `kwargs` as in `commit_operation`.
 
@@ -114,7 +115,7 @@ def commit_batch(
         fragments.extend(one.operation.fragments)
     read = min(one.read_version for one in transactions)
     merged = Transaction(read, LanceOperation.Append(fragments))
-    made = commit_operation(dest, merged, **kwargs)  # type: ignore[arg-type]
+    made = commit_operation(kind, dest, merged, **kwargs)  # type: ignore[arg-type]
     return BulkCommitResult(dataset=made, merged=merged)
 
 

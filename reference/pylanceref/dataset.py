@@ -337,7 +337,7 @@ class LanceDataset(
         """Commit what was written before; `kwargs` as in `committing.commit_operation`."""
         from pylanceref.committing import commit_operation
 
-        return commit_operation(base_uri, operation, read_version, **kwargs)  # type: ignore[arg-type]
+        return commit_operation(LanceDataset, base_uri, operation, read_version, **kwargs)  # type: ignore[arg-type]
 
     @staticmethod
     @parameters(
@@ -355,4 +355,4 @@ class LanceDataset(
         """Commit several Appends as one; `kwargs` as in `committing.commit_operation`."""
         from pylanceref.committing import commit_batch
 
-        return commit_batch(dest, transactions, **kwargs)
+        return commit_batch(LanceDataset, dest, transactions, **kwargs)

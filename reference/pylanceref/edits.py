@@ -6,29 +6,19 @@ again from the newer version, a number of times.
 
 from __future__ import annotations
 
-import random
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypedDict
 
 from lanceref import operations
-from lanceref.core.errors import CommitConflictError
-from lanceref.core.file_versions import FileVersion, version_named
 from lanceref.query.rows import condition
 from lanceref.table.uncommitted_files import Draft
-from lanceref.transactions.manifest_builder import Staged, storage_version_of
+from lanceref.transactions.manifest_builder import Staged
 
-from pylanceref.table_handle import OpenTable
+from pylanceref.retries import CONFLICT_RETRIES, RETRY_TIMEOUT, Retrying
 
 if TYPE_CHECKING:
     from pylanceref.merge_insert import MergeInsertBuilder
-
-CONFLICT_RETRIES = 10
-RETRY_TIMEOUT = timedelta(seconds=30)
-PAUSE_SECONDS = 0.05
-
-R = TypeVar("R")
 
 
 class DeleteResult(TypedDict):
@@ -43,7 +33,7 @@ class UpdateResult(TypedDict):
     num_rows_updated: int
 
 
-class Edits(OpenTable):
+class Edits(Retrying):
     """What can be done to the rows of a dataset."""
 
     def delete(
@@ -121,9 +111,9 @@ class Edits(OpenTable):
 
     def insert(self, data: object, *, mode: str = "append", **kwargs: object) -> None:
         """Write rows behind those there are; `kwargs` as in `write_dataset`."""
-        from pylanceref.write import write_dataset
+        from pylanceref.writing import write_table
 
-        made = write_dataset(data, self, mode=mode, **kwargs)  # type: ignore[arg-type]
+        made = write_table(type(self), data, self, mode=mode, **kwargs)  # type: ignore[arg-type]
         self._move_to(made.version)
 
     def merge_insert(self, on: str | Iterable[str] | None = None) -> MergeInsertBuilder:
@@ -131,33 +121,3 @@ class Edits(OpenTable):
         from pylanceref.merge_insert import MergeInsertBuilder
 
         return MergeInsertBuilder(self, on)
-
-    def _file_version(self, named: str | None) -> FileVersion:
-        """Return the file version of an edit, also when it is made again. Raises ValueError.
-
-        It is the one that is named, else that of the table as the edit finds it first.
-        """
-        if named is None:
-            return storage_version_of(self._snapshot.manifest.message)
-        return version_named(named)
-
-    def _field_ids(self, names: Iterable[str]) -> list[int]:
-        """Return the ids of top-level fields and all below them, in the order of the schema."""
-        chosen = set(names)
-        tops = self._snapshot.manifest.schema.fields
-        return [one.id for top in tops if top.name in chosen for one in top.flat()]
-
-    def _again(
-        self, attempt: Callable[[], R], conflict_retries: int, retry_timeout: timedelta
-    ) -> R:
-        """Run an edit, again from the latest version where a conflict asks for it."""
-        end = time.monotonic() + retry_timeout.total_seconds()
-        for number in range(conflict_retries):
-            try:
-                return attempt()
-            except CommitConflictError as conflict:
-                if not conflict.retryable or time.monotonic() > end:
-                    raise
-            time.sleep(random.uniform(0, PAUSE_SECONDS * 2 ** min(number, 5)))
-            self._move_to(None)
-        return attempt()

@@ -41,7 +41,7 @@ from pylanceref.udf import BatchUDF, mapped_by, values_of
 if TYPE_CHECKING:
     from lanceref.operations.sources import ColumnSource
 
-    from pylanceref.write import write_fragments
+    from pylanceref.writing import write_fragments
 
 __all__ = [
     "DataFile",
@@ -116,7 +116,7 @@ class LanceFragment(FragmentReading):
         progress = kwargs.get("progress")
         if isinstance(progress, FragmentWriteProgress):
             kwargs["progress"] = OfFragment(progress, fragment_id or 0)
-        from pylanceref.write import write_fragments
+        from pylanceref.writing import write_fragments
 
         fragments: list[FragmentMetadata] = write_fragments(  # type: ignore[call-overload]
             data,

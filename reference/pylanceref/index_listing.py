@@ -24,7 +24,7 @@ from lanceref.transactions.manifest_builder import REUSE_INDEX
 from pyroaring import BitMap
 
 from pylanceref.bitmap import Bitmap
-from pylanceref.indices import IndexDescription, IndexSegmentDescription
+from pylanceref.index_descriptions import IndexDescription, IndexSegmentDescription
 from pylanceref.table_handle import OpenTable
 
 JSON = "Json"

@@ -16,7 +16,7 @@ from lanceref.index.indices import indexed_path
 from lanceref.index.ordering import has_order
 from lanceref.index.training import leaf
 
-from pylanceref.indices import IndexConfig
+from pylanceref.index_descriptions import IndexConfig
 
 ALIASES = {"FTS": "INVERTED", "LABELLIST": "LABEL_LIST"}
 """Other names of types."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from lanceref import operations
 from lanceref.core.errors import (
@@ -29,8 +29,8 @@ from lanceref.transactions.index_entries import covered
 from lanceref.transactions.manifest_builder import Staged
 from pyroaring import BitMap
 
+from pylanceref.index_descriptions import SupportedDistributedIndices
 from pylanceref.index_request import BY_KEYWORD, VECTOR_DETAILS, index_request, segment_uuid
-from pylanceref.indices import SupportedDistributedIndices
 from pylanceref.progress import IndexProgress, stages_for
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable
@@ -38,8 +38,7 @@ from pylanceref.table_handle import OpenTable
 if TYPE_CHECKING:
     from lanceref.index.vector.parameters import VectorParameters
 
-    from pylanceref.dataset import LanceDataset
-    from pylanceref.indices import IndexConfig
+    from pylanceref.index_descriptions import IndexConfig
     from pylanceref.operation import Index
 
 Entries = Sequence[table_pb2.IndexMetadata]
@@ -169,7 +168,7 @@ class Indexing(OpenTable):
         index_uuid: str | None = None,
         progress_callback: Callable[[IndexProgress], object] | None = None,
         **kwargs: object,
-    ) -> LanceDataset:
+    ) -> Self:
         """Build an index over a column of vectors and commit it; `kwargs` are its parameters.
 
         Without `train` the index is empty and covers nothing. With `fragment_ids` a segment is
@@ -187,7 +186,7 @@ class Indexing(OpenTable):
         entry = self._built_of_vectors(path, parameters, fragments, name, index_uuid, stages)
         if fragment_ids is None:
             self._commit_segments([entry], before)
-        return self  # type: ignore[return-value]
+        return self
 
     def _built_of_vectors(
         self,
@@ -319,7 +318,7 @@ class Indexing(OpenTable):
 
     def commit_existing_index_segments(
         self, index_name: str, column: str, segments: list[Index]
-    ) -> LanceDataset:
+    ) -> Self:
         """Commit segments as one index; those of the name that they cover again are replaced."""
         from pylanceref.transactions import index_message
 
@@ -339,7 +338,7 @@ class Indexing(OpenTable):
         for index in self._snapshot.indices.of([*kept, *entries]).known:
             _check_alike(index)
         self._commit_segments(entries, removed)
-        return self  # type: ignore[return-value]
+        return self
 
     def _replaced(self, before: Entries, new: Entries) -> Entries:
         """Return the segments in whose place new ones stand. Raises IndexRefused, IndexMixed."""

@@ -29,11 +29,11 @@ from lanceref.table.data_files import Home
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 
-from pylanceref.edits import CONFLICT_RETRIES, RETRY_TIMEOUT, Edits
 from pylanceref.input_rows import reader_of
 from pylanceref.merge_explained import merge_explained
 from pylanceref.operation import Transaction
 from pylanceref.read_transaction import from_message
+from pylanceref.retries import CONFLICT_RETRIES, RETRY_TIMEOUT, Retrying
 
 WRITE_MODES = ("auto", "rewrite_rows", "rewrite_columns")
 """How updated rows are written."""
@@ -58,7 +58,7 @@ class MergeResult(TypedDict):
 class MergeInsertBuilder:
     """A merge that is being described."""
 
-    def __init__(self, table: Edits, on: str | Iterable[str] | None) -> None:
+    def __init__(self, table: Retrying, on: str | Iterable[str] | None) -> None:
         self._table = table
         self._keys = self._key_columns(on)
         self._actions = Actions()
@@ -198,7 +198,7 @@ class MergeInsertBuilder:
         if not self._bases and self._all_bases is None:
             return ()
         from pylanceref.write_bases import homes_of
-        from pylanceref.write_target import Target  # it knows the dataset, which knows this
+        from pylanceref.write_target import Target
 
         snapshot = self._table._snapshot
         target = Target(self._table.uri, snapshot.store, snapshot.manifest, snapshot.ctx)

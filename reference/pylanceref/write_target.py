@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pyarrow as pa
 from lanceref.blobs.blob_schema import declared_schema
@@ -28,10 +29,11 @@ from lanceref.table.manifest import Manifest
 from lanceref.table.rows import ROW_ADDRESS
 from lanceref.transactions.manifest_builder import storage_version_of
 
-from pylanceref.dataset import LanceDataset
-from pylanceref.table_handle import root_of
+from pylanceref.table_handle import OpenTable, root_of
 
-Destination = str | os.PathLike[str] | LanceDataset
+T = TypeVar("T", bound=OpenTable)
+
+Destination = str | os.PathLike[str] | OpenTable
 """Where to write: a table by its URI, or an opened version of it."""
 
 RESERVED = (ROW_ID, ROW_ADDRESS, "_rowoffset", CREATED_AT, LAST_UPDATED_AT)
@@ -63,7 +65,7 @@ def open_target(uri: Destination, options: StoreOptions = NO_OPTIONS) -> Target:
 
     An opened table keeps the options it was opened with.
     """
-    if isinstance(uri, LanceDataset):
+    if isinstance(uri, OpenTable):
         snapshot = uri._snapshot
         ctx = Context(name_of_uri(snapshot.store.root), limits=snapshot.ctx.limits)
         return Target(uri.uri, snapshot.store, snapshot.manifest, ctx)
@@ -100,10 +102,10 @@ def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None
     return Plan(True, chosen, appended_schema(base.schema, rows, chosen), base.schema)
 
 
-def committed(target: Target, version: int) -> LanceDataset:
-    """Open a version that was just committed."""
+def committed(kind: type[T], target: Target, version: int) -> T:
+    """Open a version that was just committed, as an object of a class."""
     snapshot = open_snapshot(target.store, version, target.ctx)
-    made = LanceDataset.of(target.uri, snapshot, root_of(snapshot))
+    made = kind.of(target.uri, snapshot, root_of(snapshot))
     if target.base is not None and version < DETACHED:
         clean_after_commit(made._snapshot, made._root, target.base.version)
     return made

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import AlreadyExists
 from lanceref.core.file_versions import V0_1, V2_1, V2_2
-from pylanceref import write_dataset
+from pylanceref import LanceDataset, write_dataset
 from pylanceref.write_target import committed, open_target, plan_write
 
 SCHEMA = pa.schema({"a": pa.int32()})
@@ -34,4 +34,4 @@ def test_a_table_decides_on_the_version_of_its_files(tmp_path) -> None:
             plan_write(target, SCHEMA, "create", None)
         with pytest.raises(ValueError, match="Invalid mode"):
             plan_write(target, SCHEMA, "x", None)
-    assert committed(target, 1).version == 1
+    assert committed(LanceDataset, target, 1).version == 1
