@@ -14,7 +14,9 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from pylanceref.metadata import DataFile, FragmentMetadata
+from pylanceref.file_metadata import DataFile
+from pylanceref.metadata import FragmentMetadata
+from pylanceref.overlay_messages import DataOverlayFile
 from pylanceref.schema import LanceSchema
 
 
@@ -203,24 +205,14 @@ class LanceOperation:
 
         replacements: list[LanceOperation.DataReplacementGroup]
 
-    @dataclass
-    class DataOverlayFile:
-        """New values for rows at some offsets: the same for each field of the file, or a set each.
-
-        The value of the n-th offset, in ascending order, is row n of the file. The commit sets
-        `committed_version`.
-        """
-
-        data_file: DataFile
-        offsets: Iterable[int] | list[Iterable[int]]
-        committed_version: int | None = None
+    DataOverlayFile = DataOverlayFile
 
     @dataclass
     class DataOverlayGroup:
         """Overlay files of one fragment, oldest first."""
 
         fragment_id: int
-        overlays: list[LanceOperation.DataOverlayFile]
+        overlays: list[DataOverlayFile]
 
     @dataclass
     class DataOverlay(BaseOperation):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 from lanceref.core.context import Context
@@ -12,10 +13,7 @@ from lanceref.table.overlays import parse_offsets
 from pyroaring import BitMap
 
 from pylanceref.bitmap import Bitmap
-from pylanceref.metadata import DataFile
-from pylanceref.operation import LanceOperation
-
-Op = LanceOperation
+from pylanceref.file_metadata import DataFile
 
 _ASKED = (
     "DataOverlayFile.offsets must be an iterable of ints (dense coverage shared by every field) "
@@ -23,7 +21,20 @@ _ASKED = (
 )
 
 
-def overlay_message(given: Op.DataOverlayFile) -> table_pb2.DataOverlayFile:
+@dataclass
+class DataOverlayFile:
+    """New values for rows at some offsets: the same for each field of the file, or a set each.
+
+    The value of the n-th offset, in ascending order, is row n of the file. The commit sets
+    `committed_version`.
+    """
+
+    data_file: DataFile
+    offsets: Iterable[int] | list[Iterable[int]]
+    committed_version: int | None = None
+
+
+def overlay_message(given: DataOverlayFile) -> table_pb2.DataOverlayFile:
     """Return the message of an overlay file. Raises TypeError, ValueError."""
     made = table_pb2.DataOverlayFile(
         data_file=given.data_file.to_message(), committed_version=given.committed_version or 0
@@ -58,7 +69,7 @@ def _serialized(given: object) -> bytes:
     return bytes(found.serialize())
 
 
-def overlay_of(message: table_pb2.DataOverlayFile) -> Op.DataOverlayFile:
+def overlay_of(message: table_pb2.DataOverlayFile) -> DataOverlayFile:
     """Return what a manifest or transaction lists. Raises FormatError."""
     offsets: Bitmap | list[Iterable[int]]
     if message.HasField("field_coverage"):
@@ -66,10 +77,10 @@ def overlay_of(message: table_pb2.DataOverlayFile) -> Op.DataOverlayFile:
     else:
         offsets = _bitmap(message.shared_offset_bitmap)
     file = DataFile.from_message(message.data_file)
-    return Op.DataOverlayFile(file, offsets, message.committed_version)
+    return DataOverlayFile(file, offsets, message.committed_version)
 
 
-def overlay_json(given: Op.DataOverlayFile) -> dict[str, object]:
+def overlay_json(given: DataOverlayFile) -> dict[str, object]:
     """Return what `json.dumps` takes."""
     offsets = [list(one) if isinstance(one, Iterable) else one for one in given.offsets]
     return {
@@ -79,11 +90,11 @@ def overlay_json(given: Op.DataOverlayFile) -> dict[str, object]:
     }
 
 
-def overlay_from_json(held: Mapping[str, object]) -> Op.DataOverlayFile:
+def overlay_from_json(held: Mapping[str, object]) -> DataOverlayFile:
     """Return the overlay of what `overlay_json` gave."""
     file = DataFile(**cast("dict[str, Any]", held["data_file"]))
     offsets = cast("list[int]", held["offsets"])
-    return Op.DataOverlayFile(file, offsets, cast("int | None", held.get("committed_version")))
+    return DataOverlayFile(file, offsets, cast("int | None", held.get("committed_version")))
 
 
 def _bitmap(data: bytes) -> Bitmap:
