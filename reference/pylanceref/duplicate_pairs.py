@@ -20,7 +20,7 @@ from lanceref.index.segment import Segment
 from lanceref.index.vector.near_rows import NearRows
 from lanceref.index.vector.single_file_index import SingleFileIndex
 from lanceref.index.vector.vector_index import VectorIndex
-from lanceref.query.live_rows import live_rows
+from lanceref.search.live_rows import live_rows
 from lanceref.search.snapshot import Snapshot
 
 from pylanceref.dataset import LanceDataset

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 from lanceref import operations
 from lanceref.core.errors import CommitConflictError
 from lanceref.core.file_versions import FileVersion, version_named
-from lanceref.query.rows import condition
+from lanceref.table.logical import BlobHandling
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 
+from pylanceref.sql.filter import condition
 from pylanceref.table_handle import OpenTable
 
 if TYPE_CHECKING:
@@ -90,13 +91,13 @@ class Edits(OpenTable):
         column cannot hold, CommitConflict.
         """
         version = self._file_version(data_storage_version)
-        operations.update.bind_assignments(self._snapshot, updates)
+        self._assignments(updates)
 
         def attempt() -> UpdateResult:
             snapshot = self._snapshot
             wanted = None if where is None else condition(snapshot, where)
             chosen = operations.delete.choose(snapshot, wanted)
-            assignments = operations.update.bind_assignments(snapshot, updates) if chosen else {}
+            assignments = self._assignments(updates) if chosen else {}
             batches, ids = operations.update.read_changed(snapshot, chosen, assignments)
             with Draft() as draft:
                 new = operations.new_rows.write_new_rows(snapshot, batches, draft, version)
@@ -118,6 +119,15 @@ class Edits(OpenTable):
             return UpdateResult(num_rows_updated=removal.num_rows)
 
         return self._again(attempt, conflict_retries, retry_timeout)
+
+    def _assignments(
+        self, updates: Mapping[str, str]
+    ) -> Mapping[str, operations.update.Assignment]:
+        """Return expressions with the columns that they become. Raises QueryRefused."""
+        from pylanceref.sql.columns import bind_values  # DataFusion is slow to import
+
+        schema = self._snapshot.schema(BlobHandling.BYTES).arrow
+        return operations.update.assign(self._snapshot, bind_values(updates, schema))
 
     def insert(self, data: object, *, mode: str = "append", **kwargs: object) -> None:
         """Write rows behind those there are; `kwargs` as in `write_dataset`."""

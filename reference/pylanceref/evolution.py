@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, TypedDict
 
 import pyarrow as pa
 from lanceref import operations
-from lanceref.core.errors import EvolutionRefused, SchemaRefused
+from lanceref.core.errors import EvolutionRefused, QueryRefused, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.schema import Field, LanceSchema, schema_of
 from lanceref.file.schema_messages import field_message
 from lanceref.proto import table_pb2
-from lanceref.query.columns import only_nulls
-from lanceref.query.rows import condition
 from lanceref.search.projection import scan_projection
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
@@ -27,6 +25,7 @@ from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.overlay import drop_idle_overlays
 
 from pylanceref.input_rows import reader_of
+from pylanceref.sql.filter import condition
 from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 
@@ -65,9 +64,12 @@ class Evolution(OpenTable):
         if isinstance(transforms, pa.Schema | list):
             self._add_nulls(list(transforms))
         elif isinstance(transforms, Mapping):
-            source = operations.sources.computed(self._snapshot, transforms)
+            from pylanceref.sql.columns import only_nulls  # DataFusion is slow to import
+
+            source = self._computed(transforms)
+            schema = self._snapshot.schema(BlobHandling.BYTES).arrow
             is_early = storage_version_of(self._snapshot.manifest.message) == V0_1
-            if only_nulls(transforms.values()) and not is_early:
+            if only_nulls(transforms.values(), schema) and not is_early:
                 self._add_nulls(list(source.schema))
             else:
                 self._add(source)
@@ -78,6 +80,17 @@ class Evolution(OpenTable):
         else:
             values = values_of(transforms, reader_schema)
             self._add(operations.sources.brought(self._snapshot, values, self._snapshot.fragments))
+
+    def _computed(self, expressions: Mapping[str, str]) -> ColumnSource:
+        """Return columns in SQL by their names. Raises EvolutionRefused."""
+        from pylanceref.sql.columns import bind_columns
+
+        schema = self._snapshot.schema(BlobHandling.BYTES).arrow
+        try:
+            bound = bind_columns(expressions, schema)
+        except QueryRefused as error:
+            raise EvolutionRefused(str(error)) from error
+        return operations.sources.computed(self._snapshot, bound)
 
     def drop_columns(self, columns: Sequence[str]) -> None:
         """Drop columns, nested ones by path. Raises EvolutionRefused."""

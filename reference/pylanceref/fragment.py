@@ -17,7 +17,6 @@ from lanceref import operations
 from lanceref.core.errors import DataRefused, NotFound
 from lanceref.core.integers import once, without
 from lanceref.file import schema as core
-from lanceref.query.rows import condition
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
@@ -36,6 +35,7 @@ from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress
 from pylanceref.row_id_sequence import RowIdSequence
 from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
+from pylanceref.sql.filter import condition
 from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 

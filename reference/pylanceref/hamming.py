@@ -11,15 +11,15 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
+from lanceref.core.arrow_names import name_of_type
 from lanceref.core.errors import IndexNotFound, NotFound, QueryRefused
 from lanceref.file.schema import project
 from lanceref.index.indices import Index, paths_of
 from lanceref.index.segment import Segment
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.kernels.hamming_clusters import clusters
-from lanceref.query.arrow_names import name_of_type
-from lanceref.query.chosen_segments import segment_ids
-from lanceref.query.live_rows import live_rows
+from lanceref.search.chosen_segments import segment_ids
+from lanceref.search.live_rows import live_rows
 from lanceref.table.lineage import ROW_ID
 from numpy.typing import NDArray
 

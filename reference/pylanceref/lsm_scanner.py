@@ -20,11 +20,12 @@ from lanceref.core.slices import whole_rows
 from lanceref.file.schema import PRIMARY_KEY
 from lanceref.index.mem_wal.log_entry import TOMBSTONE
 from lanceref.operations.key_values import key_values
-from lanceref.query.filter import Filter, bind_filter
+from lanceref.search.filter import Filter
 from lanceref.table.rows import ROW_ADDRESS, SYSTEM_COLUMNS
 from numpy.typing import NDArray
 
 from pylanceref.shard_snapshot import ShardSnapshot
+from pylanceref.sql.filter import bind_filter
 
 if TYPE_CHECKING:
     from pylanceref.dataset import LanceDataset

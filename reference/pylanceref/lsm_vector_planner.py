@@ -22,8 +22,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.errors import QueryRefused
 from lanceref.core.slices import whole_rows
-from lanceref.query.filter import bind_filter
-from lanceref.query.vector_query import METRIC_NAMES
+from lanceref.search.vector_query import METRIC_NAMES
 from lanceref.table.rows import SYSTEM_COLUMNS
 
 from pylanceref.dataset import LanceDataset
@@ -31,6 +30,7 @@ from pylanceref.lsm_planner import ExecutionPlan
 from pylanceref.lsm_scanner import SYSTEM_FIELDS, chosen_keys, projected, row_keys
 from pylanceref.nearest_scanner import DISTANCE
 from pylanceref.shard_snapshot import ShardSnapshot
+from pylanceref.sql.filter import bind_filter
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 from lanceref.index.row_set import RowSet, row_set
-from lanceref.query.full_text import FullTextQuery, MatchQuery
-from lanceref.query.restriction import Restricted
+from lanceref.search.full_text import FullTextQuery, MatchQuery
+from lanceref.search.row_allowlist import Restricted
 from lanceref.table.lineage import ROW_ID
 
 from pylanceref.scan_arguments import ScanArguments

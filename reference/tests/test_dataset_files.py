@@ -8,7 +8,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 
-from .query.written import write
+from .sql.written import write
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from pylanceref.debug import format_fragment, format_manifest, format_schema, list_transactions
 
-from .query.written import write
+from .sql.written import write
 
 SCHEMA = pa.schema(
     [

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.compute import pc
-from lanceref.query import MatchQuery, PhraseQuery
 from pylanceref.dataset import VectorSearchQuery
+from pylanceref.query import MatchQuery, PhraseQuery
 
 COUNT = 60
 MATCH = MatchQuery("text", "t")
