@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import pyarrow as pa
 from lanceref import operations
-from lanceref.core.errors import EvolutionRefused, QueryRefused, SchemaRefused
+from lanceref.core.errors import EvolutionRefused, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.schema import Field, LanceSchema, schema_of
 from lanceref.file.schema_messages import field_message
@@ -25,6 +25,7 @@ from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.overlay import drop_idle_overlays
 
 from pylanceref.input_rows import reader_of
+from pylanceref.sql.columns import computed_columns, only_nulls
 from pylanceref.sql.filter import condition
 from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
@@ -64,9 +65,7 @@ class Evolution(OpenTable):
         if isinstance(transforms, pa.Schema | list):
             self._add_nulls(list(transforms))
         elif isinstance(transforms, Mapping):
-            from pylanceref.sql.columns import only_nulls  # DataFusion is slow to import
-
-            source = self._computed(transforms)
+            source = computed_columns(self._snapshot, transforms)
             schema = self._snapshot.schema(BlobHandling.BYTES).arrow
             is_early = storage_version_of(self._snapshot.manifest.message) == V0_1
             if only_nulls(transforms.values(), schema) and not is_early:
@@ -80,17 +79,6 @@ class Evolution(OpenTable):
         else:
             values = values_of(transforms, reader_schema)
             self._add(operations.sources.brought(self._snapshot, values, self._snapshot.fragments))
-
-    def _computed(self, expressions: Mapping[str, str]) -> ColumnSource:
-        """Return columns in SQL by their names. Raises EvolutionRefused."""
-        from pylanceref.sql.columns import bind_columns
-
-        schema = self._snapshot.schema(BlobHandling.BYTES).arrow
-        try:
-            bound = bind_columns(expressions, schema)
-        except QueryRefused as error:
-            raise EvolutionRefused(str(error)) from error
-        return operations.sources.computed(self._snapshot, bound)
 
     def drop_columns(self, columns: Sequence[str]) -> None:
         """Drop columns, nested ones by path. Raises EvolutionRefused."""

@@ -35,6 +35,7 @@ from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress
 from pylanceref.row_id_sequence import RowIdSequence
 from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
+from pylanceref.sql.columns import computed_columns
 from pylanceref.sql.filter import condition
 from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
@@ -190,7 +191,7 @@ class LanceFragment(FragmentReading):
     ) -> tuple[FragmentMetadata, LanceSchema]:
         """Add columns: in SQL, by a function of batches, or from a reader."""
         if isinstance(value_func, Mapping):
-            return self._with(operations.sources.computed(self._snapshot, value_func))
+            return self._with(computed_columns(self._snapshot, value_func))
         if isinstance(value_func, BatchUDF) and value_func.cache is not None:
             raise ValueError("A checkpoint file cannot be used for a single fragment")
         if callable(value_func):

@@ -26,8 +26,9 @@ class Filter(Protocol):
     paths: tuple[str, ...]
     """The same, or `a.b` where it reads only a part of a column."""
 
-    predicate: Predicate | None
-    """What is known of its structure, None when nothing is."""
+    @property
+    def predicate(self) -> Predicate | None:
+        """What is known of its structure, None when nothing is."""
 
     def mask(self, batch: pa.RecordBatch) -> Mask:
         """Return for each row of a batch of these columns whether it passes: bool."""

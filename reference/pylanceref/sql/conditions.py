@@ -99,6 +99,8 @@ class _Reader:
         if not node.names or any("." in name for name in node.names[1:]):
             return None
         type_ = type_at(self._schema, node.names)
+        if type_ is None:
+            return None
         if pa.types.is_dictionary(type_):
             type_ = type_.value_type
         return ".".join(node.names).removeprefix(BINARY_OF), type_

@@ -117,7 +117,7 @@ def _bind(text: str, schema: pa.Schema, found: Engine) -> Bound:
         node,
         expr,
         result.type if literal is None else literal.type,
-        result.nullable,
+        result.nullable if literal is None else not literal.is_valid,
         _in_order(paths, schema),
         tuple(name for name in schema.names if name in tops),
         tuple(dict.fromkeys(path[0] for path in paths)),

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pylanceref.sql.geometry_functions import BINARY_OF, binary_of_column
 from pylanceref.sql.rewriting import extension_of
@@ -62,6 +63,16 @@ def _plain_field(field: pa.Field) -> pa.Field:
     return pa.field(field.name, plain_type(field.type), field.nullable)
 
 
+def _nulls_below(array: pa.Array) -> pa.Array:
+    """Return structs whose fields are null where they are: DataFusion reads a field as stored."""
+    if not pa.types.is_struct(array.type) or not array.null_count:
+        return array
+    fields = [array.type.field(number) for number in range(array.type.num_fields)]
+    parts = [_nulls_below(pc.struct_field(array, [at])) for at in range(len(fields))]
+    free = [field.with_nullable(True) for field in fields]
+    return pa.StructArray.from_arrays(parts, fields=free, mask=array.is_null())
+
+
 def _aligned(array: pa.Array) -> pa.Array:
     """Return an array whose values begin where a processor may read them; pages begin anywhere."""
     if any(one is not None and one.address % ALIGNMENT for one in array.buffers()):
@@ -82,6 +93,7 @@ def plain_batch(batch: pa.RecordBatch, names: Iterable[str]) -> pa.RecordBatch:
             fields.append(pa.field(name, pa.binary()))
             continue
         type_ = plain_type(array.type)
-        arrays.append(_aligned(array if array.type == type_ else array.cast(type_)))
-        fields.append(pa.field(name, type_, field.nullable))
+        plain = array if array.type == type_ else array.cast(type_)
+        arrays.append(_aligned(_nulls_below(plain)))
+        fields.append(pa.field(name, arrays[-1].type, field.nullable))
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))

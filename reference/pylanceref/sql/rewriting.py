@@ -273,6 +273,8 @@ class Rewriter:
         if word in RESERVED:
             if word in ("SELECT", "SYMMETRIC", "ANY", "ALL", "EXISTS", "UNKNOWN", "SIMILAR"):
                 raise refusal(self._text, f"{word} is not supported SQL in lance")
+            if word == "ESCAPE" and after.text[1:-1] != "\\":
+                raise refusal(self._text, "LIKE has no escape character but the backslash")
             if word == "CASE" and not self._inside:
                 raise refusal(self._text, "CASE is not supported SQL in lance")
             return token.text

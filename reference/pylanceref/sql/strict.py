@@ -67,11 +67,24 @@ class StrictRule:
             return left & right if node.op == "AND" else left | right
         if node.op == "Not":
             return self._denied(node)
+        if node.op in ARITHMETIC:
+            return self._computed(node)
         if node.op in COMPARISONS | DISTINCT:
             return self._compared(node, strict=True)
         if node.op == "between":
             return self._between(node, strict=True)
         return self._in(node, strict=True) if node.op == "in list" else node.expr
+
+    def _computed(self, node: Node) -> Expr:
+        """Return arithmetic of a column and a literal as one in the column's type."""
+        left, right = node.parts
+        if left.names and is_literal(right):
+            value = self._literal(right, left)
+            return node.expr if value is right.expr else _joined(node.op, left.expr, value)
+        if right.names and is_plain(left):
+            value = self._literal(left, right)
+            return node.expr if value is left.expr else _joined(node.op, value, right.expr)
+        return node.expr
 
     def _truth(self, node: Node, expr: Expr) -> Expr:
         return expr.is_not_null() if node.op == "regexp_match" else expr
@@ -157,9 +170,9 @@ class StrictRule:
         """Return both zeros for a literal zero beside floats, None for something else."""
         from datafusion import lit
 
-        if literal.op != "Literal" or other.op == "Literal":
+        if not is_literal(literal) or is_literal(other):
             return None
-        found = literal.scalar
+        found = scalar_of(literal, self._engine)
         value = None if found is None else found.as_py()
         if not isinstance(value, int | float) or isinstance(value, bool) or value != 0:
             return None
