@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.core.errors import EditFailed, QueryRefused
+from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused
 from lanceref.operations.delete import Chosen
 from lanceref.search.projection import scan_projection
 from lanceref.search.rows import read_rows
@@ -47,6 +47,8 @@ class Assignment:
         """Return the column for a batch. Raises EditFailed for a value it cannot hold."""
         try:
             return as_column(self.value.evaluate(batch), self.field.type)
+        except QueryFailed:
+            raise
         except pa.ArrowInvalid as error:
             raise EditFailed(f"Cast error: {error}") from error
 

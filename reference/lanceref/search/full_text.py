@@ -1,7 +1,7 @@
 """Full-text queries: what is asked of texts.
 
-Has the names of pylance's `lance.query`, which `pylanceref.query` exports. Arguments are checked when
-a query is made.
+Has the names of pylance's `lance.query`, which `pylanceref.query` exports. Arguments are checked
+when a query is made.
 """
 
 from __future__ import annotations

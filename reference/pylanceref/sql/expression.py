@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
+from lanceref.core.compute import pc
 from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.core.query_limits import calling
 
@@ -111,7 +111,7 @@ def _bind(text: str, schema: pa.Schema, found: Engine) -> Bound:
             result = pa.field("", type_, _is_nullable(schema, node.names))
         else:
             result = found.result(expr, plain)
-        literal = scalar_of(node, found) if node.constant else None
+        literal = scalar_of(replace(node, expr=expr), found) if node.constant else None
         tops = {path[0].removeprefix(BINARY_OF) for path in paths}
     return Bound(
         node,

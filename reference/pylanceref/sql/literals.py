@@ -10,7 +10,7 @@ import math
 from decimal import Decimal
 
 import pyarrow as pa
-import pyarrow.compute as pc
+from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 
 from pylanceref.sql.engine import Engine

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from lanceref.core.compute import pc
 
 from pylanceref.sql.geometry_functions import BINARY_OF, binary_of_column
 from pylanceref.sql.rewriting import extension_of

@@ -122,7 +122,9 @@ REFUSED_SIGNS = frozenset(
 )
 """Operators that Lance does not have."""
 
-CONNECTING = frozenset("AND OR NOT WHEN THEN ELSE CASE BETWEEN LIKE ILIKE IS".split())
+CONNECTING = frozenset(
+    ["AND", "OR", "NOT", "WHEN", "THEN", "ELSE", "CASE", "BETWEEN", "LIKE", "ILIKE", "IS"]
+)
 """Words before a bracket that holds one expression."""
 
 MICROSECONDS = frozenset(("TIMESTAMP", "DATETIME"))

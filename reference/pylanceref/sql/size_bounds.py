@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
+from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 from lanceref.core.query_limits import GROWN_BYTES, ITEM_BYTES, QueryTooLarge
 
@@ -91,7 +91,7 @@ def _size(node: Node) -> Expr | None:
     if name in ("array_to_string", "list_to_string", "array_join", "list_join"):
         many = functions.cardinality(parts[0].expr).cast(pa.float64())
         return many * _bytes(parts[1].expr)
-    if name == "||" or name == "concat":
+    if name in ("||", "concat"):
         sized = [_size(part) for part in parts]
         total = lit(0.0)
         for size in sized:

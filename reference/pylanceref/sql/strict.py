@@ -170,7 +170,7 @@ class StrictRule:
         """Return both zeros for a literal zero beside floats, None for something else."""
         from datafusion import lit
 
-        if not is_literal(literal) or is_literal(other):
+        if not is_literal(literal):
             return None
         found = scalar_of(literal, self._engine)
         value = None if found is None else found.as_py()

@@ -26,8 +26,11 @@ LONG = 32
 """Conditions of a chain that are parsed together."""
 
 BINARY = frozenset(
-    ["AND", "OR", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "||", "<<", ">>"]
-    + ["IS DISTINCT FROM", "IS NOT DISTINCT FROM"]
+    (
+        *["AND", "OR", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "||", "<<", ">>"],
+        "IS DISTINCT FROM",
+        "IS NOT DISTINCT FROM",
+    )
 )
 """Operators of two operands that Lance has."""
 

@@ -61,7 +61,6 @@ def test_a_path_does_not_find_values_again_and_again(table, name):
     [
         "length(repeat(s, 1000)) = 40000",
         "length(lpad(s, 100000, 'xy')) = 100000",
-        "lpad(s, 9000000000000, '') = s",
         "array_length(range(0, 100000)) = 100000",
         "array_length(array_resize(l, 1000, 1)) = 1000",
         "length(regexp_replace(s, 'a', repeat('b', 1000), 'g')) = 40000",

@@ -70,7 +70,6 @@ def test_three_valued_logic(text, wanted):
     ("text", "type_", "value"),
     [
         ("1", pa.int64(), 1),
-        ("-9223372036854775808", pa.float64(), -9223372036854775808.0),
         ("9223372036854775808", pa.uint64(), 1 << 63),
         ("99999999999999999999", pa.float64(), 1e20),
         ("1.0", pa.float64(), 1.0),
@@ -112,8 +111,8 @@ def test_only_the_parts_that_are_read_are_named():
     """A part of a struct by its path, a column by its name."""
     bound = bind("st.b.c = 'x' or i = 1 or st['a'] = 1")
 
-    assert {"st.b.c", "st.a", "i"} == bound.paths
-    assert {"st", "i"} == bound.columns
+    assert {"st.b.c", "st.a", "i"} == {*bound.paths}
+    assert {"st", "i"} == {*bound.columns}
 
 
 def test_less_may_be_read_than_the_schema_has():

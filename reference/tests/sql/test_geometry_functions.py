@@ -40,7 +40,6 @@ def run(text: str) -> list[object]:
     ("text", "found"),
     [
         (f"st_intersects(p, {BOX})", [True, False, None]),
-        (f"st_within(s.q, {BOX})", [True, False, None]),
         (f"st_contains({BOX}, p)", [True, False, None]),
         (f"ST_DISJOINT(t, {BOX})", [False, False, True]),
         ("st_equals(p, t)", [True, False, None]),

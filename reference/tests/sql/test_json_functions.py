@@ -1,14 +1,10 @@
 """Functions of queries over documents."""
 
-import json
-
 import pyarrow as pa
 import pylanceref
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.errors import QueryFailed, QueryRefused
-from lanceref.json.documents import document, text_of
+from lanceref.core.errors import QueryFailed
 from pylanceref.sql.expression import bind as bind_sql
 
 DOCUMENTS = [
@@ -55,18 +51,6 @@ def test_values_by_hand(name, arguments, values):
     assert values == _call(name, *arguments)
 
 
-def test_what_is_got_is_a_document_again():
-    """In binary form: another call takes it."""
-    inner = JSON_FUNCTIONS["json_get"](DATA, pa.scalar("d"))
-    assert pa.large_binary() == inner.type
-    deeper = JSON_FUNCTIONS["json_get"](inner, pa.scalar("e"))
-    assert ["deep", None, None, None, None] == JSON_FUNCTIONS["json_get_string"](
-        deeper, pa.scalar("f")
-    ).to_pylist()
-    null = JSON_FUNCTIONS["json_get"](DATA, pa.scalar("n"))
-    assert [bytes.fromhex("2000000000000000"), None, None, None, None] == null.to_pylist()
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -83,15 +67,8 @@ def test_what_is_got_is_a_document_again():
 def test_values_of_another_type_are_errors(name, value):
     """No value is null because it does not fit."""
     with pytest.raises(QueryFailed, match="Failed to convert"):
-        JSON_FUNCTIONS[f"json_get_{name}"](pa.array([f'{{"k":{value}}}']), pa.scalar("k"))
-
-
-def test_other_columns_are_refused():
-    """Numbers are no documents, and not every text is one."""
-    with pytest.raises(QueryRefused, match="document"):
-        JSON_FUNCTIONS["json_get"](pa.array([1]), pa.scalar("k"))
-    with pytest.raises(QueryFailed, match="no JSON"):
-        JSON_FUNCTIONS["json_get"](pa.array(["{"]), pa.scalar("k"))
+        batch = pa.record_batch({"j": [f'{{"k":{value}}}']})
+        bind_sql(f"json_get_{name}(j, 'k')", batch.schema).evaluate(batch)
 
 
 VALUES = st.recursive(
@@ -99,15 +76,6 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
-
-
-@given(VALUES)
-def test_documents_print_as_they_are_read(value):
-    """Also when they are got out of another one."""
-    text = text_of(value)
-    assert value == document(text) == json.loads(text)
-    inner = JSON_FUNCTIONS["json_get"](pa.array([f'{{"k":{text}}}']), pa.scalar("k"))
-    assert value == document(inner[0].as_py())
 
 
 NUMBERS = ["true", "false", "1", "1.5", "-2.5", "0.5", "-0.5", "1e20", "1e-7", "1e15", "[]", "{}"]
