@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from lanceref.core.compute import pc
 from lanceref.file_0_1.bounds import is_covered
 from lanceref.index.predicate import Among, IsNull, Within
 from lanceref.search.predicate import And, On, Predicate

@@ -179,6 +179,9 @@ class StrictRule:
         type_ = type_at(self._schema, other.names) if other.names else None
         if type_ is None:
             type_ = self._engine.result(other.expr, self._schema).type
+        own = literal.scalar.type if literal.scalar is not None else pa.null()
+        if pa.types.is_integer(type_) and pa.types.is_floating(own):
+            type_ = own
         if not pa.types.is_floating(type_):
             return None
         return lit(pa.scalar(-0.0, type_)), lit(pa.scalar(0.0, type_))
