@@ -180,7 +180,8 @@ class Rewriter:
 
     def _sign(self, sign: str, before: Token, number: int, tokens: Sequence[Token]) -> list[str]:
         """Return a sign, with the types of arguments that it begins and ends."""
-        is_prefix = before.word in RESERVED or (
+        values = ("NULL", "TRUE", "FALSE", "END")
+        is_prefix = (before.word in RESERVED and before.word not in values) or (
             before.kind in ("", "sign") and before.text not in (")", "]")
         )
         if sign == "~" and is_prefix and self._denies(number + 1, tokens):
