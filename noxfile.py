@@ -43,7 +43,7 @@ JUDGED = {
 @nox.session
 def conformance(session: nox.Session) -> None:
     """Judge the reference, then the oracle, on every fixture."""
-    session.install(".[oracle]")
+    session.install(".[oracle,sql]")
     run = ["lance-conformance", "run", *session.posargs]
     _run_all(session, *([*run, "--out", f"report/{name}", *end] for name, end in JUDGED.items()))
 
@@ -69,7 +69,7 @@ def parties(session: nox.Session, party: str) -> None:
     """Test the adapter of another implementation, and judge that beside its known failures."""
     listed, needed = PARTIES[party]
     adapter, tested, env = ["python", "-m", f"lance_conformance.adapters.{party}"], party, {}
-    session.install(".", "pytest", "hypothesis")
+    session.install(".[sql]", "pytest", "hypothesis")
     if party.endswith(".mjs"):
         tested, env = "lancedb_node", {"NODE_HOME": str(Path(session.create_tmp()).absolute())}
         session.run("npm", "install", "--prefix", env["NODE_HOME"], *needed, external=True)
@@ -161,14 +161,14 @@ def protos(session: nox.Session) -> None:
 @nox.session
 def fixtures(session: nox.Session) -> None:
     """Verify the frozen cases: hashes, verdicts, byte coverage."""
-    session.install("-e", ".[oracle]")
+    session.install("-e", ".[oracle,sql]")
     session.run("python", "tools/fixtures.py", *session.posargs)
 
 
 @nox.session
 def gate(session: nox.Session) -> None:
     """Say what this branch does to the format, beside `origin/main` or a named revision."""
-    session.install(".[gate,oracle]")
+    session.install(".[gate,oracle,sql]")
     session.run("lance-conformance", "gate", *(session.posargs or ["--base", "origin/main"]))
 
 
@@ -182,14 +182,14 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def mutation(session: nox.Session) -> None:
     """Ask whether the cases would notice a bug in a parser, mutant by mutant; can be resumed."""
-    session.install("-e", ".", "coverage>=7")
+    session.install("-e", ".[sql]", "coverage>=7")
     session.run("python", "tools/mutation.py", *session.posargs)
 
 
 @nox.session
 def coverage(session: nox.Session) -> None:
     """Count what of the format the fixtures show, and name what they do not."""
-    session.install(".")
+    session.install(".[sql]")
     session.run("lance-conformance", "coverage", *session.posargs)
 
 
@@ -225,7 +225,7 @@ def indices(session: nox.Session) -> None:
 @nox.session
 def answers(session: nox.Session) -> None:
     """Save what the oracle finds by indices of every type; `alone` then finds it without it."""
-    session.install("-e", ".[oracle]")
+    session.install("-e", ".[oracle,sql]")
     session.run("python", "-m", "lance_conformance.campaigns.answers", "save", *session.posargs)
     session.notify("alone")
 
@@ -233,7 +233,7 @@ def answers(session: nox.Session) -> None:
 @nox.session
 def alone(session: nox.Session) -> None:
     """Answer the saved questions where pylance is not installed, and count what is read."""
-    session.install("-e", ".")
+    session.install("-e", ".[sql]")
     session.run("python", "-m", "lance_conformance.campaigns.answers", "find")
 
 
@@ -332,7 +332,7 @@ def bench(session: nox.Session) -> None:
             session.install(".[oracle,test,spark]")
             session.run("python", "-m", "lance_conformance.bench.spark", *session.posargs[1:])
         return
-    session.install(".[oracle]")
+    session.install(".[oracle,sql]")
     if session.posargs[:1] == ["scalar"]:
         session.run("python", "-m", "lance_conformance.bench.scalar", *session.posargs[1:])
         return

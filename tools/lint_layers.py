@@ -41,7 +41,6 @@ FOLDERS = [
     "transactions",
     "index",
     "search",
-    "query",
     "operations",
     "checks",
 ]

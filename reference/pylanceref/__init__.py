@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         CleanupReferencedBranch,
         CleanupStats,
     )
-    from lanceref.query.ordering import ColumnOrdering
+    from lanceref.search.ordering import ColumnOrdering
     from lanceref.storage import bytes_read_counter, iops_counter
 
     from pylanceref.blob import (
@@ -110,7 +110,7 @@ _HOMES = {
     "batch_udf": "pylanceref.udf",
     "bytes_read_counter": "lanceref.storage",
     "iops_counter": "lanceref.storage",
-    "ColumnOrdering": "lanceref.query.ordering",
+    "ColumnOrdering": "lanceref.search.ordering",
     "Blob": "pylanceref.blob",
     "BlobArray": "pylanceref.blob",
     "BlobColumn": "pylanceref.blob",

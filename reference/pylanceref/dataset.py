@@ -44,7 +44,7 @@ from pylanceref.timestamps import moment
 
 if TYPE_CHECKING:
     from lanceref.operations.auto_cleanup import AutoCleanupConfig
-    from lanceref.query.ordering import ColumnOrdering
+    from lanceref.search.ordering import ColumnOrdering
 
     from pylanceref.committing import BulkCommitResult
     from pylanceref.file_session import LanceFileSession
@@ -72,18 +72,18 @@ _LATE = {
     "Compaction": ("pylanceref.optimize", "Compaction"),
     "CompactionMetrics": ("pylanceref.optimize", "CompactionMetrics"),
     "DEFAULT_BLOB_BUFFER_SIZE": ("pylanceref.blob", "DEFAULT_BLOB_BUFFER_SIZE"),
-    "ColumnOrdering": ("lanceref.query.ordering", "ColumnOrdering"),
+    "ColumnOrdering": ("lanceref.search.ordering", "ColumnOrdering"),
     "DataFile": ("pylanceref.metadata", "DataFile"),
     "DataStatistics": ("pylanceref.stats", "DataStatistics"),
     "DatasetBasePath": ("pylanceref.operation", "DatasetBasePath"),
     "DatasetOptimizer": ("pylanceref.optimize", "DatasetOptimizer"),
     "DatasetStats": ("pylanceref.stats", "DatasetStats"),
     "DeleteResult": ("pylanceref.edits", "DeleteResult"),
-    "DocumentGranularity": ("lanceref.query", "DocumentGranularity"),
+    "DocumentGranularity": ("pylanceref.query", "DocumentGranularity"),
     "ExecuteResult": ("pylanceref.merge_insert", "MergeResult"),
     "FieldStatistics": ("pylanceref.stats", "FieldStatistics"),
     "FragmentMetadata": ("pylanceref.metadata", "FragmentMetadata"),
-    "FullTextQuery": ("lanceref.query", "FullTextQuery"),
+    "FullTextQuery": ("pylanceref.query", "FullTextQuery"),
     "Index": ("pylanceref.operation", "Index"),
     "IndexConfig": ("pylanceref.indices", "IndexConfig"),
     "IndexFile": ("pylanceref.operation", "IndexFile"),
@@ -93,7 +93,7 @@ _LATE = {
     "LanceScanner": ("pylanceref.scanner", "LanceScanner"),
     "LanceSchema": ("pylanceref.schema", "LanceSchema"),
     "MergeInsertBuilder": ("pylanceref.merge_insert", "MergeInsertBuilder"),
-    "MinHashQuery": ("lanceref.query", "MinHashQuery"),
+    "MinHashQuery": ("pylanceref.query", "MinHashQuery"),
     "ScannerBuilder": ("pylanceref.scanner_builder", "ScannerBuilder"),
     "SupportedDistributedIndices": ("pylanceref.indices", "SupportedDistributedIndices"),
     "Tag": ("lanceref.table.refs", "Tag"),
@@ -101,9 +101,9 @@ _LATE = {
     "UpdateResult": ("pylanceref.edits", "UpdateResult"),
     "Version": ("pylanceref.history", "Version"),
     "VersionRef": ("pylanceref.references", "VersionRef"),
-    "_coerce_query_vector": ("lanceref.query.vector_query", "query_array"),
+    "_coerce_query_vector": ("lanceref.search.vector_query", "query_array"),
     "batch_udf": ("pylanceref.udf", "batch_udf"),
-    "serialize_row_addrs": ("lanceref.query.row_lists", "serialize_row_addrs"),
+    "serialize_row_addrs": ("lanceref.search.row_allowlist", "serialize_row_addrs"),
     "write_dataset": ("pylanceref.write", "write_dataset"),
 }
 """Names that stand here too, and are loaded when they are asked for."""

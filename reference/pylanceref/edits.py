@@ -11,11 +11,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypedDict
 
 from lanceref import operations
-from lanceref.query.rows import condition
+from lanceref.table.logical import BlobHandling
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import Staged
 
 from pylanceref.retries import CONFLICT_RETRIES, RETRY_TIMEOUT, Retrying
+from pylanceref.sql.filter import condition
 
 if TYPE_CHECKING:
     from pylanceref.merge_insert import MergeInsertBuilder
@@ -80,13 +81,13 @@ class Edits(Retrying):
         column cannot hold, CommitConflict.
         """
         version = self._file_version(data_storage_version)
-        operations.update.bind_assignments(self._snapshot, updates)
+        self._assignments(updates)
 
         def attempt() -> UpdateResult:
             snapshot = self._snapshot
             wanted = None if where is None else condition(snapshot, where)
             chosen = operations.delete.choose(snapshot, wanted)
-            assignments = operations.update.bind_assignments(snapshot, updates) if chosen else {}
+            assignments = self._assignments(updates) if chosen else {}
             batches, ids = operations.update.read_changed(snapshot, chosen, assignments)
             with Draft() as draft:
                 new = operations.new_rows.write_new_rows(snapshot, batches, draft, version)
@@ -108,6 +109,15 @@ class Edits(Retrying):
             return UpdateResult(num_rows_updated=removal.num_rows)
 
         return self._again(attempt, conflict_retries, retry_timeout)
+
+    def _assignments(
+        self, updates: Mapping[str, str]
+    ) -> Mapping[str, operations.update.Assignment]:
+        """Return expressions with the columns that they become. Raises QueryRefused."""
+        from pylanceref.sql.columns import bind_values  # DataFusion is slow to import
+
+        schema = self._snapshot.schema(BlobHandling.BYTES).arrow
+        return operations.update.assign(self._snapshot, bind_values(updates, schema))
 
     def insert(self, data: object, *, mode: str = "append", **kwargs: object) -> None:
         """Write rows behind those there are; `kwargs` as in `write_dataset`."""

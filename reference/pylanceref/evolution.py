@@ -17,8 +17,6 @@ from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.schema import Field, LanceSchema, schema_of
 from lanceref.file.schema_messages import field_message
 from lanceref.proto import table_pb2
-from lanceref.query.columns import only_nulls
-from lanceref.query.rows import condition
 from lanceref.search.projection import scan_projection
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
@@ -27,6 +25,8 @@ from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.overlay import drop_idle_overlays
 
 from pylanceref.input_rows import reader_of
+from pylanceref.sql.columns import computed_columns, only_nulls
+from pylanceref.sql.filter import condition
 from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 
@@ -65,9 +65,10 @@ class Evolution(OpenTable):
         if isinstance(transforms, pa.Schema | list):
             self._add_nulls(list(transforms))
         elif isinstance(transforms, Mapping):
-            source = operations.sources.computed(self._snapshot, transforms)
+            source = computed_columns(self._snapshot, transforms)
+            schema = self._snapshot.schema(BlobHandling.BYTES).arrow
             is_early = storage_version_of(self._snapshot.manifest.message) == V0_1
-            if only_nulls(transforms.values()) and not is_early:
+            if only_nulls(transforms.values(), schema) and not is_early:
                 self._add_nulls(list(source.schema))
             else:
                 self._add(source)

@@ -17,7 +17,6 @@ from lanceref import operations
 from lanceref.core.errors import DataRefused, NotFound
 from lanceref.core.integers import once, without
 from lanceref.file import schema as core
-from lanceref.query.rows import condition
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
@@ -35,6 +34,8 @@ from pylanceref.metadata import (
 from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress, OfFragment
 from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
+from pylanceref.sql.columns import computed_columns
+from pylanceref.sql.filter import condition
 from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 
@@ -188,7 +189,7 @@ class LanceFragment(FragmentReading):
     ) -> tuple[FragmentMetadata, LanceSchema]:
         """Add columns: in SQL, by a function of batches, or from a reader."""
         if isinstance(value_func, Mapping):
-            return self._with(operations.sources.computed(self._snapshot, value_func))
+            return self._with(computed_columns(self._snapshot, value_func))
         if isinstance(value_func, BatchUDF) and value_func.cache is not None:
             raise ValueError("A checkpoint file cannot be used for a single fragment")
         if callable(value_func):

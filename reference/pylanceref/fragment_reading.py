@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 import pyarrow as pa
-from lanceref.query.taken import take_columns
 from lanceref.search.snapshot import Snapshot, positions_of
 from lanceref.table.deletions import deletion_path
 from lanceref.table.rows import FragmentRows
@@ -20,6 +19,7 @@ from pylanceref.metadata import DataFile, FragmentMetadata
 from pylanceref.scan_arguments import Columns, ScanArguments, describe, split_arguments
 from pylanceref.scanner import LanceScanner
 from pylanceref.signatures import parameters
+from pylanceref.sql.taken import take_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from lanceref.core.errors import QueryRefused
 from lanceref.index.full_text.granularity import DocumentGranularity
-from lanceref.query.full_text import FullTextQuery, MatchQuery, MultiMatchQuery, PhraseQuery
-from lanceref.query.text_column import text_indices
+from lanceref.search.full_text import FullTextQuery, MatchQuery, MultiMatchQuery, PhraseQuery
 from lanceref.search.snapshot import Snapshot
+from lanceref.search.text_column import text_indices
 
 NO_COLUMN = (
     "Cannot perform full text search unless an INVERTED index has been created on at least one "

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-from lanceref.query.filter import Filter
-from lanceref.query.text_matching import Hits
-from lanceref.query.text_parts import ELEMENT_BITS, Places
-from lanceref.query.text_search import ELEMENT, SCORE, TextSearch
+from lanceref.search.filter import Filter
 from lanceref.search.snapshot import Snapshot
+from lanceref.search.text_matching import Hits
+from lanceref.search.text_parts import ELEMENT_BITS, Places
+from lanceref.search.text_search import ELEMENT, SCORE, TextSearch
 from lanceref.table.rows import FragmentRows
 from numpy.typing import NDArray
 

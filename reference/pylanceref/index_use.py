@@ -12,7 +12,7 @@ from uuid import UUID
 import pyarrow as pa
 from lanceref.core.errors import IndexNotFound, NotFound, QueryRefused
 from lanceref.index.index_type import Warmable
-from lanceref.query.chosen_segments import parsed_ids
+from lanceref.search.chosen_segments import parsed_ids
 
 from pylanceref.index_request import INVERTED_DETAILS, VECTOR_DETAILS
 from pylanceref.table_handle import OpenTable

@@ -23,7 +23,7 @@ from lanceref.kernels import kmeans, product_quantizer
 from lanceref.kernels.assignment import assign
 from lanceref.kernels.distance import AnyVectors
 from lanceref.operations.index_build import indexed_field, new_entry, segment_writer, training_of
-from lanceref.query.vector_query import METRIC_NAMES
+from lanceref.search.vector_query import METRIC_NAMES
 
 from pylanceref.vector_models import IvfModel, PqModel
 from pylanceref.vector_transform import product_of, write_segment, write_sorted, write_transformed

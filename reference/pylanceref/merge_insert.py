@@ -34,6 +34,9 @@ from pylanceref.merge_explained import merge_explained
 from pylanceref.operation import Transaction
 from pylanceref.read_transaction import from_message
 from pylanceref.retries import CONFLICT_RETRIES, RETRY_TIMEOUT, Retrying
+from pylanceref.sql.filter import condition as table_condition
+from pylanceref.sql.filter import mask_of
+
 
 WRITE_MODES = ("auto", "rewrite_rows", "rewrite_columns")
 """How updated rows are written."""
@@ -62,6 +65,7 @@ class MergeInsertBuilder:
         self._table = table
         self._keys = self._key_columns(on)
         self._actions = Actions()
+        self._conditions = {"update": "", "delete": ""}
         self._retries = CONFLICT_RETRIES
         self._timeout = RETRY_TIMEOUT
         self._version = table._file_version(None)
@@ -95,7 +99,8 @@ class MergeInsertBuilder:
 
     def when_matched_update_all(self, condition: str | None = None) -> Self:
         """Let matched rows become those of the source, where a condition holds."""
-        self._actions.update, self._actions.update_if = True, condition or ""
+        self._actions.update, self._conditions["update"] = True, condition or ""
+        self._actions.update_if = mask_of(condition) if condition else None
         return self
 
     def when_matched_delete(self) -> Self:
@@ -115,7 +120,10 @@ class MergeInsertBuilder:
 
     def when_not_matched_by_source_delete(self, expr: str | None = None) -> Self:
         """Delete the rows that none of the source matches, where a condition holds."""
-        self._actions.delete_unmatched, self._actions.delete_if = True, expr or ""
+        self._actions.delete_unmatched, self._conditions["delete"] = True, expr or ""
+        self._actions.delete_if = (
+            (lambda snapshot: table_condition(snapshot, expr)) if expr else None
+        )
         return self
 
     def conflict_retries(self, max_retries: int) -> Self:
@@ -173,7 +181,9 @@ class MergeInsertBuilder:
         snapshot = self._table._snapshot
         source = snapshot.arrow_schema if schema is None else schema
         self._check(source, inserts=self._actions.insert)
-        return merge_explained(snapshot, self._keys, self._actions, source, self._use_index)
+        return merge_explained(
+            snapshot, self._keys, self._actions, self._conditions, source, self._use_index
+        )
 
     def analyze_plan(self, data_obj: object, *, schema: pa.Schema | None = None) -> str:
         """Make a merge, do not commit it, and return the plan with what it did. Raises likewise."""

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 from lanceref.file.schema import LanceSchema
 from lanceref.index.vector.search_results import Neighbours
-from lanceref.query.filter import Filter
-from lanceref.query.row_ids import positions_of_ids
-from lanceref.query.rows import Condition
-from lanceref.query.vector_query import VectorQuery
+from lanceref.search.filter import Filter
+from lanceref.search.row_ids import positions_of_ids
+from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
+from lanceref.search.vector_query import VectorQuery
 from lanceref.table.rows import FragmentRows
 
 from pylanceref.scanner import ScanOptions

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from lanceref.query import (
+from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.search.full_text import (
     BooleanQuery,
     BoostQuery,
     CombinedFieldsQuery,
-    DocumentGranularity,
     FullTextOperator,
     FullTextQuery,
     FullTextQueryType,
     MatchQuery,
-    MinHashQuery,
     MultiMatchQuery,
     Occur,
     PhraseQuery,
 )
+from lanceref.search.minhash_query import MinHashQuery
 
 __all__ = [
     "BooleanQuery",

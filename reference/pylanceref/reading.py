@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 import pyarrow as pa
 from lanceref.core.context import Finding
 from lanceref.core.errors import InvalidTable, NotYet
-from lanceref.query.row_ids import positions_of_ids
-from lanceref.query.taken import take_columns
+from lanceref.search.row_ids import positions_of_ids
 from lanceref.search.snapshot import positions_of
 from lanceref.search.take_blobs import check_buffer, locate_blobs, read_ranges
 from lanceref.storage import IOStats
@@ -33,6 +32,7 @@ from pylanceref.scan_arguments import (
 from pylanceref.scanner import LanceScanner
 from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
+from pylanceref.sql.taken import take_columns
 from pylanceref.table_handle import OpenTable
 
 if TYPE_CHECKING:

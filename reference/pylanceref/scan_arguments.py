@@ -12,11 +12,9 @@ import pyarrow as pa
 from lanceref.core.arguments import unsigned
 from lanceref.core.errors import NotFound, NotYet, QueryRefused, SchemaRefused
 from lanceref.file.schema import Field, LanceSchema, project
-from lanceref.query.columns import Computed, bind_columns
-from lanceref.query.full_text import FullTextQuery
-from lanceref.query.minhash_query import MinHashQuery
-from lanceref.query.ordering import ColumnOrdering
-from lanceref.query.rows import condition
+from lanceref.search.full_text import FullTextQuery
+from lanceref.search.minhash_query import MinHashQuery
+from lanceref.search.ordering import ColumnOrdering
 from lanceref.search.projection import Projection, scan_projection, take_projection
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
@@ -25,9 +23,11 @@ from lanceref.table.rows import ROW_ADDRESS, SYSTEM_COLUMNS, FragmentRows
 
 from pylanceref.scan_statistics import ScanStatistics
 from pylanceref.scanner import LanceScanner, ScanOptions
+from pylanceref.sql.columns import Computed, bind_columns
+from pylanceref.sql.filter import condition
 
 if TYPE_CHECKING:
-    from lanceref.query.vector_query import VectorQuery
+    from lanceref.search.vector_query import VectorQuery
 
 Columns = Sequence[str] | Mapping[str, str] | None
 """Columns by name, expressions by the name of the result, or None for all columns."""
@@ -146,7 +146,7 @@ def _listed(filter: object, arguments: ScanArguments) -> object:
     lists = arguments.get("row_addr_allowlist"), arguments.get("row_addr_blocklist")
     if lists == (None, None):
         return filter
-    from lanceref.query.row_lists import kept_to_lists
+    from lanceref.search.row_allowlist import kept_to_lists
 
     return kept_to_lists(filter, *lists)
 
@@ -178,7 +178,7 @@ def _search(
     added, fast = not arguments.get("disable_scoring_autoprojection"), arguments.get("fast_search")
     after = None if arguments.get("prefilter") else filter
     if isinstance(query, FullTextQuery):
-        from lanceref.query.text_search import TextSearch
+        from lanceref.search.text_search import TextSearch
 
         from pylanceref.full_text_scanner import FullTextScanner
 
@@ -189,7 +189,7 @@ def _search(
     from pylanceref.nearest_scanner import DISTANCE, NearestScanner, found_fields, with_query_index
 
     if isinstance(query, MinHashQuery):
-        from lanceref.query.minhash_search import DEFAULT_LIMIT, MinHashSearch
+        from lanceref.search.minhash_search import DEFAULT_LIMIT, MinHashSearch
 
         limit = options.limit
         count = (DEFAULT_LIMIT if limit is None else limit) + (options.offset or 0)
@@ -197,8 +197,8 @@ def _search(
         result = shown(schema, columns, system, [DISTANCE], added=added)
         bound = filter_after(snapshot, after, [DISTANCE])
         return NearestScanner(snapshot, fragments, result, options, alike, bound)
-    from lanceref.query.chosen_segments import segment_ids
-    from lanceref.query.vector_search import VectorSearch
+    from lanceref.search.chosen_segments import segment_ids
+    from lanceref.search.vector_search import VectorSearch
 
     fields = found_fields(query)
     if query.batch:
@@ -224,7 +224,7 @@ def _nearest(
     """
     if arguments.get("nearest") is None:
         return None
-    from lanceref.query.vector_query import vector_query
+    from lanceref.search.vector_query import vector_query
 
     if isinstance(arguments["nearest"], MinHashQuery):
         if arguments.get("include_deleted_rows"):

@@ -18,17 +18,17 @@ import pyarrow as pa
 from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
-from lanceref.query.batches import recut
-from lanceref.query.columns import Computed
-from lanceref.query.ordering import ColumnOrdering, ordered
-from lanceref.query.plan import candidates
-from lanceref.query.rows import Condition, chosen_rows, read_passed
+from lanceref.search.batches import recut
+from lanceref.search.ordering import ColumnOrdering, ordered
+from lanceref.search.plan import candidates
 from lanceref.search.projection import Projection, scan_projection
+from lanceref.search.rows import Condition, chosen_rows, read_passed
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, FragmentRows
 
 from pylanceref.scan_statistics import Meter, ScanStatistics, observed
+from pylanceref.sql.columns import Computed
 
 if TYPE_CHECKING:
     import pandas as pd

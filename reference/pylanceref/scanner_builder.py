@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Self
 from uuid import UUID
 
-from lanceref.query.minhash_query import MinHashQuery
-from lanceref.query.ordering import ColumnOrdering
+from lanceref.search.minhash_query import MinHashQuery
+from lanceref.search.ordering import ColumnOrdering
 
 from pylanceref.fragment import LanceFragment
 from pylanceref.reading import Reading
@@ -137,7 +137,7 @@ class ScannerBuilder:
 
         Raises TypeError and ValueError for a query that does not fit the column.
         """
-        from lanceref.query.vector_query import vector_query
+        from lanceref.search.vector_query import vector_query
 
         asked = {
             "column": column,

@@ -16,10 +16,9 @@ import pyarrow as pa
 from lanceref.core.errors import QueryRefused
 from lanceref.core.slices import whole
 from lanceref.file.schema import LanceSchema
-from lanceref.query.batches import recut
-from lanceref.query.columns import Computed, bind_columns
-from lanceref.query.filter import Filter, bind_filter
-from lanceref.query.ordering import ordered
+from lanceref.search.batches import recut
+from lanceref.search.filter import Filter
+from lanceref.search.ordering import ordered
 from lanceref.search.projection import Projection, scan_projection, take_projection
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
@@ -27,6 +26,8 @@ from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 from numpy.typing import NDArray
 
 from pylanceref.scanner import LIMITED_COUNT, LanceScanner, ScanOptions
+from pylanceref.sql.columns import Computed, bind_columns
+from pylanceref.sql.filter import bind_filter
 
 
 @dataclass(frozen=True, slots=True)

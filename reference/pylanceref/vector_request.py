@@ -20,7 +20,7 @@ from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.hnsw_parameters import FEWEST_EDGES, USUAL, GraphParameters
 from lanceref.operations.index_build import indexed_field
-from lanceref.query.vector_query import METRIC_NAMES
+from lanceref.search.vector_query import METRIC_NAMES
 
 LOGGER = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from lanceref.index.vector.stored_columns import arrow_column
 from lanceref.index.vector.vector_file import TYPES
 from lanceref.index.vector.vectors import vectors_of
 from lanceref.kernels.product_quantizer import ProductQuantizer
-from lanceref.query.vector_query import METRIC_NAMES
+from lanceref.search.vector_query import METRIC_NAMES
 from numpy.typing import NDArray
 
 from pylanceref.vector_models import IvfModel, PqModel

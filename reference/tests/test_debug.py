@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from pylanceref.debug import format_fragment
 
-from .query.written import write
+from .sql.written import write
 
 
 def test_a_fragment_is_shown_with_its_files(tmp_path):

@@ -7,7 +7,7 @@ import pylanceref
 import pytest
 from lanceref.core.errors import QueryRefused
 from lanceref.index.full_text.granularity import DocumentGranularity
-from lanceref.query import MatchQuery
+from pylanceref.query import MatchQuery
 
 ROWS = pa.table({"s": ["was a fox", "fox a was"], "l": [["fox"], ["dog", "fox"]], "i": [0, 1]})
 

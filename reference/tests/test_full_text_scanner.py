@@ -6,7 +6,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import QueryRefused
-from lanceref.query import DocumentGranularity, MatchQuery
+from pylanceref.query import DocumentGranularity, MatchQuery
 
 TABLE = pa.table(
     {

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pylanceref.lance
 import pytest
 
-from .query.written import write
+from .sql.written import write
 
 
 @pytest.mark.parametrize("name", pylanceref.lance.__all__)

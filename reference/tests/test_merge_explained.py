@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import EditFailed
 
-from .query.written import write
+from .sql.written import write
 
 TABLE = pa.table({"id": range(4), "v": ["a", "b", "c", "d"]})
 

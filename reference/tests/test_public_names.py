@@ -59,7 +59,7 @@ def test_a_dataset_does_without_what_is_slow_to_import():
     """The SQL parser comes with the first filter; pyarrow.dataset would bring pandas along."""
     told = _python(
         "import pylanceref.dataset, pylanceref.file, sys; "
-        "print({'sqlglot', 'pandas', 'pyarrow.dataset'} & set(sys.modules))"
+        "print({'datafusion', 'pandas', 'pyarrow.dataset'} & set(sys.modules))"
     )
 
     assert "set()" == told.strip()

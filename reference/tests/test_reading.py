@@ -8,7 +8,7 @@ import pytest
 from pylanceref.dataset import ColumnOrdering
 
 from .operations.tables import column, table
-from .query.written import without, write
+from .sql.written import without, write
 
 TABLE = pa.table(
     {"i": range(10), "s": [str(i) for i in range(10)], "st": [{"a": i} for i in range(10)]}

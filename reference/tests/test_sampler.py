@@ -14,7 +14,7 @@ from pylanceref.sampler import (
     reservoir_sampling,
 )
 
-from .query.written import without, write
+from .sql.written import without, write
 
 
 @pytest.fixture(scope="module")

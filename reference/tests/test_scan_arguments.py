@@ -8,7 +8,7 @@ import pytest
 from lanceref.core.errors import NotYet
 from pylanceref.scan_arguments import NOT_YET
 
-from .query.written import write
+from .sql.written import write
 
 
 @pytest.fixture(scope="module")

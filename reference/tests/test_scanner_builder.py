@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.query.minhash_query import MinHashQuery
+from lanceref.search.minhash_query import MinHashQuery
 from pylanceref.dataset import ColumnOrdering, ScannerBuilder
 
-from .query.written import write
+from .sql.written import write
 
 
 @pytest.fixture(scope="module")

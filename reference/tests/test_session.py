@@ -8,7 +8,7 @@ import pylanceref.fragment
 import pytest
 from pylanceref.session import Session
 
-from .query.written import write
+from .sql.written import write
 
 TABLE = pa.table({"a": range(20)})
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import lanceref
-import lanceref.query
 import pylanceref
+import pylanceref.query
 from lanceref.core.errors import LanceError
 from lanceref.table.flags import READABLE
 from lanceref.validate import validate
@@ -70,7 +69,7 @@ def adapter() -> Adapter:
     operations = {
         **face.operations(LanceFileReader, pylanceref.dataset),
         **writing.operations(pylanceref, lambda operation: operation),
-        **searching.operations(pylanceref, lanceref.query),
+        **searching.operations(pylanceref, pylanceref.query),
         "index.dump": dumping.dump,
         "validate": check,
     }

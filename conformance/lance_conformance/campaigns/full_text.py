@@ -24,7 +24,7 @@ from types import ModuleType
 
 import pyarrow as pa
 from lanceref.core.errors import NotYet
-from lanceref.query import FullTextQuery
+from pylanceref.query import FullTextQuery
 
 from lance_conformance.campaigns import texts
 from lance_conformance.campaigns.text_divergences import (
@@ -109,7 +109,7 @@ def _index(writer: ModuleType, path: str, given: dict[str, object], rng: Random)
 def _ask(outcome: Outcome, path: str, seed: int) -> None:
     """Ask both a question."""
     scan = _scan(Random(seed))
-    names = import_module("lanceref.query")
+    names = import_module("pylanceref.query")
     query = texts.question(outcome.family, names, Random(seed))
     assert isinstance(query, FullTextQuery)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from lanceref.query import BooleanQuery, BoostQuery, FullTextQuery, MultiMatchQuery
+from pylanceref.query import BooleanQuery, BoostQuery, FullTextQuery, MultiMatchQuery
 
 Found: TypeAlias = list[tuple[int, object, float]] | str
 """Number, element and score of rows, by number; or why there are none."""

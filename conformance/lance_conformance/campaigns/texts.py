@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pyarrow as pa
 from lanceref.index.full_text.stop_words import LANGUAGES
-from lanceref.query import FullTextQuery
+from pylanceref.query import FullTextQuery
 
 WORDS = {
     "simple": "fox dog cow red blue green quick lazy run running runs house houses Straße été ETE "

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import lanceref
-import lanceref.query
 import pyarrow as pa
 import pylanceref
+import pylanceref.query
 import pytest
 from lance_conformance.adapters.searching import capabilities, operations
 from lance_conformance.adapters.skeleton import Message
@@ -27,7 +26,7 @@ def ask(tmp_path: Path) -> Ask:
     made = pylanceref.write_dataset(TABLE, uri)
     made.create_scalar_index("n", "BTREE")
     pylanceref.dataset(uri).create_scalar_index("t", "INVERTED")
-    search = operations(pylanceref, lanceref.query)["index.search"]
+    search = operations(pylanceref, pylanceref.query)["index.search"]
 
     def asked(**fields: object) -> tuple[Message, pa.Table]:
         request = {"id": 1, "op": "index.search", "uri": uri, "out": out, **fields}
@@ -97,7 +96,7 @@ def test_vectors_are_asked(tmp_path: Path) -> None:
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(numbers, pa.float32()), 2)
     made = pylanceref.write_dataset(pa.table({"n": range(20), "v": vectors}), uri)
     made.create_index("v", "IVF_FLAT", num_partitions=2)
-    search = operations(pylanceref, lanceref.query)["index.search"]
+    search = operations(pylanceref, pylanceref.query)["index.search"]
     nearest = {"column": "v", "q": ["3", "3"], "k": 3, "nprobes": 2, "range": ["0", "2"]}
     request = {"id": 1, "op": "index.search", "uri": uri, "out": out, "nearest": nearest}
     assert not check_request(request)

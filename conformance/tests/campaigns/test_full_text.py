@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from lance_conformance.campaigns import text_divergences, texts
 from lance_conformance.campaigns.full_text import Outcome, report, run
-from lanceref import query as names
+from pylanceref import query as names
 
 
 def test_questions_are_the_same_for_a_seed():

@@ -10,7 +10,7 @@ from lance_conformance.campaigns.text_divergences import (
     equal,
     published,
 )
-from lanceref.query import BooleanQuery, BoostQuery, MatchQuery, MultiMatchQuery, Occur
+from pylanceref.query import BooleanQuery, BoostQuery, MatchQuery, MultiMatchQuery, Occur
 
 ROWS = [(1, 0, 0.5), (2, 0, 0.25), (3, 0, 0.25)]
 

@@ -29,9 +29,9 @@ from lanceref.index.legacy_index_types import kind_by_files
 from lanceref.index.predicate import IsNull, Predicate
 from lanceref.index.row_set import RowSet, row_set
 from lanceref.index.segment import Segment
+from lanceref.json.json_path import member_path, members_of
 from lanceref.proto import table_pb2
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
-from lanceref.query.json_path import member_path, members_of
 from lanceref.table.bases import Bases
 from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.lineage import ROW_ID

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed
 from lanceref.file.schema import Field
 from lanceref.index.training import leaf
-from lanceref.query.comparison import total_order
 
 POOL_VARIABLE = "LANCE_MEM_POOL_SIZE"
 """Variable of the environment that says how many bytes a sort may hold."""

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.comparison import equal, greater_equal, less, less_equal
 from lanceref.core.compute import pc
 from lanceref.index.scalar_format import shown
-from lanceref.query.comparison import equal, greater_equal, less, less_equal
 
 Mask = NDArray[np.bool_]
 

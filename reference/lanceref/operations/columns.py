@@ -13,12 +13,12 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from lanceref.core.arrow_names import name_of_type
 from lanceref.core.errors import EvolutionRefused
 from lanceref.core.slices import whole
 from lanceref.file.schema import Field, LanceSchema, numbered, schema_of
 from lanceref.operations.new_rows import MAX_FRAGMENT_ROWS, write_rows_as
 from lanceref.proto import table_pb2
-from lanceref.query.arrow_names import name_of_type
 from lanceref.search.projection import Projection
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.bases import Bases

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lanceref.core.integers import united
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.query.rows import Condition
+from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.deletions_write import write_deletions
 from lanceref.table.rows import FragmentRows

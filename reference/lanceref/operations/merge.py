@@ -5,7 +5,7 @@ Divergences: D.table.merged-vector-null-0-1
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,8 @@ from lanceref.core.integers import shared, united
 from lanceref.index.scalar_format import shown
 from lanceref.operations.delete import Chosen
 from lanceref.operations.matching import Matching
-from lanceref.query.filter import BoundFilter
-from lanceref.query.rows import condition
 from lanceref.search.projection import scan_projection
+from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
@@ -29,15 +28,19 @@ Numbers = NDArray[np.int64]
 
 @dataclass(slots=True)
 class Actions:
-    """What is asked for. `update_if` and `delete_if` are conditions in SQL; "" is always."""
+    """What is asked for.
+
+    `update_if` is a condition on pairs, structs `source` and `target`; `delete_if` gives one on the
+    rows of the table. None is always.
+    """
 
     update: bool = False
-    update_if: str = ""
+    update_if: Callable[[pa.RecordBatch], NDArray[np.bool_]] | None = None
     delete: bool = False
     fail: bool = False
     insert: bool = False
     delete_unmatched: bool = False
-    delete_if: str = ""
+    delete_if: Callable[[Snapshot], Condition] | None = None
 
     @property
     def only_deletes_matches(self) -> bool:
@@ -76,7 +79,7 @@ def plan_merge(
         raise EditFailed(f"Merge insert failed: found matching row with key values: {values}")
     none = np.empty(0, np.int64)
     updated, update_sources = (target, sources) if actions.update else (none, none)
-    if actions.update and actions.update_if:
+    if actions.update and actions.update_if is not None:
         passed = _passed(snapshot, source, found, actions.update_if)
         updated, update_sources = updated[passed], update_sources[passed]
     deleted = target if actions.delete else none
@@ -84,8 +87,8 @@ def plan_merge(
     _check_single(source, keys, deleted, sources)
     if actions.delete_unmatched:
         unmatched = found.unmatched_target
-        if actions.delete_if:
-            unmatched = shared(unmatched, _passing(snapshot, actions.delete_if))
+        if actions.delete_if is not None:
+            unmatched = shared(unmatched, _passing(snapshot, actions.delete_if(snapshot)))
         deleted = united(deleted, unmatched)
     return MergePlan(
         removed=united(updated, deleted),
@@ -113,16 +116,18 @@ def _check_single(source: pa.Table, keys: list[str], changed: Numbers, sources: 
         )
 
 
-def _passed(snapshot: Snapshot, source: pa.Table, found: Matching, text: str) -> NDArray[np.bool_]:
+def _passed(
+    snapshot: Snapshot,
+    source: pa.Table,
+    found: Matching,
+    holds: Callable[[pa.RecordBatch], NDArray[np.bool_]],
+) -> NDArray[np.bool_]:
     """Return for each pair whether a condition on `source` and `target` columns holds."""
     own = _rows_at(snapshot, found.target)
     theirs = source.take(pa.array(found.source))
     pairs = pa.table({"source": _struct(theirs), "target": _struct(own)}).combine_chunks()
-    from lanceref.query.door import enter  # the parser is slow to import
-
-    bound = enter(text, pairs.schema).bound
     batches = pairs.to_batches() or [pa.RecordBatch.from_pylist([], schema=pairs.schema)]
-    return np.concatenate([BoundFilter(bound, pairs.schema).mask(batch) for batch in batches])
+    return np.concatenate([holds(batch) for batch in batches])
 
 
 def _struct(table: pa.Table) -> pa.Array:
@@ -131,9 +136,9 @@ def _struct(table: pa.Table) -> pa.Array:
     return pa.StructArray.from_arrays(plain, names=table.column_names)
 
 
-def _passing(snapshot: Snapshot, text: str) -> Numbers:
-    """Return the live rows of the table that pass a filter, counted over all fragments."""
-    wanted, start, parts = condition(snapshot, text), 0, [np.empty(0, np.int64)]
+def _passing(snapshot: Snapshot, wanted: Condition) -> Numbers:
+    """Return the live rows of the table that pass a condition, counted over all fragments."""
+    start, parts = 0, [np.empty(0, np.int64)]
     for rows in snapshot.fragments:
         parts.append(wanted.positions(rows) + start)
         start += rows.num_rows

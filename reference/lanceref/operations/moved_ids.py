@@ -18,7 +18,7 @@ from lanceref.core.file_versions import V0_1
 from lanceref.file.schema import Field
 from lanceref.operations.delete import Chosen
 from lanceref.operations.new_rows import Ids
-from lanceref.query.rows import Condition
+from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
 from lanceref.transactions.manifest_builder import storage_version_of
 

@@ -6,19 +6,18 @@ deleted ones included.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.errors import EvolutionRefused, QueryRefused
+from lanceref.core.errors import EvolutionRefused
 from lanceref.core.file_versions import V0_1
 from lanceref.core.slices import whole_rows
 from lanceref.operations.columns import BATCH_ROWS, Batches, all_rows, spread
 from lanceref.operations.key_values import key_values
-from lanceref.query.columns import bind_columns
 from lanceref.search.projection import Projection, scan_projection
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
@@ -36,13 +35,24 @@ class ColumnSource:
     rows_of: Callable[[FragmentRows], Batches]
 
 
-def computed(snapshot: Snapshot, expressions: Mapping[str, str]) -> ColumnSource:
-    """Columns in SQL by their names. Raises EvolutionRefused."""
+class ComputedColumns(Protocol):
+    """Columns that are computed from others, batch by batch."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Schema of the result."""
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Names of the columns that are read."""
+
+    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the result for a batch."""
+
+
+def computed(snapshot: Snapshot, bound: ComputedColumns) -> ColumnSource:
+    """Columns that are computed from those of the table."""
     schema = snapshot.schema(BlobHandling.BYTES)
-    try:
-        bound = bind_columns(expressions, schema.arrow)
-    except QueryRefused as error:
-        raise EvolutionRefused(str(error)) from error
     names = [name for name in schema.arrow.names if name in bound.columns]
     projection = scan_projection(schema, names)
     return ColumnSource(

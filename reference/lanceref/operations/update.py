@@ -7,25 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.core.errors import EditFailed, QueryRefused
+from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused
 from lanceref.operations.delete import Chosen
-from lanceref.query.rows import read_rows
 from lanceref.search.projection import scan_projection
+from lanceref.search.rows import read_rows
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 
-if TYPE_CHECKING:
-    from lanceref.query.expression import Bound
-
 BATCH_ROWS = 8192
+
+
+class Value(Protocol):
+    """What a column becomes, computed from the columns of a batch."""
+
+    @property
+    def literal(self) -> pa.Scalar | None:
+        """The value where no column is read."""
+
+    def evaluate(self, batch: pa.RecordBatch) -> pa.Array:
+        """Return the value of each row of a batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +41,28 @@ class Assignment:
     """A column and the expression it becomes."""
 
     field: pa.Field
-    value: Bound
+    value: Value
 
     def column(self, batch: pa.RecordBatch) -> pa.Array:
         """Return the column for a batch. Raises EditFailed for a value it cannot hold."""
         try:
             return as_column(self.value.evaluate(batch), self.field.type)
+        except QueryFailed:
+            raise
         except pa.ArrowInvalid as error:
             raise EditFailed(f"Cast error: {error}") from error
 
 
-def bind_assignments(snapshot: Snapshot, updates: Mapping[str, str]) -> dict[str, Assignment]:
-    """Bind expressions to the columns they become. Raises QueryRefused."""
+def assign(snapshot: Snapshot, updates: Mapping[str, Value]) -> dict[str, Assignment]:
+    """Return values with the columns that they become. Raises QueryRefused."""
     schema = snapshot.schema(BlobHandling.BYTES).arrow
-    from lanceref.query.door import enter  # the parser is slow to import
-
     bound = {}
     if not updates:
         raise QueryRefused("No updates provided")
-    for name, text in updates.items():
+    for name, value in updates.items():
         if name not in schema.names:
             raise QueryRefused(f"Column '{name}' does not exist in dataset schema: {schema.names}")
-        value, field = enter(text, schema).bound, schema.field(name)
+        field = schema.field(name)
         if value.literal is not None:
             try:
                 as_column(value.literal, field.type)

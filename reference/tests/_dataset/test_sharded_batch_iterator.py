@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from pylanceref._dataset.sharded_batch_iterator import ShardedBatchIterator
 
-from ..query.written import write
+from ..sql.written import write
 
 
 def _rows(*arguments, **named) -> list[int]:

@@ -16,10 +16,10 @@ from lanceref.core.errors import LanceError
 from lanceref.core.file_versions import V2_1
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_file_writer import write_index_file
-from lanceref.query import MinHashQuery
 from lanceref.storage import LocalStore
 from pylanceref.file import LanceFileReader
 from pylanceref.indices import IndexConfig
+from pylanceref.query import MinHashQuery
 
 from .vector.indexed import DIMENSION, fixed
 

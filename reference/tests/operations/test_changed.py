@@ -5,7 +5,7 @@ import pytest
 from lanceref.core.errors import EditFailed, QueryRefused
 from lanceref.operations.delete import choose
 from lanceref.operations.update import as_column, bind_assignments, read_changed
-from lanceref.query.rows import condition
+from pylanceref.sql.filter import condition
 
 from tests.operations.tables import table
 

@@ -6,7 +6,7 @@ import pylanceref
 import pytest
 from lanceref.operations.delete import choose
 from lanceref.operations.moved_ids import moved_segments
-from lanceref.query.rows import condition
+from pylanceref.sql.filter import condition
 
 NARROW = {"s": pa.array([{"x": 1}] * 9, pa.struct([("x", pa.int32())]))}
 WIDE = {

@@ -4,8 +4,8 @@ import numpy as np
 import pylanceref
 from lanceref.operations.delete import choose, remove
 from lanceref.proto import table_pb2
-from lanceref.query.rows import condition
 from lanceref.table.uncommitted_files import Draft
+from pylanceref.sql.filter import condition
 
 from tests.operations.tables import table
 

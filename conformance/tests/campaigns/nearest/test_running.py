@@ -34,12 +34,12 @@ def test_a_sample_of_each_type(tmp_path, type_):
 def test_what_differs_is_told_and_kept(tmp_path, monkeypatch):
     """A reference that finds the second nearest row first."""
     case = Case("IVF_FLAT", "l2", "f32", "2.1", "plain", "reference")
-    nearest = lanceref.query.vector_search.VectorSearch.nearest
+    nearest = lanceref.search.vector_search.VectorSearch.nearest
 
     def wrong(self, condition):
         return [type(one)(one.ids[1:], one.distances[1:]) for one in nearest(self, condition)]
 
-    monkeypatch.setattr("lanceref.query.vector_search.VectorSearch.nearest", wrong)
+    monkeypatch.setattr("lanceref.search.vector_search.VectorSearch.nearest", wrong)
     (outcome,) = run_all([case], 1, 6, None, tmp_path)
     assert len(outcome.differences) == outcome.asked - outcome.words.get(SAME, 0) > 3
     assert any(not is_fine(word) for word in outcome.words)

@@ -19,9 +19,9 @@ from lanceref.core.errors import OperationRefused, Place, QueryFailed
 from lanceref.file.schema import schema_of
 from lanceref.index.training import Held, Run, Training
 from lanceref.json import jsonb
+from lanceref.json.documents import document
+from lanceref.json.json_path import Json, members_of, parse_path, select
 from lanceref.json.jsonb_column import column_at
-from lanceref.query.json_functions import document
-from lanceref.query.json_path import Json, members_of, parse_path, select
 
 _DOCUMENTS = Place("documents of a json column", 0, 0)
 

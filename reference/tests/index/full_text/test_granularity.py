@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import lanceref.query
 import pyarrow as pa
+import pylanceref.query
 import pytest
 from lanceref.index.full_text.granularity import DocumentGranularity, is_list
 
@@ -11,16 +11,16 @@ from lanceref.index.full_text.granularity import DocumentGranularity, is_list
 def test_values_are_those_of_details():
     """A row or an element; the class is exported with the queries."""
     assert ["row", "list_element"] == [one.value for one in DocumentGranularity]
-    assert lanceref.query.DocumentGranularity is DocumentGranularity
+    assert pylanceref.query.DocumentGranularity is DocumentGranularity
 
 
 def test_a_query_is_told_what_is_a_document_by_the_class():
     """Its name as text is none."""
     assert ["Row", "ListElement"] == [one.shown for one in DocumentGranularity]
-    made = lanceref.query.MatchQuery("a", "b", document_granularity=DocumentGranularity.ROW)
+    made = pylanceref.query.MatchQuery("a", "b", document_granularity=DocumentGranularity.ROW)
     assert made.document_granularity is DocumentGranularity.ROW
     with pytest.raises(AttributeError):
-        lanceref.query.PhraseQuery("a", "b", document_granularity="row")
+        pylanceref.query.PhraseQuery("a", "b", document_granularity="row")
 
 
 @pytest.mark.parametrize(

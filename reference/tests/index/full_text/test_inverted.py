@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import lanceref
-import lanceref.query
 import numpy as np
 import pyarrow as pa
 import pylanceref
+import pylanceref.query
 import pytest
 from lanceref.core.errors import FormatError, LanceError
 from lanceref.index.full_text.inverted import Inverted
@@ -42,7 +42,7 @@ def test_saved_answers_of_the_oracle_are_found(tmp_path):
     assert texts.QUERIES == len(saved)
     assert 150 < sum(map(bool, saved))
     for number, (query, wanted) in enumerate(
-        zip(texts.queries(lanceref.query), saved, strict=True)
+        zip(texts.queries(pylanceref.query), saved, strict=True)
     ):
         texts.assert_equal(wanted, texts.answer(dataset, query), number)
 
@@ -132,7 +132,7 @@ def test_both_find_the_same_through_the_life_of_an_index(tmp_path, parameters, s
                 lance.dataset(path).insert(texts.table(20, seed=6))
             pairs = zip(
                 texts.queries(lance.query, step)[:60],
-                texts.queries(lanceref.query, step)[:60],
+                texts.queries(pylanceref.query, step)[:60],
                 strict=True,
             )
             theirs, ours = lance.dataset(path), pylanceref.dataset(path)
@@ -157,7 +157,7 @@ def test_segments_are_merged(tmp_path):
     wanted.create_scalar_index("s", "INVERTED", with_position=True)
     (other,) = [Inverted(one) for one in wanted._snapshot.indices.segments]
     assert list(other.partitions[0].items()) == list(index.partitions[0].items())
-    for query in ("fox dog", "running", lanceref.query.PhraseQuery("fox dog", "s")):
+    for query in ("fox dog", "running", pylanceref.query.PhraseQuery("fox dog", "s")):
         texts.assert_equal(texts.answer(wanted, query), texts.answer(own, query), query)
 
 

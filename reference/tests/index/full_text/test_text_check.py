@@ -4,8 +4,8 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.index.full_text import text_check
-from lanceref.query import DocumentGranularity
 from lanceref.validate import validate
+from pylanceref.query import DocumentGranularity
 
 TEXTS = ["the quick brown fox", "fox", None, "", "quick quick fox", "dogs"]
 LISTS = [["the fox", "dog"], [], None, ["", "fox"], ["fox", "fox"], [None]]

@@ -7,8 +7,8 @@ import random
 import pyarrow as pa
 import pylanceref
 from lanceref.index.minhash.bands import MinHashLsh
-from lanceref.query import MinHashQuery
 from pylanceref.indices import IndexConfig
+from pylanceref.query import MinHashQuery
 
 from ..tables import write
 

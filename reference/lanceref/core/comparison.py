@@ -1,0 +1,120 @@
+"""Comparison with three-valued logic: where a side is null, the result is null.
+
+Floating-point values have a total order: -NaN, -inf ... -0.0, 0.0 ... inf, NaN. Only a zero that is
+written in the query counts as both zeros.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.core.compute import pc
+
+Datum: TypeAlias = pa.Array | pa.Scalar
+
+Compare = Callable[[Datum, Datum], Datum]
+
+
+def equal(left: Datum, right: Datum) -> Datum:
+    """Return whether two values are the same: bool."""
+    if _is_zero(left) or _is_zero(right):
+        return pc.equal(left.cast(pa.float64()), right.cast(pa.float64()))
+    return pc.equal(_as_keys(left), _as_keys(right))
+
+
+def less(left: Datum, right: Datum) -> Datum:
+    """Return whether the first value is the smaller one: bool."""
+    if pa.types.is_nested(left.type):
+        return _less_nested(left, right)
+    if _is_zero(left):
+        left = pa.scalar(0.0)
+    if _is_zero(right):
+        right = pa.scalar(-0.0)
+    return pc.less(_as_keys(left), _as_keys(right))
+
+
+def not_equal(left: Datum, right: Datum) -> Datum:
+    """Return whether two values differ: bool."""
+    return pc.invert(equal(left, right))
+
+
+def greater(left: Datum, right: Datum) -> Datum:
+    """Return whether the first value is the greater one: bool."""
+    return less(right, left)
+
+
+def less_equal(left: Datum, right: Datum) -> Datum:
+    """Return whether the first value is not the greater one: bool."""
+    return pc.invert(less(right, left))
+
+
+def greater_equal(left: Datum, right: Datum) -> Datum:
+    """Return whether the first value is not the smaller one: bool."""
+    return pc.invert(less(left, right))
+
+
+def distinct(left: Datum, right: Datum) -> Datum:
+    """Return whether two values differ, null being a value like others: bool without nulls."""
+    both = pc.and_(pc.is_null(left), pc.is_null(right))
+    same = pc.fill_null(equal(left, right), False)
+    return pc.invert(pc.or_(both, same))
+
+
+def _is_zero(side: Datum) -> bool:
+    """Whether it is a literal zero among floats."""
+    is_float = isinstance(side, pa.Scalar) and pa.types.is_floating(side.type)
+    return bool(is_float and side.is_valid and side.as_py() == 0)
+
+
+def _as_keys(side: Datum) -> Datum:
+    """Return values that Arrow compares as these: of floats integers, of nested values text."""
+    if isinstance(side, pa.Scalar) and (
+        pa.types.is_nested(side.type) or pa.types.is_floating(side.type)
+    ):
+        return _as_keys(pa.repeat(side, 1))[0]
+    if pa.types.is_floating(side.type):
+        return total_order(side)
+    if pa.types.is_nested(side.type):
+        held = [None if one is None else repr(one) for one in side.to_pylist()]
+        return pa.array(held, pa.utf8())
+    return side
+
+
+def _less_nested(left: Datum, right: Datum) -> Datum:
+    """Return whether lists or structs come before others: by their first values that differ."""
+    if isinstance(left, pa.Scalar) and isinstance(right, pa.Scalar):
+        return _less_nested(pa.repeat(left, 1), right)[0]
+    rows = len(right if isinstance(left, pa.Scalar) else left)
+    sides = [
+        [one.as_py()] * rows if isinstance(one, pa.Scalar) else one.to_pylist()
+        for one in (left, right)
+    ]
+    found = [
+        None if one is None or other is None else _sort_key(one) < _sort_key(other)
+        for one, other in zip(*sides, strict=True)
+    ]
+    return pa.array(found, pa.bool_())
+
+
+def _sort_key(value: object) -> tuple[object, ...]:
+    """Return what sorts as a value that may hold others: null first, NaN last."""
+    if value is None:
+        return (0,)
+    if isinstance(value, dict):
+        return (1, tuple(map(_sort_key, value.values())))
+    if isinstance(value, list):
+        return (1, tuple(map(_sort_key, value)))
+    return (1, isinstance(value, float) and math.isnan(value), value)
+
+
+def total_order(values: pa.Array) -> pa.Array:
+    """Return integers in the total order of floats, null where these are: int64."""
+    floats = np.asarray(pc.fill_null(values, 0).to_numpy(zero_copy_only=False), np.float64)
+    bits = floats.view(np.int64)
+    keys = np.where(bits < 0, bits ^ np.int64((1 << 63) - 1), bits)
+    return pa.array(keys, mask=values.is_null().to_numpy(zero_copy_only=False))

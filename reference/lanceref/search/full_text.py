@@ -1,0 +1,271 @@
+"""Full-text queries: what is asked of texts.
+
+Has the names of pylance's `lance.query`, which `pylanceref.query` exports. Arguments are checked
+when a query is made.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from enum import Enum
+
+from lanceref.core.errors import QueryRefused
+from lanceref.core.query_limits import QueryTooLarge
+from lanceref.index.full_text.granularity import DocumentGranularity
+
+MOST = 1 << 32
+"""Numbers of a query lie below."""
+
+DEPTH = 128
+"""Queries that stand inside of each other: evaluating one takes three of Python's nested calls."""
+
+MOST_LEAVES = 4096
+"""Parts of a query: a few that are joined with themselves again and again become very many."""
+
+HEAVIEST = float(1 << 20)
+"""Highest weight of a column of `CombinedFieldsQuery`."""
+
+
+class FullTextQueryType(Enum):
+    """Kinds of queries."""
+
+    MATCH = "match"
+    MATCH_PHRASE = "match_phrase"
+    BOOST = "boost"
+    MULTI_MATCH = "multi_match"
+    COMBINED_FIELDS = "combined_fields"
+    BOOLEAN = "boolean"
+
+
+class FullTextOperator(Enum):
+    """Whether every word has to be there or any."""
+
+    AND = "AND"
+    OR = "OR"
+
+
+class Occur(Enum):
+    """What a part of a `BooleanQuery` does."""
+
+    SHOULD = "SHOULD"
+    MUST = "MUST"
+    MUST_NOT = "MUST_NOT"
+
+
+class FullTextQuery(ABC):
+    """A query."""
+
+    @abstractmethod
+    def query_type(self) -> FullTextQueryType:
+        """Return the kind."""
+
+    def __and__(self, other: FullTextQuery) -> FullTextQuery:
+        return BooleanQuery([(Occur.MUST, self), (Occur.MUST, other)])
+
+    def __or__(self, other: FullTextQuery) -> FullTextQuery:
+        return BooleanQuery([(Occur.SHOULD, self), (Occur.SHOULD, other)])
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        kind = type(value).__name__
+        raise TypeError(f"argument '{name}': '{kind}' object is not an instance of 'str'")
+    return value
+
+
+def _number(value: int, most: int = MOST) -> int:
+    if not 0 <= value < most:
+        raise OverflowError("out of range integral type conversion attempted")
+    return value
+
+
+def _real(value: float, name: str) -> float:
+    if not isinstance(value, int | float):
+        kind = type(value).__name__
+        raise TypeError(f"argument '{name}': must be real number, not {kind}")
+    return float(value)
+
+
+def _granularity(given: DocumentGranularity | None) -> DocumentGranularity | None:
+    """Return what is a document. Raises AttributeError for no granularity."""
+    return None if given is None else DocumentGranularity(given.value)
+
+
+def _weights(given: Sequence[float] | None, columns: Sequence[str]) -> list[float]:
+    weights = [1.0] * len(columns) if given is None else [float(one) for one in given]
+    if len(weights) != len(columns):
+        raise ValueError(
+            "Invalid boosts: Invalid user input: The number of boosts must match the number of "
+            "queries"
+        )
+    return weights
+
+
+class MatchQuery(FullTextQuery):
+    """Documents with any of some words, or with all of them.
+
+    With `fuzziness` words count that so many edits make equal, but for the first `prefix_length`
+    characters; at most `max_expansions` of them.
+    """
+
+    def __init__(
+        self,
+        query: str,
+        column: str,
+        *,
+        boost: float = 1.0,
+        fuzziness: int | None = 0,
+        max_expansions: int = 50,
+        operator: FullTextOperator = FullTextOperator.OR,
+        prefix_length: int = 0,
+        document_granularity: DocumentGranularity | None = None,
+    ) -> None:
+        self.query, self.column = _text(query, "query"), _text(column, "column")
+        self.boost = _real(boost, "boost")
+        self.fuzziness = 0 if fuzziness is None else _number(fuzziness)
+        self.max_expansions = _number(max_expansions, 1 << 64)
+        self.every = FullTextOperator(operator.value) is FullTextOperator.AND
+        self.prefix_length = _number(prefix_length)
+        self.document_granularity = _granularity(document_granularity)
+
+    def query_type(self) -> FullTextQueryType:
+        """Return MATCH."""
+        return FullTextQueryType.MATCH
+
+
+class PhraseQuery(FullTextQuery):
+    """Documents with words in their order, each at most `slop` places late."""
+
+    def __init__(
+        self,
+        query: str,
+        column: str,
+        *,
+        slop: int = 0,
+        document_granularity: DocumentGranularity | None = None,
+    ) -> None:
+        self.query, self.column = _text(query, "query"), _text(column, "column")
+        self.slop = _number(slop)
+        self.document_granularity = _granularity(document_granularity)
+
+    def query_type(self) -> FullTextQueryType:
+        """Return MATCH_PHRASE."""
+        return FullTextQueryType.MATCH_PHRASE
+
+
+class BoostQuery(FullTextQuery):
+    """Documents of `positive`; those that `negative` finds too lose a part of its score."""
+
+    def __init__(
+        self, positive: FullTextQuery, negative: FullTextQuery, *, negative_boost: float = 0.5
+    ) -> None:
+        self.positive, self.negative = positive, negative
+        self.negative_boost = _real(negative_boost, "negative_boost")
+
+    def query_type(self) -> FullTextQueryType:
+        """Return BOOST."""
+        return FullTextQueryType.BOOST
+
+
+class MultiMatchQuery(FullTextQuery):
+    """Documents with words in any of some columns: the best column counts."""
+
+    def __init__(
+        self,
+        query: str,
+        columns: list[str],
+        *,
+        boosts: list[float] | None = None,
+        operator: FullTextOperator = FullTextOperator.OR,
+    ) -> None:
+        if not columns:
+            raise ValueError("Invalid query: Cannot create MultiMatchQuery with no columns")
+        weights = _weights(boosts, columns)
+        self.matches = tuple(
+            MatchQuery(query, column, boost=weight, operator=operator)
+            for column, weight in zip(columns, weights, strict=True)
+        )
+
+    def query_type(self) -> FullTextQueryType:
+        """Return MULTI_MATCH."""
+        return FullTextQueryType.MULTI_MATCH
+
+
+class CombinedFieldsQuery(FullTextQuery):
+    """Documents with words in some columns, as if these were one."""
+
+    def __init__(
+        self,
+        query: str,
+        columns: list[str],
+        *,
+        boosts: list[float] | None = None,
+        operator: FullTextOperator = FullTextOperator.OR,
+    ) -> None:
+        self.query = _text(query, "query")
+        if not columns:
+            raise ValueError("Invalid query: Cannot create CombinedFieldsQuery with no columns")
+        self.columns = [_text(one, "columns") for one in columns]
+        self.weights = _weights(boosts, columns)
+        for column, weight in zip(self.columns, self.weights, strict=True):
+            if not 1 <= weight <= HEAVIEST:
+                raise ValueError(
+                    f"Invalid boosts: combined_fields boost for column '{column}' must be a "
+                    f"finite value in [1, 1048576], got {weight:g}"
+                )
+        self.every = FullTextOperator(operator.value) is FullTextOperator.AND
+
+    def query_type(self) -> FullTextQueryType:
+        """Return COMBINED_FIELDS."""
+        return FullTextQueryType.COMBINED_FIELDS
+
+
+class BooleanQuery(FullTextQuery):
+    """Documents that every MUST finds, or any SHOULD without one, and no MUST_NOT."""
+
+    def __init__(self, queries: list[tuple[Occur, FullTextQuery]]) -> None:
+        self.queries = [(Occur(occur.value), query) for occur, query in queries]
+
+    def query_type(self) -> FullTextQueryType:
+        """Return BOOLEAN."""
+        return FullTextQueryType.BOOLEAN
+
+    def of(self, occur: Occur) -> list[FullTextQuery]:
+        """Return the parts that do something."""
+        return [query for own, query in self.queries if own is occur]
+
+
+def leaves(query: FullTextQuery) -> list[FullTextQuery]:
+    """Return the queries of columns that a query is made of. Raises QueryRefused."""
+    found: list[FullTextQuery] = []
+    waiting = [(query, 1)]
+    while waiting:
+        one, depth = waiting.pop()
+        if depth > DEPTH:
+            raise QueryTooLarge(f"full-text queries are nested at most {DEPTH} deep")
+        parts = _parts(one)
+        waiting += [(part, depth + 1) for part in reversed(parts)]
+        if not parts:
+            found.append(one)
+        if len(waiting) + len(found) > MOST_LEAVES:
+            raise QueryTooLarge(f"a full-text query has at most {MOST_LEAVES} parts")
+    return found
+
+
+def _parts(query: FullTextQuery) -> Sequence[FullTextQuery]:
+    """Return the queries that a query joins. Raises QueryRefused."""
+    if isinstance(query, BoostQuery):
+        return query.positive, query.negative
+    if isinstance(query, MultiMatchQuery):
+        return query.matches
+    if isinstance(query, BooleanQuery):
+        if not query.queries:
+            raise QueryRefused("FTS query must contain at least one leaf query")
+        if not (query.of(Occur.MUST) or query.of(Occur.SHOULD)):
+            raise QueryRefused("boolean query must have at least one should/must query")
+        return [part for _, part in query.queries]
+    if isinstance(query, MatchQuery) and not 0 <= query.boost < math.inf:
+        raise QueryRefused(f"MatchQuery boost must be finite and non-negative, got {query.boost:g}")
+    return ()

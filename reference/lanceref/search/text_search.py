@@ -1,0 +1,254 @@
+"""Text search: full-text queries, evaluated.
+
+Clauses: L.index.fts.boolean, L.index.fts.boost, L.index.fts.multi-match, L.index.fts.combined
+Divergences: D.index.fts-replaced-texts, D.index.fts-compacted-ids, D.index.fts-null-texts,
+D.index.fts-fuzzy-elements
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.core.errors import NotYet, QueryRefused
+from lanceref.core.integers import shared, united, without
+from lanceref.index.full_text.analyzer import Analyzer
+from lanceref.index.full_text.bit_packer import Numbers
+from lanceref.index.full_text.bm25 import Scores, counts, norms, weight
+from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.index.full_text.parameters import Analysis
+from lanceref.index.full_text.posting_blocks import SMALL
+from lanceref.search.full_text import (
+    BooleanQuery,
+    BoostQuery,
+    CombinedFieldsQuery,
+    FullTextQuery,
+    MatchQuery,
+    MultiMatchQuery,
+    Occur,
+    PhraseQuery,
+    leaves,
+)
+from lanceref.search.snapshot import Snapshot
+from lanceref.search.text_column import TextColumn, corpus_of, count_of, text_column
+from lanceref.search.text_matching import NONE, Hits, match, phrase
+from lanceref.search.text_parts import ELEMENT_BITS, IndexedPart, Places, TextPart
+
+ZERO = np.float32(0)
+
+SCORE = pa.field("_score", pa.float32())
+ELEMENT = pa.field(
+    "_doc_index", pa.list_(pa.field("item", pa.uint32(), nullable=False)), nullable=False
+)
+"""What a search knows of the rows it finds: score, and place of the element of a list."""
+
+
+class TextSearch:
+    """One query over a version of a table."""
+
+    def __init__(self, snapshot: Snapshot, query: FullTextQuery, *, fast: bool = False) -> None:
+        self._snapshot, self._query, self._fast = snapshot, query, fast
+        self._columns: dict[tuple[str, DocumentGranularity | None], TextColumn] = {}
+        kinds = set()
+        for one in leaves(query):
+            columns = self._of(one)
+            kinds |= {column.list_elements for column in columns}
+            if isinstance(one, CombinedFieldsQuery) and any(
+                column.list_elements for column in columns
+            ):
+                raise NotYet(
+                    "combined_fields (BM25F) scores whole rows and needs a Row document "
+                    "granularity FTS index on every target column"
+                )
+        if len(kinds) > 1:
+            raise QueryRefused("FTS queries cannot mix Row and ListElement document granularities")
+        self.list_elements = kinds == {True}
+
+    def _of(self, query: FullTextQuery) -> list[TextColumn]:
+        """Return the columns of a leaf."""
+        if isinstance(query, CombinedFieldsQuery):
+            columns = [self._column(path, None) for path in query.columns]
+            analyzers = [one.analyzer for one in columns if one.opened]
+            if not analyzers:
+                raise QueryRefused("combined_fields needs an FTS index on a target column")
+            if len({_tokenizer(one) for one in analyzers}) > 1:
+                raise QueryRefused("combined_fields needs columns of one tokenizer")
+            for one in columns:
+                if not one.opened:
+                    one.borrowed = analyzers[0]
+                    one.__dict__.pop("analyzer", None)
+            return columns
+        assert isinstance(query, MatchQuery | PhraseQuery)
+        return [self._column(query.column, query.document_granularity)]
+
+    def _column(self, path: str, granularity: DocumentGranularity | None) -> TextColumn:
+        key = (path, granularity)
+        if key not in self._columns:
+            self._columns[key] = text_column(self._snapshot, path, granularity, fast=self._fast)
+        return self._columns[key]
+
+    @property
+    def found(self) -> list[pa.Field]:
+        """Columns that the search adds to those of the rows."""
+        return [ELEMENT, SCORE] if self.list_elements else [SCORE]
+
+    @property
+    def explained(self) -> list[str]:
+        """What is done, one step a line, the last one first."""
+        columns = sorted({column.path for column in self._columns.values()})
+        kind = self._query.query_type().value
+        steps = [f"FullTextSearch: query={kind}, columns=[{', '.join(columns)}]"]
+        for column in self._columns.values():
+            if column.opened:
+                steps.append(f"MatchQuery: column={column.path}")
+            if column.unindexed:
+                steps.append(f"FlatMatchQuery: column={column.path}")
+                fragments = len(column.unindexed)
+                steps.append(f"LanceRead: projection=[{column.path}], num_fragments={fragments}")
+        return steps
+
+    def hits(self, allowed: Places | None = None, best: int | None = None) -> Hits:
+        """Return the documents that the query finds, of `allowed` rows only.
+
+        These are positions in the table, ascending; where the `best` so many are enough, others may
+        be left out. Raises QueryRefused, FormatError.
+        """
+        for column in self._columns.values():
+            column.allowed = allowed
+            column.__dict__.pop("read", None)
+        if allowed is None and isinstance(self._query, MatchQuery):
+            return match(self._of(self._query)[0], self._query, best)
+        found = self._hits(self._query)
+        if allowed is None:
+            return found
+        kept = np.isin(found.places >> ELEMENT_BITS, allowed)
+        return Hits(found.places[kept], found.scores[kept])
+
+    def _hits(self, query: FullTextQuery) -> Hits:
+        if isinstance(query, MatchQuery):
+            return match(self._of(query)[0], query)
+        if isinstance(query, PhraseQuery):
+            return phrase(self._of(query)[0], query)
+        if isinstance(query, MultiMatchQuery):
+            return reduce(_best, [self._hits(one) for one in query.matches])
+        if isinstance(query, BoostQuery):
+            found, less = self._hits(query.positive), self._hits(query.negative)
+            share = np.float32(query.negative_boost)
+            return Hits(found.places, found.scores - share * _scores_at(found.places, less))
+        if isinstance(query, CombinedFieldsQuery):
+            return self._combined(query)
+        assert isinstance(query, BooleanQuery)
+        return self._boolean(query)
+
+    def _boolean(self, query: BooleanQuery) -> Hits:
+        musts = [self._hits(one) for one in query.of(Occur.MUST)]
+        shoulds = [self._hits(one) for one in query.of(Occur.SHOULD)]
+        places = reduce(united, [one.places for one in shoulds], NONE.places)
+        if musts:
+            places = reduce(shared, [one.places for one in musts])
+        for one in query.of(Occur.MUST_NOT):
+            places = without(places, self._hits(one).places)
+        scores = np.zeros(len(places), np.float32)
+        for found in (*musts, *shoulds):
+            scores += _scores_at(places, found)
+        return Hits(places, scores)
+
+    def _combined(self, query: CombinedFieldsQuery) -> Hits:
+        """Score documents as if some columns were one."""
+        columns = self._of(query)
+        weights = [np.float32(one) for one in query.weights]
+        parts = [one.whole for one in columns]
+        corpora = [corpus_of(one) for one in parts]
+        documents = max(one.num_documents for one in corpora)
+        tokens = sum(
+            float(one) * corpus.num_tokens for one, corpus in zip(weights, corpora, strict=True)
+        )
+        words = list(dict.fromkeys(token for token, _ in columns[0].tokens(query.query)))
+        held = [[_frequencies(column, token) for column in columns] for token in words]
+        everything = [one.places for word in held for one in word]
+        places = reduce(united, everything, NONE.places)
+        if self._fast:  # rows that a column's index does not cover have no score there
+            for one in columns:
+                places = places[np.isin(places >> ELEMENT_BITS, one.covered)]
+        if not len(places):
+            return NONE
+        lengths = _weighted(weights, [_lengths(one) for one in columns], places)
+        norm = norms(lengths, np.float32(tokens) / np.float32(documents))
+        scores, present = np.zeros(len(places), np.float32), np.zeros(len(places), np.int64)
+        for token, word in zip(words, held, strict=True):
+            frequencies = _weighted(weights, word, places)
+            own = weight(documents, max(count_of(one, token) for one in parts))
+            scores += np.where(frequencies > 0, own * counts(frequencies, norm), np.float32(0))
+            present += frequencies > 0
+        kept = present >= (len(words) if query.every else 1)
+        return Hits(places[kept], scores[kept])
+
+
+def _tokenizer(analyzer: Analyzer) -> Analysis:
+    """Return the parameters that decide on tokens."""
+    return replace(analyzer.analysis, with_position=False, block_size=SMALL)
+
+
+def _best(one: Hits, other: Hits) -> Hits:
+    """Return the documents of either, with the better score."""
+    places = united(one.places, other.places)
+    least = np.float32(-np.inf)
+    return Hits(
+        places, np.maximum(_scores_at(places, one, least), _scores_at(places, other, least))
+    )
+
+
+def _scores_at(places: Places, hits: Hits, missing: np.float32 = ZERO) -> Scores:
+    """Return the score at each place, `missing` where there is none."""
+    found = np.full(len(places), missing, np.float32)
+    if len(hits.places):
+        at = np.minimum(np.searchsorted(hits.places, places), len(hits.places) - 1)
+        own = hits.places[at] == places
+        found[own] = hits.scores[at][own]
+    return found
+
+
+def _sorted_hits(places: list[Places], scores: list[Scores]) -> Hits:
+    all_places = np.concatenate([NONE.places, *places])
+    all_scores = np.concatenate([NONE.scores, *scores])
+    order = np.argsort(all_places, kind="stable")
+    order = order[all_places[order] >= 0]
+    return Hits(all_places[order], all_scores[order])
+
+
+def _frequencies(column: TextColumn, token: str) -> Hits:
+    """Return how often the documents of a column hold a token."""
+    places, found = [], []
+    for part in column.whole:
+        number = part.number_of(token)
+        if number is not None:
+            postings = part.postings(number)
+            places.append(part.places(postings.documents))
+            found.append(postings.frequencies.astype(np.float32))
+    return _sorted_hits(places, found)
+
+
+def _lengths(column: TextColumn) -> Hits:
+    """Return how many tokens the documents of a column have."""
+    parts = [part for part in column.whole if part.corpus.num_documents]
+    return _sorted_hits(
+        [part.places(np.arange(part.corpus.num_documents)) for part in parts],
+        [_exact(part).astype(np.float32) for part in parts],
+    )
+
+
+def _exact(part: TextPart) -> Numbers:
+    """Return the lengths of documents, not rounded."""
+    return part.partition.lengths if isinstance(part, IndexedPart) else part.lengths
+
+
+def _weighted(weights: Sequence[np.float32], found: Sequence[Hits], places: Places) -> Scores:
+    """Return the weighted sum of what columns have at places."""
+    total = np.zeros(len(places), np.float32)
+    for own, one in zip(weights, found, strict=True):
+        total += own * _scores_at(places, one)
+    return total

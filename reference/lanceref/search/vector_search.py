@@ -1,0 +1,243 @@
+"""Vector search: the rows nearest to the vectors of a query.
+
+With an index its segments are searched, and what is found in each is put together. Rows that no
+segment covers are looked at one by one, and so are all rows without an index; then, and when more
+rows are wanted from the index than in the end, those are looked at again.
+
+Clauses: L.index.vector.search.order, L.index.vector.search.refine, L.index.vector.search.unindexed,
+L.index.vector.column-type, L.index.vector.search.several-found
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+from pyroaring import BitMap
+
+from lanceref.core.errors import FormatError
+from lanceref.index.indices import Index
+from lanceref.index.segment import Moved, Segment
+from lanceref.index.vector.search_parameters import Asked
+from lanceref.index.vector.search_results import Neighbours, joined, summed
+from lanceref.index.vector.searching import search
+from lanceref.index.vector.vector_index import VectorIndex
+from lanceref.index.vector.vector_kind import VECTOR
+from lanceref.kernels.distance import AnyVectors, Metric
+from lanceref.search.chosen_segments import check_segments
+from lanceref.search.exact_distances import nearest_of
+from lanceref.search.live_rows import Remembered, live_rows
+from lanceref.search.projection import Projection, scan_projection
+from lanceref.search.row_ids import positions_of_ids
+from lanceref.search.rows import Condition, chosen_rows, read_passed
+from lanceref.search.snapshot import Snapshot
+from lanceref.search.vector_query import VectorQuery
+from lanceref.table.lineage import ROW_ID
+from lanceref.table.logical import BlobHandling
+from lanceref.table.rows import FragmentRows
+
+RUN_BYTES = 1 << 22
+"""Bytes of vectors that are looked at together."""
+
+RUN_VECTORS = 1 << 15
+"""Vectors that are looked at together at most."""
+
+MORE_OF_SEVERAL = 10
+"""So many times as many rows are wanted of an index where rows have several vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A segment, the fragments it covers, and what it is when opened."""
+
+    segment: Segment
+    covers: BitMap
+    index: VectorIndex
+    by_address: bool
+
+
+class VectorSearch:
+    """One query, or a batch of them, over a version of a table, or some of its fragments."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        query: VectorQuery,
+        fragments: Sequence[FragmentRows] | None = None,
+        *,
+        fast: bool = False,
+        chosen: frozenset[UUID] | None = None,
+    ) -> None:
+        """Describe a search; with `chosen` segments, other rows of the table are not looked at."""
+        self._snapshot, self._query = snapshot, query
+        self._fragments = snapshot.fragments if fragments is None else fragments
+        whole = self._fragments is snapshot.fragments
+        self._fast = fast or (chosen is not None and whole and query.use_index)
+        self._chosen = chosen
+
+    @cached_property
+    def index(self) -> Index | None:
+        """The index that is searched, None when every row is looked at. Raises FormatError."""
+        metrics = {one.index.head.model.metric for one in self._segments}
+        own = self._query.metric is None or metrics == {self._query.metric}
+        return self._of_column if metrics and own else None
+
+    @cached_property
+    def _of_column(self) -> Index | None:
+        """The first index over the vectors, None when none is wanted."""
+        query, snapshot = self._query, self._snapshot
+        if query.use_index and snapshot.manifest.indices:
+            for index in snapshot.indices.known:
+                if index.kind is VECTOR and index.field_id == query.field_id:
+                    return index
+        return None
+
+    @property
+    def metric(self) -> Metric:
+        """The metric asked for, or that of the index, or of the type. Raises FormatError."""
+        if self._query.metric is not None:
+            return self._query.metric
+        if self.index is not None:
+            return self._segments[0].index.head.model.metric
+        return self._query.default_metric
+
+    @cached_property
+    def _segments(self) -> list[Held]:
+        """The segments of the index that cover fragments of the table, opened."""
+        live = BitMap([rows.fragment.id for rows in self._fragments])
+        index, found = self._of_column, []
+        chosen = self._chosen if self._query.use_index else None
+        if chosen is not None:
+            check_segments(self._snapshot, chosen, index, self._query.column)
+        for segment in () if index is None else index.segments:
+            if chosen is not None and UUID(segment.uuid) not in chosen:
+                continue
+            covers = segment.covers
+            if index is not None and covers & live:
+                opened = index.open(segment)
+                assert isinstance(opened.index, VectorIndex)
+                _check_column(opened.index, self._query)
+                found.append(Held(segment, covers, opened.index, opened.by_address))
+        return found
+
+    @property
+    def unindexed(self) -> list[FragmentRows]:
+        """The fragments whose rows are looked at one by one. Raises FormatError."""
+        covered, fragments = BitMap(), self._fragments
+        if self.index is not None:
+            covered = covered.union(*(one.covers for one in self._segments))
+        left = [rows for rows in fragments if rows.fragment.id not in covered]
+        return [] if self._fast else left
+
+    def nearest(self, condition: Condition | None) -> list[Neighbours]:
+        """Return the rows of each query, the nearest first. Raises FormatError."""
+        query, unindexed = self._query, self.unindexed
+        vectors = [one[None] for one in query.vectors] if query.batch else [query.vectors]
+        parts = []
+        if unindexed or self.index is None:
+            parts.append(nearest_of(self._read(unindexed, condition), query, vectors, self.metric))
+        if self.index is not None:
+            exact = bool(unindexed) or query.refine_factor is not None
+            found = self._candidates(vectors, condition)
+            parts.append(self._again(found, vectors) if exact else found)
+        return [joined(some).best(query.k) for some in zip(*parts, strict=True)]
+
+    def _candidates(
+        self, vectors: list[AnyVectors], condition: Condition | None
+    ) -> list[Neighbours]:
+        """Return what the segments of the index find for each query."""
+        query, several = self._query, self._query.type.multivector
+        count = query.k * (query.refine_factor or 1)
+        asked = Asked(
+            query.k * MORE_OF_SEVERAL if several else count,
+            *query.nprobes,
+            query.search_effort,
+            query.ef,
+            query.approx_mode,
+            query.range,
+            query.k,
+            several,
+        )
+        every = np.concatenate(vectors)
+        found: list[list[Neighbours]] = [[] for _ in every]
+        for one in self._segments:
+            alive = self._alive(one, condition)
+            for parts, near in zip(found, search(one.index, every, asked, alive), strict=True):
+                parts.append(near)
+        best = [joined(parts).best(asked.k) for parts in found]
+        return [summed(best).best(count)] if several else best
+
+    def _alive(self, held: Held, condition: Condition | None) -> Moved:
+        """Return what says which rows of a segment count; without a condition it is kept."""
+        fragments, index = self._fragments, held.index
+        if condition is None and index.living is not None and index.living[0] is fragments:
+            return index.living[1]
+        own = [rows for rows in fragments if rows.fragment.id in held.covers]
+        alive = live_rows(held.segment, own, condition, by_address=held.by_address)
+        if condition is None and fragments is self._snapshot.fragments:
+            alive = Remembered(alive)
+            index.living = fragments, alive
+        return alive
+
+    def _again(self, found: list[Neighbours], vectors: list[AnyVectors]) -> list[Neighbours]:
+        """Return rows by their exact distances."""
+        again = []
+        for one, several in zip(found, vectors, strict=True):
+            positions = positions_of_ids(self._snapshot, pa.array(one.ids))
+            rows = self._snapshot.take(np.sort(positions), self._projection)
+            again += nearest_of(rows.to_batches(), self._query, [several], self.metric)
+        return again
+
+    @property
+    def _projection(self) -> Projection:
+        schema = self._snapshot.schema(BlobHandling.DESCRIPTIONS)
+        return scan_projection(schema, [self._query.column], [ROW_ID])
+
+    def _read(
+        self, fragments: Sequence[FragmentRows], condition: Condition | None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the vectors and ids of live rows, of those that pass where there is a filter."""
+        type_ = self._query.type
+        width = type_.dimension * type_.dtype.itemsize
+        size = max(1, min(RUN_VECTORS, RUN_BYTES // max(1, width)))
+        projection = self._projection
+        if condition is None:
+            rows = sum(one.num_rows for one in fragments)
+            yield from self._snapshot.scan(fragments, projection, size, 0, rows)
+            return
+        for passed in chosen_rows(fragments, condition, 0, None):
+            yield from read_passed(passed, projection, size)
+
+    @property
+    def explained(self) -> list[str]:
+        """What is done, one step a line, the last one first. Raises FormatError."""
+        query, fragments = self._query, len(self.unindexed)
+        steps = [f"Sort: TopK(fetch={query.k}), [_distance ASC, _rowid ASC]"]
+        if self.index is not None:
+            metric, (least, most) = self.metric.capitalize(), query.nprobes
+            shown = "None" if most is None else f"Some({most})"
+            steps += [
+                f"ANNSubIndex: name={self.index.name}, k={query.k}, metric={metric}",
+                f"ANNIvfPartition: minimum_nprobes={least or 1}, maximum_nprobes={shown}",
+            ]
+        if fragments:
+            steps.append(f"KNNVectorDistance: metric={self.metric}")
+            step = "LanceRead" if self.index is None else "LanceScan"
+            steps.append(f"{step}: projection=[{query.column}], num_fragments={fragments}")
+        return steps
+
+
+def _check_column(index: VectorIndex, query: VectorQuery) -> None:
+    """Raise FormatError where centroids are of another size or type than the column."""
+    centroids, type_ = index.head.model.centroids, query.type
+    if (centroids.shape[1], centroids.dtype) != (type_.dimension, type_.dtype):
+        raise FormatError(
+            "L.index.vector.column-type",
+            index.head.place,
+            found=f"centroids of {centroids.shape[1]} {centroids.dtype} each",
+            wanted=f"{type_.dimension} {type_.dtype}, as the column has",
+        )

@@ -1,0 +1,1 @@
+"""SQL: filters and expressions of a dataset, parsed and evaluated by DataFusion."""

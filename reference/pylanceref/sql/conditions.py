@@ -1,0 +1,262 @@
+"""Conditions: the predicate over columns that an expression is, as indices are asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+from lanceref.core.errors import QueryRefused
+from lanceref.core.query_limits import calling
+from lanceref.index.full_text.tokenizers import simple
+from lanceref.index.geometry import binary_of
+from lanceref.index.predicate import (
+    Among,
+    Contains,
+    HasLabels,
+    HasWords,
+    Intersects,
+    IsNull,
+    Matches,
+    StartsWith,
+    Within,
+)
+from lanceref.index.predicate import Predicate as Question
+from lanceref.json.json_path import member_path
+from lanceref.search.predicate import And, Not, On, Or, Predicate, Unknown, known
+
+from pylanceref.sql.engine import engine
+from pylanceref.sql.geometry_functions import BINARY_OF
+from pylanceref.sql.literals import as_value, is_text, scalar_of
+from pylanceref.sql.plain_columns import plain_schema
+from pylanceref.sql.strict import COMPARISONS, FLIPPED, type_at
+from pylanceref.sql.trees import Node
+
+RETURNED = {
+    "json_get_bool": pa.bool_(),
+    "json_get_float": pa.float64(),
+    "json_get_int": pa.int64(),
+    "json_get_string": pa.utf8(),
+}
+"""Functions that return a member of a document, and the types of these."""
+
+MEETING = (
+    "st_contains",
+    "st_coveredby",
+    "st_covers",
+    "st_crosses",
+    "st_intersects",
+    "st_overlaps",
+    "st_touches",
+    "st_within",
+)
+"""Functions of geometries that are true only of such as meet."""
+
+
+def predicate_of(node: Node, schema: pa.Schema) -> Predicate | None:
+    """Return what an expression says of single columns, None when it says nothing."""
+    with calling(QueryRefused):
+        return known(_Reader(plain_schema(schema)).read(node, strict=True))
+
+
+class _Reader:
+    """Reads the predicate of one expression."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema
+
+    def read(self, node: Node, *, strict: bool) -> Predicate:
+        """Return the predicate of a part; literals are strict as far as AND and OR go."""
+        if node.op in ("AND", "OR"):
+            parts = tuple(self.read(part, strict=strict) for part in node.parts)
+            return And(parts) if node.op == "AND" else Or(parts)
+        if node.op == "Not":
+            return Not(self.read(node.parts[0], strict=False))
+        if node.op in COMPARISONS:
+            found = self._compared(node, strict)
+        elif node.op == "between":
+            found = self._between(node, strict)
+        elif node.op == "in list":
+            found = self._in(node, strict)
+        elif node.op in ("like", "not like"):
+            found = self._like(node)
+        elif node.names:
+            found = self._is_true(node, True)
+        elif node.op in ("IsNull", "IsNotNull"):
+            found = self._is_null(node)
+        elif node.op in ("IsTrue", "IsFalse"):
+            found = self._is_true(node.parts[0], node.op == "IsTrue")
+        else:
+            found = self._call(node)
+        if found is None:
+            return Unknown()
+        is_denied = node.negated or node.op in ("not like", "IsNotNull", "!=")
+        return Not(found) if is_denied else found
+
+    def _column(self, node: Node) -> tuple[str, pa.DataType] | None:
+        """Return path and type of a column, or of a member of its documents."""
+        if node.op in RETURNED:
+            return self._member(node)
+        if not node.names or any("." in name for name in node.names[1:]):
+            return None
+        type_ = type_at(self._schema, node.names)
+        if type_ is None:
+            return None
+        if pa.types.is_dictionary(type_):
+            type_ = type_.value_type
+        return ".".join(node.names).removeprefix(BINARY_OF), type_
+
+    def _member(self, node: Node) -> tuple[str, pa.DataType] | None:
+        """Return path and type of the member of documents that a call stands for.
+
+        `json_get_int(json_get(column, 'a'), 'b')` is the member `b` of the member `a`.
+        """
+        type_, names, held = RETURNED[node.op], list[str](), node
+        while held.op == "json_get" or held is node:
+            inside, name = held.parts
+            if name.text is None:
+                return None
+            names.insert(0, name.text)
+            held = inside.parts[0] if inside.op == "arrow_cast" else inside
+        if not held.names:
+            return None
+        return member_path(".".join(held.names), tuple(names)), type_
+
+    def _value(self, node: Node, type_: pa.DataType, strict: bool) -> pa.Scalar | None:
+        literal = scalar_of(node, engine())
+        return None if literal is None else as_value(literal, type_, strict)
+
+    def _compared(self, node: Node, strict: bool) -> Predicate | None:
+        (left, right), op = node.parts, node.op
+        column = self._column(left)
+        if column is None:
+            left, right, op = right, left, FLIPPED[op]
+            column = self._column(left)
+        if column is None:
+            return None
+        path, type_ = column
+        value = self._value(right, type_, strict)
+        if value is None:
+            return None
+        if op in ("=", "!="):
+            return On(path, Among((value,)))
+        low, high = (value, None) if op in (">", ">=") else (None, value)
+        closed = op in (">=", "<=")
+        return On(path, Within(low, high, closed, closed))
+
+    def _between(self, node: Node, strict: bool) -> Predicate | None:
+        column = self._column(node.parts[0])
+        if column is None:
+            return None
+        low, high = (self._value(one, column[1], strict) for one in node.parts[1:])
+        return None if low is None or high is None else On(column[0], Within(low, high))
+
+    def _in(self, node: Node, strict: bool) -> Predicate | None:
+        column = self._column(node.parts[0])
+        if column is None:
+            return None
+        path, type_ = column
+        values = [self._value(one, type_, strict and "." not in path) for one in node.parts[1:]]
+        given = tuple(value for value in values if value is not None)
+        return On(path, Among(given)) if len(given) == len(values) else None
+
+    def _is_null(self, node: Node) -> Predicate | None:
+        column = self._column(node.parts[0])
+        return None if column is None else On(column[0], IsNull())
+
+    def _is_true(self, node: Node, wanted: bool) -> Predicate | None:
+        column = self._column(node)
+        if column is None or not pa.types.is_boolean(column[1]):
+            return None
+        return On(column[0], Among((pa.scalar(wanted),)))
+
+    def _like(self, node: Node) -> Predicate | None:
+        column, pattern = self._column(node.parts[0]), node.parts[1]
+        form = pattern.text
+        if column is None or form is None:
+            return None
+        path, type_ = column
+        if not is_text(type_) or "\\" in form:
+            return None
+        prefix = form.split("%")[0].split("_")[0]
+        if prefix == form:
+            return On(path, Among((pa.scalar(prefix, type_),)))
+        question = StartsWith(pa.scalar(prefix, type_))
+        return On(path, question, exact=form == f"{prefix}%") if prefix else None
+
+    def _call(self, node: Node) -> Predicate | None:
+        """Return the predicate of a call of a function over a column and a literal."""
+        ask = _CALLS.get(node.op)
+        if ask is None or len(node.parts) != 2:
+            return None
+        column = self._column(node.parts[0])
+        literal = None if column is None else scalar_of(node.parts[1], engine())
+        if column is None or literal is None or not literal.is_valid:
+            return None
+        question = ask(literal, column[1])
+        return None if question is None else On(column[0], question)
+
+
+def _starts_with(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
+    if not (is_text(literal.type) and is_text(type_)) or not literal.as_py():
+        return None
+    return StartsWith(pa.scalar(literal.as_py(), type_))
+
+
+def _contains(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
+    return Contains(literal.as_py()) if is_text(literal.type) and is_text(type_) else None
+
+
+def _has_words(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
+    """Return a question for words; none at all are no question."""
+    if not (is_text(literal.type) and is_text(type_)):
+        return None
+    words, _ = simple(literal.as_py())
+    return HasWords(tuple(dict.fromkeys(words))) if words else None
+
+
+def _matches(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
+    return Matches(literal.as_py()) if is_text(literal.type) and is_text(type_) else None
+
+
+def _intersects(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
+    """Return a question for geometries that meet one: all of which more is said do."""
+    held = literal.as_py()
+    is_binary = isinstance(held, bytes) and held[:1] in (b"\0", b"\1", b"0")
+    return Intersects(held if is_binary else binary_of(_text(held)))
+
+
+def _text(held: str | bytes) -> str:
+    return held.decode() if isinstance(held, bytes) else held
+
+
+def _labels(literal: pa.Scalar, type_: pa.DataType, *, every: bool) -> Question | None:
+    """Return a question for labels of a list; null and none at all are no question."""
+    if not (pa.types.is_list(type_) or pa.types.is_large_list(type_)):
+        return None
+    given = literal.values if pa.types.is_nested(literal.type) else [literal]
+    labels = [as_value(one, type_.value_type, strict=False) for one in given]
+    if not labels or None in labels:
+        return None
+    return HasLabels(tuple(one for one in labels if one is not None), every)
+
+
+def _has_any(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
+    return _labels(literal, type_, every=False)
+
+
+def _has_all(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
+    return _labels(literal, type_, every=True)
+
+
+_CALLS: dict[str, Callable[[pa.Scalar, pa.DataType], Question | None]] = {
+    **dict.fromkeys(MEETING, _intersects),
+    "starts_with": _starts_with,
+    "contains": _contains,
+    "contains_tokens": _has_words,
+    "regexp_match": _matches,
+    "regexp_like": _matches,
+    "array_has": _has_any,
+    "array_has_any": _has_any,
+    "array_has_all": _has_all,
+}
+"""What a call of a function over a column asks, by the name that DataFusion gives the function."""

@@ -1,0 +1,239 @@
+"""Strict conditions: literals beside a column as values of the column's type.
+
+Lance applies the rule to the conditions that a query joins by AND and OR, before DataFusion finds
+common types. `regexp_match`, which returns what it has found, counts as true where that is not
+null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from lanceref.core.errors import QueryRefused
+
+from pylanceref.sql.engine import Engine
+from pylanceref.sql.literals import ARITHMETIC, coerce, is_literal, is_plain, scalar_of
+from pylanceref.sql.trees import Node
+
+if TYPE_CHECKING:
+    from datafusion import Expr
+
+COMPARISONS = frozenset(("=", "!=", "<", "<=", ">", ">="))
+"""Operators that compare two values."""
+
+DISTINCT = frozenset(("IS DISTINCT FROM", "IS NOT DISTINCT FROM"))
+"""The same for null as a value like others."""
+
+FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The comparison that is true with its sides exchanged."""
+
+TESTS: dict[str, Callable[[Expr], Expr]] = {
+    "IsTrue": lambda one: one.is_not_null() & one,
+    "IsNotTrue": lambda one: one.is_null() | ~one,
+    "IsFalse": lambda one: one.is_not_null() & ~one,
+    "IsNotFalse": lambda one: one.is_null() | one,
+    "IsNull": lambda one: one.is_null(),
+    "IsNotNull": lambda one: one.is_not_null(),
+}
+"""Operators that say whether a condition is true, false or neither."""
+
+
+def type_at(schema: pa.Schema, names: tuple[str, ...]) -> pa.DataType | None:
+    """Return the type of the column at a path, None when there is none."""
+    found = pa.struct(list(schema))
+    for name in names:
+        if not pa.types.is_struct(found) or found.get_field_index(name) < 0:
+            return None
+        found = found.field(name).type
+    return found
+
+
+class StrictRule:
+    """Applies the rule to the conditions of one expression."""
+
+    def __init__(self, schema: pa.Schema, engine: Engine) -> None:
+        self._schema, self._engine = schema, engine
+
+    def apply(self, node: Node) -> Expr:
+        """Return an expression with strict literals. Raises QueryRefused."""
+        if node.op in TESTS:
+            return self._loose(node)
+        if node.op in ("AND", "OR"):
+            left, right = (self._truth(part, self.apply(part)) for part in node.parts)
+            if left is node.parts[0].expr and right is node.parts[1].expr:
+                return node.expr
+            return left & right if node.op == "AND" else left | right
+        if node.op == "Not":
+            return self._denied(node)
+        if node.op in ARITHMETIC:
+            return self._computed(node)
+        if node.op in COMPARISONS | DISTINCT:
+            return self._compared(node, strict=True)
+        if node.op == "between":
+            return self._between(node, strict=True)
+        return self._in(node, strict=True) if node.op == "in list" else node.expr
+
+    def _computed(self, node: Node) -> Expr:
+        """Return arithmetic of a column and a literal as one in the column's type."""
+        left, right = node.parts
+        if left.names and is_literal(right):
+            value = self._literal(right, left)
+            return node.expr if value is right.expr else _joined(node.op, left.expr, value)
+        if right.names and is_plain(left):
+            value = self._literal(left, right)
+            return node.expr if value is left.expr else _joined(node.op, value, right.expr)
+        return node.expr
+
+    def _truth(self, node: Node, expr: Expr) -> Expr:
+        return expr.is_not_null() if node.op == "regexp_match" else expr
+
+    def _denied(self, node: Node) -> Expr:
+        """Return a denied condition, which is not strict."""
+        (part,) = node.parts
+        inner = self._loose(part)
+        return node.expr if inner is part.expr else ~inner
+
+    def _loose(self, node: Node) -> Expr:
+        """Return a condition below another one: its matches are truth values, its zeros equal."""
+        if node.op == "regexp_match":
+            return node.expr.is_not_null()
+        if node.op in COMPARISONS:
+            return self._compared(node, strict=False)
+        if node.op == "between":
+            return self._between(node, strict=False)
+        if node.op == "in list":
+            return self._in(node, strict=False)
+        if node.op == "Not":
+            return self._denied(node)
+        if node.op in ("AND", "OR"):
+            left, right = (self._loose(part) for part in node.parts)
+            if left is node.parts[0].expr and right is node.parts[1].expr:
+                return node.expr
+            return left & right if node.op == "AND" else left | right
+        if node.op in TESTS:
+            (part,) = node.parts
+            if part.op == "regexp_match":
+                return node.expr
+            inner = self._loose(part)
+            return node.expr if inner is part.expr else TESTS[node.op](inner)
+        return node.expr
+
+    def _compared(self, node: Node, *, strict: bool) -> Expr:
+        left, right = node.parts
+        sides = [left.expr, right.expr]
+        if strict and left.names and is_literal(right):
+            sides[1] = self._literal(right, left)
+        elif strict and right.names and not left.names and is_plain(left):
+            sides[0] = self._literal(left, right)
+        for literal, other, op in ((right, left, node.op), (left, right, FLIPPED.get(node.op))):
+            zeros = self._zeros(literal, other)
+            if zeros is not None and op is not None:
+                return _with_zero(op, sides[0 if literal is right else 1], *zeros)
+        if sides[0] is left.expr and sides[1] is right.expr:
+            return node.expr
+        return _joined(node.op, sides[0], sides[1])
+
+    def _between(self, node: Node, *, strict: bool) -> Expr:
+        value, low, high = node.parts
+        is_strict = strict and bool(value.names)
+        ends = [
+            self._literal(one, value) if is_strict and is_literal(one) else one.expr
+            for one in (low, high)
+        ]
+        for number, one in enumerate((low, high)):
+            zeros = self._zeros(one, value)
+            ends[number] = ends[number] if zeros is None else zeros[number]
+        if ends[0] is low.expr and ends[1] is high.expr:
+            return node.expr
+        return value.expr.between(ends[0], ends[1], node.negated)
+
+    def _in(self, node: Node, *, strict: bool) -> Expr:
+        from datafusion import functions
+
+        value, *others = node.parts
+        if not others:
+            raise QueryRefused("Expected: an expression, found: )")
+        is_strict = strict and len(value.names) == 1
+        found: list[Expr] = []
+        for one in others:
+            literal = self._literal(one, value) if is_strict and is_literal(one) else one.expr
+            found += self._zeros(one, value) or (literal,)
+        if len(found) == len(others) and all(
+            new is old.expr for new, old in zip(found, others, strict=True)
+        ):
+            return node.expr
+        return functions.in_list(value.expr, found, node.negated)
+
+    def _zeros(self, literal: Node, other: Node) -> tuple[Expr, Expr] | None:
+        """Return both zeros for a literal zero beside floats, None for something else."""
+        from datafusion import lit
+
+        if not is_literal(literal):
+            return None
+        found = scalar_of(literal, self._engine)
+        value = None if found is None else found.as_py()
+        if not isinstance(value, int | float) or isinstance(value, bool) or value != 0:
+            return None
+        type_ = type_at(self._schema, other.names) if other.names else None
+        if type_ is None:
+            type_ = self._engine.result(other.expr, self._schema).type
+        own = literal.scalar.type if literal.scalar is not None else pa.null()
+        if pa.types.is_integer(type_) and pa.types.is_floating(own):
+            type_ = own
+        if not pa.types.is_floating(type_):
+            return None
+        return lit(pa.scalar(-0.0, type_)), lit(pa.scalar(0.0, type_))
+
+    def _literal(self, node: Node, column: Node) -> Expr:
+        """Return a literal, or arithmetic of such, as a value of a column's type."""
+        from datafusion import lit
+
+        type_ = type_at(self._schema, column.names)
+        if type_ is None:
+            return node.expr
+        if node.op in ARITHMETIC:
+            sides = [self._literal(part, column) for part in node.parts]
+            if all(new is old.expr for new, old in zip(sides, node.parts, strict=True)):
+                return node.expr
+            return _joined(node.op, *sides)
+        held = scalar_of(node, self._engine)
+        if held is None:
+            return node.expr
+        value = coerce(held, type_)
+        if value.type == held.type or not value.is_valid:
+            return node.expr
+        return lit(value)
+
+
+def _joined(op: str, left: Expr, right: Expr) -> Expr:
+    """Return an operator of two operands."""
+    if op in DISTINCT:
+        same = (left == right) | (left.is_null() & right.is_null())
+        same = same & (left.is_null() == right.is_null())
+        return same if op == "IS NOT DISTINCT FROM" else ~same
+    operators = {
+        "=": left.__eq__,
+        "!=": left.__ne__,
+        "<": left.__lt__,
+        "<=": left.__le__,
+        ">": left.__gt__,
+        ">=": left.__ge__,
+        "+": left.__add__,
+        "-": left.__sub__,
+        "*": left.__mul__,
+        "/": left.__truediv__,
+        "%": left.__mod__,
+    }
+    if op not in operators:
+        raise QueryRefused(f"Operator {op} is not supported between literals")
+    return operators[op](right)
+
+
+def _with_zero(op: str, other: Expr, below: Expr, above: Expr) -> Expr:
+    """Return a comparison with zero, which has both signs."""
+    if op in ("=", "!="):
+        same = (other == below) | (other == above)
+        return same if op == "=" else ~same
+    return _joined(op, other, below if op in ("<", ">=") else above)

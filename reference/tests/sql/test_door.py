@@ -1,0 +1,124 @@
+"""Texts of filters and expressions as they enter: how long, how deep."""
+
+from __future__ import annotations
+
+import lanceref
+import pyarrow as pa
+import pylanceref
+import pytest
+from lanceref.core.errors import QueryRefused
+from lanceref.core.query_limits import QueryTooLarge
+from pylanceref.sql.tokens import DEPTH, NESTING, TEXT_BYTES
+
+
+def written(root):
+    """Write a table of every kind of value that the texts below ask for."""
+    columns = {
+        "a": range(10),
+        "s": ["a"] * 10,
+        "ts": pa.array([0] * 10, pa.timestamp("us")),
+        "dec": pa.array([1] * 10).cast(pa.decimal128(38, 2)),
+        "st": [{"x": 1}] * 10,
+    }
+    return pylanceref.write_dataset(pa.table(columns), root / "t")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Return the table, which no test changes."""
+    return written(tmp_path_factory.mktemp("t"))
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (" OR ".join(f"a = {number}" for number in range(1200)), 10),
+        (" AND ".join(f"a != {number + 5}" for number in range(1200)), 5),
+        (" OR ".join(f"a = {number} AND s = 'a'" for number in range(400)), 10),
+        (" AND ".join(f"(a = {number} OR a < 3)" for number in range(400)), 3),
+        ("a = " + " + ".join(["a"] + ["0"] * 200), 10),
+        ("(" * 30 + "a = 1" + ")" * 30, 1),
+    ],
+)
+def test_long_chains_are_answered(table, text, rows):
+    """A chain of AND or OR has any number of conditions."""
+    assert rows == table.count_rows(text)
+    assert rows == table.to_table(filter=text).num_rows
+
+
+@pytest.mark.parametrize("indexed", ["BTREE", "BITMAP"])
+def test_long_chains_are_asked_of_an_index(tmp_path, indexed):
+    """An index answers them too."""
+    table = written(tmp_path)
+    table.create_scalar_index("a", indexed)
+
+    assert 10 == table.count_rows(" OR ".join(f"a = {number}" for number in range(1200)))
+
+
+DEEP = {
+    "brackets": "(" * 2000 + "a = 1" + ")" * 2000,
+    "calls": "abs(" * 2000 + "a" + ")" * 2000 + " = 1",
+    "not": "NOT " * 2000 + "a = 1",
+    "sum": "a = " + "+".join("1" * 900),
+    "text": "s = " + "||".join(["'a'"] * 900),
+    "comparisons": "a" + " = 1" * 900,
+    "casts": "a" + "::bigint" * 900 + " = 1",
+    "truths": "(a = 1)" + " IS TRUE" * 900,
+    "fields": "st." * 900 + "x = 1",
+    "minus": "a = " + "- " * 2000 + "1",
+    "type": f"arrow_cast(a, '{'List(' * 2000}Int8{')' * 2000}') = a",
+    "digits": "a = " + "9" * 5000,
+    "surrogate": "s = '\ud800'",
+    "letter": "chr(55296) = s",
+    "unit": "date_trunc('evil', ts) > ts",
+    "precision": "CAST(a AS DECIMAL(0,0)) = 1",
+    "product": "*".join(["dec"] * 101) + " = 1",
+}
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
+def test_what_cannot_be_evaluated_is_refused(table, text):
+    """A text that is too deep, or has values that no type holds, is refused by every door."""
+    asks = (
+        lambda: table.to_table(filter=text),
+        lambda: table.count_rows(text),
+        lambda: table.to_table(columns={"x": text}),
+        lambda: table.get_fragments()[0].to_table(filter=text),
+        lambda: table.delete(text),
+        lambda: table.update({"a": "1"}, where=text),
+        lambda: table.update({"a": text}),
+    )
+    for ask in asks:
+        with pytest.raises(ValueError) as caught:
+            ask()
+
+        assert isinstance(caught.value, lanceref.core.errors.LanceError)
+        assert len(str(caught.value)) < 3000
+
+
+def test_a_text_is_bounded_in_bytes(table):
+    """A text of more bytes than the limit is refused before it is parsed, and not shown."""
+    with pytest.raises(QueryTooLarge, match=f"{TEXT_BYTES} are the most"):
+        table.to_table(filter=f"s = '{'x' * TEXT_BYTES}'")
+
+
+def test_an_error_does_not_print_the_text(table):
+    """A long text that is refused is shown in part."""
+    with pytest.raises(QueryRefused) as caught:
+        table.to_table(filter=f"a = = '{'x' * 500_000}'")
+
+    assert len(str(caught.value)) < 3000
+
+
+@pytest.mark.parametrize("kind", ["()", "[]"])
+def test_the_limit_of_brackets_is_named(table, kind):
+    """The message has the limit."""
+    text = kind[0] * (NESTING + 1) + "1" + kind[1] * (NESTING + 1)
+    with pytest.raises(QueryTooLarge, match=f"at most {NESTING} deep"):
+        table.to_table(filter=text)
+
+
+def test_the_limit_of_operators_is_named(table):
+    """The message has the limit."""
+    with pytest.raises(QueryTooLarge, match=f"at most {DEPTH} levels"):
+        table.to_table(filter="a = " + "+".join("1" * (DEPTH + 2)))
