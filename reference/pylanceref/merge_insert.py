@@ -37,7 +37,6 @@ from pylanceref.retries import CONFLICT_RETRIES, RETRY_TIMEOUT, Retrying
 from pylanceref.sql.filter import condition as table_condition
 from pylanceref.sql.filter import mask_of
 
-
 WRITE_MODES = ("auto", "rewrite_rows", "rewrite_columns")
 """How updated rows are written."""
 
