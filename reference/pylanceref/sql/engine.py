@@ -7,8 +7,7 @@ replaced before each evaluation. One target partition keeps rows in their order.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -91,17 +90,32 @@ class Engine:
         columns = pa.Table.from_batches(parts).combine_chunks().columns
         return [_plain(column) for column in columns]
 
-    @contextmanager
-    def errors(self, refusal: type[LanceError]) -> Iterator[None]:
-        """Make errors of DataFusion, panics too, a refusal; those of our functions stay."""
-        self.raised = None
-        try:
-            yield
-        except (KeyboardInterrupt, SystemExit, GeneratorExit, LanceError):
-            raise
-        except BaseException as error:
-            noted, self.raised = self.raised, None
-            raise (noted or refusal(f"Execution error: {str(error)[:1000]}")) from error
+    def errors(self, refusal: type[LanceError]) -> _Errors:
+        """Make errors of DataFusion in a `with` block a refusal; those of our functions stay."""
+        return _Errors(self, refusal)
+
+
+class _Errors:
+    """What DataFusion raises, as an error of Lance.
+
+    DataFusion has no error class of its own: its errors are plain `Exception`s, and its panics are
+    of a class that cannot be imported. Errors of any other class pass.
+    """
+
+    def __init__(self, engine: Engine, refusal: type[LanceError]) -> None:
+        self._engine, self._refusal = engine, refusal
+
+    def __enter__(self) -> None:
+        self._engine.raised = None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
+        noted, self._engine.raised = self._engine.raised, None
+        if kind is Exception or (kind is not None and kind.__name__ == "PanicException"):
+            raise (noted or self._refusal(f"Execution error: {str(error)[:1000]}")) from error
+        if isinstance(error, (pa.ArrowException, TypeError, OverflowError)):
+            raise self._refusal(f"Execution error: {str(error)[:1000]}") from error
 
 
 def plain_view(field: pa.Field) -> pa.Field:
