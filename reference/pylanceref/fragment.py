@@ -35,8 +35,8 @@ from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress
 from pylanceref.row_id_sequence import RowIdSequence
 from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
-from pylanceref.sql.columns import computed_columns
 from pylanceref.sql.filter import condition
+from pylanceref.sql.new_columns import computed_columns
 from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 
