@@ -36,12 +36,11 @@ import numpy as np
 import pyarrow.compute
 import pyroaring
 import regex
-import sqlglot
 import xxhash
 from mutant_swap import Changes, imported
 from sources import Source
 
-LOADED = (google, jsonschema, ml_dtypes, np, pyarrow, pyroaring, regex, sqlglot, xxhash)
+LOADED = (google, jsonschema, ml_dtypes, np, pyarrow, pyroaring, regex, xxhash)
 """Libraries that every child has from its parent."""
 
 pyarrow.table({"x": [1]}).take([0])  # so that they have imported what they import when first used

@@ -34,8 +34,8 @@ from pylanceref.metadata import (
 from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress, OfFragment
 from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
-from pylanceref.sql.columns import computed_columns
 from pylanceref.sql.filter import condition
+from pylanceref.sql.new_columns import computed_columns
 from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 

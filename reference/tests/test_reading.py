@@ -155,7 +155,7 @@ def test_scans_are_those_of_the_oracle(version, stable, tmp_path):
     """Columns, types, rows and their order; what it refuses is refused as the same class."""
     import lance
 
-    from .query.oracle_answers import scanned
+    from .sql.oracle_answers import scanned
 
     options = {"data_storage_version": version, "enable_stable_row_ids": stable}
     dataset = lance.write_dataset(TABLE, tmp_path / "t", max_rows_per_file=4, **options)

@@ -22,7 +22,7 @@ from lance_conformance.matrix.writing import written
 from lance_conformance.reports import files
 from lance_conformance.session import Session
 
-ADAPTER_NEEDS = ("protobuf", "pyroaring", "sqlglot")
+ADAPTER_NEEDS = ("protobuf", "pyroaring", "datafusion==54.1.*")
 """What the adapter of pylance imports besides pylance and what that brings."""
 
 PACKAGES = ("lanceref", "pylanceref", "lance_conformance")

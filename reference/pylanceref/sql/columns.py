@@ -10,11 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
-from lanceref.core.errors import EditFailed, EvolutionRefused, QueryFailed, QueryRefused
+from lanceref.core.errors import EditFailed, QueryFailed
 from lanceref.core.extension_types import resolved
-from lanceref.operations.sources import ColumnSource, computed
-from lanceref.search.snapshot import Snapshot
-from lanceref.table.logical import BlobHandling
 
 from pylanceref.sql.expression import Bound, bind
 from pylanceref.sql.trees import Node
@@ -83,15 +80,6 @@ def _is_null(node: Node) -> bool:
         return False
     (inner,) = node.parts
     return inner.scalar is not None and not inner.scalar.is_valid
-
-
-def computed_columns(snapshot: Snapshot, expressions: Mapping[str, str]) -> ColumnSource:
-    """Return new columns of a table in SQL, by their names. Raises EvolutionRefused."""
-    try:
-        bound = bind_columns(expressions, snapshot.schema(BlobHandling.BYTES).arrow)
-    except QueryRefused as error:
-        raise EvolutionRefused(str(error)) from error
-    return computed(snapshot, bound)
 
 
 @dataclass(frozen=True, slots=True)

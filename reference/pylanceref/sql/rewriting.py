@@ -232,6 +232,11 @@ class Rewriter:
             if alone is not None and self._check_geometry(own.function, alone):
                 return []
             own.cast = "Binary"
+        elif own.function == "arrow_cast" and first:
+            after = [token.text for token in tokens[start : start + 3]]
+            is_number = tokens[start].kind == "number" and tokens[start].text.isdecimal()
+            if is_number and len(after) == 3 and after[2].startswith(("'Time32", '"Time32')):
+                own.cast = "Int32"  # a literal of 64 bits is one of 32 there
         return ["arrow_cast", "("] if own.cast else []
 
     def _alone(self, start: int, tokens: Sequence[Token]) -> pa.Field | None:

@@ -35,7 +35,9 @@ def scanned(dataset, conditions: Sequence[str]) -> list[list[int]]:
     columns = {f"holds{number}": condition for number, condition in enumerate(conditions)}
     table = dataset.to_table(columns=columns, with_row_id=True)
     rows = table["_rowid"]
-    return [rows.filter(table[name]).to_pylist() for name in columns]
+    found = [table[name] for name in columns]  # a match is a list of groups, null without one
+    masks = [one if pa.types.is_boolean(one.type) else one.is_valid() for one in found]
+    return [rows.filter(mask).to_pylist() for mask in masks]
 
 
 def assert_found(dataset: pylanceref.LanceDataset, conditions: Iterable[str]) -> None:

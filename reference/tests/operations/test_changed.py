@@ -4,10 +4,18 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import EditFailed, QueryRefused
 from lanceref.operations.delete import choose
-from lanceref.operations.update import as_column, bind_assignments, read_changed
+from lanceref.operations.update import as_column, assign, read_changed
+from lanceref.table.logical import BlobHandling
+from pylanceref.sql.columns import bind_values
 from pylanceref.sql.filter import condition
 
 from tests.operations.tables import table
+
+
+def bind_assignments(snapshot, updates):
+    """Return the assignments of expressions in SQL."""
+    schema = snapshot.schema(BlobHandling.BYTES).arrow
+    return assign(snapshot, bind_values(updates, schema))
 
 
 def test_columns_are_computed_from_the_old_row(tmp_path):

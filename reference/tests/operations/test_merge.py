@@ -8,10 +8,16 @@ import pytest
 from lanceref.core.errors import EditFailed
 from lanceref.operations.matching import match
 from lanceref.operations.merge import Actions, by_fragment, merged_rows, plan_merge
+from pylanceref.sql.filter import condition as condition_of
+from pylanceref.sql.filter import mask_of
 
 from tests.operations.tables import table
 
 SOURCE = pa.table({"a": [100, 2, 9], "b": [1, 2, 3]})
+
+
+def _below_5(snapshot):
+    return condition_of(snapshot, "a < 5")
 
 
 def _plan(tmp_path, **actions):
@@ -24,11 +30,19 @@ def _plan(tmp_path, **actions):
     ("actions", "removed", "updated", "inserted"),
     [
         ({"update": True}, [1, 8], [1, 8], []),
-        ({"update": True, "update_if": "source.b > 2"}, [8], [8], []),
-        ({"update": True, "update_if": "target.b < source.b"}, [], [], []),
+        ({"update": True, "update_if": mask_of("source.b > 2")}, [8], [8], []),
+        ({"update": True, "update_if": mask_of("target.b < source.b")}, [], [], []),
         ({"delete": True}, [1, 8], [], []),
         ({"insert": True}, [], [], [0]),
-        ({"delete_unmatched": True, "delete_if": "a < 5"}, [0, 2, 3], [], []),
+        (
+            {
+                "delete_unmatched": True,
+                "delete_if": lambda snapshot: condition_of(snapshot, "a < 5"),
+            },
+            [0, 2, 3],
+            [],
+            [],
+        ),
         (
             {"update": True, "insert": True, "delete_unmatched": True},
             [0, 1, 2, 3, 4, 5, 6, 7, 8],
@@ -57,7 +71,10 @@ def test_a_match_may_be_forbidden(tmp_path):
 def test_a_row_is_changed_once(tmp_path, condition):
     """Two source rows that change row 2: nobody knows which."""
     twice = pa.table({"a": [2, 2], "b": [1, 2]})
-    for actions in (Actions(update=True, update_if=condition), Actions(delete=True)):
+    for actions in (
+        Actions(update=True, update_if=mask_of(condition) if condition else None),
+        Actions(delete=True),
+    ):
         with pytest.raises(EditFailed, match=r"Ambiguous.*a = 2"):
             _twice(tmp_path, twice, actions)
 
@@ -65,9 +82,13 @@ def test_a_row_is_changed_once(tmp_path, condition):
 def test_a_row_that_stays_may_be_matched_twice(tmp_path):
     """Where the condition passes for one of the two source rows, or none, all is clear."""
     twice = pa.table({"a": [2, 2], "b": [1, 2]})
-    plan = _twice(tmp_path, twice, Actions(update=True, update_if="source.b > 1", insert=True))
+    plan = _twice(
+        tmp_path, twice, Actions(update=True, update_if=mask_of("source.b > 1"), insert=True)
+    )
     assert ([1], [1]) == (plan.updated.tolist(), plan.update_sources.tolist())
-    plan = _twice(tmp_path, twice, Actions(update=True, update_if="target.a < 2", insert=True))
+    plan = _twice(
+        tmp_path, twice, Actions(update=True, update_if=mask_of("target.a < 2"), insert=True)
+    )
     assert ([], []) == (plan.updated.tolist(), plan.inserted.tolist())
 
 

@@ -4,7 +4,8 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import EvolutionRefused
-from lanceref.operations.sources import brought, computed, joined, mapped
+from lanceref.operations.sources import brought, joined, mapped
+from pylanceref.sql.new_columns import computed_columns
 from pylanceref.udf import BatchUDF
 
 from tests.operations.tables import table
@@ -29,7 +30,7 @@ def test_computed_and_mapped_columns_have_deleted_rows_too(snapshot):
     plus = lambda batch: pa.record_batch({"n": [1 + n for n in batch["a"].to_pylist()]})  # noqa: E731
     function = BatchUDF(plus)
 
-    assert wanted == _values(computed(snapshot, {"n": "a + 1"}), snapshot)
+    assert wanted == _values(computed_columns(snapshot, {"n": "a + 1"}), snapshot)
     assert wanted == _values(mapped(snapshot, function, ["a"], 2), snapshot)
     assert pa.schema({"n": pa.int64()}) == mapped(snapshot, function, ["a"], None).schema
 

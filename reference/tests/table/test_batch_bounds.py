@@ -6,7 +6,7 @@ import pyarrow as pa
 from lanceref.file.schema import project
 from lanceref.table.batch_bounds import batch_bounds
 
-from ..query.written import write
+from ..sql.written import write
 
 TABLE = pa.table({"n": [3, 1, None, 7, 9, 8], "s": list("abcdef"), "l": [[1]] * 6})
 
