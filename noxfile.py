@@ -126,6 +126,7 @@ def lint(session: nox.Session) -> None:
         ["ruff", "check", *session.posargs],
         ["ruff", "format", "--check"],
         ["python", "tools/lint_imports.py"],
+        ["python", "tools/lint_layers.py"],
         ["python", "tools/lint_style.py"],
     )
 
