@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref import operations
 from lanceref.core.errors import DataRefused, NotFound
-from lanceref.core.integers import once, without
+from lanceref.core.integers import difference, unique
 from lanceref.file import schema as core
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
@@ -164,7 +164,7 @@ class LanceFragment(FragmentReading):
 
         Raises OverflowError for a negative one, DataRefused for one behind the last.
         """
-        given = once(np.array(list(offsets), np.int64))
+        given = unique(np.array(list(offsets), np.int64))
         if len(given) and given[0] < 0:
             raise OverflowError("out of range integral type conversion attempted")
         if len(given) and given[-1] >= self.physical_rows:
@@ -172,7 +172,7 @@ class LanceFragment(FragmentReading):
                 f"delete_rows offset {given[-1]} is out of range for fragment {self.fragment_id} "
                 f"with {self.physical_rows} rows"
             )
-        live = without(np.arange(self.physical_rows), self._rows.deleted)
+        live = difference(np.arange(self.physical_rows), self._rows.deleted)
         positions = np.flatnonzero(np.isin(live, given))
         if not len(positions):
             return self.metadata

@@ -9,7 +9,15 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.integers import are_among, arrow, distinct, once, shared, united, without
+from lanceref.core.integers import (
+    arrow_array,
+    difference,
+    intersection,
+    is_in,
+    union,
+    unique,
+    unique_inverse,
+)
 
 DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
@@ -18,7 +26,7 @@ DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 def test_values_are_kept(dtype: str, values: list[int], step: int) -> None:
     """Values and width are those of the NumPy array, whatever its strides."""
     numbers = np.array(values, dtype)[::step]
-    found = arrow(numbers)
+    found = arrow_array(numbers)
     found.validate(full=True)
     assert found.type == pa.from_numpy_dtype(numbers.dtype)
     assert found.to_pylist() == values[::step]
@@ -27,15 +35,15 @@ def test_values_are_kept(dtype: str, values: list[int], step: int) -> None:
 def test_memory_is_shared() -> None:
     """Nothing is copied where the integers lie side by side."""
     numbers = np.arange(9)
-    assert arrow(numbers).buffers()[1].address == numbers.ctypes.data
+    assert arrow_array(numbers).buffers()[1].address == numbers.ctypes.data
 
 
 def test_pandas_is_not_imported() -> None:
     """Making an array, and taking by it, leaves pandas alone."""
     program = (
         "import sys, numpy as np\n"
-        "from lanceref.core.integers import arrow\n"
-        "numbers = arrow(np.arange(9))\n"
+        "from lanceref.core.integers import arrow_array\n"
+        "numbers = arrow_array(np.arange(9))\n"
         "assert numbers.take(numbers) == numbers\n"
         "print('pandas' in sys.modules)"
     )
@@ -48,9 +56,9 @@ def test_pandas_is_not_imported() -> None:
 def test_each_integer_is_there_once(values: list[int], ascending: bool) -> None:
     """Ascending, and each that was given is found again by its place."""
     numbers = np.array(sorted(set(values)) if ascending else values, np.int64)
-    once, places = distinct(numbers)
-    assert once.tolist() == sorted(set(numbers.tolist()))
-    assert once[places].tolist() == numbers.tolist()
+    distinct, places = unique_inverse(numbers)
+    assert distinct.tolist() == sorted(set(numbers.tolist()))
+    assert unique[places].tolist() == numbers.tolist()
 
 
 NUMBERS = st.lists(st.integers(0, 20))
@@ -63,10 +71,10 @@ def test_sets_are_those_of_python(
     """Whether what is given is one already or not; the type stays."""
     given_left = sorted(set(left)) if ascending else left
     one, other = np.array(given_left, dtype), np.array(right, dtype)
-    found = [once(one), united(one, other), without(one, other), shared(one, other)]
+    found = [unique(one), union(one, other), difference(one, other), intersection(one, other)]
     mine, theirs = set(left), set(right)
 
     wanted = [mine, mine | theirs, mine - theirs, mine & theirs]
     assert [one.tolist() for one in found] == [sorted(one) for one in wanted]
     assert {one.dtype for one in found} == {np.dtype(dtype)}
-    assert are_among(one, other).tolist() == [number in theirs for number in given_left]
+    assert is_in(one, other).tolist() == [number in theirs for number in given_left]

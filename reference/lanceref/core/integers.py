@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 
-def arrow(values: NDArray[np.integer]) -> pa.Array:
+def arrow_array(values: NDArray[np.integer]) -> pa.Array:
     """Return integers (n,) as an Arrow array without nulls."""
     memory = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, memory])
@@ -26,7 +26,7 @@ Number = TypeVar("Number", bound=np.integer)
 """The type of integers that go in and come out."""
 
 
-def once(values: NDArray[Number]) -> NDArray[Number]:
+def unique(values: NDArray[Number]) -> NDArray[Number]:
     """Return integers (n,) as a set; the array itself if it is one."""
     if (values[1:] > values[:-1]).all():
         return values
@@ -35,26 +35,26 @@ def once(values: NDArray[Number]) -> NDArray[Number]:
     return kept
 
 
-def united(one: NDArray[Number], other: NDArray[Number]) -> NDArray[Number]:
+def union(one: NDArray[Number], other: NDArray[Number]) -> NDArray[Number]:
     """Return the integers of both as a set."""
-    return once(np.concatenate([one, other]))
+    return unique(np.concatenate([one, other]))
 
 
-def without(values: NDArray[Number], gone: NDArray[Number]) -> NDArray[Number]:
+def difference(values: NDArray[Number], gone: NDArray[Number]) -> NDArray[Number]:
     """Return as a set the integers that are not among others."""
-    rest = once(values)
-    return rest[~are_among(rest, gone)]
+    rest = unique(values)
+    return rest[~is_in(rest, gone)]
 
 
-def shared(one: NDArray[Number], other: NDArray[Number]) -> NDArray[Number]:
+def intersection(one: NDArray[Number], other: NDArray[Number]) -> NDArray[Number]:
     """Return as a set the integers that both have."""
-    first = once(one)
-    return first[are_among(first, other)]
+    first = unique(one)
+    return first[is_in(first, other)]
 
 
-def are_among(values: NDArray[Number], wanted: NDArray[Number]) -> NDArray[np.bool_]:
+def is_in(values: NDArray[Number], wanted: NDArray[Number]) -> NDArray[np.bool_]:
     """Return for each integer (n,) whether it is among the wanted."""
-    known = once(wanted)
+    known = unique(wanted)
     if not len(known):
         return np.zeros(len(values), np.bool_)
     places = np.minimum(np.searchsorted(known, values), len(known) - 1)
@@ -62,7 +62,7 @@ def are_among(values: NDArray[Number], wanted: NDArray[Number]) -> NDArray[np.bo
     return same
 
 
-def distinct(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def unique_inverse(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return integers (n,) ascending, each once, and where each that is given is among these."""
     if (values[1:] > values[:-1]).all():
         return values, np.arange(len(values))

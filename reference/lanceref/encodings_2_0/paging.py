@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.cursor import MERGE_GAP_BYTES
 from lanceref.core.errors import LimitExceeded, Place
-from lanceref.core.integers import arrow
+from lanceref.core.integers import arrow_array
 from lanceref.core.slices import whole
 from lanceref.encodings_2_0.rows import RowRanges
 from lanceref.file.column_reader import RUN_BYTES, ColumnReader
@@ -84,7 +84,7 @@ def distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 def repeat(array: pa.Array, inverse: NDArray[np.int64] | None) -> pa.Array:
     """Undo `distinct`: put the repeats back."""
-    return array if inverse is None else whole(array).take(arrow(inverse))
+    return array if inverse is None else whole(array).take(arrow_array(inverse))
 
 
 def join(arrays: Sequence[pa.Array], type_: pa.DataType, place: Place) -> pa.Array:

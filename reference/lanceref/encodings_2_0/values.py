@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage
-from lanceref.core.integers import arrow
+from lanceref.core.integers import arrow_array
 from lanceref.core.slices import whole
 from lanceref.encodings_2_0.decode import open_array
 from lanceref.encodings_2_0.flat import slot_bits
@@ -79,7 +79,7 @@ class ValueColumn:
             own = iter(parts[at : at + num_extents])  # a page may need fewer than it planned
             decoded, at = array.decode(ranges, own), at + num_extents
             if len(local) != ranges.count:
-                decoded = whole(decoded).take(arrow(ranges.positions(local)))
+                decoded = whole(decoded).take(arrow_array(ranges.positions(local)))
             picked.append(self._checked(decoded, page))
         return repeat(join(picked, self.type, self._paging.column.place), inverse)
 

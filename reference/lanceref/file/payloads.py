@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import LimitExceeded, Place
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.file.column_reader import RUN_BYTES
 
 DESCRIPTOR = pa.struct([("position", pa.uint64()), ("size", pa.uint64())])
@@ -46,7 +46,7 @@ def runs(descriptors: pa.Array, multiple: int = 1) -> Iterator[pa.Array]:
     """Cut descriptors, in groups of `multiple`, where about RUN_BYTES of payloads come together."""
     sizes = np.cumsum(words(descriptors)[1]) // RUN_BYTES
     inside = (np.flatnonzero(np.diff(sizes)) + 1) // multiple * multiple
-    cuts = [0, *once(inside[inside > 0]).tolist(), len(descriptors)]
+    cuts = [0, *unique(inside[inside > 0]).tolist(), len(descriptors)]
     for first, last in pairwise(cuts):
         yield descriptors.slice(first, last - first)
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from lanceref.core.cursor import MERGE_GAP_BYTES, FileBytes
 from lanceref.core.errors import BadSchema, UnknownEncoding
-from lanceref.core.integers import arrow
+from lanceref.core.integers import arrow_array
 from lanceref.core.slices import whole
 from lanceref.encodings_2_0.paging import distinct, repeat, run_rows
 from lanceref.encodings_2_0.rows import RowRanges
@@ -75,7 +75,7 @@ class LegacyColumn:
         ranges = RowRanges.covering(unique, gap_rows)
         read = self._node.read(cut(self._offsets, ranges))
         if len(unique) != ranges.count:
-            read = whole(read).take(arrow(ranges.positions(unique)))
+            read = whole(read).take(arrow_array(ranges.positions(unique)))
         return repeat(read, inverse)
 
     def check(self) -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lanceref.core.context import Context
-from lanceref.core.integers import are_among
+from lanceref.core.integers import is_in
 from lanceref.file.schema import LanceSchema, project
 from lanceref.index.indices import Index, paths_of
 from lanceref.index.joined_values import may_be_missing
@@ -68,7 +68,7 @@ def check_against_rows(
 
 def _wrong(values: pa.Array, keys: Keys, own: pa.Array, wanted: Keys) -> int | None:
     """Return the first key whose value in the index is not its own, None when there is none."""
-    unknown = may_be_missing(own) & ~are_among(wanted, keys)
+    unknown = may_be_missing(own) & ~is_in(wanted, keys)
     own, wanted = own.filter(pa.array(~unknown)), wanted[~unknown]
     if not len(wanted):
         return None

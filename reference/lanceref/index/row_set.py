@@ -21,7 +21,7 @@ from pyroaring import BitMap
 
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
-from lanceref.core.integers import are_among
+from lanceref.core.integers import is_in
 from lanceref.table.roaring import parse_bitmap, read_bitmap
 
 Keys = NDArray[np.uint64]
@@ -44,7 +44,7 @@ class RowSet:
 
     def among(self, keys: Keys) -> NDArray[np.int64]:
         """Return the places in `keys`, ascending or not, of those that are in the set."""
-        found = are_among(keys, self.keys)
+        found = is_in(keys, self.keys)
         for fragment in self.whole:
             found |= keys >> SHIFT == fragment
         return np.flatnonzero(found)

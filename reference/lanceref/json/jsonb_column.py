@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.json.jsonb import (
     ARRAY,
     CONTAINER,
@@ -117,7 +117,7 @@ def _members(held: _Values, name: bytes) -> _Values:
         raise _Uncommon
     found = [
         _members_of(held.part((kinds == OBJECT) & (counts == count)), int(count), name)
-        for count in once(counts[kinds == OBJECT])
+        for count in unique(counts[kinds == OBJECT])
     ]
     found.append(held.part(np.empty(0, np.int64)))
     columns = [[one.rows, one.types, one.starts, one.ends] for one in found]

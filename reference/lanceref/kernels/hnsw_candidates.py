@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lanceref.core.integers import once, united
+from lanceref.core.integers import union, unique
 from lanceref.kernels.hnsw_graph import EMPTY, Distances, Nodes
 from lanceref.kernels.hnsw_space import Space
 
@@ -107,7 +107,7 @@ def _regions(space: Space, first: int) -> Iterator[tuple[Nodes, Nodes]]:
     for cell in np.flatnonzero(counts).tolist():
         needed = 1 + int(np.searchsorted(np.cumsum(counts[around[cell]]), REGION_ROWS))
         parts = [members[one] for one in around[cell, :needed].tolist()]
-        region = once(np.concatenate([always, *parts]))
+        region = unique(np.concatenate([always, *parts]))
         own = members[cell][members[cell] >= first]
         step = max(BLOCK_BYTES // (4 * min(len(region), MOST_ROWS)), 64)
         for start in range(0, len(own), step):
@@ -119,4 +119,4 @@ def _thinned(region: Nodes, rows: Nodes, random: np.random.Generator) -> Nodes:
     """Return the rows of a region, or some of too many, those given among them."""
     if len(region) <= MOST_ROWS:
         return region
-    return united(random.choice(region, MOST_ROWS, replace=False), rows)
+    return union(random.choice(region, MOST_ROWS, replace=False), rows)

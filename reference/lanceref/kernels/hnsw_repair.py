@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.kernels.hnsw_graph import EMPTY, EdgeTable, Nodes
 from lanceref.kernels.hnsw_space import Space
 
@@ -24,7 +24,7 @@ def reached(neighbours: Nodes, known: Mask, start: int) -> None:
     while len(border):
         ahead = neighbours[border].ravel()
         ahead = ahead[ahead != EMPTY]
-        border = once(ahead[~known[ahead]])
+        border = unique(ahead[~known[ahead]])
         known[border] = True
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from lanceref.core.compute import pc
 from lanceref.core.errors import EvolutionRefused
 from lanceref.core.file_versions import V0_1
-from lanceref.core.integers import without
+from lanceref.core.integers import difference
 from lanceref.core.slices import whole
 from lanceref.file.schema import LanceSchema
 from lanceref.operations.blob_values import among, has_blobs, plain
@@ -100,7 +100,7 @@ def write_values(
     fragment = table_pb2.DataFragment()
     fragment.CopyFrom(rows.fragment.message)
     put_beside(fragment, written.files[-1])
-    live = without(np.flatnonzero(np.asarray(pc.is_valid(chosen))), rows.deleted)
+    live = difference(np.flatnonzero(np.asarray(pc.is_valid(chosen))), rows.deleted)
     return ColumnUpdate(fragment, _with_column(written.files[-1]), encode_bitmap(live))
 
 

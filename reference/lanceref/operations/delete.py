@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.integers import united
+from lanceref.core.integers import union
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.rows import Condition
@@ -75,7 +75,7 @@ def remove(
         if not len(offsets):
             removal.updated.append(rows.fragment.message)
             continue
-        every = united(rows.deleted, offsets)
+        every = union(rows.deleted, offsets)
         if len(every) == rows.columns.physical_rows:
             removal.removed.append(number)
             continue

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from lanceref.core.errors import OperationRefused
-from lanceref.core.integers import are_among
+from lanceref.core.integers import is_in
 from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.index.build_progress import Stages
 from lanceref.index.index_type import Built, Kind, Parameters
@@ -184,7 +184,7 @@ def _current(
     alive = np.concatenate([np.empty(0, np.uint64), *ids])
 
     def by_id(keys: Keys) -> tuple[Mask, Keys]:
-        kept = are_among(keys, alive)
+        kept = is_in(keys, alive)
         return kept, keys[kept]
 
     return by_id

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.integers import without
+from lanceref.core.integers import difference
 from lanceref.search.projection import scan_projection
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
@@ -45,8 +45,8 @@ def match(snapshot: Snapshot, source: pa.Table, keys: Sequence[str]) -> Matching
     return Matching(
         target,
         matched,
-        without(np.arange(len(source)), matched),
-        without(np.arange(len(own)), target),
+        difference(np.arange(len(source)), matched),
+        difference(np.arange(len(own)), target),
     )
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.errors import EditFailed
-from lanceref.core.integers import shared, united
+from lanceref.core.integers import intersection, union
 from lanceref.index.scalar_format import shown
 from lanceref.operations.delete import Chosen
 from lanceref.operations.matching import Matching
@@ -88,10 +88,10 @@ def plan_merge(
     if actions.delete_unmatched:
         unmatched = found.unmatched_target
         if actions.delete_if is not None:
-            unmatched = shared(unmatched, _passing(snapshot, actions.delete_if(snapshot)))
-        deleted = united(deleted, unmatched)
+            unmatched = intersection(unmatched, _passing(snapshot, actions.delete_if(snapshot)))
+        deleted = union(deleted, unmatched)
     return MergePlan(
-        removed=united(updated, deleted),
+        removed=union(updated, deleted),
         updated=updated,
         update_sources=update_sources,
         inserted=found.unmatched_source if actions.insert else none,

@@ -28,7 +28,7 @@ from lanceref.codecs.values import Fixed
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 from lanceref.core.file_versions import FileVersion
-from lanceref.core.integers import arrow
+from lanceref.core.integers import arrow_array
 from lanceref.core.slices import whole
 from lanceref.pages.chunk_table import Chosen, Counts
 from lanceref.pages.chunks import Chunks, ChunkShape, parse_chunks
@@ -165,7 +165,7 @@ class ChunkDecoder:
             validity = None if validity is None else validity[slots]
             return leaf_array(self.type, picked, validity, place)
         values = decode_mini(self.values, run, self.version)
-        return whole(leaf_array(self.type, values, validity, place)).take(arrow(slots))
+        return whole(leaf_array(self.type, values, validity, place)).take(arrow_array(slots))
 
     def _indices(
         self, run: ChunkRun, chosen: Chosen, items: Items, place: Place, slots: Slots

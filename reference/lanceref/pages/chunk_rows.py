@@ -18,7 +18,7 @@ import numpy as np
 from lanceref.codecs.fsst import GROWTH
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import BytesError
-from lanceref.core.integers import distinct
+from lanceref.core.integers import unique_inverse
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.pages.chunk_entries import ChunkDecoder, ChunkEntries, Items, join_items
 from lanceref.pages.chunk_table import Chosen, ChunkTable, Counts, join_tables
@@ -111,7 +111,7 @@ class ChunkRows:
         first, last = self._chunks_of(rows, rows)
         widths = last - first + 1
         spread = np.repeat(first - (np.cumsum(widths) - widths), widths)
-        return distinct(spread + np.arange(int(widths.sum())))[0]
+        return unique_inverse(spread + np.arange(int(widths.sum())))[0]
 
     def take_from(self, cursor: Cursor, chosen: Chosen, rows: Counts) -> Nested:
         """Return the given rows of chunks that start at positions of `cursor`."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage
 from lanceref.core.file_versions import FileVersion
-from lanceref.core.integers import arrow, distinct
+from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.slices import whole
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
@@ -67,10 +67,10 @@ class PageColumn:
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
         """Return the given rows (ascending, may repeat)."""
-        once, places = distinct(rows)
+        once, places = unique_inverse(rows)
         parts = list(self._join([leaf.take(once) for leaf in self._leaves]))
         array = _concat(parts, self.type)
-        return array if len(once) == len(rows) else whole(array).take(arrow(places))
+        return array if len(once) == len(rows) else whole(array).take(arrow_array(places))
 
     def check(self) -> None:
         """Check every page on its own, then read the field through."""

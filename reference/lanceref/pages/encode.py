@@ -26,7 +26,7 @@ from lanceref.codecs.params import Params
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion
-from lanceref.core.integers import arrow
+from lanceref.core.integers import arrow_array
 from lanceref.core.slices import whole
 from lanceref.file.column_writer import Buffer
 from lanceref.pages.constant import MAX_INLINE_BYTES
@@ -186,7 +186,7 @@ def _sparse(rows: Shred, values: Values, items: Values | None, policy: LeafPolic
     else:
         valid = rows.leaf
         if rows.validity is not None:
-            valid = whole(rows.leaf).take(arrow(np.flatnonzero(rows.validity)))
+            valid = whole(rows.leaf).take(arrow_array(np.flatnonzero(rows.validity)))
         buffers, layout = _zipped(flat_levels(len(valid)), stored_values(valid), free, kind)
         plane = zipped_plane(layout.full_zip_layout, dense=False)
     return [*buffers, *structure.buffers], sparse_layout(structure.layers, plane)

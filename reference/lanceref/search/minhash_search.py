@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from lanceref.core.errors import QueryRefused
-from lanceref.core.integers import shared
+from lanceref.core.integers import intersection
 from lanceref.file.schema import project
 from lanceref.index.indices import Index, Opened
 from lanceref.index.minhash.bands import MinHashLsh
@@ -96,7 +96,7 @@ class MinHashSearch:
         for rows in fragments:
             positions = _positions(opened, keys, rows)
             if condition is not None:
-                positions = shared(positions, condition.positions(rows))
+                positions = intersection(positions, condition.positions(rows))
             ids, own = _ids(rows, positions), _keys(opened, rows, positions)
             parts.append(Neighbours(ids, distances[np.searchsorted(keys, own)]))
         return joined(parts)

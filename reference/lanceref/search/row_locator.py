@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.index.row_set import SHIFT, Keys
 from lanceref.index.segment import Moves
 from lanceref.search.text_parts import Places
@@ -68,7 +68,7 @@ class _Locator:
             return _looked_up(keys, *self._by_id)
         found = np.full(len(keys), -1, np.int64)
         owners = (keys >> SHIFT).astype(np.int64)
-        for number in once(owners).tolist():
+        for number in unique(owners).tolist():
             rows = self._fragments.get(number)
             if rows is None:
                 continue

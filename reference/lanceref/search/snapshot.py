@@ -19,7 +19,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import RowNotFound
 from lanceref.core.extension_types import resolved
 from lanceref.core.held_rows import bounded
-from lanceref.core.integers import distinct
+from lanceref.core.integers import unique_inverse
 from lanceref.core.slices import whole_rows
 from lanceref.file.schema import LanceSchema
 from lanceref.index.indices import Indices
@@ -107,7 +107,7 @@ class Snapshot:
         """Return the rows at any live `positions` of the table, in the order asked for."""
         if not projection.origins:
             return pa.Table.from_batches([projection.batch(len(positions), [])])
-        unique, back = distinct(positions)
+        unique, back = unique_inverse(positions)
         batches = self.bounded(self._taken(unique, projection), self.fragments, unique.nbytes)
         table = pa.Table.from_batches(batches, schema=projection.schema)
         return table if unique is positions else whole_rows(table).take(back)

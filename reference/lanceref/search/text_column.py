@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.core.errors import QueryRefused
-from lanceref.core.integers import are_among
+from lanceref.core.integers import is_in
 from lanceref.file.schema import Field, project
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.bm25 import Corpus
@@ -133,7 +133,7 @@ class TextColumn:
             start = rows.rows_before
             for count, (values,) in rows.scan((self.field,), (), RUN_ROWS, 0, rows.num_rows):
                 own = np.arange(start, start + count)
-                kept = own if allowed is None else own[are_among(own, allowed)]
+                kept = own if allowed is None else own[is_in(own, allowed)]
                 chosen = values.take(pa.array(kept - start)) if len(kept) < count else values
                 part.add(self._documents(unnested(chosen, self.field)), kept)
                 start += count

@@ -16,7 +16,7 @@ from itertools import groupby
 import numpy as np
 
 from lanceref.core.errors import QueryRefused
-from lanceref.core.integers import are_among, once
+from lanceref.core.integers import is_in, unique
 from lanceref.index.full_text.bit_packer import Numbers
 from lanceref.index.full_text.bm25 import Scores, counts, norms_at, weight
 from lanceref.index.full_text.fuzzy import near
@@ -34,7 +34,7 @@ class Hits:
 
     def among(self, places: Places) -> Hits:
         """Return those at some places."""
-        kept = are_among(self.places, places)
+        kept = is_in(self.places, places)
         return Hits(self.places[kept], self.scores[kept])
 
 
@@ -107,7 +107,7 @@ class _PartScores:
             for documents, scores in forms:
                 total[documents] += scores if times == 1 else scores * np.float32(times)
             every = [documents for documents, _ in forms]
-            holding = every[0] if len(every) == 1 else once(np.concatenate(every))
+            holding = every[0] if len(every) == 1 else unique(np.concatenate(every))
             words[holding] = 1 if least < 2 else np.minimum(words[holding], least - times) + times
         chosen = np.flatnonzero(words >= least)
         return chosen, total[chosen]
@@ -255,7 +255,7 @@ def _positions(part: TextPart, number: int, chosen: Places) -> list[Numbers]:
 
 def _together(positions: Sequence[Numbers]) -> Numbers:
     """Return all positions, ascending."""
-    return positions[0] if len(positions) == 1 else once(np.concatenate(positions))
+    return positions[0] if len(positions) == 1 else unique(np.concatenate(positions))
 
 
 def follows(positions: Iterable[Numbers], gaps: Sequence[int], slop: int) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.core.errors import NotYet, QueryRefused
-from lanceref.core.integers import shared, united, without
+from lanceref.core.integers import difference, intersection, union
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.bit_packer import Numbers
 from lanceref.index.full_text.bm25 import Scores, counts, norms, weight
@@ -147,11 +147,11 @@ class TextSearch:
     def _boolean(self, query: BooleanQuery) -> Hits:
         musts = [self._hits(one) for one in query.of(Occur.MUST)]
         shoulds = [self._hits(one) for one in query.of(Occur.SHOULD)]
-        places = reduce(united, [one.places for one in shoulds], NONE.places)
+        places = reduce(union, [one.places for one in shoulds], NONE.places)
         if musts:
-            places = reduce(shared, [one.places for one in musts])
+            places = reduce(intersection, [one.places for one in musts])
         for one in query.of(Occur.MUST_NOT):
-            places = without(places, self._hits(one).places)
+            places = difference(places, self._hits(one).places)
         scores = np.zeros(len(places), np.float32)
         for found in (*musts, *shoulds):
             scores += _scores_at(places, found)
@@ -170,7 +170,7 @@ class TextSearch:
         words = list(dict.fromkeys(token for token, _ in columns[0].tokens(query.query)))
         held = [[_frequencies(column, token) for column in columns] for token in words]
         everything = [one.places for word in held for one in word]
-        places = reduce(united, everything, NONE.places)
+        places = reduce(union, everything, NONE.places)
         if self._fast:  # rows that a column's index does not cover have no score there
             for one in columns:
                 places = places[np.isin(places >> ELEMENT_BITS, one.covered)]
@@ -195,7 +195,7 @@ def _tokenizer(analyzer: Analyzer) -> Analysis:
 
 def _best(one: Hits, other: Hits) -> Hits:
     """Return the documents of either, with the better score."""
-    places = united(one.places, other.places)
+    places = union(one.places, other.places)
     least = np.float32(-np.inf)
     return Hits(
         places, np.maximum(_scores_at(places, one, least), _scores_at(places, other, least))

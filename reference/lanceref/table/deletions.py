@@ -31,7 +31,7 @@ from lanceref.core.errors import (
     OutOfRange,
     Place,
 )
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.proto import table_pb2
 from lanceref.storage import Source
 from lanceref.table.arrow_file import MAGIC, expanded_bytes, own_arrow_file
@@ -128,7 +128,7 @@ def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
     if table["row_id"].null_count:
         raise CorruptPage(clause, place, found="a null row id", wanted="no null")
     stored = np.asarray(table["row_id"].to_numpy(), dtype=np.uint32)
-    rows = once(stored)
+    rows = unique(stored)
     if len(rows) != len(stored):
         raise CorruptPage(
             "L.table.deletions.arrow-distinct",

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, Place
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.core.wire import parse_message
 from lanceref.proto import rowids_pb2 as pb
 
@@ -77,7 +77,7 @@ class RowIds:
         """Return the ids of the rows at `offsets`: uint64, same shape."""
         ids = np.empty(len(offsets), np.uint64)
         owners = np.searchsorted(self._ends, offsets, "right")
-        for number in once(owners).tolist():
+        for number in unique(owners).tolist():
             segment, chosen = self._segments[number], owners == number
             ids[chosen] = segment.at(offsets[chosen] - (int(self._ends[number]) - segment.count))
         return ids

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.errors import OperationRefused
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.file_entries import TOMBSTONE
@@ -53,7 +53,7 @@ def _note_updated(making: Making, fragment: table_pb2.DataFragment) -> None:
         if one.committed_version == making.message.version:
             sets = parse_coverage(one, ctx, ctx.at(0)).values()
             covered += (offsets_below(fragment.physical_rows, offsets) for offsets in sets)
-    set_updated(making, fragment, once(np.concatenate(covered)))
+    set_updated(making, fragment, unique(np.concatenate(covered)))
 
 
 def covers_any(given: Transaction.DataOverlay, rows: Mapping[int, NDArray[np.int64]]) -> bool:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from lanceref.core.errors import CommitConflict
-from lanceref.core.integers import united, without
+from lanceref.core.integers import difference, union
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
@@ -66,7 +66,7 @@ def _check_overlay(
     before = past.manifest(ours.read_version) if moved else latest
     old = {one.id: one for one in before.fragments}
     gone = {
-        one.id: without(past.deleted(latest, one), past.deleted(before, old[one.id]))
+        one.id: difference(past.deleted(latest, one), past.deleted(before, old[one.id]))
         for one in latest.fragments
         if one.id in moved & old.keys()
     }
@@ -133,7 +133,7 @@ def _merged(
         raise _of_the_same_rows(staged, latest)
     merged = table_pb2.DataFragment()
     merged.CopyFrom(ours)
-    every = united(gone, rows)
+    every = union(gone, rows)
     file = write_deletions(store, ours.id, latest.version, every, staged.draft, as_bitmap=True)
     merged.deletion_file.CopyFrom(file)
     return merged

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, LimitExceeded
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.index.fm.huffman_tree import BYTES, HuffmanTree, parse_topology
 from lanceref.index.fm.wavelet import (
     BLOCK_BITS,
@@ -59,7 +59,7 @@ class Samples:
         """Return samples by their numbers. Raises CorruptPage."""
         found = np.empty(len(numbers), np.int64)
         blocks = numbers // BLOCK_WORDS
-        wanted = once(blocks).tolist()
+        wanted = unique(blocks).tolist()
         self._read([block for block in wanted if block not in self.blocks])
         for block in wanted:
             own = blocks == block

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from lanceref.core.errors import CorruptPage
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.index.fm.partition import Partition
 from lanceref.index.fm.wavelet import Positions
 from lanceref.index.fm.writer import fingerprint
@@ -34,7 +34,7 @@ def rows_with(partition: Partition, text: bytes) -> Keys:
         return partition.row_ids[:0]
     places = beginnings(partition, first, end)
     texts = np.searchsorted(partition.starts, places, side="right") - 1
-    return partition.row_ids[once(texts)]
+    return partition.row_ids[unique(texts)]
 
 
 def endings_with(partition: Partition, text: bytes) -> tuple[int, int]:
@@ -109,7 +109,7 @@ def texts_of(partition: Partition) -> list[bytes]:
     texts = [text[start:end].tobytes() for start, end in ends]
     found = f"{fingerprint(texts, partition.row_ids.tolist()):016x}"
     wanted = partition.file.text("partition_fingerprint")
-    if found != wanted or len(once(begins)) != size:
+    if found != wanted or len(unique(begins)) != size:
         raise CorruptPage(
             "L.index.fm.fingerprint",
             partition.file.place,

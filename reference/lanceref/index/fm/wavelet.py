@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.cursor import MERGE_GAP_BYTES
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.index.fm.huffman_tree import BYTE, HuffmanTree, Path
 
 WORD_BITS = 64
@@ -68,7 +68,7 @@ class NodeBits:
             parts: list[tuple[int, slice | Positions]] = [(0, slice(None))]
         else:
             blocks = np.minimum(places // BLOCK_BITS, len(self.before) - 2)
-            parts = [(one, np.flatnonzero(blocks == one)) for one in once(blocks).tolist()]
+            parts = [(one, np.flatnonzero(blocks == one)) for one in unique(blocks).tolist()]
         for number, own in parts:
             inside = places[own] - number * BLOCK_BITS
             word, bit = inside >> WORD_SHIFT, (inside & (WORD_BITS - 1)).astype(np.uint64)

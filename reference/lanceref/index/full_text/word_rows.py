@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from lanceref.core.integers import shared
+from lanceref.core.integers import intersection
 from lanceref.index.full_text.bit_packer import Numbers
 from lanceref.index.full_text.parameters import Analysis
 from lanceref.index.full_text.partition import Partition
@@ -54,5 +54,5 @@ def _keys_with(words: Sequence[str], part: Partition) -> Keys:
         if number is None:
             return NO_KEYS
         documents = part.postings(number).documents
-        found = documents if found is None else shared(found, documents)
+        found = documents if found is None else intersection(found, documents)
     return NO_KEYS if found is None else part.keys[found]

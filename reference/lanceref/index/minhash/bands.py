@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, UnknownVersion
-from lanceref.core.integers import are_among, once
+from lanceref.core.integers import is_in, unique
 from lanceref.core.wire import parse_message
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Found
@@ -100,8 +100,8 @@ class MinHashLsh:
             if page and page - 1 not in pages and np.any(keys[first == page] < held[0]):
                 before = self._bands.read("band_key", pa.uint64(), start - 1, start)
                 self._check_last(page - 1, before[0].as_py())
-            found.append(documents[are_among(held, keys)])
-        return once(np.concatenate(found))
+            found.append(documents[is_in(held, keys)])
+        return unique(np.concatenate(found))
 
     def check_pages(self, keys: Hashes) -> None:
         """Raise CorruptPage unless pages of all bands end with the keys that the page table has."""

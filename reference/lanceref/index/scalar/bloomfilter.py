@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.errors import CorruptPage, OperationRefused
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.file.schema import Field
 from lanceref.index import bloom, zones
 from lanceref.index.index_file import IndexFile
@@ -99,7 +99,7 @@ def _hashes(values: Sequence[pa.Scalar]) -> bloom.Hashes:
 def read_filters(file: IndexFile) -> NDArray[np.uint32]:
     """Return the words of all filters: [zones, blocks, 8]. Raises CorruptPage."""
     data = file.read("bloom_filter_data", pa.binary())
-    sizes = once(np.diff(np.frombuffer(data.buffers()[1], np.int32)[: len(data) + 1]))
+    sizes = unique(np.diff(np.frombuffer(data.buffers()[1], np.int32)[: len(data) + 1]))
     if len(data) and (len(sizes) > 1 or sizes[0] % bloom.BLOCK_BYTES or not sizes[0]):
         raise CorruptPage(
             "L.index.bloom.data",

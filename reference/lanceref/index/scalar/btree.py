@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
 from lanceref.core.errors import FormatError, OperationRefused
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.ordering import check_memory, has_order, sort_keys, sorted_order
@@ -207,7 +207,7 @@ def check(segment: Segment) -> None:
         data.ctx.lint(
             "L.index.btree.order", data.place, found="values that fall", wanted="rising values"
         )
-    if len(once(keys)) < len(keys):
+    if len(unique(keys)) < len(keys):
         data.ctx.lint("L.index.btree.ids", data.place, found="a row twice", wanted="a row once")
     rows = page_rows(lookup)
     pages = lookup.numbers("page_idx", np.uint32).astype(np.uint64)

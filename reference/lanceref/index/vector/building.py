@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.errors import IndexRefused, OperationRefused
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.index.build_progress import Stage
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Moved
@@ -89,7 +89,7 @@ def assigned(vectors: AnyVectors, model: Model) -> tuple[Numbers, float]:
     """Return the partition of each vector [n, d], and the sum of their distances."""
     numbers = assign(vectors, model.centroids, model.of_vectors)
     loss = 0.0
-    for number in once(numbers).tolist():
+    for number in unique(numbers).tolist():
         own: AnyVectors = vectors[numbers == number]
         near = distances(model.centroids[number : number + 1], own, model.of_vectors)
         loss += float(near.sum(dtype=np.float64))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.index.vector.graph import GraphText, graph_text, parse_graph_text
 from lanceref.index.vector.vector_file import HEAD
 from lanceref.index.vector.vector_index import VectorIndex
@@ -89,7 +89,7 @@ def _check_reached(index: VectorIndex, number: int, graph: Graph) -> None:
     border = np.array([graph.entry_point])
     while len(border):
         ahead = np.concatenate([level.around(node) for node in border.tolist()])
-        border = once(ahead[~known[ahead]])
+        border = unique(ahead[~known[ahead]])
         known[border] = True
     if not known.all():
         _report(

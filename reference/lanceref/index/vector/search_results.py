@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.integers import once
+from lanceref.core.integers import unique
 from lanceref.index.row_set import Keys
 from lanceref.kernels.distance import Floats
 from lanceref.kernels.top_k import smallest
@@ -75,7 +75,7 @@ def summed(parts: Sequence[Neighbours]) -> Neighbours:
     Where a row is in no part, it is as far as the furthest of those that are there, from a vector
     that nothing is near as far as one at a right angle: 1.
     """
-    ids = once(np.concatenate([one.ids for one in parts]))
+    ids = unique(np.concatenate([one.ids for one in parts]))
     total = np.zeros(len(ids), np.float32)
     for one in parts:
         own = np.full(len(ids), one.distances.max() if len(one.ids) else 1, np.float32)

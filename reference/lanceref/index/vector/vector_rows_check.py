@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.errors import FormatError, OutOfRange
-from lanceref.core.integers import are_among
+from lanceref.core.integers import is_in
 from lanceref.index.row_set import LOW, SHIFT, Keys
 from lanceref.index.segment import Segment
 from lanceref.index.training import Training
@@ -49,7 +49,7 @@ def check_rows(segment: Segment, training: Training) -> None:
         kept, own = _keys(index, number, by_address=training.by_address)
         if training.by_address:
             _check_addresses(index, number, own, training)
-        missing &= ~are_among(rows.keys, own)
+        missing &= ~is_in(rows.keys, own)
         if len(rows.keys) and not (np.diff(rows.keys) == 0).any():
             _check_partition(index, number, kept, own, rows)
     if missing.any():
