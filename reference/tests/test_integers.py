@@ -58,7 +58,7 @@ def test_each_integer_is_there_once(values: list[int], ascending: bool) -> None:
     numbers = np.array(sorted(set(values)) if ascending else values, np.int64)
     distinct, places = unique_inverse(numbers)
     assert distinct.tolist() == sorted(set(numbers.tolist()))
-    assert unique[places].tolist() == numbers.tolist()
+    assert distinct[places].tolist() == numbers.tolist()
 
 
 NUMBERS = st.lists(st.integers(0, 20))
