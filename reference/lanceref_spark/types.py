@@ -30,8 +30,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 from lanceref.core.errors import SchemaRefused
-from lanceref.core.extension_types import EXTENSION_KEY
-from lanceref.core.logical_types import BFLOAT16
+from lanceref.core.logical_types import BFLOAT16, EXTENSION_KEY
 from pyspark.sql import types as st
 
 KEY = "lance.arrow"

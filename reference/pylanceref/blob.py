@@ -15,7 +15,7 @@ from typing import IO
 
 import pyarrow as pa
 from lanceref.blobs.blob_reader import BlobRange
-from lanceref.core.arguments import unsigned
+from lanceref.core.integers import unsigned
 from lanceref.file.schema import BLOB_EXTENSION
 
 DEFAULT_BLOB_BUFFER_SIZE = 512 * 1024

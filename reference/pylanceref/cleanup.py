@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from lanceref.core.arguments import unsigned
 from lanceref.core.errors import CleanupRefused
+from lanceref.core.integers import unsigned
 from lanceref.operations.cleanup import Cleanup
 from lanceref.operations.cleanup_plan import CleanupExplanation, CleanupPlan, CleanupStats
 

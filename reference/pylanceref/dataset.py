@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from lanceref.core.arguments import unsigned
 from lanceref.core.context import Context
-from lanceref.core.errors import OperationRefused, TableNotFound
+from lanceref.core.errors import OperationRefused
+from lanceref.core.integers import unsigned
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import CommitLock, Entry, name_of_uri, store_options
@@ -29,6 +29,7 @@ from lanceref.transactions.transaction import MESSAGE_KEY
 
 from pylanceref.cleanup import CleanupOfVersions
 from pylanceref.edits import Edits
+from pylanceref.errors import TableNotFound
 from pylanceref.evolution import Evolution
 from pylanceref.history import History
 from pylanceref.index_listing import IndexListing

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-from lanceref.core.arguments import unsigned
 from lanceref.core.errors import NotFound
+from lanceref.core.integers import unsigned
 from lanceref.data_file.reader import LanceFileReader
 from lanceref.data_file.writer import LanceFileWriter
 from lanceref.storage import (

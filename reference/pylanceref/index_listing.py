@@ -13,7 +13,6 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.errors import IndexMissing
 from lanceref.index.fragment_reuse import content_of
 from lanceref.index.indices import Index, kind_of, paths_of, type_name
 from lanceref.index.mem_wal.details import statistics
@@ -24,6 +23,7 @@ from lanceref.transactions.manifest_builder import REUSE_INDEX
 from pyroaring import BitMap
 
 from pylanceref.bitmap import Bitmap
+from pylanceref.errors import IndexMissing
 from pylanceref.index_descriptions import IndexDescription, IndexSegmentDescription
 from pylanceref.table_handle import OpenTable
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pyarrow as pa
 from lanceref import operations
-from lanceref.core.errors import ColumnMissing, ColumnRefused, IndexRefused, NotFound, QueryRefused
+from lanceref.core.errors import IndexRefused, NotFound, QueryRefused
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.full_text.granularity import NO_LIST, DocumentGranularity, is_list
 from lanceref.index.index_type import Kind
@@ -16,6 +16,7 @@ from lanceref.index.indices import indexed_path
 from lanceref.index.ordering import has_order
 from lanceref.index.training import leaf
 
+from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.index_descriptions import IndexConfig
 
 ALIASES = {"FTS": "INVERTED", "LABELLIST": "LABEL_LIST"}

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pyarrow as pa
-from lanceref.core.errors import IndexNotFound, NotFound, QueryRefused
+from lanceref.core.errors import NotFound, QueryRefused
 from lanceref.index.index_type import Warmable
 from lanceref.search.chosen_segments import parsed_ids
 
+from pylanceref.errors import IndexNotFound
 from pylanceref.index_request import INVERTED_DETAILS, VECTOR_DETAILS
 from pylanceref.table_handle import OpenTable
 

@@ -11,13 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Self
 
 from lanceref import operations
-from lanceref.core.errors import (
-    IndexMixed,
-    IndexNotFound,
-    IndexRefused,
-    OperationRefused,
-    QueryRefused,
-)
+from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
 from lanceref.index.build_progress import Stages
 from lanceref.index.full_text.granularity import DocumentGranularity
 from lanceref.index.index_type import Kind
@@ -29,6 +23,7 @@ from lanceref.transactions.index_entries import covered
 from lanceref.transactions.manifest_builder import Staged
 from pyroaring import BitMap
 
+from pylanceref.errors import IndexMixed, IndexNotFound
 from pylanceref.index_descriptions import SupportedDistributedIndices
 from pylanceref.index_request import BY_KEYWORD, VECTOR_DETAILS, index_request, segment_uuid
 from pylanceref.progress import IndexProgress, stages_for

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.errors import ColumnMissing, ColumnRefused
 from lanceref.index.training import Training
 from lanceref.index.vector.indexed_vectors import sampled_vectors
 from lanceref.index.vector.storage import Model
@@ -25,6 +24,7 @@ from lanceref.kernels.distance import AnyVectors
 from lanceref.operations.index_build import indexed_field, new_entry, segment_writer, training_of
 from lanceref.search.vector_query import METRIC_NAMES
 
+from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.vector_models import IvfModel, PqModel
 from pylanceref.vector_transform import product_of, write_segment, write_sorted, write_transformed
 

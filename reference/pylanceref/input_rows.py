@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
-from lanceref.core.arguments import OfTheCaller
-from lanceref.core.errors import BatchRefused, DataRefused
+from lanceref.core.errors import DataRefused
 
+from pylanceref.errors import BatchRefused, CallerCode
 from pylanceref.scanner import LanceScanner
 from pylanceref.table_handle import OpenTable
 
@@ -95,7 +95,7 @@ def _given(batches: Iterable[object]) -> Iterator[object]:
     """Yield what the caller's own iterator yields. Raises CallerFailed for what it raises."""
     rest = iter(batches)
     while True:
-        with OfTheCaller():
+        with CallerCode():
             batch = next(rest, _END)
         if batch is _END:
             return

@@ -16,7 +16,7 @@ from uuid import UUID
 import pyarrow as pa
 from lanceref.core.errors import EditFailed, QueryRefused
 from lanceref.core.file_versions import V0_1, V2_0
-from lanceref.core.slices import whole_rows
+from lanceref.core.nesting import whole_rows
 from lanceref.file.schema import LanceSchema, schema_of
 from lanceref.operations.delete import put_update, remove
 from lanceref.operations.inserted_keys import list_keys

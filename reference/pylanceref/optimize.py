@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Self, TypedDict, Unpack, cast
 
-from lanceref.core.arguments import unsigned
 from lanceref.core.errors import DataRefused, OperationRefused
 from lanceref.core.file_versions import version_named
+from lanceref.core.integers import unsigned
 from lanceref.operations.auto_cleanup import AGE_KEY, INTERVAL_KEY, AutoCleanupConfig
 from lanceref.operations.compaction import (
     BATCH_ROWS,

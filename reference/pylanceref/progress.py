@@ -11,11 +11,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from lanceref.core.arguments import OfTheCaller
-from lanceref.core.errors import CallerFailed
 from lanceref.index.build_progress import Event, Stages
 from lanceref.proto import table_pb2
 
+from pylanceref.errors import CallerCode, CallerFailed
 from pylanceref.metadata import FragmentMetadata
 
 LAST_STAGES = ("write_metadata", "write_merged_metadata", "merge_partitions")
@@ -54,7 +53,7 @@ def stages_for(callback: Callable[[IndexProgress], object] | None) -> Stages:
     def listen(event: Event, stage: str, completed: int, total: int | None, unit: str) -> None:
         told = IndexProgress(event, stage, completed, total, unit)
         if event == "complete" and stage in LAST_STAGES:
-            with suppress(CallerFailed), OfTheCaller():
+            with suppress(CallerFailed), CallerCode():
                 callback(told)
         else:
             callback(told)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 import pyarrow as pa
 from lanceref.core.context import Finding
-from lanceref.core.errors import InvalidTable, NotYet
+from lanceref.core.errors import NotYet
 from lanceref.search.row_ids import positions_of_ids
 from lanceref.search.snapshot import positions_of
 from lanceref.search.take_blobs import check_buffer, locate_blobs, read_ranges
@@ -21,6 +21,7 @@ from lanceref.transactions.manifest_builder import storage_version_of
 
 from pylanceref.bitmap import Bitmap
 from pylanceref.blob import DEFAULT_BLOB_BUFFER_SIZE, BlobFile, checked_buffer_size
+from pylanceref.errors import InvalidTable
 from pylanceref.fragment import LanceFragment
 from pylanceref.scan_arguments import (
     SYSTEM_OPTIONS,

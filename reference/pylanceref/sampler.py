@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.slices import whole_rows
+from lanceref.core.nesting import whole_rows
 from lanceref.table.lineage import ROW_ID
 from numpy.typing import NDArray
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 import pyarrow as pa
-from lanceref.core.arguments import unsigned
 from lanceref.core.errors import NotFound, NotYet, QueryRefused, SchemaRefused
+from lanceref.core.integers import unsigned
 from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.search.full_text import FullTextQuery
 from lanceref.search.minhash_query import MinHashQuery

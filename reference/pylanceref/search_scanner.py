@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 from lanceref.core.errors import QueryRefused
-from lanceref.core.slices import whole
+from lanceref.core.nesting import whole
 from lanceref.file.schema import LanceSchema
 from lanceref.search.batches import recut
 from lanceref.search.filter import Filter

@@ -14,7 +14,7 @@ from typing import Protocol
 from urllib.parse import parse_qsl
 from weakref import WeakSet
 
-from lanceref.core.arguments import unsigned
+from lanceref.core.integers import unsigned
 
 CAPACITY = "capacity"
 """The one option of the one kind of cache, `moka`."""

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 from lanceref import operations
-from lanceref.core.arguments import OfTheCaller
-from lanceref.core.errors import CallerFailed
 from lanceref.search.snapshot import Snapshot
+
+from pylanceref.errors import CallerCode, CallerFailed
 
 if TYPE_CHECKING:
     from lanceref.operations.sources import ColumnSource
@@ -98,7 +98,7 @@ class BatchUDF:
             found = as_batch(self.func(batch))
             self.output_schema = found.schema
             return found
-        with OfTheCaller():
+        with CallerCode():
             found = as_batch(self.func(batch))
         if found.schema != self.output_schema:
             raise CallerFailed(
@@ -147,7 +147,7 @@ def mapped_by(
     if isinstance(function, BatchUDF):
         return operations.sources.mapped(snapshot, function, columns, batch_size)
     try:
-        with OfTheCaller():
+        with CallerCode():
             return operations.sources.mapped(snapshot, BatchUDF(function), columns, batch_size)  # type: ignore[arg-type]
     except CallerFailed as error:
         raise TypeError(

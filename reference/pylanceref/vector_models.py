@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.arguments import unsigned
+from lanceref.core.integers import unsigned
 from lanceref.data_file.reader import LanceFileReader
 from lanceref.data_file.writer import LanceFileWriter
 from lanceref.index.vector.rq_storage import USUAL_BITS, model_text

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.errors import ColumnMissing, ColumnRefused, NotFound, QueryRefused
+from lanceref.core.errors import NotFound, QueryRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.index.indices import indexed_path
 from lanceref.index.training import leaf
@@ -21,6 +21,8 @@ from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.hnsw_parameters import FEWEST_EDGES, USUAL, GraphParameters
 from lanceref.operations.index_build import indexed_field
 from lanceref.search.vector_query import METRIC_NAMES
+
+from pylanceref.errors import ColumnMissing, ColumnRefused
 
 LOGGER = logging.getLogger(__name__)
 

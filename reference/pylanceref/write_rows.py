@@ -14,9 +14,9 @@ from typing import TypedDict, Unpack
 import pyarrow as pa
 from lanceref.blobs.blob_rows import ExternalBlobs
 from lanceref.blobs.blob_writer import BlobPolicy
-from lanceref.core.arguments import unsigned
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V0_1
+from lanceref.core.integers import unsigned
 from lanceref.file.column_writer import page_policy
 from lanceref.storage import store_options
 from lanceref.table.data_files import FileLimits, NewFiles, write_files

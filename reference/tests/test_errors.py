@@ -5,8 +5,6 @@ import pickle
 import pytest
 from lanceref.core.errors import (
     BadMagic,
-    ColumnMissing,
-    ColumnRefused,
     CommitConflict,
     FormatError,
     LanceError,
@@ -16,6 +14,7 @@ from lanceref.core.errors import (
     QueryRefused,
     Unsupported,
 )
+from pylanceref.errors import ColumnMissing, ColumnRefused
 
 
 def test_a_format_error_names_all_five_facts():

@@ -3,7 +3,8 @@
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import CallerFailed, EvolutionRefused
+from lanceref.core.errors import EvolutionRefused
+from pylanceref.errors import CallerFailed
 
 from tests.operations.tables import column, table
 

@@ -8,9 +8,9 @@ import uuid
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import IndexMissing
 from lanceref.proto import table_pb2
 from lanceref.transactions.manifest_builder import Staged
+from pylanceref.errors import IndexMissing
 from pylanceref.index_listing import IndexInformation
 
 TABLE = pa.table({"i": pa.array([5, 3, None, 3, 9], pa.int32()), "s": list("abcab")})

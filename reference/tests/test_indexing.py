@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import IndexMixed, IndexNotFound, IndexRefused, OperationRefused
+from lanceref.core.errors import IndexRefused, OperationRefused
+from pylanceref.errors import IndexMixed, IndexNotFound
 from pylanceref.file import LanceFileReader
 
 TABLE = pa.table({"i": range(100), "s": [f"{n}" for n in range(100)]})

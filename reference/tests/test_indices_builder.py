@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import ColumnMissing, ColumnRefused
+from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.indices import IndicesBuilder, IvfModel
 
 DIM, ROWS = 16, 600

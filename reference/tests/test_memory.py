@@ -9,7 +9,7 @@ import pytest
 PROGRAM = """
 import resource
 import numpy as np
-from lanceref.core.malloc_tuning import KEPT_BYTES, keep_freed_blocks
+from lanceref.core.limits import KEPT_BYTES, keep_freed_blocks
 
 keep_freed_blocks()
 size = KEPT_BYTES // 4

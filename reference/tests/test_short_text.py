@@ -1,6 +1,6 @@
 """Texts of messages."""
 
-from lanceref.core.short_text import SHOWN, short
+from lanceref.core.errors import SHOWN, short
 
 
 def test_a_short_text_stays():

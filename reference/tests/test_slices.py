@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.slices import nests_fixed_size_lists, whole, whole_rows
+from lanceref.core.nesting import nests_fixed_size_lists, whole, whole_rows
 from pylanceref.file import LanceFileReader
 from pylanceref.sampler import ShardedBatchSampler
 

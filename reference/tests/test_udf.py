@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.core.errors import CallerFailed
+from pylanceref.errors import CallerFailed
 from pylanceref.udf import batch_udf
 
 from tests.operations.tables import column, table

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.core.errors import ColumnMissing, ColumnRefused
 from lanceref.file.schema import schema_of
 from lanceref.kernels.hnsw_parameters import GraphParameters
+from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.vector_request import vector_request
 
 SCHEMA = schema_of(

@@ -12,8 +12,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from lanceref.core.errors import DataRefused, LegacyRefused
-from lanceref.core.extension_types import EXTENSION_KEY, storage_of
 from lanceref.core.file_versions import V2_2, FileVersion
+from lanceref.core.logical_types import EXTENSION_KEY, storage_of
 from lanceref.core.nesting import type_over
 from lanceref.data_file.descriptors import PREPARED
 from lanceref.file.schema import BLOB_EXTENSION

@@ -6,17 +6,191 @@ of a table share the `expansion_bytes` of the table. What a file takes is given 
 closed.
 
 Clauses: L.wire.message
+
+Memory of messages: what a protobuf message takes once it is parsed, estimated from its bytes.
+
+An empty message is two bytes in the message around it, and hundreds in memory. The estimate counts
+messages, entries of maps and numbers before the library parses them. It descends into the fields
+that hold messages, as the generated descriptors say, and stops at the first count that is too high.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
+from typing import NamedTuple
 
+import numpy as np
+from google.protobuf import descriptor_pool
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from lanceref.core.errors import LimitExceeded, Place
 from lanceref.core.limits import Limits
-from lanceref.core.wire_memory import estimate
+
+VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
+"""Wire types."""
+
+FIXED = {FIXED64: 8, FIXED32: 4}
+"""Bytes of a number of fixed width; groups begin and end with nothing but their tag."""
+
+FEW_BYTES = 16
+"""Bytes of packed varints that are not counted: they are taken for one number each."""
+
+MESSAGE_BYTES = 320
+"""Memory of a message inside a message, and of what is made of it, when its type is not listed."""
+
+TYPE_BYTES = {
+    "lance.table.DataFragment": 900,
+    "lance.table.DataFile": 450,
+    "lance.table.IndexMetadata": 800,
+    "lance.file.Field": 1600,
+    "lance.file.v2.ColumnMetadata.Page": 700,
+}
+"""The same of types of which much is made."""
+
+NUMBER_BYTES = 40
+"""Memory of a number of a repeated field: in the message, and in a list."""
+
+PACKED_BYTES = 8
+"""The same of a number in packed bytes that were seen before: what is made of these is shared."""
+
+TEXT_BYTES = 80
+"""Memory of a string of a repeated field, without its letters."""
+
+DEEPEST = 100
+"""Messages inside messages that are looked at: the library refuses deeper ones."""
+
+
+class Cost(NamedTuple):
+    """What a field takes: once, for each number in it, and the fields of the message below.
+
+    `width` is the bytes of a number, 0 for varints.
+    """
+
+    size: int
+    number_size: int
+    width: int
+    below: Costs | None
+
+
+class Costs(dict[int, Cost]):
+    """What the fields of a type take, by tag."""
+
+
+UNKNOWN = Cost(500, 0, 0, None)
+"""What a field that no type knows takes, while it is looked at."""
+
+
+def estimate(data: bytes, type_name: str, most: int) -> int:
+    """Return the bytes of memory that a message takes once parsed; some number above `most` if so.
+
+    Bytes that do not parse count as far as they do.
+    """
+    total, position, end, costs = 0, 0, len(data), costs_of(type_name)
+    above: list[tuple[int, Costs]] = []
+    packed: set[bytes] = set()
+    try:
+        while total <= most:
+            if position >= end:
+                if not above:
+                    break
+                end, costs = above.pop()
+                continue
+            tag = data[position]  # most tags and sizes are one byte
+            position += 1
+            if tag >= 0x80:
+                tag, position = _varint(data, position - 1)
+            once, each, width, below = costs.get(tag, UNKNOWN)
+            total += once
+            if tag & 7 == VARINT:
+                while data[position] >= 0x80:
+                    position += 1
+                position += 1
+                continue
+            if tag & 7 != LENGTH:
+                position += FIXED.get(tag & 7, 0)
+                continue
+            size = data[position]
+            position += 1
+            if size >= 0x80:
+                size, position = _varint(data, position - 1)
+            if position + size > end:
+                break
+            if below is not None and len(above) < DEEPEST:
+                above.append((end, costs))
+                end, costs = position + size, below
+                continue
+            if each:
+                numbers = data[position : position + size]
+                total += (PACKED_BYTES if numbers in packed else each) * _count(numbers, width)
+                packed.add(numbers)
+            position += size
+    except IndexError:  # a varint beyond the end
+        pass
+    return total
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    """Return a number and the position after it. Raises IndexError beyond the end."""
+    value = data[position]
+    if value < 0x80:
+        return value, position + 1
+    value &= 0x7F
+    for shift in range(7, 70, 7):
+        position += 1
+        byte = data[position]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position + 1
+    raise IndexError(position)
+
+
+def _count(packed: bytes, width: int) -> int:
+    """Return how many numbers some bytes hold: each varint ends with a byte below 128."""
+    if width:
+        return len(packed) // width
+    if len(packed) < FEW_BYTES:
+        return len(packed)
+    return int(np.count_nonzero(np.frombuffer(packed, np.uint8) < 0x80))
+
+
+@cache
+def costs_of(type_name: str) -> Costs:
+    """Return what the fields of a type take."""
+    return _fill(descriptor_pool.Default().FindMessageTypeByName(type_name), {})
+
+
+def _fill(descriptor: Descriptor, known: dict[str, Costs]) -> Costs:
+    """Collect the fields of a type; `known` are the types above it, which it may hold again."""
+    if descriptor.full_name in known:
+        return known[descriptor.full_name]
+    costs = known[descriptor.full_name] = Costs()
+    for field in descriptor.fields:
+        if field.message_type is not None:
+            size = TYPE_BYTES.get(field.message_type.full_name, MESSAGE_BYTES)
+            below = _fill(field.message_type, known)
+            costs[field.number << 3 | LENGTH] = Cost(size, 0, 0, below)
+        elif field.type in (field.TYPE_STRING, field.TYPE_BYTES):
+            size = TEXT_BYTES if field.is_repeated else 0
+            costs[field.number << 3 | LENGTH] = Cost(size, 0, 0, None)
+        else:
+            size, width = NUMBER_BYTES if field.is_repeated else 0, fixed_width(field)
+            wire_type = {4: FIXED32, 8: FIXED64}.get(width, VARINT)
+            costs[field.number << 3 | wire_type] = Cost(size, 0, 0, None)
+            if field.is_repeated:
+                costs[field.number << 3 | LENGTH] = Cost(0, size, width, None)
+    return costs
+
+
+def fixed_width(field: FieldDescriptor) -> int:
+    """Return the bytes of one number of a field; 0 when it is a varint."""
+    if field.type in (field.TYPE_FIXED32, field.TYPE_SFIXED32, field.TYPE_FLOAT):
+        return 4
+    if field.type in (field.TYPE_FIXED64, field.TYPE_SFIXED64, field.TYPE_DOUBLE):
+        return 8
+    return 0
+
 
 UNSEEN_BYTES = 64 * 1024
 """Bytes of messages of a manifest that are not looked at: even the worst take little."""

@@ -3,20 +3,43 @@
 A `Cursor` is a window of bytes that knows its absolute position in the file. Every cut is checked
 against the window, names the clause that asks for it, and is recorded as a span when spans are
 collected. `FileBytes` hands out such windows for extents of a file.
+
+Source: one file or object, opened for positioned reads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.errors import LimitExceeded, OutOfRange, Truncated
-from lanceref.core.source import Source
+
+
+class Source(Protocol):
+    """One object opened for positioned reads."""
+
+    @property
+    def path(self) -> str:
+        """The name used in errors."""
+
+    @property
+    def size(self) -> int:
+        """Size in bytes."""
+
+    def read(self, offset: int, size: int) -> memoryview:
+        """Return up to `size` bytes from `offset`; shorter only at the end of the object."""
+
+    def read_many(self, offsets: Sequence[int], sizes: Sequence[int]) -> list[memoryview]:
+        """Make as many requests as there are offsets: what `read` returns for each."""
+
+    def close(self) -> None:
+        """Release what the source holds."""
+
 
 MERGE_GAP_BYTES = 4096
 """Extents closer than this are fetched by one request."""

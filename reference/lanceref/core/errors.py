@@ -4,6 +4,8 @@ Everything the reference refuses is a `LanceError`. Errors about bytes (`FormatE
 clause that was broken, the place (file, absolute offset, size, stage), what was found and what was
 wanted, as attributes and in the text. Where Python already has the concept, the class derives from
 it too, so that callers can catch either.
+
+Texts that quote a query, short enough for a message.
 """
 
 from __future__ import annotations
@@ -14,7 +16,17 @@ from typing import Literal
 
 import pyarrow as pa
 
-from lanceref.core.short_text import short
+SHOWN = 2000
+"""Characters of a text that a message shows."""
+
+
+def short(text: str) -> str:
+    """Return a text with at most `SHOWN` of its characters, all of which UTF-8 can encode."""
+    if len(text) > SHOWN:
+        half = SHOWN // 2
+        text = f"{text[:half]} [{len(text) - SHOWN} characters] {text[-half:]}"
+    return text.encode(errors="backslashreplace").decode()
+
 
 Stage = Literal["open", "metadata", "plan", "decode", "commit"]
 """Where in its work a reader stood when it refused: the words of the runner protocol."""
@@ -251,14 +263,6 @@ class EvolutionRefused(LanceError, OSError, ValueError):
     kind = "schema"
 
 
-class DeltaRefused(LanceError, ValueError):
-    """Versions that cannot be compared as asked."""
-
-
-class InvalidTable(LanceError, OSError):
-    """A table that breaks a clause, found when it was asked whether it does."""
-
-
 class EditFailed(LanceError, OSError):
     """An edit that fails on the values of a row: pylance raises `OSError` here."""
 
@@ -273,17 +277,6 @@ class AlreadyExists(LanceError, OSError):
 
 class DataRefused(LanceError, OSError, ValueError):
     """Rows that do not fit the schema they are written under: pylance raises either class."""
-
-
-class BatchRefused(DataRefused, TypeError):
-    """Something else than a batch among the rows that are to be written."""
-
-
-class CallerFailed(LanceError, OSError, ValueError):
-    """What a caller's own function or iterator raised, in its words.
-
-    Pylance raises `OSError` here, `ValueError` where it works on one fragment.
-    """
 
 
 class JsonRefused(DataRefused, RuntimeError):
@@ -338,10 +331,6 @@ class FileColumnNotFound(NotFound, OSError):
     """A column that a data file does not have: pylance raises `OSError` here."""
 
 
-class TableNotFound(NotFound, OSError):
-    """A table that is to be dropped and is not there."""
-
-
 class VersionNotFound(NotFound, OSError):
     """A version or tag that does not exist: pylance raises either, `OSError` on check-out."""
 
@@ -360,25 +349,5 @@ class ModelMissing(LanceError, OSError, ValueError):
     """A language model of a tokenizer that is not there or cannot be read."""
 
 
-class ColumnMissing(NotFound, KeyError):
-    """A column to be indexed that the table does not have: pylance raises `KeyError` here."""
-
-
-class ColumnRefused(LanceError, TypeError):
-    """A column of a type that an index cannot have: pylance raises `TypeError` here."""
-
-
 class IndexRefused(LanceError, RuntimeError, ValueError):
     """An index that cannot be made as it is asked for."""
-
-
-class IndexMixed(LanceError, ValueError):
-    """Segments that do not fit together with each other, or with those that there are."""
-
-
-class IndexNotFound(NotFound, RuntimeError):
-    """An index that the version does not have."""
-
-
-class IndexMissing(NotFound, KeyError):
-    """An index that the version does not have, asked for by key."""

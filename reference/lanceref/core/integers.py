@@ -9,6 +9,7 @@ A set is ascending, each integer once.
 
 from __future__ import annotations
 
+from operator import index
 from typing import TypeVar
 
 import numpy as np
@@ -73,3 +74,11 @@ def unique_inverse(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArra
     places = np.empty(len(values), np.int64)
     places[order] = np.cumsum(first) - 1
     return ascending[first], places
+
+
+def unsigned(value: int) -> int:
+    """Return a number that 64 bits hold. Raises TypeError and OverflowError."""
+    number = index(value)
+    if not 0 <= number < 2**64:
+        raise OverflowError(f"{number} is no unsigned 64-bit integer")
+    return number

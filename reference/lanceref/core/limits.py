@@ -3,11 +3,32 @@
 Counts in a file are first held against the bytes that remain. Some legal encodings expand without a
 bound in the file (a constant page of 2**40 rows is a few bytes long): there these limits decide,
 and `LimitExceeded` says which one.
+
+Held rows: what a table made of batches may take in memory.
+
+A stream of batches holds one at a time; a table holds all. A page of few bytes may expand to any
+number of rows, and a file may name it any number of times: so the bytes of a table are held against
+the sizes of the files that its rows are read from.
+
+Clauses: L.codec.limits.expansion
+
+Memory: blocks that were freed serve the next run.
+
+Files are read and written in runs of a few MiB. The C library gives freed blocks back to the system
+when they are larger than any freed before, and then each page of the next run costs a fault, more
+than decoding it does. pyarrow's own memory pool does so too, with any block.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.core.errors import LimitExceeded, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +57,39 @@ class Limits:
 
 DEFAULT_LIMITS = Limits()
 """The limits used when the caller gives none."""
+
+
+def bound_table(
+    batches: Iterable[pa.RecordBatch], limits: Limits, file: str, read_bytes: Callable[[], int]
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches that are all kept. Raises LimitExceeded before they take too much memory.
+
+    `read_bytes` gives the bytes of the files that are read so far.
+    """
+    held, allowed = 0, limits.expanded(0)
+    for batch in batches:
+        held += batch.nbytes
+        if held > allowed:
+            allowed = limits.expanded(read_bytes())
+        if held > allowed:
+            raise LimitExceeded(
+                "L.codec.limits.expansion",
+                Place(file, 0),
+                found=f"a table of more than {allowed} bytes",
+                wanted=(
+                    f"at most {limits.expansion_bytes} bytes and {limits.expansion_factor} for "
+                    "each byte of the files; to_batches() streams them, and "
+                    "limits=Limits(expansion_bytes=...) allows more"
+                ),
+            )
+        yield batch
+
+
+KEPT_BYTES = 16 * 2**20
+"""Freed blocks up to this size are kept: a few of a run's arrays together."""
+
+
+@cache
+def keep_freed_blocks() -> None:
+    """Free one block of KEPT_BYTES, never touched; a second call does nothing."""
+    np.empty(KEPT_BYTES, np.uint8)

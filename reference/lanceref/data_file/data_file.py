@@ -26,7 +26,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import OutOfRange
 from lanceref.core.file_versions import V2_0, FileVersion
-from lanceref.core.malloc_tuning import keep_freed_blocks
+from lanceref.core.limits import keep_freed_blocks
 from lanceref.data_file.layout import assign_columns, column_owners, indices_of
 from lanceref.encodings_2_0 import column as arrays
 from lanceref.encodings_2_0.early_strings import is_early

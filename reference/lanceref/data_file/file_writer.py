@@ -23,8 +23,8 @@ from google.protobuf.message import Message
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
-from lanceref.core.malloc_tuning import keep_freed_blocks
-from lanceref.core.slices import whole
+from lanceref.core.limits import keep_freed_blocks
+from lanceref.core.nesting import whole
 from lanceref.encodings_2_0 import writer as arrays
 from lanceref.file.column_writer import Buffer, EncodedPage, FieldWriter, PagePolicy
 from lanceref.file.columns import ALIGNMENT, COLUMN_TYPE

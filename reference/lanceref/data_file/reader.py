@@ -17,10 +17,9 @@ import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import FileColumnNotFound, NotFound
-from lanceref.core.extension_types import resolved, resolved_batch
 from lanceref.core.file_versions import FOOTER_WORDS
-from lanceref.core.held_rows import bounded
-from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.limits import DEFAULT_LIMITS, Limits, bound_table
+from lanceref.core.logical_types import resolved, resolved_batch
 from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.file.batches import stretches
 from lanceref.file.column_reader import ColumnReader
@@ -43,7 +42,7 @@ class ReaderResults:
     def to_table(self) -> pa.Table:
         """Read everything into a table. Raises LimitExceeded for one that is too large."""
         file = self._file
-        batches = bounded(self.reader, file.ctx.limits, file.ctx.file, lambda: file.size)
+        batches = bound_table(self.reader, file.ctx.limits, file.ctx.file, lambda: file.size)
         return pa.Table.from_batches(batches, schema=self.reader.schema)
 
 

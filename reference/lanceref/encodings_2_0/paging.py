@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lanceref.core.cursor import MERGE_GAP_BYTES
 from lanceref.core.errors import LimitExceeded, Place
 from lanceref.core.integers import arrow_array
-from lanceref.core.slices import whole
+from lanceref.core.nesting import whole
 from lanceref.encodings_2_0.rows import RowRanges
 from lanceref.file.column_reader import RUN_BYTES, ColumnReader
 from lanceref.file.columns import ColumnMetadata

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage
 from lanceref.core.integers import arrow_array
-from lanceref.core.slices import whole
+from lanceref.core.nesting import whole
 from lanceref.encodings_2_0.decode import open_array
 from lanceref.encodings_2_0.flat import slot_bits
 from lanceref.encodings_2_0.page import Page, PageArray, read

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from lanceref.core.errors import LimitExceeded, OutOfRange, Place
-from lanceref.core.slices import nests_fixed_size_lists, whole
+from lanceref.core.nesting import nests_fixed_size_lists, whole
 from lanceref.file.column_reader import ColumnReader
 
 

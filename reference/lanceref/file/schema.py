@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from lanceref.core import logical_types as arrowtypes
 from lanceref.core.errors import NotFound, Place, SchemaRefused
-from lanceref.core.extension_types import EXTENSION_KEY, storage_of
+from lanceref.core.logical_types import EXTENSION_KEY, storage_of
 
 BLOB_EXTENSION = "lance.blob.v2"
 """Extension name of blobs that can lie outside of the data file."""

@@ -23,7 +23,7 @@ import pyarrow as pa
 from lanceref.core import logical_types as arrowtypes
 from lanceref.core.context import Context
 from lanceref.core.errors import BadSchema, Place
-from lanceref.core.extension_types import EXTENSION_KEY
+from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.file.schema import (
     CLUSTERING_KEY,
     HIDDEN_IDS,

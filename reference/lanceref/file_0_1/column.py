@@ -16,7 +16,7 @@ import pyarrow as pa
 from lanceref.core.cursor import MERGE_GAP_BYTES, FileBytes
 from lanceref.core.errors import BadSchema, UnknownEncoding
 from lanceref.core.integers import arrow_array
-from lanceref.core.slices import whole
+from lanceref.core.nesting import whole
 from lanceref.encodings_2_0.paging import distinct, repeat, run_rows
 from lanceref.encodings_2_0.rows import RowRanges
 from lanceref.file.schema import Field

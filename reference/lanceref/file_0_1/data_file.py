@@ -30,7 +30,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import BadSchema
 from lanceref.core.file_versions import V0_1, FileVersion
-from lanceref.core.malloc_tuning import keep_freed_blocks
+from lanceref.core.limits import keep_freed_blocks
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.schema import Field
 from lanceref.file_0_1.column import LegacyColumn, open_node

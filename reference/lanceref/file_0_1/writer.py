@@ -16,7 +16,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from lanceref.core.errors import DataRefused, LegacyRefused
-from lanceref.core.malloc_tuning import keep_freed_blocks
+from lanceref.core.limits import keep_freed_blocks
 from lanceref.data_file.file_writer import column_of
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_messages import field_message

@@ -16,8 +16,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TypedDict
 
-from lanceref.core.errors import CleanupRefused, DataRefused, LanceError
-from lanceref.core.short_text import short
+from lanceref.core.errors import CleanupRefused, DataRefused, LanceError, short
 from lanceref.operations.cleanup import Cleanup
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage import Store

@@ -16,7 +16,7 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import EvolutionRefused
 from lanceref.core.file_versions import V0_1
 from lanceref.core.integers import difference
-from lanceref.core.slices import whole
+from lanceref.core.nesting import whole
 from lanceref.file.schema import LanceSchema
 from lanceref.operations.blob_values import among, has_blobs, plain
 from lanceref.operations.columns import all_rows, write_columns

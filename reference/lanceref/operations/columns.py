@@ -13,9 +13,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.arrow_names import name_of_type
 from lanceref.core.errors import EvolutionRefused
-from lanceref.core.slices import whole
+from lanceref.core.nesting import whole
 from lanceref.file.schema import Field, LanceSchema, numbered, schema_of
 from lanceref.operations.new_rows import MAX_FRAGMENT_ROWS, write_rows_as
 from lanceref.proto import table_pb2
@@ -82,8 +81,9 @@ def new_fields(snapshot: Snapshot, schema: pa.Schema) -> tuple[Field, ...]:
     taken = {field.name: field.arrow.type for field in snapshot.manifest.schema.fields}
     for name, type_ in zip(schema.names, schema.types, strict=True):
         if name in taken and taken[name] != type_:
-            held, given = name_of_type(taken[name]), name_of_type(type_)
-            raise EvolutionRefused(f"Type conflicts between {name}({held}) and {name}({given})")
+            raise EvolutionRefused(
+                f"Type conflicts between {name}({taken[name]}) and {name}({type_})"
+            )
         if name in taken:
             raise EvolutionRefused(
                 f"Invalid user input: Column {name} already exists in the dataset"

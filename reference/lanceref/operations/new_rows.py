@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lanceref.blobs.blob_rows import ExternalBlobs
 from lanceref.blobs.blob_writer import BlobPolicy
 from lanceref.core.file_versions import FileVersion
-from lanceref.core.slices import whole_rows
+from lanceref.core.nesting import whole_rows
 from lanceref.file.column_writer import page_policy
 from lanceref.file.schema import LanceSchema
 from lanceref.proto import table_pb2

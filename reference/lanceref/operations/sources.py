@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from lanceref.core.errors import EvolutionRefused
 from lanceref.core.file_versions import V0_1
-from lanceref.core.slices import whole_rows
+from lanceref.core.nesting import whole_rows
 from lanceref.operations.columns import BATCH_ROWS, Batches, all_rows, spread
 from lanceref.operations.key_values import key_values
 from lanceref.search.projection import Projection, scan_projection

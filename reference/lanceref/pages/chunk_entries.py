@@ -29,7 +29,7 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array
-from lanceref.core.slices import whole
+from lanceref.core.nesting import whole
 from lanceref.pages.chunk_table import Chosen, Counts
 from lanceref.pages.chunks import Chunks, ChunkShape, parse_chunks
 from lanceref.pages.layers import Layers

@@ -19,7 +19,7 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array, unique_inverse
-from lanceref.core.slices import whole
+from lanceref.core.nesting import whole
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.pages.assemble import assemble

@@ -27,7 +27,7 @@ from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion
 from lanceref.core.integers import arrow_array
-from lanceref.core.slices import whole
+from lanceref.core.nesting import whole
 from lanceref.file.column_writer import Buffer
 from lanceref.pages.constant import MAX_INLINE_BYTES
 from lanceref.pages.constant_write import all_null_page, the_value, value_page

@@ -35,7 +35,7 @@ from lanceref.codecs.values import Variable
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.file_versions import FileVersion
-from lanceref.core.slices import whole
+from lanceref.core.nesting import whole
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
 from lanceref.pages.entries import EntryShape, Zipped, compact, cut_entries, cut_matrix, record

@@ -27,7 +27,7 @@ from lanceref.codecs.values import Fixed
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3
-from lanceref.core.slices import whole
+from lanceref.core.nesting import whole
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
 from lanceref.pages.constant import Constant, ConstantPage

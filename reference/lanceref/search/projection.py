@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from lanceref.core.errors import NotFound
-from lanceref.core.extension_types import resolved, resolved_batch
-from lanceref.core.slices import whole
+from lanceref.core.logical_types import resolved, resolved_batch
+from lanceref.core.nesting import whole
 from lanceref.file.schema import Field, LanceSchema, project, split_path
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
 

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.arguments import unsigned
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, QueryRefused
+from lanceref.core.integers import unsigned
 from lanceref.index.row_set import RowSet, encode_row_set, parse_row_set, row_set
 from lanceref.search.filter import Filter
 from lanceref.search.predicate import And, Predicate, Unknown

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.slices import whole
+from lanceref.core.nesting import whole
 from lanceref.file.schema import Field
 from lanceref.search.filter import Filter
 from lanceref.search.plan import BatchStatistics, RowSource, bounded_fields, candidates

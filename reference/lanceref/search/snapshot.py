@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from lanceref.core.budget import Budget
 from lanceref.core.context import Context
 from lanceref.core.errors import RowNotFound
-from lanceref.core.extension_types import resolved
-from lanceref.core.held_rows import bounded
 from lanceref.core.integers import unique_inverse
-from lanceref.core.slices import whole_rows
+from lanceref.core.limits import bound_table
+from lanceref.core.logical_types import resolved
+from lanceref.core.nesting import whole_rows
 from lanceref.file.schema import LanceSchema
 from lanceref.index.indices import Indices
 from lanceref.search.projection import Projection
@@ -101,7 +101,7 @@ class Snapshot:
                 sizes |= rows.columns.sizes
             return asked_bytes + sum(sizes.values())
 
-        return bounded(batches, self.ctx.limits, self.ctx.file, read_bytes)
+        return bound_table(batches, self.ctx.limits, self.ctx.file, read_bytes)
 
     def take(self, positions: NDArray[np.int64], projection: Projection) -> pa.Table:
         """Return the rows at any live `positions` of the table, in the order asked for."""

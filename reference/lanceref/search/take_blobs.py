@@ -12,8 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.blobs.blob_reader import BlobRange
-from lanceref.core.arguments import unsigned
 from lanceref.core.errors import ColumnNotFound, NotFound, RowDeleted
+from lanceref.core.integers import unsigned
 from lanceref.core.nesting import from_start
 from lanceref.file.schema import Field, project
 from lanceref.search.snapshot import Snapshot

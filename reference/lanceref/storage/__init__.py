@@ -6,7 +6,7 @@ store. The rest of the reference knows the protocols only.
 
 from __future__ import annotations
 
-from lanceref.core.source import Source
+from lanceref.core.cursor import Source
 from lanceref.storage.local import SMALL_BYTES, LocalSource, LocalStore
 from lanceref.storage.local_sink import LocalSink, make_folder
 from lanceref.storage.opening import create_sink, open_source, open_store, wrapped_stores

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from lanceref.core.source import Source
+from lanceref.core.cursor import Source
 from lanceref.storage.local import LocalSource, LocalStore
 from lanceref.storage.local_sink import LocalSink
 from lanceref.storage.options import NO_OPTIONS, StoreOptions

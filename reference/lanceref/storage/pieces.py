@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanceref.core.source import Source
+from lanceref.core.cursor import Source
 from lanceref.storage.protocol import IOStats, Store, whole
 
 COPY_BYTES = 8 << 20

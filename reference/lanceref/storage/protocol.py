@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from lanceref.core.source import Source
+from lanceref.core.cursor import Source
 from lanceref.storage.options import StoreOptions
 
 

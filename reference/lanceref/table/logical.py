@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from lanceref.blobs.blob_reader import BlobFiles
 from lanceref.core.context import Context
 from lanceref.core.errors import Place
-from lanceref.core.extension_types import EXTENSION_KEY
-from lanceref.core.logical_types import arrow_type
+from lanceref.core.logical_types import EXTENSION_KEY, arrow_type
 from lanceref.core.nesting import mapped
 from lanceref.data_file.descriptors import descriptor_field
 from lanceref.file.column_reader import ColumnReader

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.file_versions import V0_1, V2_1
-from lanceref.core.slices import nests_fixed_size_lists, whole
+from lanceref.core.nesting import nests_fixed_size_lists, whole
 from lanceref.file.batches import Recutter
 from lanceref.file.schema import Field
 from lanceref.pages.required import check_required

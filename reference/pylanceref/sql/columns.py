@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from lanceref.core.errors import EditFailed, QueryFailed
-from lanceref.core.extension_types import resolved
+from lanceref.core.logical_types import resolved
 
 from pylanceref.sql.expression import Bound, bind
 from pylanceref.sql.trees import Node

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from lanceref.core.errors import QueryRefused
-from lanceref.core.extension_types import EXTENSION_KEY
+from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.index.geometry import is_geometry
 
 from pylanceref.sql.geometry_functions import BINARY_OF

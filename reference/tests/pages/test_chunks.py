@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.context import Context
+from lanceref.core.context import Context, SpanRecorder
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage
-from lanceref.core.spans import SpanRecorder
 from lanceref.pages.chunk_table import parse_table
 from lanceref.pages.chunks import ChunkShape, parse_chunks
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
 from lanceref.core.errors import OperationRefused
-from lanceref.core.extension_types import EXTENSION_KEY
+from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.file.schema import Field
 from lanceref.index.geometry import Boxes, boxes_of, geometries, is_geometry
 from lanceref.index.index_type import Built, Kind, Parameters

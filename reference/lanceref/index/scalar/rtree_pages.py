@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError
-from lanceref.core.extension_types import EXTENSION_KEY
+from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.index.geometry import Boxes
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys, RowSet, encode_row_set, parse_row_set, row_set

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from lanceref.core.arguments import OfTheCaller, unsigned
 from lanceref.core.errors import DataRefused
+from lanceref.core.integers import unsigned
+from pylanceref.errors import CallerCode
 
 
 def test_whole_numbers_of_64_bits_are_taken() -> None:
@@ -23,12 +24,12 @@ def test_others_are_refused(value: object, error: type[Exception]) -> None:
 
 def test_code_of_the_caller_fails_with_its_own_words():
     """Errors of ours, and what ends a process, are let through."""
-    with pytest.raises(OSError, match="KeyError: 'gone'") as caught, OfTheCaller():
+    with pytest.raises(OSError, match="KeyError: 'gone'") as caught, CallerCode():
         raise KeyError("gone")
     assert isinstance(caught.value.__cause__, KeyError)
     for own in (DataRefused, KeyboardInterrupt):
-        with pytest.raises(own) as let, OfTheCaller():
+        with pytest.raises(own) as let, CallerCode():
             raise own("mine")
         assert own is type(let.value)
-    with OfTheCaller():
+    with CallerCode():
         pass

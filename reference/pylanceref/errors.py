@@ -1,0 +1,67 @@
+"""Errors that only this package raises: the classes that callers of pylance catch."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from lanceref.core.errors import DataRefused, LanceError, NotFound
+
+
+class BatchRefused(DataRefused, TypeError):
+    """Something else than a batch among the rows that are to be written."""
+
+
+class CallerFailed(LanceError, OSError, ValueError):
+    """What a caller's own function or iterator raised, in its words.
+
+    Pylance raises `OSError` here, `ValueError` where it works on one fragment.
+    """
+
+
+class ColumnMissing(NotFound, KeyError):
+    """A column to be indexed that the table does not have: pylance raises `KeyError` here."""
+
+
+class ColumnRefused(LanceError, TypeError):
+    """A column of a type that an index cannot have: pylance raises `TypeError` here."""
+
+
+class IndexMissing(NotFound, KeyError):
+    """An index that the version does not have, asked for by key."""
+
+
+class IndexMixed(LanceError, ValueError):
+    """Segments that do not fit together with each other, or with those that there are."""
+
+
+class IndexNotFound(NotFound, RuntimeError):
+    """An index that the version does not have."""
+
+
+class InvalidTable(LanceError, OSError):
+    """A table that breaks a clause, found when it was asked whether it does."""
+
+
+class TableNotFound(NotFound, OSError):
+    """A table that is to be dropped and is not there."""
+
+
+class CallerCode:
+    """Runs code of the caller: what it raises comes out as CallerFailed, with its words.
+
+    Errors of our own, and what ends a process, come out as they are.
+    """
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None or issubclass(kind, LanceError) or not issubclass(kind, Exception):
+            return
+        if error is not None:
+            raise CallerFailed(f"{kind.__name__}: {error}") from error
