@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
-from lanceref.codecs import bitpack_encode, general_encode
+from lanceref.codecs import bitpack_encode, general
 from lanceref.encodings_2_0.encode import all_nulls, bits_of, fixed_width, no_nulls, some_nulls
 from lanceref.encodings_2_0.flat import slot_bits
 from lanceref.file.column_writer import Buffer
@@ -55,7 +55,7 @@ class OddPage:
         if scheme == "none":
             self.place(encoding.flat.buffer, stored)
             return encoding
-        packed = general_encode.compress(scheme, None, stored.data)
+        packed = general.compress(scheme, None, stored.data)
         bare = scheme == "zstd" and self.rng.odd("zstd without a size", 0.3)
         self.place(encoding.flat.buffer, packed[8:] if bare else packed)
         return encoding

@@ -12,19 +12,26 @@ from dataclasses import replace
 import numpy as np
 from lanceref.codecs import (
     bitpack_encode,
-    byte_stream_split_encode,
-    fixed_size_list_encode,
+    fixed_size_list,
+    flat,
     fsst_encode,
-    general_encode,
-    packed_struct_encode,
-    rle_encode,
-    variable_encode,
+    general,
+    packed_struct,
+    rle,
+    variable,
 )
 from lanceref.codecs.bitpack import BLOCK, WIDTHS
 from lanceref.codecs.choose import Kind, fsst_encoding
-from lanceref.codecs.encoded import MiniBlocks, flat_encoding
-from lanceref.codecs.statistics import max_value_bytes, unsigned
-from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
+from lanceref.codecs.encoder_inputs import max_value_bytes, unsigned
+from lanceref.codecs.values import (
+    Fixed,
+    FixedSizeList,
+    MiniBlocks,
+    Rows,
+    Values,
+    Variable,
+    flat_encoding,
+)
 from lanceref.core.file_versions import V2_1, V2_2, FileVersion
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 from numpy.typing import NDArray
@@ -70,11 +77,11 @@ def _mini(rng: Chance, values: Values, kind: Kind, version: FileVersion) -> Mini
     if isinstance(values, Variable):
         blocks = _variable(rng, values, kind, version)
     elif isinstance(values, FixedSizeList):
-        size = fixed_size_list_encode.rows_per_chunk_bytes(values)[0]
+        size = fixed_size_list.rows_per_chunk_bytes(values)[0]
         counts = odd_counts(rng, values.count, size, version)
-        return fixed_size_list_encode.encode_mini(values, counts)
+        return fixed_size_list.encode_mini(values, counts)
     elif isinstance(values, Rows):
-        encoding, joined = packed_struct_encode.join(values)
+        encoding, joined = packed_struct.join(values)
         return _flat(rng, joined, version, encoding)
     else:
         assert isinstance(values, Fixed)
@@ -106,9 +113,9 @@ def _fixed(rng: Chance, values: Fixed, version: FileVersion) -> MiniBlocks:
         counts, cuts = odd_counts(rng, values.count, values.bits // 8 + 1, version), []
         if rng.odd("runs cut anywhere"):
             cuts = [rng.randrange(values.count) for _ in range(rng.randint(1, 20))]
-        return rle_encode.encode_mini(numbers, counts, np.array(cuts, np.int64))
+        return rle.encode_mini(numbers, counts, np.array(cuts, np.int64))
     if arm == "streams" and values.bits in (32, 64):
-        return byte_stream_split_encode.encode_mini(values, 1 << rng.randint(1, 10))
+        return flat.encode_streams(values, 1 << rng.randint(1, 10))
     return _flat(rng, values, version)
 
 
@@ -117,9 +124,9 @@ def _variable(rng: Chance, values: Variable, kind: Kind, version: FileVersion) -
     if rng.random() < 0.3 and kind.is_text:
         table, coded = odd_fsst(rng, values)
         counts = odd_counts(rng, values.count, 2 * size, version)
-        blocks = variable_encode.encode_mini(coded, kind.offset_bits, counts)
+        blocks = variable.encode_mini(coded, kind.offset_bits, counts)
         return MiniBlocks(fsst_encoding(table, blocks.encoding), blocks.counts, blocks.buffers)
-    return variable_encode.encode_mini(
+    return variable.encode_mini(
         values, kind.offset_bits, odd_counts(rng, values.count, size, version)
     )
 
@@ -142,11 +149,10 @@ def _compressed(rng: Chance, blocks: MiniBlocks) -> MiniBlocks:
     ends = np.cumsum(sizes).tolist()
     view = np.ascontiguousarray(data).data
     frames = [
-        general_encode.compress(scheme, level, view[start:end])
-        for start, end in zip([0, *ends], ends)
+        general.compress(scheme, level, view[start:end]) for start, end in zip([0, *ends], ends)
     ]
     stored = np.frombuffer(b"".join(frames), np.uint8), np.array([len(f) for f in frames], np.int64)
-    encoding = general_encode.general_encoding(scheme, level, blocks.encoding)
+    encoding = general.general_encoding(scheme, level, blocks.encoding)
     return MiniBlocks(encoding, blocks.counts, (stored, *blocks.buffers[1:]))
 
 
@@ -164,7 +170,7 @@ def odd_levels(
     if counts.max(initial=0) <= BLOCK:
         codecs.append((bitpack_encode.inline_encoding(16), bitpack_encode.encode_inline_block))
     if version >= V2_2:
-        codecs.append((rle_encode.rle_encoding(16), rle_encode.encode_block))
+        codecs.append((rle.rle_encoding(16), rle.encode_block))
     encoding, encode = rng.choice(codecs)
     ends = np.cumsum(counts).tolist()
     parts = [encode(numbers[start:end]) for start, end in zip([0, *ends], ends)]

@@ -6,9 +6,9 @@ A writer takes the codec that needs the fewest bytes and names the fewer positio
 from __future__ import annotations
 
 import numpy as np
-from lanceref.codecs import general_encode
+from lanceref.codecs import general
 from lanceref.codecs.bitpack_encode import block_widths, encode_out_of_line, out_of_line_encoding
-from lanceref.codecs.encoded import flat_encoding
+from lanceref.codecs.values import flat_encoding
 from lanceref.file.column_writer import Buffer
 from lanceref.pages.sparse_write import Sequence64, StructureEncoder, encode_sequence
 from lanceref.pages.validity import Validity
@@ -62,8 +62,8 @@ def odd_sequence(
     numbers = values.astype("<u8")
     if rng.odd("compressed deltas" if are_deltas else "compressed positions", 0.3):
         scheme = rng.choice(("lz4", "zstd"))
-        frame = general_encode.compress(scheme, None, numbers.view(np.uint8).data)
-        return general_encode.general_encoding(scheme, None, flat_encoding(64)), frame
+        frame = general.compress(scheme, None, numbers.view(np.uint8).data)
+        return general.general_encoding(scheme, None, flat_encoding(64)), frame
     match rng.choice(("flat", "packed", "plain")):
         case "flat":
             return flat_encoding(64), numbers.view(np.uint8)

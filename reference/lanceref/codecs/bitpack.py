@@ -19,8 +19,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.concat_variable import interleave, join_ranges, join_rows
+from lanceref.codecs.chunks import ChunkRun, interleave, join_ranges, join_rows
 from lanceref.codecs.values import Fixed
 from lanceref.core.errors import CorruptPage
 

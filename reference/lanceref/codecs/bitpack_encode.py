@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import BLOCK, Unsigned, row_start
-from lanceref.codecs.concat_variable import interleave, join_pieces
-from lanceref.codecs.encoded import MiniBlocks, even_counts, flat_encoding
+from lanceref.codecs.chunks import interleave, join_pieces
+from lanceref.codecs.values import MiniBlocks, even_counts, flat_encoding
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 SLAB = 64

@@ -17,27 +17,36 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import (
     bitpack_encode,
-    byte_stream_split_encode,
-    fixed_size_list_encode,
+    fixed_size_list,
+    flat,
     fsst_encode,
-    general_encode,
-    offsets_encode,
-    packed_struct_encode,
-    rle_encode,
-    variable_encode,
+    general,
+    packed_struct,
+    rle,
+    variable,
 )
 from lanceref.codecs.bitpack import BLOCK, WIDTHS, Unsigned
-from lanceref.codecs.chunk_sizes import flat_chunk, max_chunk_values, rle_counts
-from lanceref.codecs.encoded import MiniBlocks, even_counts, flat_encoding
-from lanceref.codecs.params import Params
-from lanceref.codecs.statistics import (
+from lanceref.codecs.encoder_inputs import (
+    Params,
     byte_entropy,
+    flat_chunk,
+    max_chunk_values,
     max_value_bytes,
     packed_bytes,
+    rle_counts,
     run_bytes,
     unsigned,
 )
-from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
+from lanceref.codecs.values import (
+    Fixed,
+    FixedSizeList,
+    MiniBlocks,
+    Rows,
+    Values,
+    Variable,
+    even_counts,
+    flat_encoding,
+)
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
@@ -75,12 +84,12 @@ def encode_mini(values: Values, params: Params, version: FileVersion, kind: Kind
     if isinstance(values, Variable):
         return _mini_variable(values, params, version, kind)
     if isinstance(values, FixedSizeList):
-        size, per_word = fixed_size_list_encode.rows_per_chunk_bytes(values)
+        size, per_word = fixed_size_list.rows_per_chunk_bytes(values)
         per_chunk = flat_chunk(size, per_word)
-        blocks = fixed_size_list_encode.encode_mini(values, even_counts(values.count, per_chunk))
+        blocks = fixed_size_list.encode_mini(values, even_counts(values.count, per_chunk))
         return replace(blocks, last_says_count=values.count % per_chunk == 0)
     if isinstance(values, Rows):
-        encoding, joined = packed_struct_encode.join(values)
+        encoding, joined = packed_struct.join(values)
         return _flat(joined, encoding)
     assert isinstance(values, Fixed)
     return _mini_fixed(values, params)
@@ -100,13 +109,13 @@ def _mini_fixed(values: Fixed, params: Params) -> MiniBlocks:
     if scheme == "none":
         return _flat(values)
     if scheme is not None and values.bits in (32, 64) and _splits_streams(values, params):
-        blocks = byte_stream_split_encode.encode_mini(values)
+        blocks = flat.encode_streams(values)
     else:
         blocks = _plain_mini_fixed(values, params)
     if scheme in (None, "fsst"):
         return blocks
-    general_encode.check_scheme(scheme)
-    return general_encode.compress_mini(blocks, scheme, params.compression_level)
+    general.check_scheme(scheme)
+    return general.compress_mini(blocks, scheme, params.compression_level)
 
 
 def _splits_streams(values: Fixed, params: Params) -> bool:
@@ -125,7 +134,7 @@ def _plain_mini_fixed(values: Fixed, params: Params) -> MiniBlocks:
     runs, runs_bytes = run_bytes(numbers, min(len(values.data), packed + 1))
     few = params.rle_threshold is None or runs < params.rle_threshold * values.count
     if few and runs_bytes < len(values.data) and runs_bytes <= packed:
-        return rle_encode.encode_mini(numbers, rle_counts(numbers))
+        return rle.encode_mini(numbers, rle_counts(numbers))
     if packed < len(values.data):
         return bitpack_encode.encode_inline(numbers, widths)
     return _flat(values)
@@ -136,9 +145,9 @@ def _mini_variable(
 ) -> MiniBlocks:
     scheme, bits = params.compression, kind.offset_bits
     if scheme not in (None, "none", "fsst"):
-        general_encode.check_scheme(scheme)
+        general.check_scheme(scheme)
         plain = _plain_mini_variable(values, bits, params)
-        return general_encode.compress_mini(plain, scheme, params.compression_level)
+        return general.compress_mini(plain, scheme, params.compression_level)
     if scheme == "fsst" or (scheme is None and _is_coded(values, kind)):
         table, coded = fsst_encode.encode(values)
         blocks = _plain_mini_variable(coded, bits, params)
@@ -146,17 +155,17 @@ def _mini_variable(
     counts = _variable_counts(values, bits, params)
     short = None
     if version >= V2_3 and scheme is None and values.count:
-        short = offsets_encode.encode_mini(values, bits, counts)
-    return variable_encode.encode_mini(values, bits, counts) if short is None else short
+        short = variable.encode_short_offsets(values, bits, counts)
+    return variable.encode_mini(values, bits, counts) if short is None else short
 
 
 def _plain_mini_variable(values: Variable, bits: int, params: Params) -> MiniBlocks:
-    return variable_encode.encode_mini(values, bits, _variable_counts(values, bits, params))
+    return variable.encode_mini(values, bits, _variable_counts(values, bits, params))
 
 
 def _variable_counts(values: Variable, bits: int, params: Params) -> NDArray[np.int64]:
-    chunk_bytes = params.minichunk_size or variable_encode.CHUNK_BYTES
-    return variable_encode.chunk_counts(values, bits, chunk_bytes, max_chunk_values())
+    chunk_bytes = params.minichunk_size or variable.CHUNK_BYTES
+    return variable.chunk_counts(values, bits, chunk_bytes, max_chunk_values())
 
 
 def _is_coded(values: Variable, kind: Kind) -> bool:
@@ -213,11 +222,9 @@ def number_codec(numbers: Unsigned, version: FileVersion) -> NumberCodec:
     if not is_small:
         packed = bitpack_encode.out_of_line_bytes(numbers, width)
     if version >= V2_2:
-        least = min(raw, packed) - rle_encode.HEADER_BYTES
+        least = min(raw, packed) - rle.HEADER_BYTES
         if run_bytes(numbers, least)[1] < least:
-            return NumberCodec(
-                rle_encode.rle_encoding(bits), rle_encode.encode_block, rle_encode.encode_blocks
-            )
+            return NumberCodec(rle.rle_encoding(bits), rle.encode_block, rle.encode_blocks)
     if width >= bits or packed > raw or (packed == raw and width):
         return NumberCodec(flat_encoding(bits), _plain_bytes)
     if is_small:
@@ -242,10 +249,10 @@ def encode_block(
     scheme = params.dict_values_compression or "lz4"
     if version == V2_1 or scheme == "none" or encoding.WhichOneof("compression") in _PACKED:
         return encoding, data
-    general_encode.check_scheme(scheme)
+    general.check_scheme(scheme)
     level = params.dict_values_compression_level
-    packed = general_encode.compress(scheme, level, data)
-    return general_encode.general_encoding(scheme, level, encoding), packed
+    packed = general.compress(scheme, level, data)
+    return general.general_encoding(scheme, level, encoding), packed
 
 
 _PACKED = ("rle", "inline_bitpacking", "out_of_line_bitpacking")
@@ -257,9 +264,9 @@ def _plain_block(
 ) -> tuple[CompressiveEncoding, bytes]:
     if isinstance(values, Variable):
         bits = kind.offset_bits
-        return variable_encode.variable_encoding(bits), variable_encode.encode_block(values, bits)
+        return variable.variable_encoding(bits), variable.encode_block(values, bits)
     if isinstance(values, FixedSizeList):
-        encoding, rows = fixed_size_list_encode.encode_zip(values)
+        encoding, rows = fixed_size_list.encode_zip(values)
         return encoding, rows.data.tobytes()
     assert isinstance(values, Fixed)
     if values.bits not in WIDTHS:
@@ -276,28 +283,28 @@ def encode_zip(
     if isinstance(values, Fixed):
         return flat_encoding(values.bits), values
     if isinstance(values, FixedSizeList):
-        return fixed_size_list_encode.encode_zip(values)
+        return fixed_size_list.encode_zip(values)
     if isinstance(values, Variable):
         return _zip_variable(values, params, kind)
     assert isinstance(values, Rows)
     if all(isinstance(field, Fixed) for field in values.fields):
-        return packed_struct_encode.join(values)
+        return packed_struct.join(values)
     pairs = zip(values.fields, kind.fields, strict=True)
     cells = [(*encode_zip(field, Params(), version, one), one.offset_bits) for field, one in pairs]
-    return packed_struct_encode.join_variable(values.count, cells)
+    return packed_struct.join_variable(values.count, cells)
 
 
 def _zip_variable(
     values: Variable, params: Params, kind: Kind
 ) -> tuple[CompressiveEncoding, Variable]:
-    plain, scheme = variable_encode.variable_encoding(kind.offset_bits), params.compression
+    plain, scheme = variable.variable_encoding(kind.offset_bits), params.compression
     size = int(values.offsets[-1]) + len(values.offsets) * kind.offset_bits // 8
     if scheme == "none":
         return plain, values
     asked = scheme is not None and scheme != "fsst"
     if (asked or max_value_bytes(values) > LARGE_VALUE) and size >= MIN_TEXT_BYTES:
-        stored = general_encode.compress_each(values, "zstd", 0)
-        return general_encode.general_encoding("zstd", 0, plain), stored
+        stored = general.compress_each(values, "zstd", 0)
+        return general.general_encoding("zstd", 0, plain), stored
     if scheme == "fsst" or _is_coded(values, kind):
         table, coded = fsst_encode.encode(values)
         return fsst_encoding(table, plain), coded

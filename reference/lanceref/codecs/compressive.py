@@ -4,22 +4,31 @@ A page's description nests `CompressiveEncoding` messages. *Mini* decodes the va
 chunks, *block* one buffer (see `blocks`), *zip* values that were cut one by one.
 
 Clauses: L.codec.encoding.context, L.codec.flat.size
+
+Blocks: values of one buffer, such as levels, dictionaries, offsets, positions and counts.
+
+A block codec knows how many values it must give. Blocks of many chunks are decoded together, as a
+run whose buffer 0 holds them; a codec without payload gets an empty buffer.
+
+Clauses: L.codec.encoding.payload, L.codec.delta.width, L.codec.limits.expansion
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs import (
     bitpack,
-    blocks,
-    byte_stream_split,
     fixed_size_list,
     flat,
     fsst,
     general,
     packed_struct,
+    rle,
+    sequence,
     variable,
 )
 from lanceref.codecs.chunks import ChunkRun
@@ -31,14 +40,149 @@ from lanceref.codecs.description_checks import (
     has_payload,
     only_flat,
     unsupported,
+    value_bits,
 )
 from lanceref.codecs.values import Fixed, Rows, Values, Variable
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import CorruptPage, Place
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.proto import encodings_v2_1_pb2 as pb
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Delta, Dictionary, Rle
+
+
+def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "values") -> Values:
+    """Decode buffer 0 of every chunk, joined; explain calls plain values `name`."""
+    _check_expansion(encoding, run)
+    if not has_payload(encoding) and run.sizes[0].any():
+        chunk = int(np.flatnonzero(run.sizes[0])[0])
+        raise CorruptPage(
+            "L.codec.encoding.payload",
+            run.place(0, chunk),
+            found=f"{int(run.sizes[0, chunk])} bytes",
+            wanted=f"none for {encoding.WhichOneof('compression')}",
+        )
+    arm = encoding.WhichOneof("compression")
+    if arm == "flat":
+        return flat.decode(run, encoding.flat.bits_per_value, name)
+    if arm == "inline_bitpacking":
+        bits = encoding.inline_bitpacking.uncompressed_bits_per_value
+        return bitpack.decode_inline(run, bits)
+    if arm == "out_of_line_bitpacking":
+        packed = encoding.out_of_line_bitpacking
+        width = packed.values.flat.bits_per_value
+        return bitpack.decode_out_of_line(run, packed.uncompressed_bits_per_value, width)
+    if arm == "rle":
+        return _decode_rle_block(encoding, run)
+    if arm == "general":
+        codec = general.codec_name(encoding.general, run.place())
+        return decode_blocks(encoding.general.values, general.decompress_run(codec, run), name)
+    if arm == "constant":
+        return sequence.decode_constant(encoding.constant, run)
+    if arm == "range":
+        return sequence.decode_range(encoding.range, run)
+    if arm == "delta":
+        return sequence.decode_delta(encoding.delta, _deltas(encoding.delta, run), run)
+    if arm == "dictionary":
+        return _decode_dictionary(encoding.dictionary, run)
+    if arm == "fixed_size_list":
+        return fixed_size_list.decode_block(encoding.fixed_size_list, run)
+    if arm == "variable" and run.num_chunks == 1:
+        return variable.decode_block(run)
+    raise unsupported(encoding, "a block", run.place())
+
+
+def _deltas(encoding: Delta, run: ChunkRun) -> NDArray[np.uint64]:
+    """Decode the differences of every chunk: one fewer than it has values."""
+    width, wanted = value_bits(encoding.deltas), encoding.uncompressed_bits_per_value
+    if width not in (wanted, 0):
+        raise CorruptPage(
+            "L.codec.delta.width", run.place(), found=f"deltas of {width} bits", wanted=wanted
+        )
+    return integers(encoding.deltas, run.counting(np.maximum(run.counts - 1, 0)), "deltas")
+
+
+def integers(
+    encoding: CompressiveEncoding, run: ChunkRun, name: str = "values"
+) -> NDArray[np.uint64]:
+    """Decode blocks of unsigned integers of at most 64 bits."""
+    values = _fixed(encoding, run, name)
+    if values.bits == 0:
+        return np.zeros(0, np.uint64)
+    return values.data.view(f"<u{values.bits // 8}").astype(np.uint64)
+
+
+def _fixed(encoding: CompressiveEncoding, run: ChunkRun, name: str) -> Fixed:
+    values = decode_blocks(encoding, run, name)
+    if not isinstance(values, Fixed) or values.bits not in (0, 8, 16, 32, 64):
+        raise unsupported(encoding, f"integers ({name})", run.place())
+    return values
+
+
+def _check_expansion(encoding: CompressiveEncoding, run: ChunkRun) -> None:
+    """Refuse to expand a few bytes to more than the caller allows."""
+    size = run.num_values * (value_bits(encoding) or 0) // 8
+    budget = run.ctx.limits.expanded(len(run.data))
+    if size > budget:
+        raise LimitExceeded(
+            "L.codec.limits.expansion",
+            run.place(),
+            found=f"{size} bytes of values",
+            wanted=f"at most {budget}",
+        )
+
+
+def _decode_rle_block(encoding: CompressiveEncoding, run: ChunkRun) -> Fixed:
+    if has_payload(encoding):
+        return decode_rle(encoding.rle, rle.split_frames(run))
+    runs = rle.computed_runs(encoding.rle.run_lengths, run)
+    lengths = integers(encoding.rle.run_lengths, run.counting(runs), "run lengths")
+    return rle.expand(run, runs, _fixed(encoding.rle.values, run.counting(runs), ""), lengths)
+
+
+def decode_rle(encoding: Rle, run: ChunkRun) -> Fixed:
+    """Decode runs whose values are in buffer 0 and whose lengths are in buffer 1."""
+    if not has_payload(encoding.values) and not has_payload(encoding.run_lengths):
+        runs = rle.computed_runs(encoding.run_lengths, run)
+    else:
+        runs = _count_runs(encoding, run)
+    values = decode_blocks(encoding.values, run.only(0).counting(runs), "run values")
+    assert isinstance(values, Fixed)  # gates.check_encoding: no other child
+    lengths = integers(encoding.run_lengths, run.only(1).counting(runs), "run lengths")
+    return rle.expand(run, runs, values, lengths)
+
+
+def _count_runs(encoding: Rle, run: ChunkRun) -> NDArray[np.int64]:
+    """Return the runs of each chunk, as the child says whose size tells how many values it has."""
+    values = _own_counts(encoding.values, run.only(0))
+    lengths = _own_counts(encoding.run_lengths, run.only(1))
+    if values is not None and lengths is not None:
+        rle.check_pairs(run, values, lengths)
+    known = lengths if values is None else values
+    if known is None:
+        raise unsupported(encoding.values, "runs of unknown number", run.place())
+    return known
+
+
+def _own_counts(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.int64] | None:
+    """Return the values of each chunk when the size of its buffer tells it."""
+    arm = encoding.WhichOneof("compression")
+    if arm == "flat":
+        counts: NDArray[np.int64] = run.sizes[0] // (encoding.flat.bits_per_value // 8)
+        return counts
+    if arm == "general":
+        codec = general.codec_name(encoding.general, run.place())
+        silent = replace(run, ctx=replace(run.ctx, spans=None))
+        return _own_counts(encoding.general.values, general.decompress_run(codec, silent))
+    return None
+
+
+def _decode_dictionary(encoding: Dictionary, run: ChunkRun) -> Fixed:
+    indices_run, items_run = sequence.dictionary_parts(run, encoding.num_dictionary_items)
+    indices = integers(encoding.indices, indices_run, "indices")
+    items = _fixed(encoding.items, items_run, "items")
+    return sequence.look_up(run, indices, items, encoding.num_dictionary_items)
+
 
 __all__ = [
     "check_chunks",
@@ -84,10 +228,10 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun, version: FileVersi
     if arm == "fsst":
         return decode_fsst(encoding.fsst, run)
     if arm == "rle":
-        return blocks.decode_rle(encoding.rle, run)
+        return decode_rle(encoding.rle, run)
     if arm == "byte_stream_split":
         bits = only_flat(encoding.byte_stream_split.values, run.place())
-        return byte_stream_split.decode(run, bits)
+        return flat.decode_streams(run, bits)
     if arm == "general":
         name = general.codec_name(encoding.general, run.place())
         return decode_mini(encoding.general.values, general.decompress_run(name, run), version)
@@ -116,7 +260,7 @@ def _decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> 
     if offsets.WhichOneof("compression") == "flat":
         return variable.decode_mini(run, offsets.flat.bits_per_value, kind)
     table = run.only(0) if has_payload(offsets) else run.without_buffers()
-    decoded = blocks.integers(offsets, table.counting(run.counts + 1), "offsets")
+    decoded = integers(offsets, table.counting(run.counts + 1), "offsets")
     return variable.decode_separate(run, decoded, kind)
 
 
@@ -127,7 +271,7 @@ def decode_levels(
     packed = encoding.out_of_line_bitpacking
     if (packed.uncompressed_bits_per_value, packed.values.flat.bits_per_value) == (16, 1):
         return bitpack.decode_flags(run)
-    values = blocks.decode(encoding, run, "levels")
+    values = decode_blocks(encoding, run, "levels")
     if not isinstance(values, Fixed) or values.bits != 16:
         raise unsupported(encoding, "levels", run.place())
     return values.data.view("<u2")
@@ -139,7 +283,7 @@ def decode_block(encoding: CompressiveEncoding, cursor: Cursor, count: int) -> V
     data = np.frombuffer(cursor.skip(size, "block", "L.codec.encoding.context"), np.uint8)
     zero, sizes = np.zeros((1, 1), np.int64), np.array([[size]], np.int64)
     run = ChunkRun(cursor.ctx, data, base, zero, sizes, np.array([count], np.int64))
-    return blocks.decode(encoding, run)
+    return decode_blocks(encoding, run)
 
 
 def decode_zip_fixed(

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.choose import Kind
-from lanceref.codecs.params import Params
+from lanceref.codecs.encoder_inputs import Params
 from lanceref.codecs.values import Fixed, FixedSizeList, Values, Variable
 from lanceref.core.file_versions import V2_1, V2_3, FileVersion
 

@@ -3,6 +3,8 @@
 The stored form does not know the Arrow type; it knows fixed-width bits, variable-width bytes, fixed
 size lists, rows of packed structs, and indices into a dictionary. `pages` turns these into Arrow
 arrays of the leaf's type. A null slot owns a value here too (its content means nothing).
+
+Encoded values: what the encoders give to the page layouts.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +92,35 @@ class Indexed:
 
 Values = Fixed | Variable | FixedSizeList | Rows | Indexed
 """What a page's values decode to."""
+
+
+Part = tuple[NDArray[np.uint8], NDArray[np.int64]]
+"""One buffer of all chunks: their bytes joined, and its size in each chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class MiniBlocks:
+    """Values cut into chunks: `counts` values in each, and the value buffers of all of them.
+
+    All counts but the last are powers of two. The last chunk's word says nothing of its count,
+    unless `last_says_count`.
+    """
+
+    encoding: CompressiveEncoding
+    counts: NDArray[np.int64]
+    buffers: tuple[Part, ...]
+    last_says_count: bool = False
+
+
+def flat_encoding(bits: int) -> CompressiveEncoding:
+    """Return the description of plain values."""
+    encoding = CompressiveEncoding()
+    encoding.flat.bits_per_value = bits
+    return encoding
+
+
+def even_counts(count: int, per_chunk: int) -> NDArray[np.int64]:
+    """Return the values of each chunk when all but the last have `per_chunk`."""
+    counts = np.full(-(-count // per_chunk), per_chunk, np.int64)
+    counts[-1:] = count - per_chunk * (len(counts) - 1)
+    return counts

@@ -9,16 +9,40 @@ same with u64 64 and u64 offsets. An old header is u8 bits, u32 count, u32 start
 
 Clauses: L.codec.variable.offsets, L.codec.variable.table, L.codec.variable.header,
 L.codec.variable.padding
+
+Variable-width values, encoded: offsets and bytes.
+
+Layout: see `variable`.
+
+Clauses: L.codec.variable.offsets
+
+Offsets of 2.3, encoded: those of strings in a chunk, in fewer bytes than as they are.
+
+They count from 0 in every chunk. Strings of one length make a range, or a constant when they are
+all empty; others a delta, whose differences are the lengths: a range themselves, or packed bits.
+That is taken where chunks and description need no more bytes than with offsets as they are.
+
+Layout: see `variable` and `sequence`.
+
+Clauses: L.codec.variable.offsets, L.codec.range.step, L.codec.delta.width
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.codecs.bitpack_encode import (
+    block_widths,
+    encode_out_of_line_chunks,
+    out_of_line_encoding,
+)
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import Variable
+from lanceref.codecs.values import MiniBlocks, Part, Variable, flat_encoding
 from lanceref.core.errors import CorruptPage
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 PADDING_BYTE = 0x48
 """What the oracle fills a chunk's buffer up with: `H`."""
@@ -193,3 +217,129 @@ def _header(run: ChunkRun, head: bytes) -> tuple[int, int, int]:
             wanted="offsets of 32 or 64 bits, and where the bytes start",
         )
     return size, bits // 8, int.from_bytes(start, "little")
+
+
+CHUNK_BYTES = 4096
+"""Bytes that offsets and values of a chunk aim at."""
+
+
+def variable_encoding(bits: int) -> CompressiveEncoding:
+    """Return the description of values with plain offsets of 32 or 64 bits."""
+    encoding = CompressiveEncoding()
+    encoding.variable.offsets.CopyFrom(flat_encoding(bits))
+    return encoding
+
+
+def chunk_counts(values: Variable, bits: int, chunk_bytes: int, most: int) -> NDArray[np.int64]:
+    """Return the values of each chunk: 2, 4, 8, … while the next step keeps to `chunk_bytes`.
+
+    The rest of the values is one chunk when it fits; `most` bounds the values of a chunk.
+    """
+    offsets, width, total = values.offsets, bits // 8, values.count
+    counts, at = [], 0
+    while at < total:
+        count = 2
+        while count < most and at + 2 * count <= total:
+            size = int(offsets[at + 2 * count] - offsets[at]) + (2 * count + 1) * width
+            if size > chunk_bytes:
+                break
+            count *= 2
+        rest = total - at
+        rest_bytes = int(offsets[-1] - offsets[at]) + (rest + 1) * width
+        if rest <= most and (rest <= count or (2 * count > rest and rest_bytes <= chunk_bytes)):
+            count = rest
+        counts.append(count)
+        at += count
+    return np.array(counts, np.int64)
+
+
+def encode_mini(values: Variable, bits: int, counts: NDArray[np.int64]) -> MiniBlocks:
+    """Encode chunks of `counts` values: offsets from the buffer's start, bytes, padding."""
+    width = bits // 8
+    ends = np.cumsum(counts)
+    first = ends - counts
+    tables = (counts + 1) * width
+    sizes = tables + values.offsets[ends] - values.offsets[first]
+    padded = -(-sizes // width) * width
+    at = np.cumsum(padded) - padded
+    out = np.full(int(padded.sum()), PADDING_BYTE, np.uint8)
+    view, source = out.data, np.ascontiguousarray(values.data).data
+    offsets = values.offsets
+    for start, table, a, b in zip(at.tolist(), tables.tolist(), first.tolist(), ends.tolist()):
+        low, high = int(offsets[a]), int(offsets[b])
+        stored = offsets[a : b + 1] - (low - table)
+        view[start : start + table] = stored.astype(f"<u{width}").data.cast("B")
+        view[start + table : start + table + high - low] = source[low:high]
+    return MiniBlocks(variable_encoding(bits), counts, ((out, padded),))
+
+
+def encode_block(values: Variable, bits: int) -> bytes:
+    """Encode one buffer: bits, position of the bytes, offsets, bytes."""
+    word = f"<u{bits // 8}"
+    start = (values.count + 3) * (bits // 8)
+    header = np.array([bits, start], word)
+    return header.tobytes() + values.offsets.astype(word).tobytes() + values.data.tobytes()
+
+
+ALIGNMENT = 8
+"""The header of a chunk and each buffer in it are padded to a multiple of this many bytes."""
+
+
+def encode_short_offsets(
+    values: Variable, bits: int, counts: NDArray[np.int64]
+) -> MiniBlocks | None:
+    """Encode chunks of `counts` values; None where plain offsets of `bits` take fewer bytes."""
+    lengths, ends = np.diff(values.offsets), np.cumsum(counts)
+    described = _without_bytes(lengths, bits, one_chunk=len(counts) == 1)
+    stored: Part | None = None
+    if described is None:
+        numbers = lengths.astype(f"<u{bits // 8}")
+        width = int(block_widths(numbers).max())
+        stored = encode_out_of_line_chunks(numbers, counts, width)
+        described = _delta(bits, 0, out_of_line_encoding(bits, width))
+    sizes = values.offsets[ends] - values.offsets[ends - counts]
+    parts = [sizes] if stored is None else [stored[1], sizes]
+    taken = described.ByteSize() + _chunk_bytes(parts)
+    if taken > flat_encoding(bits).ByteSize() + _chunk_bytes([(counts + 1) * (bits // 8) + sizes]):
+        return None
+    encoding = CompressiveEncoding()
+    encoding.variable.offsets.CopyFrom(described)
+    data: Part = values.data[int(values.offsets[0]) : int(values.offsets[-1])], sizes
+    return MiniBlocks(encoding, counts, (data,) if stored is None else (stored, data))
+
+
+def _chunk_bytes(parts: Sequence[NDArray[np.int64]]) -> int:
+    """Return the bytes of chunks without levels whose buffers have these sizes."""
+    header = ALIGNMENT * -(-(2 + 4 * len(parts)) // ALIGNMENT)
+    padded = sum(int((-(-sizes // ALIGNMENT)).sum()) for sizes in parts)
+    return header * len(parts[0]) + ALIGNMENT * padded
+
+
+def _without_bytes(
+    lengths: NDArray[np.int64], bits: int, *, one_chunk: bool
+) -> CompressiveEncoding | None:
+    """Return the description that says all of the offsets, None where there is none."""
+    encoding, steps = CompressiveEncoding(), np.diff(lengths)
+    if steps.any():
+        if not one_chunk or steps[0] <= 0 or not (steps == steps[0]).all():
+            return None
+        return _delta(bits, 0, _range(bits, int(lengths[0]), int(steps[0])))
+    if lengths[0]:
+        return _range(bits, 0, int(lengths[0]))
+    encoding.constant.value = bytes(bits // 8)
+    return encoding
+
+
+def _range(bits: int, start: int, step: int) -> CompressiveEncoding:
+    encoding = CompressiveEncoding()
+    encoding.range.uncompressed_bits_per_value = bits
+    encoding.range.start, encoding.range.step = start, step
+    return encoding
+
+
+def _delta(bits: int, base: int, deltas: CompressiveEncoding) -> CompressiveEncoding:
+    encoding = CompressiveEncoding()
+    encoding.delta.uncompressed_bits_per_value = bits
+    encoding.delta.base = base
+    encoding.delta.deltas.CopyFrom(deltas)
+    return encoding

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import fsst_encode, general_encode
+from lanceref.codecs import fsst_encode, general
 from lanceref.codecs.values import Variable
 from lanceref.core.compute import pc
 from lanceref.encodings_2_0.encode import PageBuffers, no_nulls
@@ -70,7 +70,7 @@ def _binary(
     plain = np.ascontiguousarray(values.data[:size])
     data: Buffer = plain
     if scheme in ("zstd", "lz4"):
-        data = general_encode.compress(scheme, level, plain.data)
+        data = general.compress(scheme, level, plain.data)
     body = page.flat(data, 8, scheme)
     if scheme is not None and level is not None:
         body.flat.compression.level = level

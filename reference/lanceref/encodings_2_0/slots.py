@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.concat_variable import gather_rows
+from lanceref.codecs.chunks import gather_rows
 from lanceref.core.cursor import MERGE_GAP_BYTES, FileBytes
 from lanceref.encodings_2_0.fixed_size_list import FixedSizeListArray
 from lanceref.encodings_2_0.flat import FlatArray, RawFlat

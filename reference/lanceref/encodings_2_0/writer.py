@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from lanceref.codecs.params import params_of
+from lanceref.codecs.encoder_inputs import params_of
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.encodings_2_0.binary_write import encode_strings
 from lanceref.encodings_2_0.dictionary_write import encode_dictionary, is_variable

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.concat_variable import join_pieces
+from lanceref.codecs.chunks import join_pieces
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import LimitExceeded, Truncated
 from lanceref.encodings_2_0.rows import RowRanges

@@ -20,9 +20,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs.chunks import ChunkRun, count_before
 from lanceref.codecs.compressive import decode_levels, decode_mini
-from lanceref.codecs.concat_variable import count_before
 from lanceref.codecs.random_access import pick
 from lanceref.codecs.values import Fixed
 from lanceref.core.cursor import Cursor

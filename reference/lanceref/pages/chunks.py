@@ -24,8 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.concat_variable import gather_rows
+from lanceref.codecs.chunks import ChunkRun, gather_rows
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage
 from lanceref.pages.chunk_table import CHUNK_UNIT, Chosen, Counts

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.choose import encode_levels
-from lanceref.codecs.encoded import MiniBlocks
+from lanceref.codecs.values import MiniBlocks
 from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_writer import Buffer
 from lanceref.pages.ravel import LevelArray, RavelledLevels

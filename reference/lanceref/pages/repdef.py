@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.concat_variable import count_before
+from lanceref.codecs.chunks import count_before
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.pages.layers import Layers, PageLayer
 from lanceref.pages.nested import Layer, Nested

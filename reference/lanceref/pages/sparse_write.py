@@ -17,7 +17,7 @@ from lanceref.codecs.bitpack_encode import (
     out_of_line_bytes,
     out_of_line_encoding,
 )
-from lanceref.codecs.encoded import flat_encoding
+from lanceref.codecs.values import flat_encoding
 from lanceref.file.column_writer import Buffer
 from lanceref.pages.nested import Layer
 from lanceref.pages.shred import Shred

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from lanceref.codecs.params import params_of
+from lanceref.codecs.encoder_inputs import params_of
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.file.arrow_memory import memory_bytes

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lanceref.codecs.chunk_sizes import flat_chunk, max_chunk_values, rle_counts
+from lanceref.codecs.encoder_inputs import flat_chunk, max_chunk_values, rle_counts
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from lanceref.codecs.choose import Kind
 from lanceref.codecs.dictionary_choice import choose_dictionary
-from lanceref.codecs.params import Params
+from lanceref.codecs.encoder_inputs import Params
 from lanceref.codecs.values import FixedSizeList
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
 

@@ -1,7 +1,7 @@
 """Encoded values."""
 
 import pytest
-from lanceref.codecs.encoded import even_counts, flat_encoding
+from lanceref.codecs.values import even_counts, flat_encoding
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from lanceref.codecs.compressive import decode_block, decode_zip_fixed
-from lanceref.codecs.fixed_size_list_encode import (
+from lanceref.codecs.fixed_size_list import (
     encode_mini,
     encode_zip,
     is_empty,

@@ -9,7 +9,7 @@ from lanceref.codecs.choose import fsst_encoding
 from lanceref.codecs.compressive import decode_zip_variable
 from lanceref.codecs.fsst import TABLE_BYTES, parse_table
 from lanceref.codecs.fsst_encode import apply, encode, symbol_table
-from lanceref.codecs.variable_encode import variable_encoding
+from lanceref.codecs.variable import variable_encoding
 
 from .encoded_runs import texts_of, variable
 from .runs import CTX, PLACE

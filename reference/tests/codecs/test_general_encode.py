@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from lanceref.codecs.compressive import decode_block, decode_zip_variable
-from lanceref.codecs.encoded import MiniBlocks, flat_encoding
-from lanceref.codecs.general_encode import (
+from lanceref.codecs.general import (
     check_scheme,
     compress,
     compress_each,
     compress_mini,
     general_encoding,
 )
-from lanceref.codecs.variable_encode import variable_encoding
+from lanceref.codecs.values import MiniBlocks, flat_encoding
+from lanceref.codecs.variable import variable_encoding
 
 from .encoded_runs import decoded, texts_of, variable
 from .runs import CTX, PLACE, cursor_of

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from lanceref.codecs.offsets_encode import encode_mini
+from lanceref.codecs.variable import encode_short_offsets
 from lanceref.core.file_versions import V2_3
 
 from .encoded_runs import decoded, texts_of, variable
@@ -15,7 +15,7 @@ TEXTS = st.lists(st.binary(max_size=9), min_size=1, max_size=400)
 def made(lengths, bits=32):
     """Return strings of some lengths in one chunk."""
     texts = [bytes([65 + at % 26]) * length for at, length in enumerate(lengths)]
-    return texts, encode_mini(variable(texts), bits, np.array([len(texts)]))
+    return texts, encode_short_offsets(variable(texts), bits, np.array([len(texts)]))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_every_chunk_counts_from_zero():
     """Two chunks of 256 lengths of two bits, and a short one."""
     texts = [b"x" * (at % 3) for at in range(600)]
 
-    blocks = encode_mini(variable(texts), 32, np.array([256, 256, 88]))
+    blocks = encode_short_offsets(variable(texts), 32, np.array([256, 256, 88]))
 
     (packed, sizes), (data, lengths) = blocks.buffers
     assert sizes.tolist() == [256, 256, 256]
@@ -68,6 +68,6 @@ def test_strings_of_any_chunks_come_back(texts, bits, log):
     """Where they are encoded at all."""
     counts = np.minimum(1 << log, len(texts) - np.arange(0, len(texts), 1 << log))
 
-    blocks = encode_mini(variable(texts), bits, counts)
+    blocks = encode_short_offsets(variable(texts), bits, counts)
 
     assert blocks is None or texts == texts_of(decoded(blocks, V2_3))

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from lanceref.codecs.compressive import decode_zip_fixed, decode_zip_variable
-from lanceref.codecs.encoded import flat_encoding
-from lanceref.codecs.packed_struct_encode import join, join_variable
-from lanceref.codecs.values import Fixed, Rows
-from lanceref.codecs.variable_encode import variable_encoding
+from lanceref.codecs.packed_struct import join, join_variable
+from lanceref.codecs.values import Fixed, Rows, flat_encoding
+from lanceref.codecs.variable import variable_encoding
 
 from .encoded_runs import fixed, texts_of, variable
 from .runs import CTX, PLACE

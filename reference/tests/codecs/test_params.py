@@ -1,7 +1,7 @@
 """Parameters of encoders."""
 
 import pytest
-from lanceref.codecs.params import Params, params_of
+from lanceref.codecs.encoder_inputs import Params, params_of
 
 
 def test_nothing_said_is_the_default():

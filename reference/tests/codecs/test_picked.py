@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from lanceref.codecs import bitpack_encode
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.compressive import decode_mini
-from lanceref.codecs.encoded import MiniBlocks, even_counts, flat_encoding
 from lanceref.codecs.random_access import pick
+from lanceref.codecs.values import MiniBlocks, even_counts, flat_encoding
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
 from lanceref.core.file_versions import V2_1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.codecs.concat_variable import (
+from lanceref.codecs.chunks import (
     SLAB_BYTES,
     count_before,
     gather_rows,

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 from lanceref.codecs.compressive import decode_block
-from lanceref.codecs.rle_encode import (
+from lanceref.codecs.rle import (
     encode_block,
     encode_blocks,
     encode_mini,

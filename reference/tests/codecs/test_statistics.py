@@ -1,7 +1,7 @@
 """Statistics of values."""
 
 import numpy as np
-from lanceref.codecs.statistics import (
+from lanceref.codecs.encoder_inputs import (
     byte_entropy,
     max_value_bytes,
     packed_bytes,

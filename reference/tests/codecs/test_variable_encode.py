@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from lanceref.codecs.compressive import decode_block
-from lanceref.codecs.variable_encode import (
+from lanceref.codecs.variable import (
     chunk_counts,
     encode_block,
     encode_mini,

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.codecs.params import Params
+from lanceref.codecs.encoder_inputs import Params
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
 from lanceref.file.schema import schema_of

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lanceref.codecs.encoded import MiniBlocks
+from lanceref.codecs.values import MiniBlocks
 from lanceref.core.file_versions import V2_1, V2_2
 from lanceref.pages.miniblock_write import StoredDictionary, chunk_ends, miniblock_page
 from lanceref.pages.ravel import RavelledLevels, flat_levels
