@@ -22,7 +22,7 @@ from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
-from lanceref.transactions.overlay import drop_idle_overlays
+from lanceref.transactions.row_lineage import drop_idle_overlays
 
 from pylanceref.input_rows import reader_of
 from pylanceref.sql.columns import only_nulls

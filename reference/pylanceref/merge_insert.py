@@ -24,8 +24,7 @@ from lanceref.operations.matching import match
 from lanceref.operations.merge import Actions, MergePlan, by_fragment, merged_rows, plan_merge
 from lanceref.operations.merge_columns import check_columns, is_patched, write_merged_columns
 from lanceref.operations.new_rows import give_ids, neighbours, write_new_rows, write_rows_as
-from lanceref.table.appended import appended_schema
-from lanceref.table.data_files import Home
+from lanceref.table.data_files import Home, appended_schema
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 

@@ -22,20 +22,23 @@ from lanceref.storage import Store, copy_object, name_of_uri, store_options
 from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
 from lanceref.storage.manifests.opening import open_table
 from lanceref.table.bases import DATA_FOLDER, Bases
-from lanceref.table.orphan_files import branch_of
-from lanceref.table.ref_names import (
+from lanceref.table.orphan_files import branch_of, needed_by
+from lanceref.table.refs import (
     MAIN,
     TREE,
+    Branch,
+    Tag,
     branch_path,
     branch_store,
     check_branch_name,
     check_stored_branch,
     check_tag_name,
+    list_branches,
+    list_tags,
+    put_branch,
+    put_tag,
     tag_path,
 )
-from lanceref.table.referenced_files import needed_by
-from lanceref.table.refs import Branch, Tag, list_branches, list_tags
-from lanceref.table.refs_write import put_branch, put_tag
 from lanceref.transactions.clone import Source, write_deep, write_shallow
 
 from pylanceref.table_handle import OpenTable, root_of

@@ -15,7 +15,7 @@ from lanceref.core.context import Context
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import Snapshot, open_snapshot
 from lanceref.storage import Store, name_of_uri
-from lanceref.table.ref_names import main_root
+from lanceref.table.refs import main_root
 from lanceref.transactions.commit import CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.transaction import new_transaction

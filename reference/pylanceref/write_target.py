@@ -22,8 +22,7 @@ from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import NO_OPTIONS, Store, StoreOptions, name_of_uri
 from lanceref.storage.manifests.manifest_names import DETACHED
 from lanceref.storage.manifests.opening import open_table
-from lanceref.table.appended import appended_schema
-from lanceref.table.data_files import with_dictionaries
+from lanceref.table.data_files import appended_schema, with_dictionaries
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
 from lanceref.table.manifest import Manifest
 from lanceref.table.rows import ROW_ADDRESS

@@ -16,7 +16,7 @@ import pytest
 from lanceref.core.errors import LanceError, LimitExceeded
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.proto import file_pb2, table_pb2, transaction_pb2
-from lanceref.table.manifest_write import encode_manifest
+from lanceref.table.manifest import encode_manifest
 from pylanceref.file import LanceFileReader
 
 from .table.manifests import parse

@@ -1,18 +1,24 @@
 """A whole table, checked: the manifest and every file it names.
 
+Each live row has an id that no other has, and versions in their order. An update moves a row to a
+new fragment and keeps its id, so an id may be in several fragments, but only once among live rows.
+
 Clauses: L.table.naming.version, L.table.files.exist, L.table.deletions.count,
-L.table.datafile.type, L.txn.file.name,
-L.txn.inline.same, L.table.refs.exists, L.table.refs.tag-name, L.table.refs.branch-name
+L.table.datafile.type, L.txn.file.name, L.txn.inline.same, L.table.refs.exists,
+L.table.refs.tag-name, L.table.refs.branch-name, L.table.row-ids.unique, L.table.row-ids.next,
+L.table.row-versions.order
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from lanceref.core.budget import Budget
 from lanceref.core.compute import pc
@@ -32,16 +38,104 @@ from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, OpenFile
 from lanceref.table.file_entries import FileOfFragment
 from lanceref.table.fragments import Fragment
-from lanceref.table.identity import Identities
-from lanceref.table.lineage import STORED, open_lineage
+from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID, STORED, Values, open_lineage
 from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
-from lanceref.table.ref_names import check_branch_name, check_stored_branch, check_tag_name
-from lanceref.table.refs import list_branches, list_tags
+from lanceref.table.refs import (
+    check_branch_name,
+    check_stored_branch,
+    check_tag_name,
+    list_branches,
+    list_tags,
+)
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.transaction import FOLDER as TRANSACTIONS
 from lanceref.transactions.transaction import check_name, open_transaction
 from lanceref.transactions.version_transition import check_succession
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap64
+
+
+RUN_ROWS = 2**16
+"""Rows looked at together."""
+
+Numbers = NDArray[np.uint64]
+
+Fault = tuple[str, str, str]
+"""Clause, what was found, what was wanted."""
+
+
+class Identities:
+    """The ids of the live rows of a table, fragment after fragment."""
+
+    def __init__(self, manifest: Manifest, ctx: Context) -> None:
+        from pyroaring import BitMap64  # only a deep check needs it
+
+        self._ids: BitMap64 = BitMap64()
+        self._next = manifest.message.next_row_id
+        self._version = manifest.version
+        self._ctx = ctx
+
+    def check(self, rows: FragmentRows, lineage: Mapping[str, Values | None]) -> None:
+        """Hold the ids and versions of a fragment against those before; report each clause once."""
+        if all(values is None for values in lineage.values()):
+            return
+        ids, place = lineage.get(ROW_ID), rows.fragment.place
+        reported: set[str] = set()
+        for offsets in _live_runs(rows):
+            if ids is not None:
+                faults = self._ids_faults(ids.at(offsets))
+                self._report(faults, reported, rows.fragment.id, place)
+            versions = [
+                np.ones(len(offsets), np.uint64) if values is None else values.at(offsets)
+                for values in (lineage.get(CREATED_AT), lineage.get(LAST_UPDATED_AT))
+            ]
+            if any(lineage.get(name) is not None for name in (CREATED_AT, LAST_UPDATED_AT)):
+                faults = self._version_faults(*versions)
+                self._report(faults, reported, rows.fragment.id, place)
+
+    def _ids_faults(self, ids: Numbers) -> Iterator[Fault]:
+        """Yield (clause, found, wanted) for the ids of some more live rows."""
+        found = type(self._ids)(ids)
+        if len(found) < len(ids):
+            values, counts = np.unique(ids, return_counts=True)
+            again = int(values[counts > 1][0])
+            yield "L.table.row-ids.unique", f"row id {again} twice", "an id for each row"
+        elif not found.isdisjoint(self._ids):
+            again = (found & self._ids).min()
+            yield "L.table.row-ids.unique", f"row id {again} twice", "an id for each row"
+        self._ids |= found
+        highest = int(ids.max())
+        if highest >= self._next:
+            yield "L.table.row-ids.next", f"row id {highest}", f"below next_row_id {self._next}"
+
+    def _version_faults(self, created: Numbers, updated: Numbers) -> Iterator[Fault]:
+        """Yield (clause, found, wanted) for the versions of some rows."""
+        wrong = (created < 1) | (created > updated) | (updated > self._version)
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            yield (
+                "L.table.row-versions.order",
+                f"created in {int(created[first])}, updated in {int(updated[first])}",
+                f"1 <= created <= updated <= {self._version}",
+            )
+
+    def _report(
+        self, faults: Iterator[Fault], reported: set[str], fragment_id: int, place: Place
+    ) -> None:
+        for clause, found, wanted in faults:
+            if clause not in reported:
+                reported.add(clause)
+                where = f"{found}, in fragment {fragment_id}"
+                self._ctx.lint(clause, place, found=where, wanted=wanted)
+
+
+def _live_runs(rows: FragmentRows) -> Iterator[NDArray[np.int64]]:
+    """Yield the offsets of the live rows of a fragment, a run at a time."""
+    live = rows.columns.bounded_rows - len(rows.deleted)
+    for first in range(0, live, RUN_ROWS):
+        yield rows.offsets(np.arange(first, min(first + RUN_ROWS, live)))
 
 
 def check_dataset(store: Store, ctx: Context, *, version: int | None, deep: bool) -> None:

@@ -31,10 +31,8 @@ from lanceref.storage.manifests.manifest_names import VersionName, list_versions
 from lanceref.table.bases import DATA_FOLDER, Bases
 from lanceref.table.deletions import FOLDER as DELETIONS
 from lanceref.table.manifest import Manifest
-from lanceref.table.orphan_files import branch_of, strays
-from lanceref.table.ref_names import MAIN, TREE, branch_store
-from lanceref.table.referenced_files import INDICES, TRANSACTIONS, Needed, needed_by
-from lanceref.table.refs import list_branches, list_tags
+from lanceref.table.orphan_files import INDICES, TRANSACTIONS, Needed, branch_of, needed_by, strays
+from lanceref.table.refs import MAIN, TREE, branch_store, list_branches, list_tags
 from lanceref.table.versions import open_named
 
 UNVERIFIED_SECONDS = 7 * 24 * 3600.0

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from lanceref.storage import Entry
 from lanceref.table.bases import DATA_FOLDER
 from lanceref.table.deletions import FOLDER as DELETIONS
-from lanceref.table.referenced_files import INDICES, TRANSACTIONS
+from lanceref.table.orphan_files import INDICES, TRANSACTIONS
 
 KINDS = {
     DATA_FOLDER: "data",

@@ -26,7 +26,7 @@ from lanceref.operations.update import as_column
 from lanceref.proto import table_pb2
 from lanceref.search.projection import scan_projection
 from lanceref.search.snapshot import Snapshot
-from lanceref.table.deletions_write import encode_bitmap
+from lanceref.table.deletions import encode_bitmap
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 from lanceref.table.uncommitted_files import Draft

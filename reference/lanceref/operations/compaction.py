@@ -21,14 +21,12 @@ from lanceref.operations.new_rows import MAX_BYTES_PER_FILE, write_new_rows
 from lanceref.proto import table_pb2
 from lanceref.search.projection import scan_projection
 from lanceref.search.snapshot import Snapshot
-from lanceref.table.file_entries import data_files_of
+from lanceref.table.file_entries import FIELD_TWICE, data_files_of, fields_held_twice, is_before
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT
 from lanceref.table.logical import BlobHandling
-from lanceref.table.row_ids import Run
-from lanceref.table.row_ids_write import encode_id_parts, encode_spans
+from lanceref.table.row_ids import Run, encode_id_parts, encode_spans
 from lanceref.table.rows import FragmentRows
 from lanceref.table.uncommitted_files import Draft
-from lanceref.table.writer_quirks import FIELD_TWICE, fields_held_twice, is_before
 from lanceref.transactions.index_entries import SYSTEM_INDICES
 
 TARGET_ROWS = 1 << 20

@@ -18,7 +18,7 @@ from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
-from lanceref.table.deletions_write import write_deletions
+from lanceref.table.deletions import write_deletions
 from lanceref.table.rows import FragmentRows
 from lanceref.table.uncommitted_files import Draft
 

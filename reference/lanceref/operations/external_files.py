@@ -17,9 +17,8 @@ from lanceref.data_file.descriptors import BLOB_DESCRIPTOR
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot
-from lanceref.table.appended import appended_schema
 from lanceref.table.bases import Bases
-from lanceref.table.data_files import file_entry
+from lanceref.table.data_files import appended_schema, file_entry
 
 
 @dataclass(frozen=True, slots=True)

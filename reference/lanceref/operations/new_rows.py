@@ -21,7 +21,7 @@ from lanceref.file.schema import LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.data_files import FileLimits, Home, NewFiles, write_files
-from lanceref.table.row_ids_write import encode_id_parts
+from lanceref.table.row_ids import encode_id_parts
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import storage_version_of
 

@@ -65,7 +65,7 @@ class BatchStatistics:
         """Return the rows of the batches that are left, None without statistics."""
         if not self.bounded or all(one.version != V0_1 for one in rows.columns.fragment.files):
             return None
-        from lanceref.table.batch_bounds import batch_bounds  # files of 0.1 have statistics
+        from lanceref.table.rows import batch_bounds  # files of 0.1 have statistics
 
         masks: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []
         for field, bounds in batch_bounds(rows.columns, [field for _, field in self.bounded]):

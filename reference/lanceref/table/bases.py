@@ -15,7 +15,7 @@ from lanceref.core.errors import FormatError, NotFound, Unreadable
 from lanceref.proto import table_pb2
 from lanceref.storage import Source, Store, contains, open_source, open_store
 from lanceref.table.manifest import Manifest
-from lanceref.table.ref_names import main_root
+from lanceref.table.refs import main_root
 
 DATA_FOLDER = "data"
 

@@ -2,13 +2,16 @@
 
 Each fragment gets one file. From 2.0 on the stream is cut after every `max_rows` rows; a file ends
 at a cut, or after a batch, when it has enough rows or bytes. In 0.1 it is cut into groups, and a
-file ends after a group.
+file ends after a group. Columns of rows that join a table are matched by name and may come in
+another order; a nullable field may be missing anywhere in the tree. The rows take the ids,
+nullability and metadata of the table's fields.
 
 Layout (message lance.table.DataFile): see `fragments`. A file is named by a random UUID: three
 bytes as binary digits, the others as hexadecimal ones.
 
 Clauses: L.table.datafile.version, L.table.datafile.indices, L.table.datafile.size,
-L.table.datafile.no-field, L.table.fragments.rows
+L.table.datafile.no-field, L.table.fragments.rows, L.table.datafile.lookup,
+L.table.datafile.missing-field
 
 Divergences: D.table.data-file-fields-leaves
 """
@@ -16,7 +19,7 @@ Divergences: D.table.data-file-fields-leaves
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from itertools import cycle
@@ -25,8 +28,9 @@ from typing import Protocol
 import pyarrow as pa
 
 from lanceref.blobs.blob_writer import IN_PLACE, BlobPolicy, BlobWriter
-from lanceref.core.errors import AppendRefused, DataRefused
+from lanceref.core.errors import AppendRefused, DataRefused, Place
 from lanceref.core.file_versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
+from lanceref.core.logical_types import arrow_type
 from lanceref.data_file.descriptors import described_schema, holds_blobs
 from lanceref.data_file.layout import column_owners
 from lanceref.file.column_writer import PagePolicy
@@ -251,3 +255,65 @@ def new_name() -> str:
     """Return a name that no file has."""
     digits = uuid.uuid4().bytes
     return f"{int.from_bytes(digits[:3], 'big'):024b}{digits[3:].hex()}.lance"
+
+
+_NOWHERE = Place("schema", 0, 0)
+
+
+def appended_schema(table: LanceSchema, rows: LanceSchema, version: FileVersion) -> LanceSchema:
+    """Return the table's fields that `rows` has, in the order of `rows`. Raises AppendRefused."""
+    fields, problems = _match(table.fields, rows.fields, "")
+    if problems:
+        raise AppendRefused(f"Append with different schema: {', '.join(problems)}")
+    stored = LanceSchema(fields, table.metadata)
+    if version == V0_1:
+        check_whole({field.id for field in table.flat()}, {field.id for field in stored.flat()})
+        order = [field.id for field in table.fields]  # that of the manifest counts
+        in_order = sorted(fields, key=lambda field: order.index(field.id))
+        return LanceSchema(tuple(in_order), table.metadata)
+    return stored
+
+
+def check_whole(fields: Set[int], held: Set[int]) -> None:
+    """Raise AppendRefused where files of 0.1 hold not every field of a table."""
+    missing = fields - held
+    if missing:
+        raise AppendRefused(f"a 0.1 file holds every field, but {sorted(missing)} are missing")
+
+
+def _match(
+    wanted: Sequence[Field], found: Sequence[Field], above: str
+) -> tuple[tuple[Field, ...], list[str]]:
+    """Return the matched fields of `wanted` and what is wrong; `above` is their parent's path."""
+    by_name = {field.name: field for field in wanted}
+    given = {field.name for field in found}
+    missing = [f"{above}{f.name}" for f in wanted if f.name not in given and not f.nullable]
+    unexpected = [f"{above}{f.name}" for f in found if f.name not in by_name]
+    if missing or unexpected:
+        listed = f"missing=[{', '.join(missing)}], unexpected=[{', '.join(unexpected)}]"
+        return (), [f"fields did not match, {listed}"]
+    matched, problems = [], []
+    for one in found:
+        own = by_name[one.name]
+        path = f"{above}{one.name}"
+        if own.logical_type != one.logical_type:
+            problems.append(
+                f"`{path}` should have type {own.logical_type} but type was {one.logical_type}"
+            )
+            continue
+        if own.is_blob_v2 and one.is_blob_v2:  # its rows may lack ranges
+            matched.append(own)
+            continue
+        children, below = _match(own.children, one.children, f"{path}.")
+        if below:
+            problems.append(f"`{path}` had mismatched children: {', '.join(below)}")
+        else:
+            matched.append(_with_children(own, children))
+    return tuple(matched), problems
+
+
+def _with_children(field: Field, children: tuple[Field, ...]) -> Field:
+    if children == field.children:
+        return field
+    type_ = arrow_type(field.logical_type, [child.arrow for child in children], _NOWHERE)
+    return replace(field, children=children, arrow=field.arrow.with_type(type_))

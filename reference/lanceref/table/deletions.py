@@ -1,20 +1,25 @@
-"""Deletion files: the rows of a fragment that are gone.
+"""Deletion files: the deleted rows of a fragment.
 
-Up to 4 999 deleted rows stand in an Arrow file of one column, more in a Roaring bitmap. Values are
-row offsets in the fragment. A newer file holds everything the older one did.
+Up to 4 999 deleted rows are an Arrow file of one column, more a Roaring bitmap without run
+containers. Values are row offsets in the fragment. A newer file holds everything that the older one
+did, and takes its place.
 
 Layout: `_deletions/{fragment}-{read_version}-{id}.arrow`: an Arrow IPC file with one column
-`row_id`, uint32, not null, in any order; `.bin`: a portable 32-bit Roaring bitmap.
+`row_id`, uint32, not null, in any order, its body compressed with zstd; `.bin`: a portable 32-bit
+Roaring bitmap.
 
 Clauses: L.table.deletions.arrow, L.table.deletions.arrow-magic, L.table.deletions.arrow-distinct,
-L.table.limits.deletions, L.table.deletions.bitmap,
-L.table.deletions.count, L.table.deletions.range, L.table.deletions.type,
-L.table.deletions.applied
+L.table.limits.deletions, L.table.deletions.bitmap, L.table.deletions.count,
+L.table.deletions.range, L.table.deletions.type, L.table.deletions.applied, L.table.deletions.name,
+L.table.deletions.threshold
 
 Divergences: D.table.deletion-column-uint32, D.table.deletion-arrow-order
 """
 
 from __future__ import annotations
+
+import io
+import secrets
 
 import numpy as np
 import pyarrow as pa
@@ -33,9 +38,10 @@ from lanceref.core.errors import (
 )
 from lanceref.core.integers import unique
 from lanceref.proto import table_pb2
-from lanceref.storage import Source
+from lanceref.storage import Source, Store
 from lanceref.table.arrow_file import MAGIC, expanded_bytes, own_arrow_file
 from lanceref.table.roaring import parse_set
+from lanceref.table.uncommitted_files import Draft
 
 FOLDER = "_deletions"
 
@@ -156,3 +162,52 @@ def _check_expansion(data: pa.Buffer, ctx: Context, place: Place) -> None:
         raise LimitExceeded(
             "L.table.limits.deletions", place, found=f"{size} bytes", wanted=f"{limit} at most"
         )
+
+
+BITMAP_FROM = 5000
+"""Deleted rows from which on they are written as a bitmap."""
+
+_SCHEMA = pa.schema([pa.field("row_id", pa.uint32(), nullable=False)])
+_NOWHERE = Place("deletion file", 0, 0)
+
+
+def write_deletions(
+    store: Store,
+    fragment_id: int,
+    read_version: int,
+    offsets: NDArray[np.int64],
+    draft: Draft,
+    *,
+    as_bitmap: bool = False,
+) -> table_pb2.DeletionFile:
+    """Write the deletion file of a fragment and return its entry.
+
+    `offsets` are all deleted rows, ascending; a rebased deletion is a bitmap whatever its size, and
+    so is what takes the place of one.
+    """
+    bitmap = as_bitmap or len(offsets) >= BITMAP_FROM
+    entry = table_pb2.DeletionFile(
+        file_type=table_pb2.DeletionFile.BITMAP if bitmap else table_pb2.DeletionFile.ARROW_ARRAY,
+        read_version=read_version,
+        id=secrets.randbits(64),
+        num_deleted_rows=len(offsets),
+    )
+    data = encode_bitmap(offsets) if bitmap else encode_arrow(offsets)
+    path = deletion_path(fragment_id, entry, _NOWHERE)
+    store.put(path, data)
+    draft.add((store, path))
+    return entry
+
+
+def encode_bitmap(offsets: NDArray[np.int64]) -> bytes:
+    """Return row offsets as a Roaring bitmap."""
+    return BitMap(offsets.tolist(), optimize=False).serialize()
+
+
+def encode_arrow(offsets: NDArray[np.int64]) -> bytes:
+    """Return row offsets as an Arrow file of one batch."""
+    batch = pa.record_batch([pa.array(offsets.astype(np.uint32))], schema=_SCHEMA)
+    out, options = io.BytesIO(), pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_file(out, _SCHEMA, options=options) as writer:
+        writer.write_batch(batch)
+    return out.getvalue()

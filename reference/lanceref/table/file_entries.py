@@ -1,19 +1,25 @@
 """Data file entries: how a manifest lists a data file of a fragment.
 
-Each entry says which fields the file holds, by id, and in which of its columns. The id -2 is a
-column that another file replaced.
+Each entry lists the fields of the file, by id, and the column of each. The id -2 is a column that
+another file replaced. Manifests of early releases of the official library, which name the release
+that wrote them, may have what no later one may: up to 0.10 a column added after a drop could get
+the id of the dropped one, so that two files of a fragment hold a field: the later one is right. Up
+to 0.16 fragment ids could be used twice, and a table could have files of 0.1 and 2.0.
 
 Layout (message lance.table.DataFile): 1 path, 2 fields, 3 column_indices, 4 and 5 file version,
 6 file_size_bytes, 7 base_id.
 
 Clauses: L.table.datafile.tombstone, L.table.datafile.field-id, L.table.datafile.once,
-L.table.datafile.indices, L.table.datafile.version, L.table.datafile.path, L.table.base.resolves
+L.table.datafile.indices, L.table.datafile.version, L.table.datafile.path, L.table.base.resolves,
+L.table.datafile.once-early, L.table.fragments.ids-early
+
+Divergences: D.table.field-in-two-files
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, OutOfRange, Place, UnknownVersion
@@ -144,3 +150,43 @@ def check_base(base_id: int, bases: set[int], ctx: Context, place: Place) -> Non
                 wanted=f"one of {sorted(bases)}",
             )
         )
+
+
+LIBRARY = "lance"
+
+FIELD_TWICE = (0, 11)
+"""The first release that gave no field id twice."""
+
+FRAGMENT_TWICE = (0, 17)
+"""The first release that gave no fragment id twice."""
+
+
+def is_before(manifest: table_pb2.Manifest, release: tuple[int, int]) -> bool:
+    """Whether a release of the official library before another one wrote the manifest."""
+    writer = manifest.writer_version
+    parts = writer.version.split(".")[:2]
+    if writer.library != LIBRARY or len(parts) < 2 or not all(map(str.isdigit, parts)):
+        return False
+    return (int(parts[0]), int(parts[1])) < release
+
+
+def last_holders(files: Sequence[FileOfFragment]) -> list[FileOfFragment]:
+    """Return the files with each field in the last of those that hold it."""
+    found: list[FileOfFragment] = []
+    later: set[int] = set()
+    for file in reversed(files):
+        columns = {number: at for number, at in file.columns.items() if number not in later}
+        found.append(replace(file, columns=columns))
+        later |= columns.keys()
+    return found[::-1]
+
+
+def fields_held_twice(fragments: Sequence[table_pb2.DataFragment]) -> list[int]:
+    """Return the field ids that two files of a fragment hold, ascending."""
+    found: set[int] = set()
+    for fragment in fragments:
+        seen: set[int] = set()
+        for file in fragment.files:
+            found |= {number for number in file.fields if number >= 0 and number in seen}
+            seen.update(file.fields)
+    return sorted(found)

@@ -1,17 +1,20 @@
 """Fragments: the rows of a table, and the files that hold their columns.
 
-A fragment lists data files; each file says which fields it holds (by id) and in which of its
-columns. A field in no file of the fragment is null in all of its rows.
+A fragment lists data files; each file lists its fields (by id) and the column of each. A field in
+no file of the fragment is null in all of its rows. Fragment ids are never reused, nor field ids
+where flag 32 768 is set, also when what they named is gone: the manifest keeps the highest of each.
 
 Layout (message lance.table.DataFragment): 1 id, 2 files, 3 deletion_file, 4 physical_rows, and the
-row id and version sequences, 11 overlays.
+row id and version sequences, 11 overlays. Of lance.table.Manifest: 11 max_fragment_id (absent: 0,
+or no fragment yet), 24 max_allocated_field_id.
 
 Clauses: L.table.fragments.ids, L.table.fragments.order, L.table.fragments.max-id,
 L.table.fragments.address, L.table.deletions.count, L.table.datafile.lookup,
 L.table.datafile.missing-field, L.table.datafile.once, L.table.datafile.version,
-L.table.datafile.no-field, L.table.datafile.all-replaced, L.table.base.resolves
+L.table.datafile.no-field, L.table.datafile.all-replaced, L.table.base.resolves,
+L.table.fragments.max-id-present, L.table.schema.max-id
 
-Divergences: D.table.data-file-fields-leaves
+Divergences: D.table.data-file-fields-leaves, D.table.max-fragment-id-absent
 """
 
 from __future__ import annotations
@@ -25,16 +28,19 @@ from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.schema import HIDDEN_IDS, Field, LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.table.file_entries import (
+    FIELD_TWICE,
+    FRAGMENT_TWICE,
     TOMBSTONE,
     FileOfFragment,
     check_base,
     check_path,
+    is_before,
+    last_holders,
     parse_entry,
     twice,
 )
 from lanceref.table.flags import MIXED_DATA_FILE_VERSIONS
 from lanceref.table.overlays import Overlay, parse_overlays
-from lanceref.table.writer_quirks import FIELD_TWICE, FRAGMENT_TWICE, is_before, last_holders
 
 ADDRESS_LIMIT = 2**32
 """A row address holds the fragment id and the row offset in 32 bits each."""
@@ -221,3 +227,29 @@ def _refuse(error: FormatError, ctx: Context, *, early: bool) -> None:
         ctx.lint(error.clause, error.place, found=error.found, wanted=error.wanted)
     else:
         ctx.refuse(error)
+
+
+def lint_marks(
+    manifest: table_pb2.Manifest, schema: LanceSchema, ctx: Context, place: Place
+) -> None:
+    """Report marks that are missing, or below an id in use."""
+    fragment = max((fragment.id for fragment in manifest.fragments), default=0)
+    named = manifest.HasField("writer_version")  # earlier ones had no such field
+    if fragment and named and not manifest.HasField("max_fragment_id"):
+        ctx.lint(
+            "L.table.fragments.max-id-present",
+            place,
+            found=f"fragment {fragment} and no max_fragment_id",
+            wanted=f"{fragment} or more",
+        )
+    if not manifest.HasField("max_allocated_field_id"):
+        return
+    stored = {i for f in manifest.fragments for file in f.files for i in file.fields}
+    highest = max(stored | {field.id for field in schema.flat()}, default=0)
+    if highest > manifest.max_allocated_field_id:
+        ctx.lint(
+            "L.table.schema.max-id",
+            place,
+            found=f"field {highest}",
+            wanted=f"ids up to max_allocated_field_id {manifest.max_allocated_field_id}",
+        )

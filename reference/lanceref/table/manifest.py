@@ -1,8 +1,8 @@
 """Manifest file: one version of a table.
 
-Sections behind each other from offset 0 (index section, transaction, manifest), each a u32 length
-and a protobuf message, then a footer that points at the manifest. The manifest itself says where
-the other two begin. A table of 0.1 keeps the values of its dictionaries before everything else.
+Sections follow each other from offset 0 (index section, transaction, manifest), each a u32 length
+and a protobuf message, then a footer that points at the manifest. The manifest itself holds the
+positions of the other two. A table of 0.1 keeps the values of its dictionaries before the sections.
 
 Layout::
 
@@ -16,16 +16,23 @@ Clauses: L.table.manifest.size, L.table.manifest.magic, L.table.manifest.footer,
 L.table.manifest.footer-version, L.table.manifest.message, L.table.manifest.section,
 L.table.manifest.end, L.table.manifest.timestamp, L.table.manifest.unknown-field,
 L.table.manifest.index-section, L.table.manifest.overlap, L.txn.inline.message,
-L.table.format.file-format, L.table.format.version, L.table.refs.branch-name
+L.table.format.file-format, L.table.format.version, L.table.refs.branch-name,
+L.legacy.dictionary.location
 
 Divergences: D.table.transaction-section-23, D.table.manifest-footer-unchecked
 """
 
 from __future__ import annotations
 
+import struct
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from google.protobuf.message import Message
 
 from lanceref.core.budget import Budget
 from lanceref.core.context import Context
@@ -46,13 +53,13 @@ from lanceref.file.schema_messages import parse_schema
 from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.storage import Source
 from lanceref.table.flags import check_flags
-from lanceref.table.fragments import Fragment, parse_fragments
-from lanceref.table.high_water_marks import lint_marks
+from lanceref.table.fragments import Fragment, lint_marks, parse_fragments
 from lanceref.table.indices import check_indices
-from lanceref.table.ref_names import check_stored_branch
+from lanceref.table.refs import check_stored_branch
 
 if TYPE_CHECKING:
     from lanceref.file_0_1.dictionary import Dictionaries
+
 
 FOOTER_BYTES = 16
 """Size of the footer."""
@@ -326,3 +333,50 @@ def _account_for_the_rest(file: FileBytes, taken: list[Extent]) -> None:
     if file.ctx.spans is not None:
         for start, end in file.ctx.spans.gaps(file.size):
             file.ctx.leaf(start, end, "unreferenced", "unreferenced")
+
+
+_FOOTER = struct.Struct("<QHH4s")
+_LENGTH = struct.Struct("<I")
+
+
+def encode_manifest(
+    message: table_pb2.Manifest,
+    transaction: transaction_pb2.Transaction,
+    indices: Sequence[table_pb2.IndexMetadata],
+    dictionaries: Mapping[int, pa.Array],
+) -> bytes:
+    """Return the file of a version; `message` is told where its sections and dictionaries lie."""
+    out = bytearray()
+    _write_dictionaries(out, message, dictionaries)
+    message.ClearField("index_section")
+    if indices:
+        message.index_section = _write_section(out, table_pb2.IndexSection(indices=indices))
+    message.ClearField("transaction_section_deprecated")
+    message.transaction_section = _write_section(out, transaction)
+    position = _write_section(out, message)
+    return bytes(out) + _FOOTER.pack(position, 0, 2, MAGIC)
+
+
+def _write_section(out: bytearray, message: Message) -> int:
+    """Append a length and a message; return where they begin."""
+    position, data = len(out), message.SerializeToString(deterministic=True)
+    out += _LENGTH.pack(len(data)) + data
+    return position
+
+
+def _write_dictionaries(
+    out: bytearray, message: table_pb2.Manifest, dictionaries: Mapping[int, pa.Array]
+) -> None:
+    from lanceref.file_0_1.dictionary import encode_dictionaries  # readers never need it
+
+    data, located = encode_dictionaries(dictionaries, len(out))
+    out += data
+    for field in message.fields:
+        if field.id in located:
+            field.dictionary.offset, field.dictionary.length = located[field.id]
+
+
+def stamp(message: table_pb2.Manifest, nanoseconds: int | None = None) -> None:
+    """Set the time of a version, in nanoseconds since 1970; the present when none is given."""
+    now = time.time_ns() if nanoseconds is None else nanoseconds
+    message.timestamp.seconds, message.timestamp.nanos = divmod(now, 10**9)

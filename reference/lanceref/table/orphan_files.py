@@ -1,23 +1,60 @@
-"""Strays: files that an interrupted write left where no reader ever looks.
+"""Referenced and orphan files: every object that a version needs, and those that nothing needs.
 
-Temporary and staged names beside manifests and references, and the tables of branches that are in
-no list of branches: their creation or their removal did not come to its end.
+A data file may have a folder of blobs beside it, and an index is a folder: both are named by the
+beginning of the paths below them. An interrupted write leaves orphans: temporary and staged names
+beside manifests and references, and the tables of branches that are not in the list of branches.
 
-Clauses: L.table.cleanup.stray
+Clauses: L.table.cleanup.stray, L.table.files.exist, L.table.base.folder
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from dataclasses import dataclass
 from pathlib import PurePosixPath
+from uuid import UUID
 
 from lanceref.storage import Entry, Store
 from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
 from lanceref.storage.manifests.manifest_names import HINT, parse_name
-from lanceref.table.bases import DATA_FOLDER
+from lanceref.table.bases import DATA_FOLDER, Bases
 from lanceref.table.deletions import FOLDER as DELETIONS
-from lanceref.table.ref_names import BRANCHES, TAGS, TREE
-from lanceref.table.referenced_files import INDICES, TRANSACTIONS
+from lanceref.table.deletions import deletion_path
+from lanceref.table.manifest import Manifest
+from lanceref.table.refs import BRANCHES, TAGS, TREE
+
+INDICES = "_indices"
+TRANSACTIONS = "_transactions"
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """An object, or with a slash at its end a folder, below a base (None: the table's own root)."""
+
+    kind: str
+    path: str
+    base_id: int | None
+
+
+def needed_by(manifest: Manifest, bases: Bases) -> Iterator[Needed]:
+    """Yield what a version needs besides its manifest; blob folders whether they exist or not."""
+    name = manifest.message.transaction_file
+    if name:
+        yield Needed("transaction file", f"{TRANSACTIONS}/{name}", None)
+    for fragment in manifest.fragments:
+        for file in (*fragment.files, *(overlay.file for overlay in fragment.overlays)):
+            path = bases.data_path(file.path, file.base_id)
+            yield Needed("data file", path, file.base_id)
+            yield Needed("data file", f"{PurePosixPath(path).with_suffix('')}/", file.base_id)
+        entry = fragment.deletion_file
+        if entry is not None:
+            base = entry.base_id if entry.HasField("base_id") else None
+            yield Needed("deletion file", deletion_path(fragment.id, entry, fragment.place), base)
+    for index in manifest.indices:
+        base = index.base_id if index.HasField("base_id") else None
+        folder = f"{INDICES}/{UUID(bytes=bytes(index.uuid.uuid))}/"
+        yield Needed("index file", folder, base)
+
 
 OF_A_TABLE = (DATA_FOLDER, DELETIONS, INDICES, TRANSACTIONS, VERSIONS)
 """Folders directly below the root of a table or of a branch."""

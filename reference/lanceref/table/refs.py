@@ -1,29 +1,128 @@
 """Tags and branches: names for versions.
 
 A tag is a JSON file below `_refs/tags`, a branch one below `_refs/branches` (its name
-percent-encoded) and a whole table below `tree/{branch}`.
+percent-encoded) and a whole table below `tree/{branch}`. Every path of a tag or a branch is made
+of a checked name: one with `..`, an empty segment or a backslash would lead out of the table.
 
 Layout of a tag: {"branch", "version", "createdAt", "updatedAt", "manifestSize", "metadata"}; the
 version is one of the branch, or of the main one when that is null. Of a branch: {"parentBranch",
-"identifier": {"version_mapping"}, "parentVersion", "createAt", "manifestSize", "metadata"}.
+"identifier": {"version_mapping"}, "parentVersion", "createAt", "manifestSize", "metadata"}. Times
+of tags are text to the nanosecond, that of a branch is in seconds.
 
-Clauses: L.table.refs.tag, L.table.refs.branch, L.table.refs.branch-name
+Clauses: L.table.refs.tag, L.table.refs.branch, L.table.refs.branch-name, L.table.refs.tag-name
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TypedDict
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from lanceref.core.context import Context
-from lanceref.core.errors import FormatError
-from lanceref.storage import Source, Store
-from lanceref.table.ref_names import BRANCHES, TAGS, check_stored_branch
+from lanceref.core.errors import FormatError, Place, RefRefused, StoreFailed
+from lanceref.storage import Source, Store, above, joined
+
+TAGS = "_refs/tags"
+BRANCHES = "_refs/branches"
+TREE = "tree"
+"""Folder of the branches' own tables."""
+
+MAIN = "main"
+"""Another name for the branch that has none."""
+
+_SEGMENT = re.compile(r"[\w.\-]+")
+
+
+def check_tag_name(name: str) -> None:
+    """Raise RefRefused for a name that no tag may have."""
+    if not name:
+        raise RefRefused("Ref is invalid: Ref cannot be empty")
+    if not _SEGMENT.fullmatch(name):
+        raise RefRefused(
+            "Ref is invalid: Ref characters must be either alphanumeric, '.', '-' or '_'"
+        )
+    for is_broken, rule in (
+        (name.startswith("."), "begin with a dot"),
+        (name.endswith("."), "end with a dot"),
+        (name.endswith(".lock"), "end with .lock"),
+        (".." in name, "have two consecutive dots"),
+    ):
+        if is_broken:
+            raise RefRefused(f"Ref is invalid: Ref cannot {rule}")
+
+
+def check_branch_name(name: str) -> None:
+    """Raise RefRefused for a name that no branch may have."""
+    if name == MAIN:
+        raise RefRefused(
+            f'Ref is invalid: "{MAIN}" is reserved for the default branch; '
+            "use a different branch name"
+        )
+    for is_broken, rule in (
+        (not name, "be empty"),
+        (name.startswith("/") or name.endswith("/"), "start or end with a '/'"),
+        ("//" in name, "contain consecutive '/'"),
+        (".." in name or "\\" in name, "contain '..' or '\\'"),
+        (name.endswith(".lock"), "end with '.lock'"),
+    ):
+        if is_broken:
+            raise RefRefused(f"Ref is invalid: Branch name cannot {rule}")
+    for segment in name.split("/"):
+        if not _SEGMENT.fullmatch(segment) or segment == ".":
+            raise RefRefused(
+                f"Ref is invalid: Branch segment {segment!r} contains invalid characters. "
+                "Only alphanumeric, '.', '-', '_' are allowed."
+            )
+
+
+def check_stored_branch(name: str | None, place: Place) -> None:
+    """Raise FormatError for a branch that bytes name and that cannot be one; None is the main."""
+    if name in (None, MAIN):
+        return
+    try:
+        check_branch_name(name)
+    except RefRefused as refusal:
+        raise FormatError(
+            "L.table.refs.branch-name", place, found=f"branch {name!r:.80}", wanted=f"{refusal}"
+        ) from refusal
+
+
+def tag_path(name: str) -> str:
+    """Return the path of a tag's file below the root. Raises RefRefused."""
+    check_tag_name(name)
+    return f"{TAGS}/{quote(name, safe='')}.json"
+
+
+def branch_path(name: str) -> str:
+    """Return the path of a branch's file below the root. Raises RefRefused."""
+    check_branch_name(name)
+    return f"{BRANCHES}/{quote(name, safe='')}.json"
+
+
+def branch_store(root: Store, branch: str | None) -> Store:
+    """Return the store of a branch's table; `root` is that of the main branch.
+
+    Raises RefRefused for a name that no branch has, StoreFailed for a branch whose folder is
+    outside the root because of a link.
+    """
+    if branch in (None, MAIN):
+        return root
+    check_branch_name(branch)
+    folder = f"{TREE}/{branch}"
+    if not root.owns(folder):
+        raise StoreFailed(f"{joined(root.root, folder)}: a link leads out of the table")
+    return root.at(joined(root.root, folder))
+
+
+def main_root(root: str, branch: str) -> str:
+    """Return the root of the main branch from that of a branch; empty is the main one."""
+    return (above(root, f"{TREE}/{branch}") if branch else None) or root
+
 
 LIMIT_BYTES = 2**20
 """No ref is larger; the rest of a larger file is not read."""
@@ -170,3 +269,45 @@ def check_reference(source: Source, ctx: Context) -> None:
         elif folder == "branches":
             branch = _branch(_parse(source, ctx, "L.table.refs.branch"))
             check_stored_branch(branch["parent_branch"], ctx.at(0, source.size))
+
+
+def put_tag(store: Store, name: str, tag: Tag, *, new: bool = False) -> None:
+    """Write a tag. Raises RefRefused for a `new` one whose name is taken."""
+    text = {
+        "branch": tag["branch"],
+        "version": tag["version"],
+        "createdAt": _moment(tag["created_at"]),
+        "updatedAt": _moment(tag["updated_at"]),
+        "manifestSize": tag["manifest_size"],
+        "metadata": tag["metadata"],
+    }
+    if not new:
+        store.put(tag_path(name), _json(text))
+    elif not store.put_if_absent(tag_path(name), _json(text)):
+        raise RefRefused(f"Ref conflict error: tag {name} already exists")
+
+
+def put_branch(store: Store, name: str, branch: Branch, *, new: bool = False) -> None:
+    """Write a branch. Raises RefRefused for a `new` one whose name is taken."""
+    text = {
+        "parentBranch": branch["parent_branch"],
+        "identifier": {"version_mapping": [list(pair) for pair in branch["branch_identifier"]]},
+        "parentVersion": branch["parent_version"],
+        "createAt": branch["create_at"],
+        "manifestSize": branch["manifest_size"],
+        "metadata": branch["metadata"],
+    }
+    if not new:
+        store.put(branch_path(name), _json(text))
+    elif not store.put_if_absent(branch_path(name), _json(text)):
+        raise RefRefused(f"Ref conflict error: branch {name} already exists")
+
+
+def _moment(moment: datetime | None) -> str | None:
+    if moment is None:
+        return None
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z"
+
+
+def _json(value: Mapping[str, object]) -> bytes:
+    return json.dumps(value, indent=2, ensure_ascii=False).encode()

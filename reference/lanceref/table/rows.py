@@ -1,8 +1,9 @@
-"""Rows of a fragment: what is left of its columns when deleted rows are taken out.
+"""Rows of a fragment: its columns without the deleted rows.
 
 A row address is (fragment id << 32) + row offset; a row id is the address, or with stable row ids
-what the fragment's sequence says. With the versions that made and last changed a row they are
-columns of their own on demand, as is the position of a row among all live rows of the table.
+the value of the fragment's sequence. Row ids, the versions that made and last changed a row, and
+its position among all live rows of the table are columns on demand. Files of 0.1 have statistics of
+the values in each batch: a reader skips by them and never needs them.
 
 Clauses: L.table.deletions.applied
 """
@@ -10,7 +11,8 @@ Clauses: L.table.deletions.applied
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import PurePosixPath
@@ -20,10 +22,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
+from lanceref.core.errors import BytesError
 from lanceref.core.file_versions import V0_1, V2_1
 from lanceref.core.nesting import nests_fixed_size_lists, whole
 from lanceref.file.batches import Recutter
 from lanceref.file.schema import Field
+from lanceref.file_0_1.data_file import LegacyFile
+from lanceref.file_0_1.statistics import parse_statistics
 from lanceref.pages.required import check_required
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
@@ -272,3 +277,42 @@ def in_order(fragments: Sequence[FragmentRows]) -> tuple[FragmentRows, ...]:
     for rows in table:
         rows._table = table
     return table
+
+
+@dataclass(frozen=True, slots=True)
+class BatchBounds:
+    """Of one field, for each batch: its first row and the one behind its last, nulls and ends."""
+
+    offsets: NDArray[np.int64]
+    nulls: pa.Array
+    least: pa.Array
+    greatest: pa.Array
+
+    @property
+    def rows(self) -> pa.Array:
+        """Rows of each batch: int64."""
+        return pa.array(np.diff(self.offsets), pa.int64())
+
+
+def batch_bounds(
+    reader: FragmentReader, fields: Sequence[Field]
+) -> Iterator[tuple[Field, BatchBounds]]:
+    """Yield the bounds of those fields that a file of the fragment has statistics of."""
+    for file in reader.fragment.files:
+        held = [field for field in fields if field.id in file.columns]
+        opened = reader.open(file) if held else None
+        if isinstance(opened, LegacyFile):
+            with suppress(BytesError):
+                yield from _of_file(opened, held)
+
+
+def _of_file(opened: LegacyFile, fields: Sequence[Field]) -> Iterator[tuple[Field, BatchBounds]]:
+    metadata = opened.metadata
+    end = metadata.extent if opened.manifest is None else opened.manifest.extent
+    found = parse_statistics(opened.bytes, metadata, end.offset)
+    for field in fields:
+        stored = None if found is None else found.by_field.get(str(field.id))
+        if stored is not None and stored.type.field(1).type == field.arrow.type:
+            nulls, least, greatest = stored.flatten()
+            offsets = np.asarray(metadata.batch_offsets, np.int64)
+            yield field, BatchBounds(offsets, nulls, least, greatest)

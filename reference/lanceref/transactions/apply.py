@@ -1,24 +1,189 @@
-"""Next version: the manifest that a transaction makes out of the one before.
+"""Next version: the manifest that a transaction makes of the one before.
 
-Clauses: L.table.naming.version, L.txn.op.known
+Append and Overwrite add new fragments, an Overwrite in place of all old ones. A Rewrite puts the
+same rows into other fragments; a compaction first reserves their ids by a version of its own, so
+that it can write row addresses into indices before it commits. A Restore takes fragments, schema,
+indices, settings and bases of an older version; the highest fragment id, the next row id and the
+sticky flags never go back. UpdateConfig and UpdateBases keep rows and columns: each of four maps
+(config, table metadata, schema metadata, metadata of a field) is edited by keys, those without a
+value are removed, and `replace` empties the map first.
+
+Clauses: L.table.naming.version, L.txn.op.known, L.txn.op.restore, L.table.fragments.max-id,
+L.table.row-ids.next, L.table.flags.sticky, L.table.fragments.ids, L.table.row-versions.new,
+L.table.format.version, L.txn.op.overwrite, L.txn.op.reserve, L.txn.op.rewrite,
+L.txn.op.rewrite-index, L.table.fragments.order, L.txn.op.update-config, L.txn.op.update-bases,
+L.txn.op.update-mem-wal, L.table.base.unique
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, MutableMapping
 
-from lanceref.core.errors import NotFound, OperationRefused
+from lanceref.core.errors import CommitConflict, NotFound, OperationRefused
+from lanceref.core.file_versions import V0_1
+from lanceref.proto import table_pb2
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.table.data_files import check_whole
 from lanceref.table.manifest import Manifest
-from lanceref.transactions.add_rows import append, overwrite
-from lanceref.transactions.change_rows import delete, update
-from lanceref.transactions.index_entries import bring_forward, create_index
-from lanceref.transactions.manifest_builder import Making, Past, Staged, begin, finish
-from lanceref.transactions.migration import migrate
-from lanceref.transactions.overlay import overlay
-from lanceref.transactions.restore import restore
-from lanceref.transactions.rewrite import reserve_fragments, rewrite
-from lanceref.transactions.schema_operations import merge, project, replace_data
-from lanceref.transactions.settings import update_bases, update_config, update_mem_wal
+from lanceref.transactions.change_rows import delete, update, update_mem_wal
+from lanceref.transactions.index_entries import (
+    bring_forward,
+    create_index,
+    move_bitmaps,
+    swap_rewritten,
+    take_overlaid,
+)
+from lanceref.transactions.manifest_builder import (
+    REUSE_INDEX,
+    Making,
+    Past,
+    Staged,
+    begin,
+    finish,
+    storage_version_of,
+)
+from lanceref.transactions.row_lineage import identify, overlay, set_born
+from lanceref.transactions.schema_operations import merge, migrate, project, replace_data
+
+
+def update_config(making: Making) -> None:
+    """Edit the maps of an UpdateConfig. Raises OperationRefused for a field that does not exist."""
+    given, message = making.transaction.update_config, making.message
+    if given.HasField("config_updates"):
+        _edit(message.config, given.config_updates)
+    if given.HasField("table_metadata_updates"):
+        _edit(message.table_metadata, given.table_metadata_updates)
+    if given.HasField("schema_metadata_updates"):
+        _edit_bytes(message.schema_metadata, given.schema_metadata_updates)
+    by_id = {one.id: one for one in message.fields}
+    for number, edit in given.field_metadata_updates.items():
+        if number not in by_id:
+            raise OperationRefused(f"Field with id {number} does not exist")
+        _edit_bytes(by_id[number].metadata, edit)
+
+
+def _edit(held: MutableMapping[str, str], update: Transaction.UpdateMap) -> None:
+    if update.replace:
+        held.clear()
+    for entry in update.update_entries:
+        if entry.HasField("value"):
+            held[entry.key] = entry.value
+        else:
+            held.pop(entry.key, None)
+
+
+def _edit_bytes(held: MutableMapping[str, bytes], update: Transaction.UpdateMap) -> None:
+    texts = {key: value.decode() for key, value in held.items()}
+    _edit(texts, update)
+    held.clear()
+    for key, text in texts.items():
+        held[key] = text.encode()
+
+
+def update_bases(making: Making) -> None:
+    """Add base paths under ids of their own. Raises OperationRefused for one there is."""
+    held = making.message.base_paths
+    next_id = max((one.id for one in held), default=0) + 1
+    for base in making.transaction.update_bases.new_bases:
+        for other in held:
+            named = base.HasField("name") and other.HasField("name") and base.name == other.name
+            if named or base.path == other.path or (base.id and base.id == other.id):
+                raise OperationRefused(f"base path {base.name or base.path!r} exists already")
+        added = table_pb2.BasePath()
+        added.CopyFrom(base)
+        if not added.id:
+            added.id, next_id = next_id, next_id + 1
+        held.append(added)
+
+
+def reserve_fragments(making: Making) -> None:
+    """Raise the highest fragment id by a number."""
+    count = making.transaction.reserve_fragments.num_fragments
+    highest = making.message.max_fragment_id if making.message.HasField("max_fragment_id") else -1
+    if highest + count >= 0:
+        making.message.max_fragment_id = highest + count
+
+
+def rewrite(making: Making) -> None:
+    """Put the new fragments of each group in place of its old ones.
+
+    Raises CommitConflict when an old one is gone, OperationRefused for new ones without row ids in
+    a table that has them, or for a group that an index covers in part.
+    """
+    given, groups = making.transaction.rewrite, []
+    take_overlaid(making)
+    live = {one.id for one in making.message.fragments}
+    for group in given.groups:
+        old = [one.id for one in group.old_fragments]
+        if not live.issuperset(old):
+            version = making.message.version - 1
+            raise CommitConflict("rewrite", "one without its fragments", version, retryable=False)
+        new = making.new_ids(group.new_fragments)
+        if making.stable and any(one.WhichOneof("row_id_sequence") is None for one in new):
+            raise OperationRefused("rewritten fragments of a table with stable row ids have none")
+        kept = (one for one in list(making.message.fragments) if one.id not in old)
+        making.replace_fragments([*kept, *new])
+        groups.append((old, [one.id for one in new]))
+    if making.stable:
+        move_bitmaps(making, groups, {one.old_id.uuid for one in given.rewritten_indices})
+    swap_rewritten(making, given.rewritten_indices, groups)
+    reuse = making.staged.reuse_index
+    if reuse is not None:
+        others = [one for one in making.indices if one.name != REUSE_INDEX]
+        making.indices[:] = [*others, reuse]
+
+
+def append(making: Making) -> None:
+    """Add the fragments of an Append. Raises AppendRefused for files of 0.1 without all fields."""
+    given = making.transaction.append.fragments
+    if storage_version_of(making.message) == V0_1:
+        for fragment in given:
+            check_whole(making.field_ids, {one for file in fragment.files for one in file.fields})
+    _add(making, given)
+
+
+def overwrite(making: Making) -> None:
+    """Put the fragments, schema and storage version of an Overwrite in place of the old ones."""
+    staged, message = making.staged, making.message
+    given = making.transaction.overwrite
+    making.indices.clear()
+    making.dictionaries = dict(staged.dictionaries)
+    making.replace_fragments(())
+    if staged.schema is not None:
+        making.set_schema(staged.schema)
+    message.data_format.file_format = "lance"
+    message.data_format.version = str(staged.storage_version)
+    for key, text in given.config_upsert_values.items():
+        message.config[key] = text
+    message.base_paths.extend(given.initial_bases)
+    _add(making, given.fragments)
+
+
+def _add(making: Making, fragments: Iterable[table_pb2.DataFragment]) -> None:
+    """Add fragments under new ids; in a stable table their rows get ids and versions."""
+    added = making.new_ids(fragments)
+    if making.stable:
+        for fragment in added:
+            identify(making, fragment)
+            set_born(making, fragment)
+    making.message.fragments.extend(added)
+
+
+def restore(making: Making) -> None:
+    """Put the content of an older version in place. Raises VersionNotFound."""
+    old = making.past.manifest(making.transaction.restore.version)
+    latest, message = making.message, table_pb2.Manifest()
+    message.CopyFrom(old.message)
+    message.version = latest.version
+    message.next_row_id = max(message.next_row_id, latest.next_row_id)
+    if latest.HasField("branch"):
+        message.branch = latest.branch
+    making.message = message
+    making.indices = list(old.indices)
+    making.dictionaries = dict(old.dictionaries)
+    if latest.HasField("max_fragment_id"):
+        making.note_id(latest.max_fragment_id)
+
 
 OPERATIONS: dict[str, Callable[[Making], None]] = {
     "append": append,

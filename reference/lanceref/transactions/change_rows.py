@@ -1,8 +1,9 @@
-"""Delete and Update: rows taken out, moved to new fragments, or given other columns in place.
+"""Delete, Update and UpdateMemWalState: rows removed, moved to new fragments, or changed in place.
 
-A row is taken out by its fragment's deletion file; a fragment whose rows are all out leaves the
-table. An Update either writes changed rows anew (rows mode) or puts new columns beside the old ones
-of the same fragments (columns mode). One that takes in rows of the write-ahead log notes it.
+A row is removed by its fragment's deletion file; a fragment without rows leaves the table. An
+Update either writes changed rows anew (rows mode) or puts new columns beside the old ones of the
+same fragments (columns mode). Rows of the write-ahead log that the table takes in are noted in the
+index of the log.
 
 Clauses: L.txn.op.delete, L.txn.op.update, L.txn.op.update-index, L.table.row-versions.moved,
 L.table.row-versions.updated
@@ -10,22 +11,35 @@ L.table.row-versions.updated
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.proto import table_pb2
+from lanceref.core.errors import OperationRefused
+from lanceref.proto import mem_wal_pb2, table_pb2
+from lanceref.proto.mem_wal_pb2 import CompactedSsTable
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.roaring import parse_bitmap
-from lanceref.transactions.index_entries import drop_dead, take_from_bitmaps, widen_bitmaps
+from lanceref.transactions.index_entries import (
+    MEM_WAL_INDEX,
+    drop_dead,
+    take_from_bitmaps,
+    widen_bitmaps,
+)
 from lanceref.transactions.manifest_builder import Making
-from lanceref.transactions.overlay import replace_overlays, take_fields
-from lanceref.transactions.row_lineage import identify, moved_ids, set_moved, set_updated
+from lanceref.transactions.row_lineage import (
+    identify,
+    moved_ids,
+    replace_overlays,
+    set_moved,
+    set_updated,
+    take_fields,
+)
 from lanceref.transactions.schema_operations import drop_idle_files
-from lanceref.transactions.settings import add_compacted
 
 REWRITE_COLUMNS = Transaction.Update.REWRITE_COLUMNS
 
@@ -113,3 +127,56 @@ def updated_offsets(given: Transaction.Update) -> dict[int, NDArray[np.int64]]:
         cursor = Cursor(memoryview(data), 0, Context("transaction"))
         found[number] = parse_bitmap(cursor).astype(np.int64)
     return found
+
+
+def update_mem_wal(making: Making) -> None:
+    """Note the tables of the write-ahead log whose rows are in the table now.
+
+    Raises OperationRefused without an index of the log.
+    """
+    index = _log(making)
+    if index is None:
+        raise OperationRefused("the table has no memory WAL index")
+    note_compacted(index, making.transaction.update_mem_wal_state.compacted_sstables)
+
+
+def add_compacted(making: Making, tables: Sequence[CompactedSsTable]) -> None:
+    """Note tables of the log whose rows this version takes in. Raises OperationRefused.
+
+    Each generation comes after the one that its shard has noted: rows are not taken in twice.
+    """
+    index = _log(making)
+    if index is None:
+        raise OperationRefused(
+            "Invalid user input: Cannot record SSTable compaction progress: the __lance_mem_wal "
+            "system index does not exist on this table"
+        )
+    note_compacted(index, tables, later=True)
+    index.dataset_version = making.message.version
+
+
+def note_compacted(
+    index: table_pb2.IndexMetadata, tables: Iterable[CompactedSsTable], *, later: bool = False
+) -> None:
+    """Keep the newest generation of each shard. Raises OperationRefused for one not `later`."""
+    details = mem_wal_pb2.MemWalIndexDetails()
+    index.index_details.Unpack(details)
+    newest = {one.shard_id.uuid: one.generation for one in details.compacted_sstables}
+    for one in tables:
+        noted = newest.get(one.shard_id.uuid, 0)
+        if later and one.generation <= noted:
+            raise OperationRefused(
+                "Invalid user input: Stale SSTable compaction for shard "
+                f"{UUID(bytes=one.shard_id.uuid)}: proposed generation {one.generation} is not "
+                f"greater than the recorded generation {noted}"
+            )
+        newest[one.shard_id.uuid] = max(one.generation, noted)
+    del details.compacted_sstables[:]
+    for shard, generation in newest.items():
+        details.compacted_sstables.add(generation=generation).shard_id.uuid = shard
+    index.index_details.Pack(details)
+
+
+def _log(making: Making) -> table_pb2.IndexMetadata | None:
+    """Return the index of the log, None without one."""
+    return next((one for one in making.indices if one.name == MEM_WAL_INDEX), None)

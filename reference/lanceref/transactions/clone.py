@@ -20,8 +20,7 @@ from lanceref.storage import Store
 from lanceref.storage.manifests.manifest_names import FOLDER, name_of, write_hint
 from lanceref.table.file_entries import data_files_of
 from lanceref.table.flags import STABLE_ROW_IDS, STICKY, set_flags
-from lanceref.table.manifest import Manifest
-from lanceref.table.manifest_write import encode_manifest, stamp
+from lanceref.table.manifest import Manifest, encode_manifest, stamp
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import WRITER
 from lanceref.transactions.transaction import new_transaction, transaction_name, write_transaction

@@ -1,13 +1,20 @@
 """Commit: a transaction becomes the next version of a table.
 
 The transaction's file is written first, then the manifest under a name that must not exist: who
-creates it has committed. Who loses looks at what was committed meanwhile and tries the number after
-that. What fails before removes its files; where nobody can say whether the manifest was created,
-its name is looked at, and the files stay.
+creates it has committed. The loser looks at what was committed meanwhile and tries the number after
+that. A failure before removes the files; where nobody can say whether the manifest was created, its
+name is looked at, and the files stay.
+
+A cleanup may have removed versions between the one that a transaction read and the latest. Of some
+transactions that makes no difference, and of others the latest version tells enough: a fragment
+with the same data files and no deletion file is unchanged, and rows removed since are in its
+deletion file.
 
 Clauses: L.txn.commit.exclusive, L.txn.commit.order, L.txn.commit.own, L.txn.store.conditional,
 L.txn.file.name, L.txn.inline.same, L.txn.inline.wins, L.table.naming.one-scheme,
-L.table.naming.version, L.table.naming.detached
+L.table.naming.version, L.table.naming.detached, L.txn.conflict.gone, L.txn.conflict.unknown
+
+Divergences: D.txn.gone-versions
 """
 
 from __future__ import annotations
@@ -15,6 +22,7 @@ from __future__ import annotations
 import math
 import random
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -31,6 +39,7 @@ from lanceref.core.errors import (
     Unconditional,
     VersionNotFound,
 )
+from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import CommitLock, Store
 from lanceref.storage.manifests.manifest_names import (
@@ -46,20 +55,94 @@ from lanceref.table.flags import check_writable
 from lanceref.table.manifest import Manifest
 from lanceref.table.versions import open_named
 from lanceref.transactions.apply import encode_next
-from lanceref.transactions.base_version import StoredPast
-from lanceref.transactions.conflict import Verdict, can_merge_deletions, operation_of, verdict
-from lanceref.transactions.expired_versions import assumed
+from lanceref.transactions.conflict import (
+    Verdict,
+    can_merge_deletions,
+    fragments_of,
+    moves_fields,
+    operation_of,
+    verdict,
+)
 from lanceref.transactions.index_entries import moved_fragments
-from lanceref.transactions.manifest_builder import Staged
-from lanceref.transactions.overlay import covers_any
+from lanceref.transactions.manifest_builder import Staged, StoredPast
 from lanceref.transactions.rebase import rebase
+from lanceref.transactions.row_lineage import covers_any
 from lanceref.transactions.transaction import (
     FOLDER,
     open_transaction,
     transaction_name,
     write_transaction,
 )
-from lanceref.transactions.write_set import fragments_of
+
+ALOOF = ("overwrite", "restore", "update_config", "update_bases", "reserve_fragments")
+"""Operations that are made from nothing a version before holds."""
+
+Fragments = dict[int, table_pb2.DataFragment]
+
+
+def assumed(staged: Staged, latest: Manifest) -> Transaction | None:
+    """Return one transaction that stands for all that are gone; None when nobody can tell.
+
+    It touches what they may have touched of that which ours was made from.
+    """
+    ours = staged.transaction
+    nothing = Transaction()
+    nothing.reserve_fragments.num_fragments = 0
+    operation = ours.WhichOneof("operation")
+    live = {one.id: one for one in latest.message.fragments}
+    if operation in ALOOF:
+        return nothing
+    if operation == "append":
+        return nothing if _fits(ours.append.fragments, latest) else None
+    if operation == "rewrite":
+        old = [one for group in ours.rewrite.groups for one in group.old_fragments]
+        return nothing if all(live.get(one.id) == one for one in old) else None
+    if operation == "create_index":
+        return nothing if staged.read is not None and _same_files(staged.read, live) else None
+    if operation == "delete":
+        removed = ours.delete.deleted_fragment_ids
+        known = live.keys() >= {*removed, *(one.id for one in ours.delete.updated_fragments)}
+        return _deletions(ours.delete.updated_fragments, live) if known else None
+    if operation == "update" and _is_told(ours, latest, live):
+        return _deletions(ours.update.updated_fragments, live)
+    return None
+
+
+def _is_told(ours: Transaction, latest: Manifest, live: Fragments) -> bool:
+    """Whether the latest version tells of all rows that an Update moves what became of them."""
+    given = ours.update
+    if moves_fields(ours) or given.HasField("inserted_rows") or given.removed_fragment_ids:
+        return False
+    same = all(
+        one.id in live and list(live[one.id].files) == list(one.files)
+        for one in given.updated_fragments
+    )
+    return same and _fits(given.new_fragments, latest)
+
+
+def _same_files(read: Manifest, live: Fragments) -> bool:
+    """Whether the fragments that are left have the data files that they had."""
+    return all(
+        list(live[one.id].files) == list(one.files)
+        for one in read.message.fragments
+        if one.id in live
+    )
+
+
+def _fits(fragments: Sequence[table_pb2.DataFragment], latest: Manifest) -> bool:
+    """Whether all columns of new fragments are columns of the table."""
+    known = {one.id for one in latest.message.fields}
+    held = {field for one in fragments for file in one.files for field in file.fields}
+    return all(field in known for field in held if field >= 0)
+
+
+def _deletions(touched: Sequence[table_pb2.DataFragment], live: Fragments) -> Transaction:
+    """Return a Delete of the rows that are out of fragments now."""
+    found = Transaction()
+    now = [live[one.id] for one in touched]
+    found.delete.updated_fragments.extend(one for one in now if one.HasField("deletion_file"))
+    return found
+
 
 RETRIES = 20
 """How often a lost race is run again."""

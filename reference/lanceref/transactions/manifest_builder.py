@@ -1,4 +1,4 @@
-"""Version in the making: a manifest while a transaction turns it into the next one.
+"""Manifest builder: a manifest while a transaction turns it into the next one.
 
 It starts as a copy of the version before, or empty. The operation changes its fragments, schema,
 indices or settings; what every version has in common is settled at the end: the order of the
@@ -6,7 +6,7 @@ fragments, the flags, the writer and the time.
 
 Clauses: L.table.fragments.order, L.table.fragments.max-id, L.table.fragments.max-id-present,
 L.table.flags.content, L.table.flags.sticky, L.table.naming.version, L.table.datafile.version,
-L.table.datafile.all-replaced
+L.table.datafile.all-replaced, L.table.datafile.size, L.table.row-ids.length
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_messages import schema_message
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.storage import Store
+from lanceref.table.bases import Bases
+from lanceref.table.columns import FragmentReader
 from lanceref.table.file_entries import TOMBSTONE, data_files_of
 from lanceref.table.flags import (
     COVERED_INDEX_METADATA,
@@ -37,9 +40,11 @@ from lanceref.table.flags import (
     set_flags,
 )
 from lanceref.table.fragments import Fragment
-from lanceref.table.manifest import STORAGE_VERSIONS, Manifest
-from lanceref.table.manifest_write import encode_manifest, stamp
+from lanceref.table.lineage import ROW_ID, open_lineage
+from lanceref.table.manifest import STORAGE_VERSIONS, Manifest, encode_manifest, stamp
+from lanceref.table.rows import FragmentRows
 from lanceref.table.uncommitted_files import Draft
+from lanceref.table.versions import open_version
 from lanceref.transactions.transaction import transaction_name
 
 WRITER = table_pb2.Manifest.WriterVersion(library="lanceref", version="14.0.2")
@@ -271,3 +276,44 @@ def _refuse_mixture(making: Making) -> None:
             f"earlier version: All data files must have the same version. Detected both {known[0]} "
             f"and {known[1]}"
         )
+
+
+class StoredPast:
+    """Looks it up in the store of the table."""
+
+    def __init__(self, store: Store, ctx: Context) -> None:
+        self._store = store
+        self._ctx = ctx
+
+    @property
+    def ctx(self) -> Context:
+        """The context of the commit."""
+        return self._ctx
+
+    def manifest(self, version: int) -> Manifest:
+        """Return an older version. Raises VersionNotFound."""
+        return open_version(self._store, version, self._ctx)
+
+    def num_rows(self, before: Manifest, fragment: Fragment) -> int:
+        """Return the physical rows of a fragment. Raises FormatError."""
+        return FragmentReader(fragment, Bases(self._store, before), self._ctx).physical_rows
+
+    def file_size(self, before: Manifest, file: table_pb2.DataFile) -> int:
+        """Return the bytes of a data file. Raises FormatError where there is none."""
+        base = file.base_id if file.HasField("base_id") else None
+        return Bases(self._store, before).open_data_file(file.path, base).size
+
+    def lineage(self, before: Manifest, fragment: Fragment, name: str) -> NDArray[np.uint64]:
+        """Return the row ids or versions of all physical rows of a fragment, uint64."""
+        columns = FragmentReader(fragment, Bases(self._store, before), self._ctx)
+        rows, values = columns.physical_rows, open_lineage(name, columns, self._ctx)
+        if values is not None:
+            return values.at(np.arange(rows))
+        if name == ROW_ID:
+            return np.arange(rows, dtype=np.uint64) + np.uint64(fragment.id << 32)
+        return np.ones(rows, np.uint64)
+
+    def deleted(self, before: Manifest, fragment: Fragment) -> NDArray[np.int64]:
+        """Return the offsets of the deleted rows of a fragment, ascending."""
+        bases = Bases(self._store, before)
+        return FragmentRows(fragment, bases, self._ctx, stable_ids=False).deleted

@@ -26,13 +26,17 @@ from lanceref.core.integers import difference, union
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
-from lanceref.table.deletions_write import write_deletions
+from lanceref.table.deletions import write_deletions
 from lanceref.table.manifest import Manifest
-from lanceref.transactions.conflict import operation_of
+from lanceref.transactions.conflict import (
+    fragments_of,
+    moves_fields,
+    operation_of,
+    removed_fragments,
+)
 from lanceref.transactions.index_entries import covered, set_covered
 from lanceref.transactions.manifest_builder import Past, Staged
-from lanceref.transactions.overlay import covers_any
-from lanceref.transactions.write_set import fragments_of, moves_fields, removed_fragments
+from lanceref.transactions.row_lineage import covers_any
 
 Changed = Transaction.Delete | Transaction.Update
 

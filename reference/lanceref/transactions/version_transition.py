@@ -29,10 +29,14 @@ from lanceref.table.fragments import Fragment
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.transactions.apply import OPERATIONS, encode_next
-from lanceref.transactions.base_version import StoredPast
 from lanceref.transactions.change_rows import REWRITE_COLUMNS
 from lanceref.transactions.index_entries import covered
-from lanceref.transactions.manifest_builder import REUSE_INDEX, Staged, storage_version_of
+from lanceref.transactions.manifest_builder import (
+    REUSE_INDEX,
+    Staged,
+    StoredPast,
+    storage_version_of,
+)
 
 _CLAUSES = {
     "append": "L.txn.op.append",

@@ -14,7 +14,7 @@ from lanceref.storage.manifests.opening import open_table
 from lanceref.storage.manifests.record import Record
 from lanceref.storage.manifests.sqlite import SqliteManifests
 from lanceref.storage.manifests.store import ManifestedStore
-from lanceref.table.ref_names import branch_path
+from lanceref.table.refs import branch_path
 from lanceref_testing.faults import Crash, Fault, FaultyManifests, faulty
 from pylanceref import dataset, write_dataset
 

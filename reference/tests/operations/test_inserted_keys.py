@@ -10,7 +10,7 @@ from lanceref.core.context import Context
 from lanceref.operations.inserted_keys import list_keys
 from lanceref.storage import LocalStore
 from lanceref.table.versions import open_version
-from lanceref.transactions.write_set import may_insert_same
+from lanceref.transactions.conflict import may_insert_same
 
 from tests.transactions import versions
 

@@ -5,7 +5,7 @@ import pytest
 from lanceref.core.errors import AppendRefused
 from lanceref.core.file_versions import V0_1, V2_2
 from lanceref.file.schema import schema_of
-from lanceref.table.appended import appended_schema
+from lanceref.table.data_files import appended_schema
 
 STRUCT = pa.struct([pa.field("x", pa.int64()), pa.field("y", pa.list_(pa.string()))])
 TABLE = schema_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 from lanceref.file.schema import project
-from lanceref.table.batch_bounds import batch_bounds
+from lanceref.table.rows import batch_bounds
 
 from ..sql.written import write
 

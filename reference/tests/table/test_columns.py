@@ -6,8 +6,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import BytesError, FormatError, LanceError, LimitExceeded
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
-from lanceref.table.columns import FragmentReader
-from lanceref.table.split import NullColumn
+from lanceref.table.columns import FragmentReader, NullColumn
 from pylanceref import write_dataset
 
 from ..file.files import WORKED_FILE

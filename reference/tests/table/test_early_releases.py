@@ -10,9 +10,14 @@ import pylanceref
 import pytest
 from lanceref.core.errors import FormatError, OperationRefused
 from lanceref.proto import table_pb2
-from lanceref.table.file_entries import FileOfFragment
-from lanceref.table.manifest_write import encode_manifest
-from lanceref.table.writer_quirks import FIELD_TWICE, fields_held_twice, is_before, last_holders
+from lanceref.table.file_entries import (
+    FIELD_TWICE,
+    FileOfFragment,
+    fields_held_twice,
+    is_before,
+    last_holders,
+)
+from lanceref.table.manifest import encode_manifest
 
 B, Z = [0, 4, 8, 12], [0, 3, 6, 9]
 

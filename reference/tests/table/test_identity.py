@@ -9,12 +9,12 @@ import pyroaring
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lanceref.checks import tables
+from lanceref.checks.tables import Identities
 from lanceref.core.context import Context, Finding
 from lanceref.proto import rowids_pb2 as pb
 from lanceref.storage import LocalStore
-from lanceref.table import identity
 from lanceref.table.bases import Bases
-from lanceref.table.identity import Identities
 from lanceref.table.lineage import STORED, open_lineage
 from lanceref.table.rows import FragmentRows
 from lanceref.validate import validate
@@ -118,7 +118,7 @@ def test_a_duplicate_is_reported_exactly_when_there_is_one(tmp_path_factory, fra
     ]
     live = [row_id for one in fragments for row_id, gone in one if not gone]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(identity, "RUN_ROWS", 3)
+        patched.setattr(tables, "RUN_ROWS", 3)
         findings = _check(folder, *given_fragments)
 
     assert (len(set(live)) < len(live)) == bool(findings)

@@ -2,7 +2,7 @@
 
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
-from lanceref.table.referenced_files import Needed, needed_by
+from lanceref.table.orphan_files import Needed, needed_by
 
 from tests.table import manifests
 from tests.transactions import versions

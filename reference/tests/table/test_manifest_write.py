@@ -4,7 +4,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.proto import table_pb2, transaction_pb2
-from lanceref.table.manifest_write import encode_manifest, stamp
+from lanceref.table.manifest import encode_manifest, stamp
 
 from . import manifests
 

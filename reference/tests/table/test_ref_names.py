@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from lanceref.core.errors import FormatError, LanceError, Place, RefRefused, StoreFailed
 from lanceref.storage import LocalStore
-from lanceref.table.ref_names import branch_store, check_stored_branch, main_root
+from lanceref.table.refs import branch_store, check_stored_branch, main_root
 
 OUT = "../../victim"
 BAD = [OUT, "..", ".", "./x", "a/../../x", "/etc", "a//b", "a/", "a\\b", "a\0b", "\x01", "", "a b"]

@@ -8,9 +8,16 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import RefRefused
 from lanceref.storage import LocalStore
-from lanceref.table.ref_names import check_branch_name, check_tag_name
-from lanceref.table.refs import Branch, Tag, list_branches, list_tags
-from lanceref.table.refs_write import put_branch, put_tag
+from lanceref.table.refs import (
+    Branch,
+    Tag,
+    check_branch_name,
+    check_tag_name,
+    list_branches,
+    list_tags,
+    put_branch,
+    put_tag,
+)
 
 MOMENT = datetime(2026, 11, 21, 10, 55, 25, 359620, UTC)
 TAG = Tag(

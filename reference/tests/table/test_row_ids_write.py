@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.table.row_ids import Run, decode_row_ids, decode_versions, stored_count
-from lanceref.table.row_ids_write import (
+from lanceref.table.row_ids import (
+    Run,
+    decode_row_ids,
+    decode_versions,
     encode_id_parts,
     encode_ids,
     encode_row_ids,
@@ -14,6 +16,7 @@ from lanceref.table.row_ids_write import (
     encode_segment,
     encode_spans,
     encode_versions,
+    stored_count,
 )
 
 CTX = Context("m.manifest")

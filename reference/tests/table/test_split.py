@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded
-from lanceref.table.split import NullColumn, SplitColumn
+from lanceref.table.columns import NullColumn, SplitColumn
 
 CTX = Context("m.manifest")
 PLACE = CTX.at(4, 50)

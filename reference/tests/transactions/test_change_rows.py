@@ -5,8 +5,13 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError
 from lanceref.proto import transaction_pb2 as pb
-from lanceref.table.row_ids import decode_row_ids, decode_versions
-from lanceref.table.row_ids_write import encode_ids, encode_runs, encode_versions
+from lanceref.table.row_ids import (
+    decode_row_ids,
+    decode_versions,
+    encode_ids,
+    encode_runs,
+    encode_versions,
+)
 from lanceref.transactions.change_rows import updated_offsets
 from pyroaring import BitMap
 

@@ -10,7 +10,7 @@ import pylanceref
 import pytest
 from lanceref.core.errors import CommitConflict, FormatError
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.transactions.expired_versions import assumed
+from lanceref.transactions.commit import assumed
 from lanceref.transactions.manifest_builder import Staged
 from pylanceref.dataset import LanceDataset
 

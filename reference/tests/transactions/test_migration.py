@@ -8,8 +8,7 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError
 from lanceref.storage import LocalStore
-from lanceref.table.manifest import open_manifest
-from lanceref.table.manifest_write import encode_manifest
+from lanceref.table.manifest import encode_manifest, open_manifest
 from pylanceref.dataset import dataset
 from pylanceref.write import write_dataset
 

@@ -7,7 +7,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import LanceError, NotFound
 from lanceref.proto import table_pb2
 from lanceref.storage import LocalStore
-from lanceref.transactions.base_version import StoredPast
+from lanceref.transactions.manifest_builder import StoredPast
 
 
 def test_versions_sizes_and_lineage_are_read_from_the_store(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from lanceref.core.errors import OperationRefused
 from lanceref.proto import table_pb2
-from lanceref.table.row_ids_write import encode_ids, encode_row_ids
+from lanceref.table.row_ids import encode_ids, encode_row_ids
 from lanceref.transactions.manifest_builder import Staged, begin
 from lanceref.transactions.row_lineage import identify, moved_ids
 

@@ -3,7 +3,7 @@
 import pytest
 from lanceref.core.errors import FormatError
 from lanceref.proto import transaction_pb2 as pb
-from lanceref.transactions.write_set import (
+from lanceref.transactions.conflict import (
     bitmaps_of,
     field_columns,
     fragments_of,

@@ -9,10 +9,9 @@ from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import LocalStore
 from lanceref.table.manifest import Manifest
-from lanceref.table.row_ids_write import encode_row_ids, encode_versions
+from lanceref.table.row_ids import encode_row_ids, encode_versions
 from lanceref.transactions.apply import encode_next
-from lanceref.transactions.base_version import StoredPast
-from lanceref.transactions.manifest_builder import Past, Staged
+from lanceref.transactions.manifest_builder import Past, Staged, StoredPast
 from pyroaring import BitMap
 
 from tests.table import manifests

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pylanceref
 from lanceref.proto.table_pb2 import IndexSection, Manifest
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.table.row_ids_write import encode_versions
+from lanceref.table.row_ids import encode_versions
 from lanceref.transactions.index_entries import set_covered
 
 from lance_conformance.recipes.messages import setting
