@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
 from lanceref.codecs import bitpack_encode, general
-from lanceref.encodings_2_0.encode import all_nulls, bits_of, fixed_width, no_nulls, some_nulls
 from lanceref.encodings_2_0.flat import slot_bits
+from lanceref.encodings_2_0.nullable import all_nulls, bits_of, fixed_width, no_nulls, some_nulls
 from lanceref.file.column_writer import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from numpy.typing import NDArray

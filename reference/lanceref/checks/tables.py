@@ -25,8 +25,7 @@ from lanceref.core.compute import pc
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, Place, RefRefused
 from lanceref.core.file_versions import V0_1
-from lanceref.data_file.check import check_file, check_share
-from lanceref.data_file.contents import values_below
+from lanceref.data_file.check import check_file, check_share, values_below
 from lanceref.data_file.data_file import DataFile
 from lanceref.data_file.descriptors import EXTERNAL
 from lanceref.file.schema import Field, LanceSchema

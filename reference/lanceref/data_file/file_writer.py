@@ -9,6 +9,14 @@ Clauses: L.file.alignment.buffers, L.file.padding.value, L.file.columns.order,
 L.file.footer.cmo-start, L.file.descriptor.length, L.file.globals.descriptor
 
 Divergences: D.file.footer-says-0-3
+
+Stored form: rows as pages hold them.
+
+Arrow has more ways to hold some values than pages have: views of strings, extension types around
+their storage, json as text. What comes to a writer is brought into the one form of the field's
+stored type; everything else stays as it is, bytes below nulls too.
+
+Clauses: L.json.column
 """
 
 from __future__ import annotations
@@ -24,17 +32,48 @@ from lanceref.core.cursor import Extent
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
 from lanceref.core.limits import keep_freed_blocks
-from lanceref.core.nesting import whole
+from lanceref.core.nesting import mapped, whole
 from lanceref.encodings_2_0 import writer as arrays
 from lanceref.file.column_writer import Buffer, EncodedPage, FieldWriter, PagePolicy
 from lanceref.file.columns import ALIGNMENT, COLUMN_TYPE
 from lanceref.file.footer import MAGIC
 from lanceref.file.schema import Field, LanceSchema, schema_of
 from lanceref.file.schema_messages import schema_message
-from lanceref.file.stored import stored_form
+from lanceref.json.json_text import documents
 from lanceref.pages import writer as pages
 from lanceref.proto import file2_pb2, file_pb2
 from lanceref.storage import Sink
+
+TEXTS = (pa.string(), pa.large_string(), pa.string_view())
+VIEWS = (pa.string_view(), pa.binary_view())
+
+
+def stored_form(array: pa.Array, field: Field) -> pa.Array:
+    """Return the rows of a field as its storage type. Raises DataRefused for text not json."""
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if not _is_other(array.type, field):
+        return array
+    if field.logical_type == "json":
+        return documents(array.cast(pa.large_string()))
+    if array.type in VIEWS:
+        return array.cast(field.arrow.type)
+    return mapped(
+        array,
+        field.arrow.type,
+        lambda number, below: stored_form(below, field.children[number]),
+    )
+
+
+def _is_other(type_: pa.DataType, field: Field) -> bool:
+    """Whether something in the type is not in its stored form."""
+    if isinstance(type_, pa.BaseExtensionType) or type_ in VIEWS:
+        return True
+    if field.logical_type == "json":
+        return type_ in TEXTS
+    below = [type_.field(number).type for number in range(type_.num_fields)]
+    return bool(field.children) and any(map(_is_other, below, field.children))
+
 
 PADDING = b"H" * ALIGNMENT
 """What stands between buffers."""

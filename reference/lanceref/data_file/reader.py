@@ -21,8 +21,7 @@ from lanceref.core.file_versions import FOOTER_WORDS
 from lanceref.core.limits import DEFAULT_LIMITS, Limits, bound_table
 from lanceref.core.logical_types import resolved, resolved_batch
 from lanceref.data_file.data_file import DataFile, open_file
-from lanceref.file.batches import stretches
-from lanceref.file.column_reader import ColumnReader
+from lanceref.file.column_reader import ColumnReader, stretches
 from lanceref.file.columns import PageMetadata
 from lanceref.file.schema import project
 from lanceref.storage import Source, open_source, store_options

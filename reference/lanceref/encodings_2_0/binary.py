@@ -7,24 +7,48 @@ Layout: indices (u64 ends, null rows plus null_adjustment), then bytes (flat val
 
 Clauses: L.array.binary.utf8, L.array.binary.null-adjustment-value, L.array.binary.bytes-width,
 L.array.binary.type, L.array.binary.offset-width, L.array.binary.bytes-end, and those of `ends`
+
+Strings and byte strings, encoded: end offsets and bytes, a dictionary, or FSST codes.
+
+Strings of a page with at least 100 rows and fewer than 100 distinct values become a dictionary of
+the writer's own: keys of one byte, 0 for null, k for item k - 1.
+
+Layout: see `binary`, `dictionary` and `fsst`.
+
+Clauses: L.array.binary.null-adjustment-value, L.array.dictionary.num-items
+
+FSST: strings whose frequent substrings are replaced by one-byte codes.
+
+The compressed strings are stored as `binary`; the symbol table stands in the description of the
+page, in the form that later versions use too (see `codecs.fsst`). A table that is switched off
+marks strings stored as they are.
+
+Clauses: L.array.fsst.inner, and those of `codecs.fsst`
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs import fsst_encode, general
+from lanceref.codecs.fsst import SymbolTable, decode, parse_table
 from lanceref.codecs.values import Variable
+from lanceref.core.compute import pc
 from lanceref.core.cursor import Cursor, Extent
-from lanceref.core.errors import CorruptPage, LimitExceeded, Place
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
 from lanceref.encodings_2_0.ends import Ends, open_ends
 from lanceref.encodings_2_0.flat import FlatValues, bare_flat, is_compressed, open_flat
-from lanceref.encodings_2_0.page import Page
-from lanceref.encodings_2_0.rows import RowRanges
+from lanceref.encodings_2_0.nullable import PageBuffers, no_nulls
+from lanceref.encodings_2_0.page import Page, RowRanges
+from lanceref.file.column_writer import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 MAX_OFFSET = 2**31 - 1
 """Largest offset of the Arrow types whose offsets are int32."""
@@ -159,3 +183,134 @@ def open_binary(
             wanted="8 bits",
         )
     return BinaryArray(page, ends, body, type_, kind)
+
+
+DICTIONARY_ROWS = 100
+"""Rows from which, and distinct values below which, strings become a dictionary."""
+
+FIRST_ROWS = 4096
+"""Rows that are looked at first: in most pages they have too many distinct values already."""
+
+COMPRESSIONS = ("zstd", "lz4", "none", "fsst")
+"""What field metadata can ask for; anything else is not heard."""
+
+
+def encode_strings(
+    array: pa.Array, page: PageBuffers, compression: str | None, level: int | None
+) -> ArrayEncoding:
+    """Encode strings of a page: a dictionary, FSST or plain, as the rows and metadata suggest."""
+    if pa.types.is_string(array.type):
+        chosen = own_dictionary(array, page)
+        if chosen is not None:
+            return chosen
+    if compression == "fsst":
+        return encode_fsst(array, page)
+    scheme = compression if compression in COMPRESSIONS else None
+    return encode_binary(array, page, scheme, level)
+
+
+def encode_binary(
+    array: pa.Array, page: PageBuffers, scheme: str | None = None, level: int | None = None
+) -> ArrayEncoding:
+    """Encode the ends of all rows, then their bytes, compressed if a scheme is named."""
+    return _binary(variable_of(array), _nulls(array), page, scheme, level)
+
+
+def _binary(
+    values: Variable,
+    nulls: NDArray[np.bool_],
+    page: PageBuffers,
+    scheme: str | None = None,
+    level: int | None = None,
+) -> ArrayEncoding:
+    encoding = ArrayEncoding()
+    size = int(values.offsets[-1])
+    adjustment = size + 1 if values.count else 0
+    ends = values.offsets[1:].astype("<u8")
+    ends[nulls] += np.uint64(adjustment)
+    encoding.binary.indices.CopyFrom(no_nulls(page.flat(ends.view(np.uint8), 64)))
+    plain = np.ascontiguousarray(values.data[:size])
+    data: Buffer = plain
+    if scheme in ("zstd", "lz4"):
+        data = general.compress(scheme, level, plain.data)
+    body = page.flat(data, 8, scheme)
+    if scheme is not None and level is not None:
+        body.flat.compression.level = level
+    encoding.binary.bytes.CopyFrom(body)
+    encoding.binary.null_adjustment = adjustment
+    return encoding
+
+
+def encode_fsst(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
+    """Encode strings as codes under a symbol table."""
+    table, coded = fsst_encode.encode(variable_of(array))
+    encoding = ArrayEncoding()
+    encoding.fsst.binary.CopyFrom(_binary(coded, _nulls(array), page))
+    encoding.fsst.symbol_table = table
+    return encoding
+
+
+def own_dictionary(array: pa.Array, page: PageBuffers) -> ArrayEncoding | None:
+    """Encode strings as a dictionary of the writer's own; None when there are too many or few."""
+    threshold = int(os.environ.get("LANCE_DICT_ENCODING_THRESHOLD", DICTIONARY_ROWS))
+    if len(array) < threshold or pc.count_distinct(array[:FIRST_ROWS]).as_py() >= threshold:
+        return None
+    coded = array.dictionary_encode()
+    if len(coded.dictionary) >= threshold:
+        return None
+    items = coded.dictionary if len(coded.dictionary) else pa.nulls(1, array.type)
+    keys = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False) + 1
+    encoding = ArrayEncoding()
+    encoding.dictionary.indices.CopyFrom(no_nulls(page.flat(keys.astype(np.uint8), 8)))
+    encoding.dictionary.items.CopyFrom(encode_binary(items, page))
+    encoding.dictionary.num_dictionary_items = len(items)
+    return encoding
+
+
+def variable_of(array: pa.Array) -> Variable:
+    """Return the bytes of strings with offsets from 0; those of null rows too if not all are."""
+    wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
+    _, offsets, data = array.buffers()
+    if offsets is None or array.null_count == len(array):
+        return Variable(np.zeros(len(array) + 1, np.int64), np.zeros(0, np.uint8))
+    table = np.frombuffer(offsets, np.int64 if wide else np.int32)
+    cut = table[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    stored = np.frombuffer(data if data is not None else b"", np.uint8)[cut[0] : cut[-1]]
+    return Variable(cut - cut[0], stored)
+
+
+def _nulls(array: pa.Array) -> NDArray[np.bool_]:
+    nulls: NDArray[np.bool_] = np.asarray(array.is_null())
+    return nulls
+
+
+@dataclass(frozen=True, slots=True)
+class FsstArray:
+    """Compressed strings and the table that undoes it."""
+
+    page: Page
+    strings: BinaryArray
+    table: SymbolTable
+    type: pa.DataType
+
+    def plan(self, rows: RowRanges) -> list[Extent]:
+        """Return the extents of the end offsets."""
+        return self.strings.plan(rows)
+
+    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+        """Read the compressed strings and expand them."""
+        stored, nulls = self.strings.values(rows, parts)
+        values = decode(self.table, stored, self.strings.place)
+        return variable_array(values, nulls, self.type, self.page, self.strings.place)
+
+
+def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) -> FsstArray:
+    """Open compressed strings; the inner encoding must be binary."""
+    arm = encoding.binary.WhichOneof("array_encoding")
+    if arm != "binary":  # L.array.fsst.inner
+        raise UnknownEncoding(
+            "L.array.fsst.inner", page.place, found=f"fsst over {arm}", wanted="fsst over binary"
+        )
+    table = parse_table(encoding.symbol_table, page.place)
+    strings = open_binary(encoding.binary.binary, type_, num_rows, page, "fsst codes")
+    return FsstArray(page, strings, table, type_)

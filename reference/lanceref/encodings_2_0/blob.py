@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BadSchema, CorruptPage
-from lanceref.encodings_2_0.paging import distinct, repeat
+from lanceref.encodings_2_0.page import distinct, repeat
 from lanceref.encodings_2_0.values import ValueColumn
+from lanceref.file.column_reader import DESCRIPTOR, extents, fetch, runs, words
 from lanceref.file.columns import ColumnMetadata
-from lanceref.file.payloads import DESCRIPTOR, extents, fetch, runs, words
 from lanceref.file.schema import Field
 
 

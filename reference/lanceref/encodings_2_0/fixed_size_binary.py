@@ -22,8 +22,7 @@ from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage
 from lanceref.encodings_2_0.binary import is_string, variable_array
 from lanceref.encodings_2_0.flat import FlatValues, bare_flat, open_flat
-from lanceref.encodings_2_0.page import Page
-from lanceref.encodings_2_0.rows import RowRanges
+from lanceref.encodings_2_0.page import Page, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 

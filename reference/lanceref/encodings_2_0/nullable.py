@@ -6,6 +6,29 @@ some are (a bitmap and the values of all rows). It wraps flat values and fixed-s
 Layout, some_nulls: validity as flat values of 1 bit (1 = valid), then the values.
 
 Clauses: L.array.nullable.validity, L.array.nullable.all-nulls, L.array.encoding.tag
+
+Fixed-size list: every row owns the same number of items.
+
+The rows' own validity is a `nullable` around this encoding; the items (rows * dimension of them,
+null rows keep theirs) are an encoding inside it, with validity of their own.
+
+Clauses: L.array.fixed-size-list.dimension
+
+Slots: rows of one width in raw buffers, each read from where it lies.
+
+Random access to flat values needs no ranges and nothing to be picked from what was decoded: where
+a row lies follows from its number.
+
+Arrays, encoded: a page of 2.0 from an Arrow array.
+
+The inverse of `decode`. What a page says of nulls follows from its rows, not from the schema:
+nothing null, some null with a bitmap, or all null without any buffer.
+
+Layout: nullable around flat values and fixed-size lists; the buffers of a page are numbered in the
+order of the encoding tree: validity before values, lists before their items.
+
+Clauses: L.array.nullable.validity, L.array.flat.width, L.array.flat.size,
+L.array.fixed-size-list.dimension
 """
 
 from __future__ import annotations
@@ -17,13 +40,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.chunks import gather_rows
 from lanceref.core.compute import pc
-from lanceref.core.cursor import Cursor, Extent
-from lanceref.core.errors import CorruptPage, LimitExceeded, UnknownEncoding
-from lanceref.encodings_2_0.flat import FlatValues, bare_flat, open_flat, slot_bits
-from lanceref.encodings_2_0.page import Page, PageArray
-from lanceref.encodings_2_0.rows import RowRanges
+from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
+from lanceref.core.errors import CorruptPage, DataRefused, LimitExceeded, UnknownEncoding
+from lanceref.encodings_2_0.flat import (
+    FlatArray,
+    FlatValues,
+    RawFlat,
+    bare_flat,
+    open_flat,
+    slot_bits,
+)
+from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
+from lanceref.file.column_writer import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, Flat
 
 Opener = Callable[[pb.ArrayEncoding], PageArray]
 """Opens an inner encoding for the same rows."""
@@ -108,3 +140,170 @@ def open_nullable(
         )
     validity = open_flat(flat, num_rows, page, "validity", "bitmap")
     return SomeNulls(validity, opener(nullable.some_nulls.values))
+
+
+ItemsOpener = Callable[[pb.ArrayEncoding, pa.DataType, int], PageArray]
+"""Opens an encoding as the given number of items of a type."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSizeListArray:
+    """Lists of `type.list_size` items."""
+
+    type: pa.DataType
+    items: PageArray
+
+    def plan(self, rows: RowRanges) -> list[Extent]:
+        """Return the extents of the items."""
+        return self.items.plan(rows.scaled(self.type.list_size))
+
+    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+        """Put the items under lists."""
+        items = self.items.decode(rows.scaled(self.type.list_size), parts)
+        return pa.Array.from_buffers(self.type, rows.count, [None], children=[items])
+
+
+def open_fixed_size_list(
+    encoding: pb.FixedSizeList, type_: pa.DataType, num_rows: int, page: Page, opener: ItemsOpener
+) -> FixedSizeListArray:
+    """Open lists whose dimension is that of the schema."""
+    wanted = type_.list_size if pa.types.is_fixed_size_list(type_) else None
+    if encoding.dimension != wanted:  # L.array.fixed-size-list.dimension
+        raise CorruptPage(
+            "L.array.fixed-size-list.dimension",
+            page.place,
+            found=f"lists of {encoding.dimension} items",
+            wanted=f"values of {type_}",
+        )
+    items = opener(encoding.items, type_.value_type, num_rows * encoding.dimension)
+    return FixedSizeListArray(type_, items)
+
+
+def slots_of(array: PageArray) -> tuple[int, int] | None:
+    """Return at which byte the rows of a page begin, and the bits of each.
+
+    None where rows do not lie one after another as they are.
+    """
+    if isinstance(array, FixedSizeListArray):
+        found = slots_of(array.items)
+        return found and (found[0], found[1] * int(array.type.list_size))
+    if isinstance(array, FlatArray) and isinstance(array.values, RawFlat):
+        return array.values.extent.offset, array.values.bits
+    return None
+
+
+def has_slots(bits: int) -> bool:
+    """Whether rows of so many bits can be read one by one: single bits, or whole bytes."""
+    return bits == 1 or (bits > 0 and bits % 8 == 0)
+
+
+def take_slots(
+    file: FileBytes,
+    origins: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    bits: int,
+    type_: pa.DataType,
+    clause: str,
+    gap: int = MERGE_GAP_BYTES,
+) -> pa.Array:
+    """Return one value of `type_` for each of `rows` (n,), of `bits` bits each.
+
+    Row i is that of the buffer that begins at byte `origins[i]` (n,) of the file. Raises
+    OutOfRange for a row outside the file.
+    """
+    size = max(1, bits // 8)
+    starts = origins + rows * bits // 8
+    data, at = file.gather(starts, np.full(len(rows), size), "values", clause, gap)
+    if bits == 1:
+        values = np.packbits(data[at] >> (rows & 7).astype(np.uint8) & 1, bitorder="little")
+    else:
+        values = gather_rows(data, at, size).reshape(-1)
+    return fixed_array(type_, len(rows), values)
+
+
+def fixed_array(type_: pa.DataType, count: int, values: NDArray[np.uint8]) -> pa.Array:
+    """Put packed values without nulls under a fixed-width type, or fixed-size lists of one."""
+    if not pa.types.is_fixed_size_list(type_):
+        return pa.Array.from_buffers(type_, count, [None, pa.py_buffer(values)])
+    items = fixed_array(type_.value_type, count * int(type_.list_size), values)
+    return pa.Array.from_buffers(type_, count, [None], children=[items])
+
+
+class PageBuffers:
+    """The buffers of a page while its encoding grows."""
+
+    def __init__(self) -> None:
+        self.buffers: list[Buffer] = []
+
+    def flat(self, data: Buffer, bits: int, compression: str | None = None) -> ArrayEncoding:
+        """Add a buffer of values; return its description."""
+        encoding = ArrayEncoding()
+        encoding.flat.CopyFrom(Flat(bits_per_value=bits))
+        encoding.flat.buffer.SetInParent()
+        encoding.flat.buffer.buffer_index = len(self.buffers)
+        if compression is not None:
+            encoding.flat.compression.scheme = compression
+        self.buffers.append(data)
+        return encoding
+
+
+def no_nulls(values: ArrayEncoding) -> ArrayEncoding:
+    """Wrap values of which none is null."""
+    encoding = ArrayEncoding()
+    encoding.nullable.no_nulls.values.CopyFrom(values)
+    return encoding
+
+
+def all_nulls() -> ArrayEncoding:
+    """Describe rows that are all null, or none at all."""
+    encoding = ArrayEncoding()
+    encoding.nullable.all_nulls.SetInParent()
+    return encoding
+
+
+def some_nulls(validity: ArrayEncoding, values: ArrayEncoding) -> ArrayEncoding:
+    """Wrap values behind their bitmap."""
+    encoding = ArrayEncoding()
+    encoding.nullable.some_nulls.validity.CopyFrom(validity)
+    encoding.nullable.some_nulls.values.CopyFrom(values)
+    return encoding
+
+
+def encode_nullable(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
+    """Encode values of fixed width, or fixed-size lists of them, and which are null."""
+    if array.null_count == len(array):
+        return all_nulls()
+    if array.null_count == 0:
+        return no_nulls(_values(array, page))
+    validity = page.flat(bits_of(array.buffers()[0], array.offset, len(array)), 1)
+    return some_nulls(validity, _values(array, page))
+
+
+def _values(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
+    if pa.types.is_fixed_size_list(array.type):
+        size = array.type.list_size
+        encoding = ArrayEncoding()
+        encoding.fixed_size_list.dimension = size
+        items = array.values.slice(array.offset * size, len(array) * size)
+        encoding.fixed_size_list.items.CopyFrom(encode_nullable(items, page))
+        return encoding
+    return page.flat(*fixed_width(array))
+
+
+def fixed_width(array: pa.Array) -> tuple[NDArray[np.uint8], int]:
+    """Return the bytes of values of fixed width, and the bits of one. Raises DataRefused."""
+    if pa.types.is_boolean(array.type):
+        return bits_of(array.buffers()[1], array.offset, len(array)), 1
+    try:
+        width = int(array.type.bit_width) // 8
+    except ValueError as error:
+        raise DataRefused(f"2.0 cannot store values of {array.type} here") from error
+    data = np.frombuffer(array.buffers()[1] or b"", np.uint8)
+    return data[array.offset * width : (array.offset + len(array)) * width], 8 * width
+
+
+def bits_of(buffer: pa.Buffer, start: int, count: int) -> NDArray[np.uint8]:
+    """Return `count` bits of a bitmap from bit `start` on, packed from the first bit of a byte."""
+    data = np.frombuffer(buffer, np.uint8)
+    flags = np.unpackbits(data[start // 8 : -(-(start + count) // 8)], bitorder="little")
+    return np.packbits(flags[start % 8 :][:count], bitorder="little")

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage
 from lanceref.encodings_2_0.flat import RawFlat, bare_flat, slot_bits
-from lanceref.encodings_2_0.page import Page
-from lanceref.encodings_2_0.rows import RowRanges
+from lanceref.encodings_2_0.page import Page, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 

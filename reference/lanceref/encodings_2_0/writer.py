@@ -17,18 +17,20 @@ import pyarrow as pa
 
 from lanceref.codecs.encoder_inputs import params_of
 from lanceref.core.errors import DataRefused, NotStorable
-from lanceref.encodings_2_0.binary_write import encode_strings
-from lanceref.encodings_2_0.dictionary_write import encode_dictionary, is_variable
-from lanceref.encodings_2_0.encode import PageBuffers, encode_nullable, fixed_width, no_nulls
-from lanceref.file.arrow_memory import BOOLEAN_BYTES, PRIMITIVE_BYTES, memory_bytes
+from lanceref.encodings_2_0.binary import encode_strings
+from lanceref.encodings_2_0.dictionary import encode_dictionary, is_variable
+from lanceref.encodings_2_0.nullable import PageBuffers, encode_nullable, fixed_width, no_nulls
+from lanceref.file.column_reader import DESCRIPTOR
 from lanceref.file.column_writer import (
+    BOOLEAN_BYTES,
+    PRIMITIVE_BYTES,
     DataArea,
     EncodedColumn,
     EncodedPage,
     FieldWriter,
     PagePolicy,
+    memory_bytes,
 )
-from lanceref.file.payloads import DESCRIPTOR
 from lanceref.file.schema import Field
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, ColumnEncoding
 

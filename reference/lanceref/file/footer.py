@@ -18,16 +18,55 @@ L.file.footer.column-metadata-start, L.file.footer.cmo-start, L.file.footer.gbo-
 L.file.footer.num-columns, L.file.footer.num-global-buffers
 
 Divergences: D.file.footer-says-0-3, D.file.cmo-start-unused
+
+Offset tables: where column metadata and global buffers lie.
+
+Two tables stand between the last column metadata and the footer: CMO (column metadata offsets),
+then GBO (global buffer offsets).
+
+Layout of an entry (16 bytes): u64 position, u64 size, absolute.
+
+Clauses: L.file.cmo.entry, L.file.gbo.entry
+
+Global buffers: the file descriptor and what users add.
+
+Entry 0 of the GBO table is the `FileDescriptor`: the schema and the number of rows. Further buffers
+belong to the application (indices keep their models there) and have no meaning for the file format.
+
+Layout (message lance.file.FileDescriptor): 1 schema {1 fields, 5 metadata}, 2 length.
+
+Clauses: L.file.globals.descriptor, L.file.gbo.entry, L.file.descriptor.length,
+L.file.alignment.buffers
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import BadMagic, OutOfRange, Truncated, UnknownVersion
-from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, FileVersion
-from lanceref.file.offsets import ENTRY_BYTES
+from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.errors import BadMagic, OutOfRange, Place, Truncated, UnknownVersion
+from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, V2_0, FileVersion
+from lanceref.core.wire import parse_message
+from lanceref.file.columns import ALIGNMENT
+from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_messages import parse_schema
+from lanceref.proto import file_pb2
+
+ENTRY_BYTES = 16
+"""Bytes of one entry."""
+
+
+def parse_offsets(cursor: Cursor, count: int, name: str, clause: str) -> list[Extent]:
+    """Parse `count` entries; what they point at is bounded by who reads it."""
+    cursor.require(count * ENTRY_BYTES, f"{count} entries of {name}", clause)
+    with cursor.ctx.group(name, clause):
+        return [
+            Extent(
+                cursor.u64(f"{name}[{i}].position", clause), cursor.u64(f"{name}[{i}].size", clause)
+            )
+            for i in range(count)
+        ]
+
 
 FOOTER_BYTES = 40
 """Size of the footer."""
@@ -143,3 +182,49 @@ def _check_starts(footer: Footer, file: FileBytes) -> None:
             found=f"a table that ends at {footer.gbo_start + gbo_bytes}",
             wanted=f"a table that ends at the footer at {footer.start}",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """Schema and row count of a file; `place` is where the message lies."""
+
+    schema: LanceSchema
+    num_rows: int
+    place: Place
+
+
+def check_global_buffers(
+    extents: list[Extent], version: FileVersion, data_end: int, file: FileBytes
+) -> None:
+    """Hold every entry against the bytes before the column metadata."""
+    for i, extent in enumerate(extents):
+        place = file.ctx.at(extent.offset, extent.size)
+        if extent.end > data_end:
+            raise OutOfRange(
+                "L.file.gbo.entry",
+                place,
+                found=f"global buffer {i} at {extent.offset} with {extent.size} bytes",
+                wanted=f"a buffer inside the first {data_end} bytes",
+            )
+        if extent.offset % ALIGNMENT and version > V2_0:
+            file.ctx.refuse(
+                OutOfRange(
+                    "L.file.alignment.buffers",
+                    place,
+                    found=f"global buffer {i} at {extent.offset}",
+                    wanted=f"a multiple of {ALIGNMENT}",
+                )
+            )
+
+
+def parse_descriptor(file: FileBytes, extent: Extent) -> Descriptor:
+    """Parse global buffer 0."""
+    cursor = file.cursor(extent, "global buffer 0", "L.file.gbo.entry")
+    place = file.ctx.at(extent.offset, extent.size)
+    message = parse_message(
+        cursor, file_pb2.FileDescriptor, "file descriptor", "L.file.globals.descriptor"
+    )
+    if not message.HasField("schema"):
+        raise OutOfRange("L.file.globals.descriptor", place, found="no schema", wanted="a schema")
+    schema = parse_schema(message.schema.fields, dict(message.schema.metadata), file.ctx, place)
+    return Descriptor(schema, message.length, place)

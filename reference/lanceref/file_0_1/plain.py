@@ -21,8 +21,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import FileBytes
-from lanceref.encodings_2_0.bitmaps import cut, joined
-from lanceref.encodings_2_0.slots import fixed_array, has_slots, take_slots
+from lanceref.encodings_2_0.flat import cut, joined
+from lanceref.encodings_2_0.nullable import fixed_array, has_slots, take_slots
 from lanceref.file_0_1.batch_ranges import Numbers, Pieces, gather
 from lanceref.file_0_1.page_table import Pages
 

@@ -14,25 +14,182 @@ L.legacy.statistics.covered, L.legacy.statistics.null-count, L.legacy.statistics
 L.legacy.statistics.zero-sign, L.legacy.statistics.prefix
 
 Divergences: D.legacy.statistics-fields, D.legacy.statistics-types
+
+Bounds: what one batch of one field adds to the statistics.
+
+A count of nulls, and a least and greatest value that enclose all others. Each kind of type has a
+rule of its own for values that do not compare (NaN, zeros of two signs), for values that are too
+long, and for batches without any.
+
+Layout (rules): integers and dates: the type's own limits when all is null; decimal128: those of 128
+bits; booleans: false and true; floats: NaN left out, -inf and +inf when nothing is left, a least
+zero is -0.0 and a greatest +0.0; strings and byte strings: cut to 64 bytes, the greatest then made
+greater by one, both null when all is null.
+
+Clauses: L.legacy.statistics.bounds, L.legacy.statistics.all-null, L.legacy.statistics.zero-sign,
+L.legacy.statistics.nan, L.legacy.statistics.prefix, L.legacy.statistics.increment
+
+Divergences: D.legacy.statistics-types
+
+Enclose: statistics held against the values of their batches.
+
+The values are compared as a reader sees them. A null reads as what was stored below it, which may
+lie anywhere: as many values may be outside of the bounds as nulls were counted.
+
+Clauses: L.legacy.statistics.null-count, L.legacy.statistics.bounds, L.legacy.statistics.zero-sign,
+L.legacy.statistics.prefix
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from lanceref.core.compute import pc
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import BadSchema, Place
 from lanceref.file.schema import Field, LanceSchema, schema_of
 from lanceref.file.schema_messages import parse_schema
 from lanceref.file_0_1.batch_ranges import Pieces
-from lanceref.file_0_1.bounds import Bounds, bounds_array, is_covered
+from lanceref.file_0_1.binary import TEXT, VAR_BINARY
 from lanceref.file_0_1.column import open_node
-from lanceref.file_0_1.metadata import Metadata
+from lanceref.file_0_1.footer import Metadata
 from lanceref.file_0_1.page_table import PageTable, parse_page_table
+
+PREFIX_BYTES = 64
+"""Longest bound of strings and byte strings before it is incremented."""
+
+
+class Bounds(NamedTuple):
+    """Nulls of a batch and the stored forms of its bounds; None is null."""
+
+    null_count: int
+    low: bytes | bool | None
+    high: bytes | bool | None
+
+
+def is_covered(type_: pa.DataType) -> bool:
+    """Whether fields of this type have statistics."""
+    types = pa.types
+    return bool(
+        types.is_boolean(type_)
+        or types.is_integer(type_)
+        or type_ in (pa.float32(), pa.float64(), pa.date32(), pa.date64())
+        or type_ in VAR_BINARY
+        or types.is_decimal128(type_)
+    )
+
+
+def bounds_of(array: pa.Array) -> Bounds:
+    """Return null count, least and greatest value of a batch, as they are stored."""
+    valid = array.drop_null() if array.null_count else array
+    low: bytes | bool | None
+    high: bytes | bool | None
+    if pa.types.is_boolean(array.type):
+        has_true, has_false = valid.true_count > 0, valid.false_count > 0
+        low, high = has_true and not has_false, has_true or not has_false
+    elif array.type in VAR_BINARY:
+        low, high = _of_strings(valid)
+    elif pa.types.is_floating(array.type):
+        low, high = _of_floats(valid.to_numpy())
+    elif pa.types.is_decimal128(array.type):
+        low, high = _of_decimals(valid)
+    else:
+        low, high = _of_integers(valid)
+    return Bounds(array.null_count, low, high)
+
+
+def _of_integers(valid: pa.Array) -> tuple[bytes, bytes]:
+    if pa.types.is_date(valid.type):
+        valid = valid.view(pa.int32() if valid.type == pa.date32() else pa.int64())
+    values = valid.to_numpy()
+    limits = np.iinfo(values.dtype)
+    low, high = limits.min, limits.max  # L.legacy.statistics.all-null
+    if len(values):
+        low, high = values.min(), values.max()
+    return np.array(low, values.dtype).tobytes(), np.array(high, values.dtype).tobytes()
+
+
+def _of_decimals(valid: pa.Array) -> tuple[bytes, bytes]:
+    if not len(valid):  # outside of the declared precision, but so it is written
+        return bytes(15) + b"\x80", bytes([255] * 15) + b"\x7f"
+    found = pc.min_max(valid)
+    low, high = (pa.repeat(found[name], 1) for name in ("min", "max"))
+    return low.buffers()[1].to_pybytes()[:16], high.buffers()[1].to_pybytes()[:16]
+
+
+def _of_floats(values: NDArray[np.floating]) -> tuple[bytes, bytes]:
+    if len(values) and np.isnan(values.min()):
+        values = values[~np.isnan(values)]  # L.legacy.statistics.nan
+    low = values.min() if len(values) else -np.inf
+    high = values.max() if len(values) else np.inf
+    low = -0.0 if low == 0 else low
+    high = 0.0 if high == 0 else high
+    return np.array(low, values.dtype).tobytes(), np.array(high, values.dtype).tobytes()
+
+
+def _of_strings(valid: pa.Array) -> tuple[bytes | None, bytes | None]:
+    """Return the bounds of strings or byte strings without nulls."""
+    if not len(valid):
+        return None, None
+    text = valid.type in TEXT
+    data = valid.cast(pa.large_binary())
+    if pc.max(pc.binary_length(data)).as_py() <= PREFIX_BYTES:
+        found = pc.min_max(data)
+        return found["min"].as_py(), found["max"].as_py()
+    cut = [prefix(value, text=text) for value in data.to_pylist()]
+    # L.legacy.statistics.increment
+    return min(cut), increment_text(max(cut)) if text else increment(max(cut))
+
+
+def prefix(value: bytes, *, text: bool) -> bytes:
+    """Return at most 64 bytes of a value, of text whole characters."""
+    if len(value) <= PREFIX_BYTES:
+        return value
+    return value[:PREFIX_BYTES].decode("utf-8", "ignore").encode() if text else value[:PREFIX_BYTES]
+
+
+def increment(value: bytes) -> bytes | None:
+    """Return the value plus one as a number of as many bytes; None when all bytes are 255."""
+    number = int.from_bytes(value, "big") + 1
+    return None if number >> (8 * len(value)) else number.to_bytes(len(value), "big")
+
+
+def increment_text(value: bytes) -> bytes | None:
+    """Return valid text that is greater: the last byte that can grow, grown as little as can be.
+
+    None when no byte can grow.
+    """
+    for at in reversed(range(len(value))):
+        for byte in range(value[at] + 1, 256):
+            grown = value[:at] + bytes([byte]) + value[at + 1 :]
+            if _is_text(grown):
+                return grown
+    return None
+
+
+def _is_text(value: bytes) -> bool:
+    try:
+        value.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def bounds_array(values: list[bytes | bool | None], type_: pa.DataType) -> pa.Array:
+    """Return the stored forms of one bound, one for each batch, as an array of the field's type."""
+    if pa.types.is_boolean(type_):
+        return pa.array(values, type_)
+    if type_ in VAR_BINARY:
+        return pa.array(values, pa.large_binary()).cast(type_)
+    raw = b"".join(value for value in values if isinstance(value, bytes))
+    return pa.Array.from_buffers(type_, len(values), [None, pa.py_buffer(raw)])
+
 
 CHILDREN = ("null_count", "min_value", "max_value")
 """Names of the three children of each struct."""
@@ -137,3 +294,52 @@ def statistics_arrays(batches: list[Bounds], type_: pa.DataType) -> list[pa.Arra
         bounds_array([each.low for each in batches], type_),
         bounds_array([each.high for each in batches], type_),
     ]
+
+
+Fault = tuple[str, str, str]
+"""Clause, found, wanted."""
+
+
+def faults(values: pa.Array, null_count: int, low: pa.Scalar, high: pa.Scalar) -> Iterator[Fault]:
+    """Yield what is wrong with the statistics of one batch."""
+    if not 0 <= null_count <= len(values):
+        found = f"{null_count} nulls"
+        yield "L.legacy.statistics.null-count", found, f"0 to {len(values)}"
+    if values.type in VAR_BINARY:
+        yield from _too_long(low, high)
+        values, low, high = (each.cast(pa.large_binary()) for each in (values, low, high))
+    elif pa.types.is_floating(values.type):
+        yield from _wrong_zeros(low, high)
+        values = values.filter(pc.invert(pc.is_nan(values)))
+    outside = _outside(values, low, high)
+    if len(outside) > max(0, null_count):
+        wanted = f"at most {null_count} values not in {_shown(low)} to {_shown(high)}"
+        found = f"{len(outside)} values, the first {_shown(outside[0])}"
+        yield "L.legacy.statistics.bounds", found, wanted
+
+
+def _outside(values: pa.Array, low: pa.Scalar, high: pa.Scalar) -> pa.Array:
+    """Return the values that the bounds do not enclose; a null bound encloses all."""
+    inside = pa.array(np.ones(len(values), np.bool_))
+    if low.is_valid:
+        inside = pc.and_kleene(inside, pc.greater_equal(values, low))
+    if high.is_valid:
+        inside = pc.and_kleene(inside, pc.less_equal(values, high))
+    return values.filter(pc.invert(inside))
+
+
+def _too_long(low: pa.Scalar, high: pa.Scalar) -> Iterator[Fault]:
+    for bound in (low, high):
+        if bound.is_valid and len(bound.as_buffer()) > PREFIX_BYTES:
+            found = f"a bound of {len(bound.as_buffer())} bytes"
+            yield "L.legacy.statistics.prefix", found, f"at most {PREFIX_BYTES}"
+
+
+def _wrong_zeros(low: pa.Scalar, high: pa.Scalar) -> Iterator[Fault]:
+    for bound, negative, name in ((low, True, "-0.0"), (high, False, "0.0")):
+        if bound.as_py() == 0 and bool(np.signbit(bound.as_py())) != negative:
+            yield "L.legacy.statistics.zero-sign", str(bound), name
+
+
+def _shown(value: pa.Scalar) -> str:
+    return str(value)[:40]

@@ -20,14 +20,18 @@ from lanceref.core.limits import keep_freed_blocks
 from lanceref.data_file.file_writer import column_of
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_messages import field_message
-from lanceref.file_0_1.bounds import Bounds, bounds_of
-from lanceref.file_0_1.dictionary import encode_dictionaries
-from lanceref.file_0_1.footer import write_footer
-from lanceref.file_0_1.manifest import manifest_message
-from lanceref.file_0_1.metadata import write_section
+from lanceref.file_0_1.binary import encode_dictionaries
+from lanceref.file_0_1.column import PageWriter, check_storable
+from lanceref.file_0_1.data_file import manifest_message
+from lanceref.file_0_1.footer import write_footer, write_section
 from lanceref.file_0_1.page_table import write_page_table
-from lanceref.file_0_1.page_writer import PageWriter, check_storable
-from lanceref.file_0_1.statistics import covered_fields, statistics_arrays, statistics_schema
+from lanceref.file_0_1.statistics import (
+    Bounds,
+    bounds_of,
+    covered_fields,
+    statistics_arrays,
+    statistics_schema,
+)
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.storage import Sink
 

@@ -25,10 +25,8 @@ from numpy.typing import NDArray
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.file_versions import FileVersion
-from lanceref.file.batches import Recutter
-from lanceref.file.column_reader import RUN_BYTES
+from lanceref.file.column_reader import DESCRIPTOR, RUN_BYTES, Recutter, extents, fetch, runs, words
 from lanceref.file.columns import PageMetadata
-from lanceref.file.payloads import DESCRIPTOR, extents, fetch, runs, words
 from lanceref.pages import miniblock
 from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Path, parse_layers
 from lanceref.pages.leafvalues import bitmap

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.choose import Kind
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
 from lanceref.core.errors import DataRefused
-from lanceref.encodings_2_0.bitmaps import cut
+from lanceref.encodings_2_0.flat import cut
 from lanceref.pages.leafvalues import is_variable
 from lanceref.pages.validity import validity_of
 

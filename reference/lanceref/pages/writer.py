@@ -16,13 +16,13 @@ import pyarrow as pa
 from lanceref.codecs.encoder_inputs import params_of
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
-from lanceref.file.arrow_memory import memory_bytes
 from lanceref.file.column_writer import (
     DataArea,
     EncodedColumn,
     EncodedPage,
     FieldWriter,
     PagePolicy,
+    memory_bytes,
 )
 from lanceref.file.schema import Field
 from lanceref.pages.blob_write import encode_blobs, store_blobs

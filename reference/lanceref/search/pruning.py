@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from lanceref.core.compute import pc
-from lanceref.file_0_1.bounds import is_covered
+from lanceref.file_0_1.statistics import is_covered
 from lanceref.index.predicate import Among, IsNull, Within
 from lanceref.search.predicate import And, On, Predicate
 

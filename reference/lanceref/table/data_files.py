@@ -31,8 +31,8 @@ from lanceref.blobs.blob_writer import IN_PLACE, BlobPolicy, BlobWriter
 from lanceref.core.errors import AppendRefused, DataRefused, Place
 from lanceref.core.file_versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
 from lanceref.core.logical_types import arrow_type
+from lanceref.data_file.data_file import column_owners
 from lanceref.data_file.descriptors import described_schema, holds_blobs
-from lanceref.data_file.layout import column_owners
 from lanceref.file.column_writer import PagePolicy
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2

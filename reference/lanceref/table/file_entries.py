@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, OutOfRange, Place, UnknownVersion
 from lanceref.core.file_versions import FROM_WORDS, V0_1, V2_0, FileVersion
-from lanceref.data_file.layout import column_owners
+from lanceref.data_file.data_file import column_owners
 from lanceref.file.schema import HIDDEN_IDS, Field
 from lanceref.proto import table_pb2
 

@@ -58,7 +58,7 @@ from lanceref.table.indices import check_indices
 from lanceref.table.refs import check_stored_branch
 
 if TYPE_CHECKING:
-    from lanceref.file_0_1.dictionary import Dictionaries
+    from lanceref.file_0_1.binary import Dictionaries
 
 
 FOOTER_BYTES = 16
@@ -157,7 +157,7 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
     schema = parse_schema(message.fields, dict(message.schema_metadata), file.ctx, place)
     dictionaries: Dictionaries = {}
     if message.data_format.version in ("", str(V0_1)):
-        from lanceref.file_0_1.dictionary import parse_dictionaries  # of tables of 0.1 alone
+        from lanceref.file_0_1.binary import parse_dictionaries  # of tables of 0.1 alone
 
         dictionaries = parse_dictionaries(file, schema, position, place)
     _account_for_the_rest(file, taken)
@@ -367,7 +367,7 @@ def _write_section(out: bytearray, message: Message) -> int:
 def _write_dictionaries(
     out: bytearray, message: table_pb2.Manifest, dictionaries: Mapping[int, pa.Array]
 ) -> None:
-    from lanceref.file_0_1.dictionary import encode_dictionaries  # readers never need it
+    from lanceref.file_0_1.binary import encode_dictionaries  # readers never need it
 
     data, located = encode_dictionaries(dictionaries, len(out))
     out += data

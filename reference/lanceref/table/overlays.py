@@ -30,8 +30,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BadSchema, FormatError, Place
 from lanceref.core.file_versions import V0_1, FileVersion
-from lanceref.data_file.data_file import DataFile
-from lanceref.data_file.layout import column_owners
+from lanceref.data_file.data_file import DataFile, column_owners
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.schema import Field
 from lanceref.proto import table_pb2

@@ -25,7 +25,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import BytesError
 from lanceref.core.file_versions import V0_1, V2_1
 from lanceref.core.nesting import nests_fixed_size_lists, whole
-from lanceref.file.batches import Recutter
+from lanceref.file.column_reader import Recutter
 from lanceref.file.schema import Field
 from lanceref.file_0_1.data_file import LegacyFile
 from lanceref.file_0_1.statistics import parse_statistics

@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.encodings_2_0.binary_write import encode_strings, own_dictionary, variable_of
-from lanceref.encodings_2_0.encode import PageBuffers
+from lanceref.encodings_2_0.binary import encode_strings, own_dictionary, variable_of
+from lanceref.encodings_2_0.nullable import PageBuffers
 
 
 def _encoded(array, compression=None, level=None):

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.encodings_2_0.bitmaps import cut, joined
+from lanceref.encodings_2_0.flat import cut, joined
 
 
 def test_two_pieces_by_hand():

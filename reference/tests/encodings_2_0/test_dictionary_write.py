@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import DataRefused
-from lanceref.encodings_2_0.dictionary_write import encode_dictionary, is_variable
-from lanceref.encodings_2_0.encode import PageBuffers
+from lanceref.encodings_2_0.dictionary import encode_dictionary, is_variable
+from lanceref.encodings_2_0.nullable import PageBuffers
 
 
 def _coded(keys, items):

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import DataRefused
-from lanceref.encodings_2_0.encode import PageBuffers, bits_of, encode_nullable, fixed_width
+from lanceref.encodings_2_0.nullable import PageBuffers, bits_of, encode_nullable, fixed_width
 
 
 def _encoded(array):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import LimitExceeded, Place
-from lanceref.encodings_2_0.paging import Paging, distinct, join, repeat, run_rows
+from lanceref.encodings_2_0.page import Paging, distinct, join, repeat, run_rows
 from lanceref.file.columns import ColumnMetadata, PageMetadata
 
 from .building import VALUES, flat

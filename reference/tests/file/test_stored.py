@@ -4,8 +4,8 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import DataRefused
+from lanceref.data_file.file_writer import stored_form
 from lanceref.file.schema import schema_of
-from lanceref.file.stored import stored_form
 from lanceref.json.json_text import document
 
 from ..file_0_1.building import read, written

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.file_0_1.bounds import (
+from lanceref.file_0_1.statistics import (
     bounds_array,
     bounds_of,
     increment,

@@ -4,8 +4,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.file_0_1.bounds import bounds_array, bounds_of
-from lanceref.file_0_1.enclose import faults
+from lanceref.file_0_1.statistics import bounds_array, bounds_of, faults
 
 
 def _faults(values: pa.Array, null_count: int, low: object, high: object) -> list[str]:

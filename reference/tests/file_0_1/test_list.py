@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import BytesError
-from lanceref.file_0_1.list import encode_list
+from lanceref.file_0_1.column import encode_list
 
 from .building import metadata_of, patched, read, written
 

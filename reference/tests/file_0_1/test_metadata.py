@@ -4,8 +4,7 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import BytesError
-from lanceref.file_0_1.footer import Footer
-from lanceref.file_0_1.metadata import parse_metadata, write_section
+from lanceref.file_0_1.footer import Footer, parse_metadata, write_section
 from lanceref.proto import file_pb2
 from lanceref.storage import BytesSource
 

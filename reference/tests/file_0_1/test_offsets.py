@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
-from lanceref.file_0_1.batch_ranges import Pieces
-from lanceref.file_0_1.offsets import read_offsets
+from lanceref.file_0_1.batch_ranges import Pieces, read_offsets
 from lanceref.file_0_1.page_table import Pages
 
 from .building import file_bytes, i64

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
-from lanceref.encodings_2_0.binary_write import variable_of
+from lanceref.encodings_2_0.binary import variable_of
 from lanceref_testing.odd_arrays import OddPage
 from lanceref_testing.odd_strings import odd_dictionary, odd_strings, owning
 from lanceref_testing.oddities import Chance
