@@ -6,7 +6,7 @@ only the collectors differ:
 
 * `raise` of a `FormatError`: nothing after it can be trusted; a reader stops, `validate` records it
   and goes on with the next piece (see `piece`);
-* `refuse`: a reader stops, `validate` records it and goes on right here;
+* `refuse` and `reject`: a reader stops, `validate` records it and goes on right here;
 * `lint`: a clause that binds writers only; a reader does not care, `validate` records it.
 
 Spans: who owns which byte.
@@ -195,14 +195,12 @@ class Context:
             raise error
         self._record(error, "must")
 
+    def reject(self, clause: str, place: Place, found: object, wanted: object) -> None:
+        """Raise a FormatError when reading; record it and return when validating."""
+        self.refuse(FormatError(clause, place, found, wanted))
+
     def lint(
-        self,
-        clause: str,
-        place: Place,
-        *,
-        found: object,
-        wanted: object,
-        severity: Severity = "must",
+        self, clause: str, place: Place, found: object, wanted: object, severity: Severity = "must"
     ) -> None:
         """Record a broken writer clause when validating; a reader goes on."""
         if self.findings is not None and not self._is_full(clause):

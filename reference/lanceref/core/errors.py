@@ -70,7 +70,7 @@ class BytesError(LanceError):
     what they hold and what the clause asks for.
     """
 
-    def __init__(self, clause: str, place: Place, *, found: object, wanted: object) -> None:
+    def __init__(self, clause: str, place: Place, found: object, wanted: object) -> None:
         self.clause = clause
         self.place = place
         self.found = found
