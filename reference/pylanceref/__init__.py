@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pylanceref.dataset import LanceDataset, dataset
     from pylanceref.fragment import DataFile, LanceFragment
     from pylanceref.fts_tokens import FtsToken, tokenize
+    from pylanceref.history import sanitize_ts
     from pylanceref.merge_insert import CompactedSsTable, MergeInsertBuilder
     from pylanceref.metadata import FragmentMetadata
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
@@ -47,12 +48,10 @@ if TYPE_CHECKING:
         PackedBlobWriter,
     )
     from pylanceref.progress import IndexProgress
-    from pylanceref.scan_statistics import ScanStatistics
-    from pylanceref.scanner import LanceScanner
+    from pylanceref.scanner import LanceScanner, ScanStatistics
     from pylanceref.schema import json_to_schema, schema_to_json
     from pylanceref.session import Session
     from pylanceref.stats import DataStatistics, FieldStatistics
-    from pylanceref.timestamps import sanitize_ts
     from pylanceref.udf import BatchUDF, batch_udf
     from pylanceref.write import write_dataset
 
@@ -136,9 +135,9 @@ _HOMES = {
     "PackedBlobWriter": "pylanceref.prepared_blobs",
     "FtsToken": "pylanceref.fts_tokens",
     "tokenize": "pylanceref.fts_tokens",
-    "ScanStatistics": "pylanceref.scan_statistics",
+    "ScanStatistics": "pylanceref.scanner",
     "IndexProgress": "pylanceref.progress",
-    "sanitize_ts": "pylanceref.timestamps",
+    "sanitize_ts": "pylanceref.history",
     "Session": "pylanceref.session",
     "CleanupStats": "lanceref.operations.cleanup_plan",
     "CleanupExplanation": "lanceref.operations.cleanup_plan",

@@ -1,8 +1,174 @@
-"""Commit: the names pylance's `lance.commit` has (face)."""
+"""Commit: the names pylance's `lance.commit` has (face).
+
+Committing: operations that distributed writers commit by hand (face).
+
+Has the names and arguments of pylance's `LanceDataset.commit` and `commit_batch`.
+"""
 
 from __future__ import annotations
 
-from lanceref.core.errors import CommitConflictError
-from lanceref.storage import CommitLock
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import TypedDict
+
+from lanceref.core.errors import CommitConflictError, DataRefused, NotStorable
+from lanceref.core.file_versions import FROM_WORDS, V0_1, FileVersion, version_named
+from lanceref.file.schema import LanceSchema
+from lanceref.proto import table_pb2
+from lanceref.storage import CommitLock, store_options
+from lanceref.transactions.commit import COMMIT_TIMEOUT, RETRIES, CommitPolicy, commit
+from lanceref.transactions.manifest_builder import Staged, storage_version_of
+from lanceref.transactions.transaction import MESSAGE_KEY
+
+from pylanceref.metadata import FragmentMetadata
+from pylanceref.operation import LanceOperation, Transaction
+from pylanceref.table_handle import OpenTable
+from pylanceref.transactions import lance_schema, to_message
+from pylanceref.write_rows import Destination, T, Target, committed, open_target
 
 __all__ = ["CommitConflictError", "CommitLock"]
+
+
+FREE = LanceOperation.Overwrite, LanceOperation.Restore
+"""Operations that need no version they were made for."""
+
+
+class BulkCommitResult(TypedDict):
+    """The new version, and the one transaction that several became."""
+
+    dataset: OpenTable
+    merged: Transaction
+
+
+def commit_operation(
+    kind: type[T],
+    base_uri: Destination,
+    operation: LanceOperation.BaseOperation | Transaction,
+    read_version: int | None = None,
+    commit_lock: CommitLock | None = None,
+    storage_options: dict[str, str] | None = None,
+    enable_v2_manifest_paths: bool | None = None,
+    detached: bool | None = False,
+    max_retries: int = RETRIES,
+    *,
+    commit_message: str | None = None,
+    enable_stable_row_ids: bool | None = None,
+    base_store_params: dict[str, dict[str, str]] | None = None,
+    commit_timeout: timedelta | None = COMMIT_TIMEOUT,
+) -> T:
+    """Commit an operation and return the new version, as an object of a class.
+
+    It is not tried again after `commit_timeout`. Raises ValueError for an operation without a read
+    version that needs one, TypeError for something else than an operation, NotFound without a
+    table, DataRefused for an operation that does not fit it, and CommitConflict.
+    """
+    options = store_options(storage_options, base_store_params, commit_lock)
+    target = open_target(base_uri, options)
+    if isinstance(operation, Transaction):
+        if commit_message is not None:
+            raise ValueError(
+                "commit_message is not supported when calling commit with a Transaction"
+            )
+        given = operation
+    elif isinstance(operation, LanceOperation.BaseOperation):
+        properties = {} if commit_message is None else {MESSAGE_KEY: commit_message}
+        read = _read_version(target, operation, read_version)
+        given = Transaction(read, operation, transaction_properties=properties)
+    else:
+        raise TypeError(
+            "operation must be a LanceOperation.BaseOperation or Transaction, "
+            f"got {type(operation)}"
+        )
+    policy = CommitPolicy(
+        "V1" if enable_v2_manifest_paths is False else "V2",
+        retries=max_retries,
+        lock=commit_lock,
+        detached=bool(detached),
+        timeout=_seconds(commit_timeout),
+    )
+    staged = _stage(target, given, bool(enable_stable_row_ids))
+    return committed(kind, target, commit(target.store, staged, policy, target.ctx))
+
+
+def _seconds(timeout: timedelta | None) -> float | None:
+    """Return a duration in seconds. Raises TypeError, ValueError, DataRefused."""
+    if timeout is None:
+        return None
+    if not isinstance(timeout, timedelta):
+        raise TypeError(f"commit_timeout must be a timedelta, not {type(timeout).__name__}")
+    if timeout < timedelta(0):
+        raise ValueError("commit_timeout must not be negative")
+    if not timeout:
+        raise DataRefused("commit_timeout must be non-zero; pass None to disable it")
+    return timeout.total_seconds()
+
+
+def commit_batch(
+    kind: type[T], dest: Destination, transactions: Sequence[Transaction], **kwargs: object
+) -> BulkCommitResult:
+    """Commit several Appends as one; `kwargs` as in `commit_operation`.
+
+    Raises ValueError for none, NotImplementedError for other operations.
+    """
+    if not transactions:
+        raise ValueError("No transactions to commit")
+    fragments: list[FragmentMetadata] = []
+    for one in transactions:
+        if not isinstance(one.operation, LanceOperation.Append):
+            raise NotImplementedError("Only Append transactions are supported in batch commits")
+        fragments.extend(one.operation.fragments)
+    read = min(one.read_version for one in transactions)
+    merged = Transaction(read, LanceOperation.Append(fragments))
+    made = commit_operation(kind, dest, merged, **kwargs)  # type: ignore[arg-type]
+    return BulkCommitResult(dataset=made, merged=merged)
+
+
+def _read_version(
+    target: Target, operation: LanceOperation.BaseOperation, read_version: int | None
+) -> int:
+    if read_version is not None:
+        return read_version
+    if not isinstance(operation, FREE):
+        raise ValueError("read_version is required for all operations except Overwrite and Restore")
+    return 0 if target.base is None else target.base.version
+
+
+def _stage(target: Target, given: Transaction, stable_row_ids: bool) -> Staged:
+    operation, message = given.operation, to_message(given)
+    if isinstance(operation, LanceOperation.Overwrite):
+        schema = lance_schema(operation.new_schema)
+        version = _version_of(target, message.overwrite.fragments)
+        if version == V0_1:
+            _refuse_dictionaries(schema)
+        return Staged(message, schema, version, stable_row_ids)
+    if isinstance(operation, LanceOperation.Project):
+        return Staged(message, _with_metadata(lance_schema(operation.schema), target))
+    if isinstance(operation, LanceOperation.Merge):
+        return Staged(message, lance_schema(operation.schema))
+    return Staged(message)
+
+
+def _with_metadata(schema: LanceSchema, target: Target) -> LanceSchema:
+    """Return a schema with metadata: that of the table unless it has its own."""
+    if schema.metadata or target.base is None:
+        return schema
+    return replace(schema, metadata=target.base.schema.metadata)
+
+
+def _refuse_dictionaries(schema: LanceSchema) -> None:
+    if any(one.dictionary is not None for one in schema.flat()):
+        raise NotStorable("dictionaries of a 0.1 table are committed by write_dataset only")
+
+
+def _version_of(target: Target, fragments: Iterable[table_pb2.DataFragment]) -> FileVersion:
+    """Return the storage version of the table: its own, or that of the first file."""
+    if target.base is not None:
+        return storage_version_of(target.base.message)
+    for fragment in fragments:
+        for file in fragment.files:
+            words = file.file_major_version, file.file_minor_version
+            if words not in FROM_WORDS:
+                raise DataRefused(f"{file.path} has the unknown file version {words}")
+            return FROM_WORDS[words]
+    return version_named(None)

@@ -27,11 +27,10 @@ from lanceref.table.refs import TREE
 from lanceref.transactions.commit import COMMIT_TIMEOUT
 from lanceref.transactions.transaction import MESSAGE_KEY
 
-from pylanceref.cleanup import CleanupOfVersions
 from pylanceref.edits import Edits
 from pylanceref.errors import TableNotFound
 from pylanceref.evolution import Evolution
-from pylanceref.history import History
+from pylanceref.history import CleanupOfVersions, History, moment
 from pylanceref.index_listing import IndexListing
 from pylanceref.index_use import IndexUse
 from pylanceref.indexing import Indexing
@@ -41,14 +40,13 @@ from pylanceref.session import Session, session_of
 from pylanceref.settings import Settings
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import root_of
-from pylanceref.timestamps import moment
 
 if TYPE_CHECKING:
     from lanceref.operations.auto_cleanup import AutoCleanupConfig
     from lanceref.search.ordering import ColumnOrdering
 
-    from pylanceref.committing import BulkCommitResult
-    from pylanceref.file_session import LanceFileSession
+    from pylanceref.commit import BulkCommitResult
+    from pylanceref.file import LanceFileSession
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
     from pylanceref.optimize import DatasetOptimizer
     from pylanceref.scan_arguments import ScanArguments
@@ -67,7 +65,7 @@ _LATE = {
     "Bitmap": ("pylanceref.bitmap", "Bitmap"),
     "BlobFile": ("pylanceref.blob", "BlobFile"),
     "Branch": ("lanceref.table.refs", "Branch"),
-    "BulkCommitResult": ("pylanceref.committing", "BulkCommitResult"),
+    "BulkCommitResult": ("pylanceref.commit", "BulkCommitResult"),
     "CleanupExplanation": ("lanceref.operations.cleanup_plan", "CleanupExplanation"),
     "CleanupStats": ("lanceref.operations.cleanup_plan", "CleanupStats"),
     "Compaction": ("pylanceref.optimize", "Compaction"),
@@ -297,7 +295,7 @@ class LanceDataset(
 
     def new_file_session(self) -> LanceFileSession:
         """Return a session for files below the folder of the table, reached as it is."""
-        from pylanceref.file_session import LanceFileSession
+        from pylanceref.file import LanceFileSession
 
         return LanceFileSession(self._snapshot.store.root, self.latest_storage_options())
 
@@ -336,7 +334,7 @@ class LanceDataset(
         **kwargs: object,
     ) -> LanceDataset:
         """Commit what was written before; `kwargs` as in `committing.commit_operation`."""
-        from pylanceref.committing import commit_operation
+        from pylanceref.commit import commit_operation
 
         return commit_operation(LanceDataset, base_uri, operation, read_version, **kwargs)  # type: ignore[arg-type]
 
@@ -354,6 +352,6 @@ class LanceDataset(
         **kwargs: object,
     ) -> BulkCommitResult:
         """Commit several Appends as one; `kwargs` as in `committing.commit_operation`."""
-        from pylanceref.committing import commit_batch
+        from pylanceref.commit import commit_batch
 
         return commit_batch(LanceDataset, dest, transactions, **kwargs)

@@ -15,8 +15,8 @@ from lanceref.table.logical import BlobHandling
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import Staged
 
-from pylanceref.retries import CONFLICT_RETRIES, RETRY_TIMEOUT, Retrying
 from pylanceref.sql.filter import condition
+from pylanceref.table_handle import CONFLICT_RETRIES, RETRY_TIMEOUT, Retrying
 
 if TYPE_CHECKING:
     from pylanceref.merge_insert import MergeInsertBuilder

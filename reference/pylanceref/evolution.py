@@ -25,9 +25,8 @@ from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.row_lineage import drop_idle_overlays
 
 from pylanceref.input_rows import reader_of
-from pylanceref.sql.columns import only_nulls
+from pylanceref.sql.columns import computed_columns, only_nulls
 from pylanceref.sql.filter import condition
-from pylanceref.sql.new_columns import computed_columns
 from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 

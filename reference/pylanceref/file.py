@@ -2,12 +2,38 @@
 
 The public names load on first use, so that importing a piece of the container does not pull in the
 decoders.
+
+File session: the data files below one folder, under the name pylance has for it.
+
+A thin face over a store: paths are relative to the folder of the session and stay inside it.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from lanceref.core.errors import NotFound
+from lanceref.core.integers import unsigned
+from lanceref.data_file.reader import LanceFileReader
+from lanceref.data_file.writer import LanceFileWriter
+from lanceref.storage import (
+    LocalSource,
+    LocalStore,
+    Source,
+    copy_object,
+    is_local,
+    joined,
+    open_store,
+    store_options,
+)
+
+from pylanceref.prepared_blobs import DedicatedBlobWriter, PackedBlobWriter
 
 if TYPE_CHECKING:
     from lanceref.core.file_versions import stable_version
@@ -19,16 +45,17 @@ if TYPE_CHECKING:
     )
     from lanceref.data_file.writer import LanceFileWriter
 
-    from pylanceref.file_session import LanceFileSession, ListResult
+    from pylanceref.file import LanceFileSession, ListResult
+
 
 _PUBLIC = {
     "LanceFileReader": "lanceref.data_file.reader",
     "LanceFileMetadata": "lanceref.data_file.reader",
     "LanceFileStatistics": "lanceref.data_file.reader",
     "ReaderResults": "lanceref.data_file.reader",
-    "LanceFileSession": "pylanceref.file_session",
+    "LanceFileSession": "pylanceref.file",
     "LanceFileWriter": "lanceref.data_file.writer",
-    "ListResult": "pylanceref.file_session",
+    "ListResult": "pylanceref.file",
     "stable_version": "lanceref.core.file_versions",
 }
 
@@ -52,3 +79,120 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+@dataclass
+class ListResult:
+    """What lies directly below a folder: folders and files, relative to the session's folder."""
+
+    common_prefixes: list[str]
+    objects: list[str]
+
+
+class LanceFileSession:
+    """Opens files below a folder; a missing file is an OSError, for a reader a ValueError."""
+
+    def __init__(
+        self, base_path: str | os.PathLike[str], storage_options: dict[str, str] | None = None
+    ) -> None:
+        self._local = is_local(base_path)
+        self._options = storage_options
+        self._store = open_store(base_path, store_options(storage_options))
+
+    def _at(self, path: str | None) -> str:
+        """Return a path below the folder. Raises OSError for one that leaves it."""
+        parts = [part for part in (path or "").split("/") if part]
+        if ".." in parts:
+            raise OSError(f"{path!r} is outside of the session")
+        return "/".join(parts)
+
+    def _uri(self, path: str) -> str:
+        return joined(self._store.root, self._at(path))
+
+    def open_reader(self, path: str, columns: Sequence[str] | None = None) -> LanceFileReader:
+        """Open a file for reading."""
+        return LanceFileReader(self._uri(path), self._options, columns)
+
+    def open_writer(
+        self,
+        path: str,
+        *,
+        schema: pa.Schema | None = None,
+        data_cache_bytes: int | None = None,
+        version: str | None = None,
+        keep_original_array: bool | None = None,
+        max_page_bytes: int | None = None,
+    ) -> LanceFileWriter:
+        """Begin a file; arguments as of `LanceFileWriter`."""
+        return LanceFileWriter(
+            self._uri(path),
+            schema,
+            data_cache_bytes=data_cache_bytes,
+            version=version,
+            storage_options=self._options,
+            keep_original_array=keep_original_array,
+            max_page_bytes=max_page_bytes,
+        )
+
+    def open_packed_blob_writer(self, path: str, blob_id: int) -> PackedBlobWriter:
+        """Begin a file of blobs beside a data file. Raises DataRefused, OverflowError."""
+        return PackedBlobWriter(self._store, self._at(path), blob_id)
+
+    def open_dedicated_blob_writer(self, path: str, blob_id: int) -> DedicatedBlobWriter:
+        """Begin a file of one blob beside a data file. Raises DataRefused, OverflowError."""
+        return DedicatedBlobWriter(self._store, self._at(path), blob_id)
+
+    def contains(self, path: str) -> bool:
+        """Whether a file stands at a path."""
+        return self._store.exists(self._at(path))
+
+    def list(self, path: str | None = None) -> list[str]:
+        """Return all files below a path, in any order."""
+        return [entry.path for entry in self._store.walk(self._at(path))]
+
+    def list_with_delimiter(self, path: str | None = None) -> ListResult:
+        """Return what lies directly below a path; nothing where there is none."""
+        folder = self._at(path)
+        depth = len(folder) + 1 if folder else 0
+        folders, files = set(), []
+        for found in self.list(folder):
+            first, mark, _ = found[depth:].partition("/")
+            if mark:
+                folders.add(found[:depth] + first)
+            else:
+                files.append(found)
+        return ListResult(sorted(folders), sorted(files))
+
+    def read_range(self, path: str, offset: int, length: int) -> bytes:
+        """Read a range of a file.
+
+        Raises OSError for a local one that is not there as a whole; of an object what is there.
+        """
+        unsigned(offset), unsigned(length)
+        data = bytes(self._open(path).read(offset, length))
+        if self._local and len(data) < length:
+            raise OSError(f"{path}: failed to fill whole buffer")
+        return data
+
+    def _open(self, path: str) -> Source:
+        try:
+            return self._store.open(self._at(path))
+        except NotFound as error:
+            raise FileNotFoundError(str(error)) from error
+
+    def delete_file(self, path: str) -> None:
+        """Remove a file; one that is missing is an OSError, but in an object store."""
+        if self._local:
+            self._open(path).close()
+        self._store.delete(self._at(path))
+
+    def upload_file(self, local_path: str | os.PathLike[str], remote_path: str) -> None:
+        """Copy a file into the session's folder."""
+        if not Path(local_path).is_file():
+            raise FileNotFoundError(f"{local_path}: no such file")
+        copy_object(LocalSource(os.fspath(local_path)), self._store, self._at(remote_path))
+
+    def download_file(self, remote_path: str, local_path: str | os.PathLike[str]) -> None:
+        """Copy a file out of the session's folder."""
+        target = Path(local_path).absolute()
+        copy_object(self._open(remote_path), LocalStore(target.parent), target.name)

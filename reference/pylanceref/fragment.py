@@ -22,8 +22,7 @@ from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
 from lanceref.table.uncommitted_files import Draft
 
-from pylanceref.fragment_reading import FragmentReading
-from pylanceref.fragment_session import FragmentSession
+from pylanceref.fragment_reading import FragmentReading, FragmentSession
 from pylanceref.metadata import (
     DataFile,
     DeletionFile,
@@ -34,8 +33,8 @@ from pylanceref.metadata import (
 from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress, OfFragment
 from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
+from pylanceref.sql.columns import computed_columns
 from pylanceref.sql.filter import condition
-from pylanceref.sql.new_columns import computed_columns
 from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 

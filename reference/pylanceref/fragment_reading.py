@@ -1,28 +1,52 @@
 """Reading a fragment: its rows scanned, taken and counted (face).
 
 Has the names of pylance's `LanceFragment`.
+
+Fragment session: rows of the same columns of a fragment, taken again and again (face).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 import pyarrow as pa
 from lanceref.search.snapshot import Snapshot, positions_of
 from lanceref.table.deletions import deletion_path
-from lanceref.table.rows import FragmentRows
+from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 
-from pylanceref.fragment_session import FragmentSession
 from pylanceref.metadata import DataFile, FragmentMetadata
 from pylanceref.scan_arguments import Columns, ScanArguments, describe, split_arguments
 from pylanceref.scanner import LanceScanner
 from pylanceref.signatures import parameters
-from pylanceref.sql.taken import take_columns
+from pylanceref.sql.columns import take_columns
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Take = Callable[[Sequence[int] | pa.Array, Columns], pa.Table]
+"""Takes rows of a fragment by their positions, with the columns that are named."""
+
+
+class FragmentSession:
+    """Takes rows of the same columns of a fragment."""
+
+    def __init__(
+        self, take: Take, names: Sequence[str], columns: Columns, with_address: bool
+    ) -> None:
+        """Take all `names` where no columns are given."""
+        self._take = take
+        self._columns: Columns = names if columns is None else columns
+        if with_address and isinstance(self._columns, Mapping):
+            self._columns = {**self._columns, ROW_ADDRESS: ROW_ADDRESS}
+        elif with_address:
+            self._columns = [*self._columns, ROW_ADDRESS]
+
+    def take(self, indices: Sequence[int] | pa.Array) -> pa.Table:
+        """Return live rows by their position in the fragment. Raises RowNotFound."""
+        return self._take(indices, self._columns)
 
 
 class FragmentReading:

@@ -1,15 +1,24 @@
 """History: the versions of a dataset and what each of them did (face).
 
 Has the names of pylance's `LanceDataset`.
+
+Cleanup of versions: the names of pylance's `LanceDataset.cleanup_old_versions`.
+
+Moments: what callers give for a time of day (face).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypedDict
 
+from lanceref.core.errors import CleanupRefused
+from lanceref.core.integers import unsigned
+from lanceref.operations.cleanup import Cleanup
+from lanceref.operations.cleanup_plan import CleanupExplanation, CleanupPlan, CleanupStats
 from lanceref.storage.manifests.manifest_names import VersionName, list_versions, name_of
 from lanceref.table.manifest import Manifest
 from lanceref.table.versions import open_named, open_version
@@ -100,7 +109,7 @@ class History(OpenTable):
         return open_version(self._snapshot.store, version, self._ctx)
 
     def _transaction(self, manifest: Manifest) -> Transaction | None:
-        from pylanceref.read_transaction import from_message
+        from pylanceref.transactions import from_message
 
         message = transaction_of(self._snapshot.store, manifest, self._ctx)
         return None if message is None else from_message(message)
@@ -112,3 +121,129 @@ def _described(manifest: Manifest) -> Version:
         "timestamp": manifest.timestamp,
         "metadata": manifest.summary(),
     }
+
+
+DEFAULT_AGE = timedelta(days=14)
+"""Versions older than this go, unless the caller says otherwise."""
+
+
+class CleanupOfVersions(OpenTable):
+    """The housekeeping of a dataset."""
+
+    def cleanup_old_versions(
+        self,
+        older_than: timedelta | None = None,
+        retain_versions: int | None = None,
+        *,
+        delete_unverified: bool = False,
+        error_if_tagged_old_versions: bool = True,
+        delete_rate_limit: int | None = None,
+        versions: Sequence[int] | None = None,
+        delete_concurrency: int | None = None,
+    ) -> CleanupStats:
+        """Remove old versions and the files only they need.
+
+        A version goes when it is older than the open one and than `older_than` and not among the
+        latest `retain_versions`, or listed in `versions`. At most `delete_rate_limit` files go in a
+        second, one after the other whatever `delete_concurrency` says. Raises CleanupRefused for a
+        version with a tag and for a number below 1.
+        """
+        if delete_rate_limit is not None and unsigned(delete_rate_limit) == 0:
+            raise CleanupRefused("delete_rate_limit must be greater than 0, got 0")
+        if delete_concurrency is not None and not 0 < unsigned(delete_concurrency) < 2**61:
+            raise CleanupRefused(
+                f"delete_concurrency must be between 1 and {2**61 - 1}, got {delete_concurrency}"
+            )
+        plan = self._asked(
+            older_than,
+            retain_versions,
+            versions,
+            delete_unverified=delete_unverified,
+            error_if_tagged_old_versions=error_if_tagged_old_versions,
+        )
+        return self._cleanup().carry_out(plan, delete_rate_limit)
+
+    def explain_cleanup_old_versions(
+        self,
+        older_than: timedelta | None = None,
+        retain_versions: int | None = None,
+        *,
+        delete_unverified: bool = False,
+        error_if_tagged_old_versions: bool = True,
+        delete_rate_limit: int | None = None,
+        versions: Sequence[int] | None = None,
+        include_files: bool = False,
+        max_files: int = 1000,
+    ) -> CleanupExplanation:
+        """Return what a cleanup with the same arguments would remove; up to `max_files` are named.
+
+        Raises as `cleanup_old_versions`, and ValueError for no files at most.
+        """
+        if max_files <= 0:
+            raise ValueError("max_files must be positive")
+        plan = self._asked(
+            older_than,
+            retain_versions,
+            versions,
+            delete_unverified=delete_unverified,
+            error_if_tagged_old_versions=error_if_tagged_old_versions,
+        )
+        files = plan.candidates if include_files else []
+        cut = len(files) > max_files
+        return CleanupExplanation(
+            self.version, plan.stats, files[:max_files], cut, max_files, self._cleanup().branches
+        )
+
+    def _asked(
+        self,
+        older_than: timedelta | None,
+        retain_versions: int | None,
+        versions: Sequence[int] | None,
+        *,
+        delete_unverified: bool,
+        error_if_tagged_old_versions: bool,
+    ) -> CleanupPlan:
+        """Return what a cleanup takes away. Raises CleanupRefused."""
+        if older_than is None and retain_versions is None and versions is None:
+            older_than = DEFAULT_AGE
+        if retain_versions is not None and unsigned(retain_versions) == 0:
+            raise CleanupRefused(
+                "Invalid user input: retain_versions must be greater than 0, got 0"
+            )
+        return self._cleanup().plan(
+            older_than,
+            retain_versions,
+            versions,
+            delete_unverified=delete_unverified,
+            error_if_tagged_old_versions=error_if_tagged_old_versions,
+        )
+
+    def _cleanup(self) -> Cleanup:
+        return Cleanup(self._snapshot, self._root)
+
+
+FORM = "%Y-%m-%d %H:%M:%S"
+"""How a moment is written as text."""
+
+
+def moment(given: datetime | str) -> datetime:
+    """Return a moment; text may be in the form of ISO 8601. Raises TypeError, ValueError."""
+    if isinstance(given, str):
+        with suppress(ValueError):
+            return datetime.fromisoformat(given)
+    return sanitize_ts(given)
+
+
+def sanitize_ts(ts: datetime | str) -> datetime:
+    """Return a moment, which may be given as text. Raises TypeError, ValueError."""
+    if isinstance(ts, str):
+        try:
+            return datetime.strptime(ts, FORM)
+        except ValueError as error:
+            raise ValueError(
+                f"Failed to parse timestamp string {ts}. Try installing Pandas."
+            ) from error
+    if not isinstance(ts, datetime):
+        raise TypeError(f"Unrecognized version timestamp {ts} of type {type(ts)}")
+    to_pydatetime = getattr(ts, "to_pydatetime", None)  # a moment of pandas
+    return ts if to_pydatetime is None else to_pydatetime()

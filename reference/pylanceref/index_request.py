@@ -17,7 +17,7 @@ from lanceref.index.ordering import has_order
 from lanceref.index.training import leaf
 
 from pylanceref.errors import ColumnMissing, ColumnRefused
-from pylanceref.index_descriptions import IndexConfig
+from pylanceref.index_listing import IndexConfig
 
 ALIASES = {"FTS": "INVERTED", "LABELLIST": "LABEL_LIST"}
 """Other names of types."""

@@ -24,7 +24,7 @@ from lanceref.transactions.manifest_builder import Staged
 from pyroaring import BitMap
 
 from pylanceref.errors import IndexMixed, IndexNotFound
-from pylanceref.index_descriptions import SupportedDistributedIndices
+from pylanceref.index_listing import SupportedDistributedIndices
 from pylanceref.index_request import BY_KEYWORD, VECTOR_DETAILS, index_request, segment_uuid
 from pylanceref.progress import IndexProgress, stages_for
 from pylanceref.signatures import parameters
@@ -33,7 +33,7 @@ from pylanceref.table_handle import OpenTable
 if TYPE_CHECKING:
     from lanceref.index.vector.parameters import VectorParameters
 
-    from pylanceref.index_descriptions import IndexConfig
+    from pylanceref.index_listing import IndexConfig
     from pylanceref.operation import Index
 
 Entries = Sequence[table_pb2.IndexMetadata]

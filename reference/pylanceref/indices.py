@@ -1,24 +1,57 @@
 """Indices: how they are described, configured and built by hand (face).
 
 Has the names of pylance's `lance.indices`.
+
+Indices builder: the models of a vector index, trained apart from building it (face).
+
+Has the names of pylance's `lance.indices.IndicesBuilder`, as far as they train: what is trained
+here goes to every worker of a distributed build.
 """
 
 from __future__ import annotations
 
+import math
+import warnings
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from pylanceref.index_descriptions import (
+import numpy as np
+import pyarrow as pa
+from lanceref.index.training import Training
+from lanceref.index.vector.indexed_vectors import sampled_vectors
+from lanceref.index.vector.storage import Model
+from lanceref.index.vector.vector_kind import VECTOR
+from lanceref.index.vector.vectors import vector_type, vectors_of
+from lanceref.kernels import kmeans, product_quantizer
+from lanceref.kernels.assignment import assign
+from lanceref.kernels.distance import AnyVectors
+from lanceref.operations.index_build import indexed_field, new_entry, segment_writer, training_of
+from lanceref.search.vector_query import METRIC_NAMES
+
+from pylanceref.errors import ColumnMissing, ColumnRefused
+from pylanceref.index_listing import (
     IndexConfig,
     IndexDescription,
     IndexFileVersion,
     IndexSegmentDescription,
     SupportedDistributedIndices,
 )
+from pylanceref.vector_models import (
+    IvfModel,
+    PqModel,
+    product_of,
+    write_segment,
+    write_sorted,
+    write_transformed,
+)
 
 if TYPE_CHECKING:
-    from pylanceref.indices_builder import IndicesBuilder
+    from pylanceref.dataset import LanceDataset
+    from pylanceref.fragment import LanceFragment
+    from pylanceref.indices import IndicesBuilder
     from pylanceref.vector_models import IvfModel, PqModel
+
 
 __all__ = [
     "IndexConfig",
@@ -32,7 +65,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "IndicesBuilder": "pylanceref.indices_builder",
+    "IndicesBuilder": "pylanceref.indices",
     "IvfModel": "pylanceref.vector_models",
     "PqModel": "pylanceref.vector_models",
     "build_rq_model": "pylanceref.vector_models",
@@ -48,3 +81,245 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+SUB_VECTORS = (16, 8)
+"""Numbers of a sub-vector, where nobody says how many sub-vectors there are."""
+
+
+class IndicesBuilder:
+    """Trains models over a column of vectors."""
+
+    def __init__(self, dataset: LanceDataset, column: str | list[str]) -> None:
+        self.dataset = dataset
+        self.column = [column] if isinstance(column, str) else column
+        (name,) = self.column
+        if name not in dataset.schema.names:
+            raise ColumnMissing(f"{name} not found in schema")
+        kind = vector_type(dataset.schema.field(name).type)
+        if kind is None:
+            raise ColumnRefused(
+                f"Vector column {name} must be FixedSizeListArray, list<FixedSizeList> "
+                "(multivector), or 1-dimensional FixedShapeTensorArray, got "
+                f"{dataset.schema.field(name).type}"
+            )
+        self.dimension = kind.dimension
+
+    def train_ivf(
+        self,
+        num_partitions: int | None = None,
+        *,
+        distance_type: str = "l2",
+        accelerator: object = None,
+        sample_rate: int = 256,
+        max_iters: int = 50,
+        fragment_ids: list[int] | None = None,
+    ) -> IvfModel:
+        """Train centroids, by default as many as the root of the rows.
+
+        Raises ValueError for too few rows and unknown distances, TypeError, NotImplementedError.
+        """
+        if accelerator is not None:
+            raise NotImplementedError("models are trained without an accelerator")
+        training = self._training(fragment_ids)
+        rows = sum(one.num_rows for one in training.fragments)
+        count = round(math.sqrt(rows)) if num_partitions is None else _whole(num_partitions)
+        _check_rate(sample_rate)
+        if count * sample_rate > rows:
+            raise ValueError(
+                f"There are not enough rows in the dataset to create IVF centroids with {count} "
+                f"partitions and a sample rate of {sample_rate}. {sample_rate * count} rows needed "
+                f"and there are {rows}"
+            )
+        if not isinstance(distance_type, str) or distance_type.lower() not in METRIC_NAMES:
+            raise ValueError(f"Distance type {distance_type} not supported.")
+        metric, random = METRIC_NAMES[distance_type.lower()], np.random.default_rng()
+        vectors = sampled_vectors(training, metric, count * sample_rate, random)
+        if len(vectors) < count:
+            raise ValueError(f"{len(vectors)} vectors are not enough for {count} centroids")
+        between = "l2" if metric == "cosine" else metric
+        found = kmeans.train(vectors, count, between, random, max_iters)
+        return IvfModel(_lists(found.astype(vectors.dtype)), distance_type.lower())
+
+    def train_pq(
+        self,
+        ivf_model: IvfModel,
+        num_subvectors: int | None = None,
+        *,
+        sample_rate: int = 256,
+        max_iters: int = 50,
+        num_bits: int = 8,
+        fragment_ids: list[int] | None = None,
+    ) -> PqModel:
+        """Train the codewords of sub-vectors, for vectors less their centroids.
+
+        Raises ValueError for too few rows and sub-vectors that do not fit.
+        """
+        count, training = self._sub_vectors(num_subvectors), self._training(fragment_ids)
+        rows, wanted = sum(one.num_rows for one in training.fragments), 2**num_bits * sample_rate
+        _check_rate(sample_rate)
+        if wanted > rows:
+            raise ValueError(
+                "There are not enough rows in the dataset to create PQ codebook with a sample rate "
+                f"of {sample_rate} and num_bits of {num_bits}. {wanted} rows needed and there are "
+                f"{rows}"
+            )
+        metric, random = METRIC_NAMES[ivf_model.distance_type], np.random.default_rng()
+        model = Model(metric, vectors_of(ivf_model.centroids).values)
+        vectors = sampled_vectors(training, metric, wanted, random)
+        if metric != "dot":
+            near = assign(vectors, model.centroids, model.of_vectors)
+            vectors = vectors - model.centroids[near]
+        if not len(vectors):
+            raise ValueError("codewords cannot be trained without vectors")
+        if len(vectors) < 2**num_bits:  # most rows are null: some codewords are alike
+            vectors = vectors[np.resize(np.arange(len(vectors)), 2**num_bits)]
+        found = product_quantizer.train(
+            vectors, count, num_bits, model.of_vectors, random, max_iters
+        )
+        codebook = np.reshape(found.codebook, (2**num_bits, self.dimension))
+        return PqModel(count, _lists(codebook), num_bits=num_bits)
+
+    def prepare_global_ivf_pq(
+        self,
+        num_partitions: int | None,
+        num_subvectors: int | None,
+        *,
+        distance_type: str = "l2",
+        accelerator: object = None,
+        sample_rate: int = 256,
+        max_iters: int = 50,
+        num_bits: int = 8,
+        fragment_ids: list[int] | None = None,
+    ) -> dict[str, pa.FixedSizeListArray]:
+        """Train both, as arguments of `create_index`: `ivf_centroids` and `pq_codebook`."""
+        ivf = self.train_ivf(
+            num_partitions,
+            distance_type=distance_type,
+            accelerator=accelerator,
+            sample_rate=sample_rate,
+            max_iters=max_iters,
+            fragment_ids=fragment_ids,
+        )
+        pq = self.train_pq(
+            ivf,
+            num_subvectors,
+            sample_rate=sample_rate,
+            max_iters=max_iters,
+            num_bits=num_bits,
+            fragment_ids=fragment_ids,
+        )
+        return {"ivf_centroids": ivf.centroids, "pq_codebook": pq.codebook}
+
+    def transform_vectors(
+        self,
+        ivf: IvfModel,
+        pq: PqModel,
+        dest_uri: str,
+        fragments: Sequence[LanceFragment] | None = None,
+        partition_ds_uri: str | None = None,
+    ) -> None:
+        """Write partitions and product codes of the rows of fragments to a file.
+
+        Raises ValueError for no fragments, NotImplementedError for partitions that are given.
+        """
+        if partition_ds_uri is not None:
+            raise NotImplementedError("partitions are found here and not given")
+        if fragments is not None and not fragments:
+            raise ValueError("fragments must be a non-empty list or None")
+        ids = None if fragments is None else [one.fragment_id for one in fragments]
+        write_transformed(self._training(ids), product_of(ivf, pq), dest_uri)
+
+    def shuffle_transformed_vectors(
+        self,
+        unsorted_filenames: list[str],
+        dir_path: str,
+        ivf: IvfModel,
+        shuffle_output_root_filename: str | None = "sorted",
+    ) -> list[str]:
+        """Write the rows of such files by partition; return the names of the sorted ones."""
+        if not isinstance(unsorted_filenames, list):
+            raise ValueError("filenames must be a list of strings")
+        root = shuffle_output_root_filename or "sorted"
+        return write_sorted(unsorted_filenames, dir_path, ivf.num_partitions, root)
+
+    def load_shuffled_vectors(
+        self,
+        filenames: list[str],
+        dir_path: str,
+        ivf: IvfModel,
+        pq: PqModel,
+        index_name: str | None = None,
+    ) -> None:
+        """Make an index of sorted files, over all fragments, and commit it.
+
+        Raises ValueError, DataRefused, CommitConflict.
+        """
+        if not isinstance(filenames, list):
+            raise ValueError("filenames must be a list of strings")
+        snapshot = self.dataset._snapshot
+        name = f"{self.column[0]}_idx" if index_name is None else index_name
+        _, field_id = indexed_field(snapshot.manifest.schema, self.column[0])
+        with segment_writer(snapshot) as writer:
+            built = write_segment(filenames, dir_path, product_of(ivf, pq), writer)
+        entry = new_entry(snapshot, writer, built, name, field_id, snapshot.fragments)
+        self.dataset._commit_segments([entry], self.dataset._segments(name))
+
+    def _training(self, ids: Sequence[int] | None) -> Training:
+        """Return the rows of fragments. Raises ValueError for one that is not there."""
+        snapshot = self.dataset._snapshot
+        known = {rows.fragment.id: rows for rows in snapshot.fragments}
+        for number in ids or ():
+            if number not in known:
+                raise ValueError(f"Fragment id does not exist: {number}")
+        field, _ = indexed_field(snapshot.manifest.schema, self.column[0])
+        return training_of(
+            snapshot, VECTOR, field, [known[one] for one in (known if ids is None else ids)]
+        )
+
+    def _sub_vectors(self, given: int | None) -> int:
+        dimension = self.dimension
+        if given is None:
+            for size in SUB_VECTORS:
+                if dimension % size == 0:
+                    return dimension // size
+            raise ValueError(
+                f"vector dimension {dimension} is not divisible by 16 or 8: specify num_subvectors"
+            )
+        if not isinstance(given, int):
+            raise ValueError("num_subvectors must be an int")
+        if given < 1:
+            raise ValueError("num_subvectors must be greater than 0")
+        if given > dimension:
+            raise ValueError(
+                "num_subvectors must be less than or equal to the dimension of the vectors"
+            )
+        if dimension % given:
+            raise ValueError(
+                f"dimension ({dimension}) must be divisible by num_subvectors ({given}) without "
+                "remainder"
+            )
+        return given
+
+
+def _whole(num_partitions: object) -> int:
+    if isinstance(num_partitions, float):
+        warnings.warn("num_partitions is float, converting to int", stacklevel=3)
+        return int(num_partitions)
+    if not isinstance(num_partitions, int):
+        _wrong_partitions(num_partitions)
+    return num_partitions
+
+
+def _wrong_partitions(given: object) -> NoReturn:
+    raise TypeError(f"num_partitions must be int, got {type(given)}")
+
+
+def _check_rate(sample_rate: object) -> None:
+    if not isinstance(sample_rate, int) or sample_rate <= 1:
+        raise ValueError(f"The sample_rate must be an int greater than 1, got {sample_rate}")
+
+
+def _lists(vectors: AnyVectors) -> pa.FixedSizeListArray:
+    """Return vectors [n, d] as an array."""
+    return pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])

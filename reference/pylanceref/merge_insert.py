@@ -31,10 +31,10 @@ from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from pylanceref.input_rows import reader_of
 from pylanceref.merge_explained import merge_explained
 from pylanceref.operation import Transaction
-from pylanceref.read_transaction import from_message
-from pylanceref.retries import CONFLICT_RETRIES, RETRY_TIMEOUT, Retrying
 from pylanceref.sql.filter import condition as table_condition
 from pylanceref.sql.filter import mask_of
+from pylanceref.table_handle import CONFLICT_RETRIES, RETRY_TIMEOUT, Retrying
+from pylanceref.transactions import from_message
 
 WRITE_MODES = ("auto", "rewrite_rows", "rewrite_columns")
 """How updated rows are written."""
@@ -205,8 +205,7 @@ class MergeInsertBuilder:
         """Return where new files go. Raises DataRefused for a base that there is not."""
         if not self._bases and self._all_bases is None:
             return ()
-        from pylanceref.write_bases import homes_of
-        from pylanceref.write_target import Target
+        from pylanceref.write_rows import Target, homes_of
 
         snapshot = self._table._snapshot
         target = Target(self._table.uri, snapshot.store, snapshot.manifest, snapshot.ctx)

@@ -1,35 +1,275 @@
 """Fragment metadata: what a manifest or transaction lists of a fragment, as plain values (face).
 
-Has the names and the JSON of pylance's `FragmentMetadata`.
+Has the names and the JSON of pylance's `FragmentMetadata`, `DataFile`, `DeletionFile`, `RowIdMeta`,
+`RowDatasetVersionMeta` and `DataOverlayFile`. Each value converts to its protobuf message and back.
 """
 
 from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
+from lanceref.core.context import Context
+from lanceref.core.errors import Place
 from lanceref.proto import table_pb2
+from lanceref.table.deletions import deletion_path
+from lanceref.table.overlays import parse_offsets
+from pyroaring import BitMap
 
-from pylanceref.file_metadata import DataFile, DeletionFile, RowDatasetVersionMeta, RowIdMeta
-from pylanceref.overlay_messages import (
-    DataOverlayFile,
-    overlay_from_json,
-    overlay_json,
-    overlay_message,
-    overlay_of,
+from pylanceref.bitmap import Bitmap
+
+if TYPE_CHECKING:
+    from pylanceref.table_handle import OpenTable
+
+_NOWHERE = Place("metadata", 0, 0)
+
+_DELETION_TYPES = {
+    "array": table_pb2.DeletionFile.ARROW_ARRAY,
+    "bitmap": table_pb2.DeletionFile.BITMAP,
+}
+_DELETION_NAMES = {value: name for name, value in _DELETION_TYPES.items()}
+
+_ID_ARMS = ("inline_row_ids", "column_row_ids")
+_VERSION_ARMS = {
+    f"{name}_at_version_meta": (f"inline_{name}_at_versions", f"column_{name}_at_versions")
+    for name in ("created", "last_updated")
+}
+
+
+def _deprecated(old: str, new: str) -> None:
+    warnings.warn(f"{old} is deprecated, use {new} instead", DeprecationWarning, stacklevel=3)
+
+
+class _Path(str):
+    """A path that may be called: `DataFile.path` was a method once."""
+
+    __slots__ = ()
+
+    def __call__(self) -> str:
+        _deprecated("DataFile.path()", "DataFile.path")
+        return str(self)
+
+
+@dataclass
+class DataFile:
+    """A data file of a fragment as the manifest lists it; `size` in bytes, None when unknown."""
+
+    path: str
+    fields: list[int]
+    column_indices: list[int] | None = None
+    file_major_version: int = 0
+    file_minor_version: int = 0
+    file_size_bytes: int | None = None
+    base_id: int | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.path, self.column_indices = _Path(self.path), self.column_indices or []
+
+    def field_ids(self) -> list[int]:
+        """Return the ids of the fields the file holds."""
+        _deprecated("DataFile.field_ids", "DataFile.fields")
+        return self.fields
+
+    def asdict(self) -> dict[str, object]:
+        """Return what `json.dumps` takes."""
+        return asdict(self)
+
+    @classmethod
+    def create(cls, dataset: OpenTable, path: str, *, base_id: int | None = None) -> DataFile:
+        """Describe a file below the data folder of a table, or below a base.
+
+        Raises NotFound, AppendRefused for a column that is none of the table.
+        """
+        from lanceref.operations.external_files import adopt
+
+        return cls.from_message(adopt(dataset._snapshot, path, base_id).entry)
+
+    @classmethod
+    def from_message(cls, entry: table_pb2.DataFile) -> DataFile:
+        """Return what a manifest or transaction lists."""
+        return cls(
+            entry.path,
+            list(entry.fields),
+            list(entry.column_indices),
+            entry.file_major_version,
+            entry.file_minor_version,
+            entry.file_size_bytes or None,
+            entry.base_id if entry.HasField("base_id") else None,
+        )
+
+    def to_message(self) -> table_pb2.DataFile:
+        """Return the message."""
+        given = {name: value for name, value in self.asdict().items() if value is not None}
+        return table_pb2.DataFile(**given)  # type: ignore[arg-type]
+
+
+@dataclass(slots=True, repr=False)
+class DeletionFile:
+    """The deletion file of a fragment; `file_type` is `array` or `bitmap`."""
+
+    read_version: int
+    id: int
+    file_type: str
+    num_deleted_rows: int
+    base_id: int | None = None
+
+    def __repr__(self) -> str:
+        return f"DeletionFile(type='{self.file_type}', num_deleted_rows={self.num_deleted_rows})"
+
+    def json(self) -> str:
+        """Return the JSON text."""
+        return json.dumps(self.asdict())
+
+    @classmethod
+    def from_json(cls, json_data: str) -> DeletionFile:
+        """Return the file of a JSON text."""
+        return cls(**json.loads(json_data))
+
+    def asdict(self) -> dict[str, object]:
+        """Return what `json.dumps` takes."""
+        return asdict(self)
+
+    def path(self, fragment_id: int, base_uri: str | None = None) -> str:
+        """Return the path of the file, below the table's root or as a URI."""
+        below = deletion_path(fragment_id, self.to_message(), _NOWHERE)
+        return below if base_uri is None else f"{base_uri}/{below}"
+
+    @classmethod
+    def from_message(cls, entry: table_pb2.DeletionFile) -> DeletionFile:
+        """Return what a manifest or transaction lists. Raises FormatError for an unknown type."""
+        base = entry.base_id if entry.HasField("base_id") else None
+        deletion_path(0, entry, _NOWHERE)
+        kind = _DELETION_NAMES[entry.file_type]
+        return cls(entry.read_version, entry.id, kind, entry.num_deleted_rows, base)
+
+    def to_message(self) -> table_pb2.DeletionFile:
+        """Return the message. Raises ValueError for an unknown type."""
+        if self.file_type not in _DELETION_TYPES:
+            raise ValueError(f"Invalid file type: {self.file_type}")
+        given = {**self.asdict(), "file_type": _DELETION_TYPES[self.file_type]}
+        return table_pb2.DeletionFile(**given)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class RowIdMeta:
+    """The row ids of a fragment: a `RowIdSequence` message, None when a column holds them."""
+
+    inline: bytes | None
+
+    def asdict(self) -> dict[str, object]:
+        """Return what `json.dumps` takes."""
+        return {"Inline": list(self.inline)} if self.inline is not None else {"Column": None}
+
+    def json(self) -> str:
+        """Return the JSON text."""
+        return json.dumps(self.asdict())
+
+    @staticmethod
+    def from_json(text: str) -> RowIdMeta:
+        """Return the ids of a JSON text."""
+        return RowIdMeta.from_dict(json.loads(text))
+
+    @staticmethod
+    def from_dict(held: Mapping[str, object]) -> RowIdMeta:
+        """Return the ids of what `asdict` gave."""
+        return RowIdMeta(bytes(cast("list[int]", held["Inline"])) if "Inline" in held else None)
+
+
+@dataclass(frozen=True, slots=True)
+class RowDatasetVersionMeta:
+    """Row versions of a fragment: a message, None when a column holds them."""
+
+    inline: bytes | None
+
+    def json(self) -> str:
+        """Return the JSON text."""
+        held = {"inline": list(self.inline)} if self.inline is not None else {"column": None}
+        return json.dumps(held)
+
+    @staticmethod
+    def from_json(text: str) -> RowDatasetVersionMeta:
+        """Return the versions of a JSON text."""
+        held = json.loads(text)
+        return RowDatasetVersionMeta(bytes(held["inline"]) if "inline" in held else None)
+
+
+_OFFSETS_WANTED = (
+    "DataOverlayFile.offsets must be an iterable of ints (dense coverage shared by every field) "
+    "or an iterable of per-field int iterables (sparse coverage)"
 )
 
-__all__ = ["DataFile", "DeletionFile", "FragmentMetadata", "RowDatasetVersionMeta", "RowIdMeta"]
 
-_VERSION_ARMS = {
-    "created_at_version_meta": ("inline_created_at_versions", "column_created_at_versions"),
-    "last_updated_at_version_meta": (
-        "inline_last_updated_at_versions",
-        "column_last_updated_at_versions",
-    ),
-}
-_ID_ARMS = ("inline_row_ids", "column_row_ids")
+@dataclass
+class DataOverlayFile:
+    """New values for rows at some offsets: the same for each field of the file, or a set each.
+
+    The value of the n-th offset, in ascending order, is row n of the file. The commit sets
+    `committed_version`.
+    """
+
+    data_file: DataFile
+    offsets: Iterable[int] | list[Iterable[int]]
+    committed_version: int | None = None
+
+    def to_message(self) -> table_pb2.DataOverlayFile:
+        """Return the message. Raises TypeError, ValueError for what is no set of offsets."""
+        made = table_pb2.DataOverlayFile(
+            data_file=self.data_file.to_message(), committed_version=self.committed_version or 0
+        )
+        if not isinstance(self.offsets, Iterable):
+            raise ValueError(_OFFSETS_WANTED)
+        offsets = list(self.offsets)
+        if any(isinstance(one, Iterable) and not isinstance(one, str) for one in offsets):
+            made.field_coverage.SetInParent()
+            made.field_coverage.offset_bitmaps.extend(_serialized(one) for one in offsets)
+        else:
+            made.shared_offset_bitmap = _serialized(offsets)
+        return made
+
+    @classmethod
+    def from_message(cls, message: table_pb2.DataOverlayFile) -> DataOverlayFile:
+        """Return what a manifest or transaction lists. Raises FormatError."""
+        offsets: Bitmap | list[Iterable[int]]
+        if message.HasField("field_coverage"):
+            offsets = [_bitmap(one) for one in message.field_coverage.offset_bitmaps]
+        else:
+            offsets = _bitmap(message.shared_offset_bitmap)
+        return cls(DataFile.from_message(message.data_file), offsets, message.committed_version)
+
+    def asdict(self) -> dict[str, object]:
+        """Return what `json.dumps` takes."""
+        offsets = [list(one) if isinstance(one, Iterable) else one for one in self.offsets]
+        return {
+            "data_file": self.data_file.asdict(),
+            "offsets": offsets,
+            "committed_version": self.committed_version,
+        }
+
+
+def _serialized(offsets: object) -> bytes:
+    """Return the bitmap of offsets, which may come in any order. Raises TypeError, ValueError."""
+    if not isinstance(offsets, Iterable):
+        raise ValueError(_OFFSETS_WANTED)
+    bitmap = BitMap()
+    for one in offsets:
+        if not isinstance(one, int):
+            raise TypeError(f"{type(one).__name__!r} object cannot be interpreted as an integer")
+        if not 0 <= one < 2**32:
+            raise ValueError(f"Bitmap values must fit in an unsigned 32-bit integer, got {one}")
+        if one in bitmap:
+            raise ValueError(
+                f"DataOverlayFile.offsets must not repeat an offset, but {one} appears more than "
+                "once; each offset maps positionally to a row of the overlay's value file"
+            )
+        bitmap.add(one)
+    return bytes(bitmap.serialize())
+
+
+def _bitmap(data: bytes) -> Bitmap:
+    return Bitmap(parse_offsets(data, Context("overlay"), Place("overlay", 0, len(data))))
 
 
 @dataclass(slots=True)
@@ -57,17 +297,13 @@ class FragmentMetadata:
 
     def data_files(self) -> list[DataFile]:
         """Return the data files."""
-        warnings.warn(
-            "FragmentMetadata.data_files is deprecated. Use .files instead.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        _deprecated("FragmentMetadata.data_files", ".files")
         return self.files
 
     @classmethod
     def from_message(cls, message: table_pb2.DataFragment) -> FragmentMetadata:
         """Return what a manifest or transaction lists."""
-        made = cls(message.id, [DataFile.from_message(one) for one in message.files], 0)
+        made = cls(message.id, list(map(DataFile.from_message, message.files)), 0)
         made.physical_rows = message.physical_rows
         if message.HasField("deletion_file"):
             made.deletion_file = DeletionFile.from_message(message.deletion_file)
@@ -76,24 +312,25 @@ class FragmentMetadata:
         for name, arms in _VERSION_ARMS.items():
             if any(message.HasField(arm) for arm in arms):
                 setattr(made, name, RowDatasetVersionMeta(_arm(message, arms)))
-        if message.overlays:
-            made.overlays = [overlay_of(one) for one in message.overlays]
+        made.overlays = list(map(DataOverlayFile.from_message, message.overlays))
         return made
 
     def to_message(self) -> table_pb2.DataFragment:
         """Return the message."""
-        files = [one.to_message() for one in self.files]
-        message = table_pb2.DataFragment(id=self.id, files=files, physical_rows=self.physical_rows)
+        message = table_pb2.DataFragment(
+            id=self.id,
+            files=[one.to_message() for one in self.files],
+            physical_rows=self.physical_rows,
+            overlays=[one.to_message() for one in self.overlays],
+        )
         if self.deletion_file is not None:
             message.deletion_file.CopyFrom(self.deletion_file.to_message())
-        if self.row_id_meta is not None:
-            _set_arm(message, _ID_ARMS, self.row_id_meta.inline)
-        for name, arms in _VERSION_ARMS.items():
+        for name, arms in {"row_id_meta": _ID_ARMS, **_VERSION_ARMS}.items():
             held = getattr(self, name)
-            if held is not None:
-                _set_arm(message, arms, held.inline)
-        if self.overlays:
-            message.overlays.extend(overlay_message(one) for one in self.overlays)
+            if held is not None and held.inline is None:
+                getattr(message, arms[1]).SetInParent()
+            elif held is not None:
+                setattr(message, arms[0], held.inline)
         return message
 
     def to_json(self) -> dict[str, object]:
@@ -102,28 +339,27 @@ class FragmentMetadata:
         return {
             "id": self.id,
             "files": [one.asdict() for one in self.files],
-            "overlays": [overlay_json(one) for one in self.overlays],
+            "overlays": [one.asdict() for one in self.overlays],
             "physical_rows": self.physical_rows,
             "deletion_file": None if self.deletion_file is None else self.deletion_file.asdict(),
             "row_id_meta": None if self.row_id_meta is None else self.row_id_meta.asdict(),
-            **{
-                name: None if held is None else json.loads(held.json())
-                for name, held in versions.items()
-            },
+            **{key: held and json.loads(held.json()) for key, held in versions.items()},
         }
 
     @staticmethod
     def from_json(json_data: str) -> FragmentMetadata:
         """Return the fragment of a JSON text."""
-        held = json.loads(json_data)
+        held: dict[str, Any] = json.loads(json_data)
         files = [DataFile(**one) for one in held["files"]]
         made = FragmentMetadata(held["id"], files, held["physical_rows"])
         if held.get("deletion_file") is not None:
             made.deletion_file = DeletionFile(**held["deletion_file"])
         if held.get("row_id_meta") is not None:
             made.row_id_meta = RowIdMeta.from_dict(held["row_id_meta"])
-        if held.get("overlays"):
-            made.overlays = [overlay_from_json(one) for one in held["overlays"]]
+        made.overlays = [
+            DataOverlayFile(DataFile(**one["data_file"]), one["offsets"], one["committed_version"])
+            for one in held.get("overlays") or ()
+        ]
         for name in _VERSION_ARMS:
             if held.get(name) is not None:
                 setattr(made, name, RowDatasetVersionMeta.from_json(json.dumps(held[name])))
@@ -132,10 +368,3 @@ class FragmentMetadata:
 
 def _arm(message: table_pb2.DataFragment, arms: tuple[str, str]) -> bytes | None:
     return bytes(getattr(message, arms[0])) if message.HasField(arms[0]) else None
-
-
-def _set_arm(message: table_pb2.DataFragment, arms: tuple[str, str], inline: bytes | None) -> None:
-    if inline is None:
-        getattr(message, arms[1]).SetInParent()
-    else:
-        setattr(message, arms[0], inline)

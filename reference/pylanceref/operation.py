@@ -14,9 +14,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from pylanceref.file_metadata import DataFile
-from pylanceref.metadata import FragmentMetadata
-from pylanceref.overlay_messages import DataOverlayFile
+from pylanceref.metadata import DataFile, DataOverlayFile, FragmentMetadata
 from pylanceref.schema import LanceSchema
 
 

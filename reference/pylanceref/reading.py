@@ -33,7 +33,7 @@ from pylanceref.scan_arguments import (
 from pylanceref.scanner import LanceScanner
 from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
-from pylanceref.sql.taken import take_columns
+from pylanceref.sql.columns import take_columns
 from pylanceref.table_handle import OpenTable
 
 if TYPE_CHECKING:

@@ -1,6 +1,10 @@
 """Arguments of a scan: what pylance's scanners take, checked and made into a `LanceScanner`.
 
 Names, defaults and errors are pylance's.
+
+Full-text requests: the query that a caller's words mean (face).
+
+Words are looked for in every column that has an index; words in double quotes are a phrase.
 """
 
 from __future__ import annotations
@@ -12,22 +16,24 @@ import pyarrow as pa
 from lanceref.core.errors import NotFound, NotYet, QueryRefused, SchemaRefused
 from lanceref.core.integers import unsigned
 from lanceref.file.schema import Field, LanceSchema, project
-from lanceref.search.full_text import FullTextQuery
+from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.search.full_text import FullTextQuery, MatchQuery, MultiMatchQuery, PhraseQuery
 from lanceref.search.minhash_query import MinHashQuery
 from lanceref.search.ordering import ColumnOrdering
 from lanceref.search.projection import Projection, scan_projection, take_projection
 from lanceref.search.snapshot import Snapshot
+from lanceref.search.text_column import text_indices
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, SYSTEM_COLUMNS, FragmentRows
 
-from pylanceref.scan_statistics import ScanStatistics
-from pylanceref.scanner import LanceScanner, ScanOptions
+from pylanceref.scanner import LanceScanner, ScanOptions, ScanStatistics
 from pylanceref.sql.columns import Computed, bind_columns
 from pylanceref.sql.filter import condition
 
 if TYPE_CHECKING:
     from lanceref.search.vector_query import VectorQuery
+
 
 Columns = Sequence[str] | Mapping[str, str] | None
 """Columns by name, expressions by the name of the result, or None for all columns."""
@@ -180,13 +186,13 @@ def _search(
     if isinstance(query, FullTextQuery):
         from lanceref.search.text_search import TextSearch
 
-        from pylanceref.full_text_scanner import FullTextScanner
+        from pylanceref.search_scanner import FullTextScanner
 
         words = TextSearch(snapshot, query, fast=bool(fast))
         result = shown(schema, columns, system, words.found, added=added)
         bound = filter_after(snapshot, after, words.found)
         return FullTextScanner(snapshot, fragments, result, options, words, bound)
-    from pylanceref.nearest_scanner import DISTANCE, NearestScanner, found_fields, with_query_index
+    from pylanceref.search_scanner import DISTANCE, NearestScanner, found_fields, with_query_index
 
     if isinstance(query, MinHashQuery):
         from lanceref.search.minhash_search import DEFAULT_LIMIT, MinHashSearch
@@ -248,7 +254,7 @@ def _full_text(arguments: ScanArguments, snapshot: Snapshot) -> FullTextQuery | 
     """Return the full-text query, None when there is none. Raises QueryRefused, TypeError."""
     if arguments.get("full_text_query") is None:
         return None
-    from pylanceref.full_text_request import full_text_query
+    from pylanceref.scan_arguments import full_text_query
 
     if arguments.get("include_deleted_rows"):
         raise QueryRefused("Cannot include deleted rows in an FTS search")
@@ -323,3 +329,57 @@ def _orderings(
             raise QueryRefused(f"Column {ordering.column_name} not found") from error
         found.append(ordering)
     return tuple(found)
+
+
+NO_COLUMN = (
+    "Cannot perform full text search unless an INVERTED index has been created on at least one "
+    "column"
+)
+
+
+def full_text_query(given: object, snapshot: Snapshot) -> FullTextQuery | None:
+    """Return the query that a caller gives: text, a query, or both words and columns by name.
+
+    Raises QueryRefused, TypeError.
+    """
+    columns: Sequence[str] | None = None
+    query = given
+    if isinstance(given, Mapping):
+        unknown = given.keys() - {"query", "columns"}
+        if "query" not in given or unknown:
+            raise TypeError("full_text_search() takes 'query' and 'columns'")
+        query, columns = given["query"], given.get("columns")
+    if isinstance(query, FullTextQuery):
+        return query
+    if not isinstance(query, str):
+        return None
+    if columns is not None and not columns:
+        raise QueryRefused(NO_COLUMN)
+    return _of_text(query, columns, snapshot)
+
+
+def _of_text(text: str, columns: Sequence[str] | None, snapshot: Snapshot) -> FullTextQuery:
+    phrase = len(text) > 2 and text[0] == text[-1] == '"'
+    if phrase and columns is not None and len(columns) > 1:
+        raise QueryRefused("Phrase queries cannot be used with multiple columns.")
+    granularity = None
+    if columns is None:
+        columns, granularity = _indexed(snapshot)
+    if not columns:
+        raise QueryRefused(NO_COLUMN)
+    if phrase and len(columns) > 1:
+        raise QueryRefused("the column must be specified in the query")
+    if phrase:
+        return PhraseQuery(text[1:-1], columns[0], document_granularity=granularity)
+    if len(columns) == 1:
+        return MatchQuery(text, columns[0], document_granularity=granularity)
+    return MultiMatchQuery(text, list(columns))
+
+
+def _indexed(snapshot: Snapshot) -> tuple[list[str], DocumentGranularity | None]:
+    """Return the columns with a full-text index; those where rows are documents if there are."""
+    found: dict[bool, list[str]] = {False: [], True: []}
+    for path in snapshot.indices.by_path:
+        for per_element in {one.list_elements for one in text_indices(snapshot, path)}:
+            found[per_element].append(path)
+    return found[False], DocumentGranularity.ROW if found[True] else None

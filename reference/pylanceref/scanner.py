@@ -3,6 +3,11 @@
 Has the names of pylance's `LanceScanner`. Without a filter the columns are read as they lie. With
 one its columns are read first, and the others only where rows pass. An order needs its columns
 first too: they are read with the positions of the rows, which are then taken in that order.
+
+Scan statistics: what was read for a scan, told to whoever asked for the scan (face).
+
+Has the names of pylance's `ScanStatistics`. Requests and bytes are those of the store; what indices
+did for the scan is counted by `index.uses`.
 """
 
 from __future__ import annotations
@@ -10,7 +15,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn, Self
 
 import numpy as np
@@ -18,20 +23,83 @@ import pyarrow as pa
 from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
+from lanceref.index.cache_statistics import Uses
 from lanceref.search.batches import recut
 from lanceref.search.ordering import ColumnOrdering, ordered
 from lanceref.search.plan import candidates
 from lanceref.search.projection import Projection, scan_projection
 from lanceref.search.rows import Condition, chosen_rows, read_passed
 from lanceref.search.snapshot import Snapshot
+from lanceref.storage.protocol import IOStats
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, FragmentRows
 
-from pylanceref.scan_statistics import Meter, ScanStatistics, observed
 from pylanceref.sql.columns import Computed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class ScanStatistics:
+    """Requests and bytes of one scan, and what indices did for it.
+
+    Segments that were opened, their parts that were read, values that were held against a question,
+    parts that were in memory and those that were not.
+    """
+
+    iops: int
+    requests: int
+    bytes_read: int
+    indices_loaded: int = 0
+    parts_loaded: int = 0
+    index_comparisons: int = 0
+    index_cache_hits: int = 0
+    index_cache_misses: int = 0
+    all_counts: dict[str, int] = field(default_factory=dict)
+    all_times: dict[str, int] = field(default_factory=dict)
+
+
+class Meter:
+    """Counts from the moment it is made on."""
+
+    def __init__(self, counter: IOStats, uses: Uses) -> None:
+        self._counter, self._uses = counter, uses
+        self._before, self._used = replace(counter), replace(uses)
+
+    def read(self) -> ScanStatistics:
+        """Return what was counted since."""
+        uses, used = self._uses, self._used
+        requests = self._counter.read_iops - self._before.read_iops
+        count = self._counter.read_bytes - self._before.read_bytes
+        hits, loaded = uses.hits - used.hits, uses.loaded - used.loaded
+        return ScanStatistics(
+            requests,
+            requests,
+            count,
+            uses.indices_loaded - used.indices_loaded,
+            loaded,
+            uses.comparisons - used.comparisons,
+            hits,
+            loaded,
+            all_counts={
+                "iops": requests,
+                "bytes_read": count,
+                "index_cache_hits": hits,
+                "index_cache_misses": loaded,
+            },
+        )
+
+
+def observed(
+    batches: Iterator[pa.RecordBatch],
+    meter: Meter,
+    observer: Callable[[ScanStatistics], object],
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches, and tell at their end what was counted."""
+    yield from batches
+    observer(meter.read())
+
 
 DEFAULT_BATCH_SIZE = 8192
 """Rows of a batch when neither the caller nor the environment says."""

@@ -15,8 +15,7 @@ from lanceref.search.ordering import ColumnOrdering
 from pylanceref.fragment import LanceFragment
 from pylanceref.reading import Reading
 from pylanceref.scan_arguments import Columns
-from pylanceref.scan_statistics import ScanStatistics
-from pylanceref.scanner import LanceScanner
+from pylanceref.scanner import LanceScanner, ScanStatistics
 
 
 class ScannerBuilder:

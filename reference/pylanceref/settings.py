@@ -105,14 +105,9 @@ class Settings(OpenTable):
 
     def base_paths(self) -> dict[int, DatasetBasePath]:
         """Return the base paths by id."""
-        from pylanceref.operation import DatasetBasePath
+        from pylanceref.transactions import base_of
 
-        return {
-            one.id: DatasetBasePath(
-                one.path, one.name if one.HasField("name") else None, one.is_dataset_root, one.id
-            )
-            for one in self._snapshot.manifest.message.base_paths
-        }
+        return {one.id: base_of(one) for one in self._snapshot.manifest.message.base_paths}
 
     def add_bases(
         self,

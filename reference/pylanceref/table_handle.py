@@ -2,22 +2,29 @@
 
 What a dataset does beside reading is spread over modules by subject; each is a class on top of
 this one, and the dataset is all of them.
+
+Retries: an edit that conflicts with another commit is made again (face).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import random
+import time
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
-from typing import Self
+from datetime import timedelta
+from typing import Self, TypeVar
 
 from lanceref.core.context import Context
+from lanceref.core.errors import CommitConflictError
+from lanceref.core.file_versions import FileVersion, version_named
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import Snapshot, open_snapshot
 from lanceref.storage import Store, name_of_uri
 from lanceref.table.refs import main_root
 from lanceref.transactions.commit import CommitPolicy, commit
-from lanceref.transactions.manifest_builder import Staged
+from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.transaction import new_transaction
 
 from pylanceref.session import Session
@@ -149,3 +156,44 @@ def _open_again(
     vars(made).update(told)
     made._snapshot = open_snapshot(store, version, replace(ctx, file=name_of_uri(store.root)))
     return made
+
+
+CONFLICT_RETRIES = 10
+RETRY_TIMEOUT = timedelta(seconds=30)
+PAUSE_SECONDS = 0.05
+
+R = TypeVar("R")
+
+
+class Retrying(OpenTable):
+    """A table whose edits are made again after a conflict."""
+
+    def _file_version(self, named: str | None) -> FileVersion:
+        """Return the file version of an edit, also when it is made again. Raises ValueError.
+
+        It is the one that is named, else that of the table as the edit finds it first.
+        """
+        if named is None:
+            return storage_version_of(self._snapshot.manifest.message)
+        return version_named(named)
+
+    def _field_ids(self, names: Iterable[str]) -> list[int]:
+        """Return the ids of top-level fields and all below them, in the order of the schema."""
+        chosen = set(names)
+        tops = self._snapshot.manifest.schema.fields
+        return [one.id for top in tops if top.name in chosen for one in top.flat()]
+
+    def _again(
+        self, attempt: Callable[[], R], conflict_retries: int, retry_timeout: timedelta
+    ) -> R:
+        """Run an edit, again from the latest version where a conflict asks for it."""
+        end = time.monotonic() + retry_timeout.total_seconds()
+        for number in range(conflict_retries):
+            try:
+                return attempt()
+            except CommitConflictError as conflict:
+                if not conflict.retryable or time.monotonic() > end:
+                    raise
+            time.sleep(random.uniform(0, PAUSE_SECONDS * 2 ** min(number, 5)))
+            self._move_to(None)
+        return attempt()

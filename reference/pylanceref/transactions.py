@@ -1,37 +1,60 @@
 """Transactions as values and as messages, one into the other (face).
 
-An operation pylance has no class for (a memory WAL state) is its name only.
+A value and its message have fields of the same names, which are converted one by one; exceptions
+are the schemas, the mode and the offsets of an update, and base paths. An operation pylance has no
+class for (a memory WAL state) cannot be read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from typing import TypeVar
 from uuid import UUID
 
 import pyarrow as pa
-from lanceref.core.errors import FormatError
+from google.protobuf.any_pb2 import Any
+from google.protobuf.message import Message
+from lanceref.core.context import Context
+from lanceref.core.errors import FormatError, LanceError, NotYet
 from lanceref.file.schema import LanceSchema, schema_of
-from lanceref.file.schema_messages import field_message, schema_message
-from lanceref.proto import table_pb2
+from lanceref.file.schema_messages import field_message, parse_schema, schema_message
+from lanceref.proto import file_pb2, table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.table.data_files import with_dictionaries
 from lanceref.transactions.change_rows import updated_offsets
 from lanceref.transactions.index_entries import covered, set_covered
 
 from pylanceref.bitmap import Bitmap
-from pylanceref.metadata import FragmentMetadata
+from pylanceref.metadata import DataFile, DataOverlayFile, FragmentMetadata
 from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
-from pylanceref.overlay_messages import overlay_message
 from pylanceref.schema import LanceSchema as PublicSchema
 
 Op = LanceOperation
+T = TypeVar("T")
 
-_MODES = {
-    "": pb.Transaction.Update.REWRITE_ROWS,
-    "rewrite_rows": pb.Transaction.Update.REWRITE_ROWS,
-    "rewrite_columns": pb.Transaction.Update.REWRITE_COLUMNS,
+UPDATE_MODES = {"": 0, "rewrite_columns": 1, "rewrite_rows": 0}
+"""Modes of an update by name; rows are rewritten when none is named."""
+
+OPERATIONS: dict[str, type[Op.BaseOperation]] = {
+    "append": Op.Append,
+    "overwrite": Op.Overwrite,
+    "delete": Op.Delete,
+    "update": Op.Update,
+    "merge": Op.Merge,
+    "project": Op.Project,
+    "restore": Op.Restore,
+    "reserve_fragments": Op.ReserveFragments,
+    "clone": Op.Clone,
+    "rewrite": Op.Rewrite,
+    "create_index": Op.CreateIndex,
+    "data_replacement": Op.DataReplacement,
+    "data_overlay": Op.DataOverlay,
+    "update_config": Op.UpdateConfig,
+    "update_bases": Op.UpdateBases,
 }
+"""Classes of the operations, by the fields of their messages."""
 
 
 def lance_schema(schema: PublicSchema | LanceSchema | pa.Schema) -> LanceSchema:
@@ -43,148 +66,121 @@ def lance_schema(schema: PublicSchema | LanceSchema | pa.Schema) -> LanceSchema:
 
 def to_message(given: Transaction) -> pb.Transaction:
     """Return the message of a transaction. Raises TypeError for an unknown operation."""
+    op = given.operation
+    name = next((name for name, kind in OPERATIONS.items() if type(op) is kind), None)
+    if name is None:
+        raise TypeError(f"operation must be an operation or Transaction, got {type(op)}")
+    fields = _stored_fields(op)
+    if isinstance(op, Op.Overwrite):
+        schema = schema_message(lance_schema(op.new_schema))
+        fields |= {"schema": schema.fields, "schema_metadata": schema.metadata}
+        fields["initial_bases"] = base_messages(op.initial_bases or (), 1)
+        del fields["new_schema"]
+    elif isinstance(op, Op.UpdateBases):
+        fields["new_bases"] = base_messages(op.new_bases, None)
+    elif isinstance(op, Op.Update):
+        if op.update_mode not in UPDATE_MODES:
+            raise ValueError(f"Invalid update mode: {op.update_mode}")
+        fields["update_mode"] = UPDATE_MODES[op.update_mode]
+        fields["updated_fragment_offset_bitmaps"] = fields.pop("updated_fragment_offsets", {})
     message = pb.Transaction(
         read_version=given.read_version,
         uuid=given.uuid,
         transaction_properties=given.transaction_properties or {},
-    )
-    fill = _FILLS.get(type(given.operation))
-    if fill is None:
-        raise TypeError(
-            f"operation must be an operation or Transaction, got {type(given.operation)}"
-        )
-    fill(message, given.operation)
-    return message
-
-
-def _fragments(given: Iterable[FragmentMetadata]) -> list[table_pb2.DataFragment]:
-    return [one.to_message() for one in given]
-
-
-def _append(message: pb.Transaction, op: Op.Append) -> None:
-    message.append.SetInParent()
-    message.append.fragments.extend(_fragments(op.fragments))
-
-
-def _overwrite(message: pb.Transaction, op: Op.Overwrite) -> None:
-    made, schema = message.overwrite, schema_message(lance_schema(op.new_schema))
-    made.SetInParent()
-    made.fragments.extend(_fragments(op.fragments))
-    made.schema.extend(schema.fields)
-    for key, value in schema.metadata.items():
-        made.schema_metadata[key] = value
-    made.initial_bases.extend(base_messages(op.initial_bases or (), 1))
-
-
-def _delete(message: pb.Transaction, op: Op.Delete) -> None:
-    message.delete.CopyFrom(
-        pb.Transaction.Delete(
-            updated_fragments=_fragments(op.updated_fragments),
-            deleted_fragment_ids=op.deleted_fragment_ids,
-            predicate=op.predicate,
-        )
-    )
-
-
-def _update(message: pb.Transaction, op: Op.Update) -> None:
-    if op.update_mode not in _MODES:
-        raise ValueError(f"Invalid update mode: {op.update_mode}")
-    message.update.CopyFrom(
-        pb.Transaction.Update(
-            removed_fragment_ids=op.removed_fragment_ids,
-            updated_fragments=_fragments(op.updated_fragments),
-            new_fragments=_fragments(op.new_fragments),
-            fields_modified=op.fields_modified,
-            fields_for_preserving_frag_bitmap=op.fields_for_preserving_frag_bitmap,
-            update_mode=_MODES[op.update_mode],
-            updated_fragment_offset_bitmaps=op.updated_fragment_offsets or {},
-        )
+        **{name: fields},  # type: ignore[arg-type]
     )
     try:
         updated_offsets(message.update)
     except FormatError as error:
         raise ValueError(f"updated_fragment_offsets holds no RoaringBitmap: {error}") from error
+    return message
 
 
-def _merge(message: pb.Transaction, op: Op.Merge) -> None:
-    made = message.merge
-    made.fragments.extend(_fragments(op.fragments))
-    made.schema.extend(field_message(one) for one in lance_schema(op.schema).flat())
-    made.preserves_nullability = op.preserves_nullability
-    made.SetInParent()
+def _stored_fields(value: object) -> dict[str, object]:
+    return {name: _stored(held) for name, held in vars(value).items() if held is not None}
 
 
-def _project(message: pb.Transaction, op: Op.Project) -> None:
-    message.project.schema.extend(field_message(one) for one in lance_schema(op.schema).flat())
-    message.project.preserves_nullability = op.preserves_nullability
+def _stored(value: object) -> object:
+    """Return what a message holds of a value: a message, a dict of its fields, or itself."""
+    if isinstance(value, FragmentMetadata | DataFile | DataOverlayFile):
+        return value.to_message()
+    if isinstance(value, Index):
+        return index_message(value)
+    if isinstance(value, Op.UpdateMap):
+        return map_message(value)
+    if isinstance(value, Op.RewrittenIndex):
+        ids = {"old_id": value.old_id, "new_id": value.new_id}
+        return {
+            **{name: {"uuid": UUID(text).bytes} for name, text in ids.items()},
+            "new_index_details": Any(
+                type_url=value.new_details_type_url, value=value.new_details_value
+            ),
+            "new_index_version": value.new_index_version,
+        }
+    if isinstance(value, PublicSchema | LanceSchema | pa.Schema):
+        return [field_message(one) for one in lance_schema(value).flat()]
+    if isinstance(value, Mapping):
+        return {key: _stored(one) for key, one in value.items()}
+    if isinstance(value, str | bytes | int | DatasetBasePath):
+        return value
+    return list(map(_stored, value)) if isinstance(value, Iterable) else _stored_fields(value)
 
 
-def _restore(message: pb.Transaction, op: Op.Restore) -> None:
-    message.restore.version = op.version
-    message.restore.SetInParent()
+def from_message(message: pb.Transaction) -> Transaction:
+    """Return a transaction.
+
+    Raises NotYet for an operation that has no class, FormatError for one whose uuids, modes or
+    types of files are none.
+    """
+    name = message.WhichOneof("operation") or "none"
+    if name not in OPERATIONS:
+        raise NotYet(f"operation {name} has no form in Python")
+    try:
+        operation = _read(OPERATIONS[name], getattr(message, name))
+    except LanceError:
+        raise
+    except (ValueError, LookupError) as error:
+        place = Context("transaction").at(0)
+        found, wanted = f"{name}: {error}", "uuids of 16 bytes, known modes and types"
+        raise FormatError("L.txn.file.message", place, found=found, wanted=wanted) from error
+    properties = dict(message.transaction_properties)
+    return Transaction(message.read_version, operation, message.uuid, properties)
 
 
-def _reserve(message: pb.Transaction, op: Op.ReserveFragments) -> None:
-    message.reserve_fragments.num_fragments = op.num_fragments
-    message.reserve_fragments.SetInParent()
+def _read(kind: type[T], held: Message) -> T:
+    """Return an operation, or a part of one, of the fields of its message."""
+    return kind(**{name: _field(held, name) for name in kind.__match_args__})  # type: ignore[attr-defined]
 
 
-def _clone(message: pb.Transaction, op: Op.Clone) -> None:
-    message.clone.CopyFrom(
-        pb.Transaction.Clone(
-            is_shallow=op.is_shallow,
-            ref_name=op.ref_name,
-            ref_version=op.ref_version,
-            ref_path=op.ref_path,
-            branch_name=op.branch_name,
-        )
-    )
+def _field(held: Message, name: str) -> object:
+    """Return the value of a field of an operation."""
+    if isinstance(held, pb.Transaction.Update) and name == "update_mode":
+        return ("rewrite_rows", "rewrite_columns")[held.update_mode]
+    if name in ("schema", "new_schema"):
+        ctx, metadata = Context("transaction"), getattr(held, "schema_metadata", {})
+        fields: Iterable[file_pb2.Field] = getattr(held, "schema")  # noqa: B009
+        return PublicSchema(parse_schema(fields, dict(metadata), ctx, ctx.at(0)))
+    name = "updated_fragment_offset_bitmaps" if name == "updated_fragment_offsets" else name
+    if held.DESCRIPTOR.fields_by_name[name].has_presence and not held.HasField(name):
+        return None
+    value = getattr(held, name)
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()} or None
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        values = list(map(_plain, value))
+        return values or None if name == "initial_bases" else values
+    return _plain(value)
 
 
-def _rewrite(message: pb.Transaction, op: Op.Rewrite) -> None:
-    made = message.rewrite
-    made.SetInParent()
-    for group in op.groups:
-        made.groups.add(
-            old_fragments=_fragments(group.old_fragments),
-            new_fragments=_fragments(group.new_fragments),
-        )
-    for one in op.rewritten_indices:
-        added = made.rewritten_indices.add(new_index_version=one.new_index_version)
-        added.old_id.uuid, added.new_id.uuid = UUID(one.old_id).bytes, UUID(one.new_id).bytes
-        added.new_index_details.type_url = one.new_details_type_url
-        added.new_index_details.value = one.new_details_value
+def _plain(value: object) -> object:
+    """Return the value of a message; what is no message is a value already."""
+    return READERS[type(value)](value) if isinstance(value, Message) else value
 
 
-def _create_index(message: pb.Transaction, op: Op.CreateIndex) -> None:
-    message.create_index.SetInParent()
-    message.create_index.new_indices.extend(index_message(one) for one in op.new_indices)
-    message.create_index.removed_indices.extend(index_message(one) for one in op.removed_indices)
-
-
-def _replace(message: pb.Transaction, op: Op.DataReplacement) -> None:
-    message.data_replacement.SetInParent()
-    for group in op.replacements:
-        file = group.new_file.to_message()
-        message.data_replacement.replacements.add(fragment_id=group.fragment_id, new_file=file)
-
-
-def _overlay(message: pb.Transaction, op: Op.DataOverlay) -> None:
-    message.data_overlay.SetInParent()
-    for group in op.groups:
-        made = message.data_overlay.groups.add(fragment_id=group.fragment_id)
-        made.overlays.extend(overlay_message(one) for one in group.overlays)
-
-
-def _config(message: pb.Transaction, op: Op.UpdateConfig) -> None:
-    made = message.update_config
-    made.SetInParent()
-    for name in ("config_updates", "table_metadata_updates", "schema_metadata_updates"):
-        edit = getattr(op, name)
-        if edit is not None:
-            getattr(made, name).CopyFrom(map_message(edit))
-    for number, edit in (op.field_metadata_updates or {}).items():
-        made.field_metadata_updates[number].CopyFrom(map_message(edit))
+def _rewritten(held: pb.Transaction.Rewrite.RewrittenIndex) -> Op.RewrittenIndex:
+    ids, details = (held.old_id, held.new_id), held.new_index_details
+    old, new = (str(UUID(bytes=one.uuid)) for one in ids)
+    return Op.RewrittenIndex(old, new, details.type_url, details.value, held.new_index_version)
 
 
 def map_message(edit: Op.UpdateMap) -> pb.Transaction.UpdateMap:
@@ -195,9 +191,16 @@ def map_message(edit: Op.UpdateMap) -> pb.Transaction.UpdateMap:
     return made
 
 
-def _bases(message: pb.Transaction, op: Op.UpdateBases) -> None:
-    message.update_bases.SetInParent()
-    message.update_bases.new_bases.extend(base_messages(op.new_bases, None))
+def map_of(held: pb.Transaction.UpdateMap) -> Op.UpdateMap:
+    """Return the edit of one map of a message."""
+    entries = {one.key: one.value if one.HasField("value") else None for one in held.update_entries}
+    return Op.UpdateMap(entries, held.replace)
+
+
+def base_of(held: table_pb2.BasePath) -> DatasetBasePath:
+    """Return the base path of a message."""
+    name = held.name if held.HasField("name") else None
+    return DatasetBasePath(held.path, name, held.is_dataset_root, held.id)
 
 
 def base_messages(
@@ -257,20 +260,16 @@ def index_of(entry: table_pb2.IndexMetadata) -> Index:
     )
 
 
-_FILLS: dict[type, Callable[..., None]] = {
-    Op.Append: _append,
-    Op.Overwrite: _overwrite,
-    Op.Delete: _delete,
-    Op.Update: _update,
-    Op.Merge: _merge,
-    Op.Project: _project,
-    Op.Restore: _restore,
-    Op.ReserveFragments: _reserve,
-    Op.Clone: _clone,
-    Op.Rewrite: _rewrite,
-    Op.CreateIndex: _create_index,
-    Op.DataReplacement: _replace,
-    Op.DataOverlay: _overlay,
-    Op.UpdateConfig: _config,
-    Op.UpdateBases: _bases,
+READERS: dict[type, Callable[..., object]] = {
+    table_pb2.DataFragment: FragmentMetadata.from_message,
+    table_pb2.DataFile: DataFile.from_message,
+    table_pb2.DataOverlayFile: DataOverlayFile.from_message,
+    table_pb2.IndexMetadata: index_of,
+    table_pb2.BasePath: base_of,
+    pb.Transaction.UpdateMap: map_of,
+    pb.Transaction.Rewrite.RewrittenIndex: _rewritten,
+    pb.Transaction.Rewrite.RewriteGroup: partial(_read, Op.RewriteGroup),
+    pb.Transaction.DataReplacementGroup: partial(_read, Op.DataReplacementGroup),
+    pb.Transaction.DataOverlayGroup: partial(_read, Op.DataOverlayGroup),
 }
+"""What reads the messages that are parts of operations."""

@@ -1,12 +1,80 @@
-"""Names of pylance's `lance.util`: graphs, and a check of an index over vectors (face)."""
+"""Names of pylance's `lance.util`: graphs, and a check of an index over vectors (face).
+
+HNSW: a graph of vectors that stands alone (face).
+
+Has the names of pylance's `lance.util.HNSW`. Its file is one of 0.1 with the rows of the graph in
+one batch, and what an index says of a graph in the metadata of the schema.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable
 
-from pylanceref.hnsw import HNSW
+import numpy as np
+import pyarrow as pa
+from lanceref.core.errors import EditFailed
+from lanceref.file.schema import schema_of
+from lanceref.file_0_1.writer import LegacyWriter
+from lanceref.index.vector.graph import GRAPH_SCHEMA, graph_rows, graph_text
+from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of
+from lanceref.kernels.hnsw_build import build
+from lanceref.kernels.hnsw_graph import Graph
+from lanceref.kernels.hnsw_parameters import GraphParameters
+from lanceref.storage import create_sink, whole
+
+from pylanceref.history import sanitize_ts
 from pylanceref.reading import Reading
-from pylanceref.timestamps import sanitize_ts
+
+KEY = "lance:hnsw"
+"""Metadata that says where searches start, and with what the graph was built."""
+
+
+class HNSW:
+    """A graph, and the vectors it is over."""
+
+    def __init__(self, graph: Graph, vectors: pa.FixedSizeListArray, text: str) -> None:
+        self._graph, self._vectors, self._text = graph, vectors, text
+
+    @staticmethod
+    def build(
+        vectors_array: Iterable[pa.Array],
+        max_level: int = 7,
+        m: int = 20,
+        ef_construction: int = 100,
+    ) -> HNSW:
+        """Build a graph of all vectors of some arrays, by l2.
+
+        Raises ValueError for other arrays, EditFailed for none.
+        """
+        arrays = [_checked(one) for one in vectors_array]
+        if not arrays:
+            raise EditFailed("Compute error: concat requires input of at least one array")
+        vectors = pa.concat_arrays(arrays)
+        parameters = GraphParameters(m, ef_construction, max_level)
+        graph = build(vectors_of(vectors).values, "l2", parameters)
+        return HNSW(graph, vectors, graph_text(len(vectors), parameters, None).text)
+
+    def vectors(self) -> pa.Array:
+        """Return the vectors."""
+        return self._vectors
+
+    def to_lance_file(self, file_path: str) -> None:
+        """Write the graph to a file, without the vectors."""
+        schema = GRAPH_SCHEMA.with_metadata({KEY: self._text})
+        rows = graph_rows(self._graph).cast(schema)
+        with whole(create_sink(file_path)) as sink:
+            writer = LegacyWriter(sink, schema_of(schema), rows.num_rows)
+            writer.write_batch(rows)
+            writer.finish()
+
+
+def _checked(array: pa.Array) -> pa.FixedSizeListArray:
+    """Return an array of vectors. Raises ValueError for another."""
+    found = vector_type(array.type)
+    if found is None or found.multivector or found.element not in ELEMENTS:
+        raise ValueError("Must be a FixedSizeList")
+    return array
+
 
 __all__ = ["HNSW", "sanitize_ts", "validate_vector_index"]
 

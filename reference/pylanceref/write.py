@@ -10,8 +10,12 @@ import pyarrow as pa
 
 from pylanceref.dataset import LanceDataset
 from pylanceref.signatures import parameters
-from pylanceref.write_rows import MAX_BYTES_PER_FILE, MAX_ROWS_PER_FILE, MAX_ROWS_PER_GROUP
-from pylanceref.write_target import Destination
+from pylanceref.write_rows import (
+    MAX_BYTES_PER_FILE,
+    MAX_ROWS_PER_FILE,
+    MAX_ROWS_PER_GROUP,
+    Destination,
+)
 from pylanceref.writing import write_fragments, write_table
 
 __all__ = ["write_dataset", "write_fragments"]

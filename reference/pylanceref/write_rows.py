@@ -2,30 +2,221 @@
 
 What `write_dataset` and `write_fragments` have in common: their arguments about files, and how
 these decide where files end, what becomes of blobs, and in which bases files go.
+
+Homes: the bases of a table, and in which of them the files of a write go.
+
+A new table may name bases besides its root; each write may choose among those the table has, by
+name or path, one after the other.
+
+Clauses: L.table.base.unique, L.table.base.folder
+
+Target: the table that rows are written to, and what is to be written there.
+
+A destination is looked at once, before any row is written: what stands there decides on the schema
+and the version of the files.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import TypedDict, TypeVar, Unpack
 
 import pyarrow as pa
 from lanceref.blobs.blob_rows import ExternalBlobs
-from lanceref.blobs.blob_writer import BlobPolicy
-from lanceref.core.errors import DataRefused
-from lanceref.core.file_versions import V0_1
+from lanceref.blobs.blob_schema import declared_schema
+from lanceref.blobs.blob_writer import BlobPolicy, check_thresholds
+from lanceref.core.context import Context
+from lanceref.core.errors import AlreadyExists, DataRefused, NotFound
+from lanceref.core.file_versions import V0_1, FileVersion, version_named
 from lanceref.core.integers import unsigned
 from lanceref.file.column_writer import page_policy
-from lanceref.storage import store_options
-from lanceref.table.data_files import FileLimits, NewFiles, write_files
+from lanceref.file.schema import LanceSchema, schema_of
+from lanceref.operations.auto_cleanup import clean_after_commit
+from lanceref.proto import table_pb2
+from lanceref.search.snapshot import open_snapshot
+from lanceref.storage import NO_OPTIONS, Store, StoreOptions, name_of_uri, store_options
+from lanceref.storage.manifests.manifest_names import DETACHED
+from lanceref.storage.manifests.opening import open_table
+from lanceref.table.bases import open_base
+from lanceref.table.data_files import (
+    FOLDER,
+    FileLimits,
+    Home,
+    NewFiles,
+    appended_schema,
+    with_dictionaries,
+    write_files,
+)
+from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
+from lanceref.table.manifest import Manifest
+from lanceref.table.rows import ROW_ADDRESS
+from lanceref.transactions.manifest_builder import storage_version_of
 
 from pylanceref.input_rows import reader_of
 from pylanceref.operation import DatasetBasePath
 from pylanceref.progress import FragmentWriteProgress, Reporter
-from pylanceref.write_bases import Bases, bases_of, homes_of
-from pylanceref.write_target import Plan, Target, plan_write
+from pylanceref.table_handle import OpenTable, root_of
+
+T = TypeVar("T", bound=OpenTable)
+
+Destination = str | os.PathLike[str] | OpenTable
+"""Where to write: a table by its URI, or an opened version of it."""
+
+RESERVED = (ROW_ID, ROW_ADDRESS, "_rowoffset", CREATED_AT, LAST_UPDATED_AT)
+"""Names of columns that every table has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A table to be written: its store, and the version that was read (None: there is none)."""
+
+    uri: str
+    store: Store
+    base: Manifest | None
+    ctx: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be written: `rows` is the schema of the files, `table` that of an overwrite."""
+
+    appends: bool
+    version: FileVersion
+    rows: LanceSchema
+    table: LanceSchema
+
+
+def open_target(uri: Destination, options: StoreOptions = NO_OPTIONS) -> Target:
+    """Look at what stands at a destination. Raises TypeError for something else.
+
+    An opened table keeps the options it was opened with.
+    """
+    if isinstance(uri, OpenTable):
+        snapshot = uri._snapshot
+        ctx = Context(name_of_uri(snapshot.store.root), limits=snapshot.ctx.limits)
+        return Target(uri.uri, snapshot.store, snapshot.manifest, ctx)
+    if not isinstance(uri, str | os.PathLike):
+        raise TypeError(f"dest must be a str, Path, or LanceDataset. Got {type(uri)}")
+    store = open_table(uri, options)
+    ctx = Context(name_of_uri(store.root))
+    try:
+        base = open_snapshot(store, None, ctx).manifest
+    except NotFound:
+        base = None
+    return Target(os.fspath(uri), store, base, ctx)
+
+
+def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None) -> Plan:
+    """Decide on schema and storage version. Raises ValueError, AppendRefused, AlreadyExists."""
+    if mode not in ("create", "append", "overwrite"):
+        raise ValueError(f"Invalid mode {mode}")
+    for name in schema.names:
+        if name in RESERVED:
+            raise DataRefused(
+                f"The column {name} is a reserved name and cannot be used in a Lance dataset"
+            )
+    base = target.base
+    if base is not None and mode == "create":
+        raise AlreadyExists(f"Dataset already exists: {target.store.root}")
+    chosen = version_named(version)
+    if base is not None and version is None:
+        chosen = storage_version_of(base.message)
+    rows = with_dictionaries(schema_of(declared_schema(schema, chosen)))
+    if base is None or mode == "overwrite":
+        return Plan(False, chosen, rows, rows)
+    check_thresholds(base.schema.fields, rows.fields)
+    return Plan(True, chosen, appended_schema(base.schema, rows, chosen), base.schema)
+
+
+def committed(kind: type[T], target: Target, version: int) -> T:
+    """Open a version that was just committed, as an object of a class."""
+    snapshot = open_snapshot(target.store, version, target.ctx)
+    made = kind.of(target.uri, snapshot, root_of(snapshot))
+    if target.base is not None and version < DETACHED:
+        clean_after_commit(made._snapshot, made._root, target.base.version)
+    return made
+
+
+Bases = Sequence[table_pb2.BasePath]
+
+
+def bases_of(target: Target, mode: str, initial: Sequence[DatasetBasePath] | None) -> Bases:
+    """Return the bases that the table has, or gets as it is made.
+
+    Raises DataRefused for new bases of a table that is there, and for an id used twice.
+    """
+    if target.base is not None:
+        if initial:
+            raise DataRefused(
+                f"Cannot register new bases in {mode.capitalize()} mode. "
+                "Only CREATE mode can register new bases."
+            )
+        return list(target.base.message.base_paths)
+    made: list[table_pb2.BasePath] = []
+    next_id = 1
+    for base in initial or ():
+        if not isinstance(base, DatasetBasePath):
+            raise ValueError("initial_bases must contain DatasetBasePath objects only")
+        own = base.id or next_id
+        next_id += not base.id
+        if own in [other.id for other in made]:
+            raise DataRefused(
+                f"Duplicate base path ID {own} detected. Base path IDs must be unique."
+            )
+        made.append(
+            table_pb2.BasePath(
+                id=own, name=base.name, is_dataset_root=base.is_dataset_root, path=base.path
+            )
+        )
+    return made
+
+
+def homes_of(
+    target: Target, bases: Bases, chosen: Sequence[str] | None, everywhere: bool | None
+) -> list[Home]:
+    """Return where files go in turn; `everywhere` is all bases, and the root too if it is true.
+
+    Raises DataRefused for a base that the table does not have, and for both ways of choosing.
+    """
+    if isinstance(chosen, str):
+        raise TypeError(f"target_bases must be a list of names, got {chosen!r}")
+    root = Home(target.store)
+    if chosen and everywhere is not None:
+        raise DataRefused(
+            "Cannot specify target_all_bases together with target_bases or "
+            "target_base_names_or_paths."
+        )
+    if everywhere is not None:
+        homes = [root] if everywhere else []
+        homes += [_home(target, base) for base in bases]
+        if not homes:
+            raise DataRefused(
+                "target_all_bases found no registered bases and include_primary is false. "
+                "Register bases or include primary storage."
+            )
+        return homes
+    return [_named(target, bases, name) for name in chosen or ()] or [root]
+
+
+def _named(target: Target, bases: Bases, name: str) -> Home:
+    for base in bases:
+        if base.HasField("name") and base.name == name:
+            return _home(target, base)
+    for base in bases:
+        if base.path == name:
+            return _home(target, base)
+    if name == target.uri:
+        return Home(target.store)
+    raise DataRefused(f"Base reference '{name}' not found in available bases")
+
+
+def _home(target: Target, base: table_pb2.BasePath) -> Home:
+    store = open_base(target.store, base, target.base.message.branch if target.base else "")
+    return Home(store, FOLDER if base.is_dataset_root else "", base.id)
+
 
 MAX_ROWS_PER_FILE = 1024 * 1024
 MAX_ROWS_PER_GROUP = 1024

@@ -14,19 +14,22 @@ from lanceref.transactions.transaction import MESSAGE_KEY, new_append, new_overw
 
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.operation import Transaction
-from pylanceref.read_transaction import from_message
 from pylanceref.session import Session, checked_session
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable
+from pylanceref.transactions import from_message
 from pylanceref.write_rows import (
     MAX_BYTES_PER_FILE,
     MAX_ROWS_PER_FILE,
     MAX_ROWS_PER_GROUP,
+    Destination,
     FileArguments,
+    T,
     Written,
+    committed,
+    open_target,
     write_rows,
 )
-from pylanceref.write_target import Destination, T, committed, open_target
 
 Mode = Literal["create", "append", "overwrite"]
 

@@ -10,7 +10,7 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.file_0_1.data_file import open_legacy
 from lanceref.storage import open_source
-from pylanceref.hnsw import HNSW
+from pylanceref.util import HNSW
 
 VECTORS = np.random.default_rng(5).normal(size=(20, 4)).astype(np.float32)
 

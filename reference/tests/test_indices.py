@@ -7,7 +7,7 @@ from pylanceref.indices import IndexConfig
 
 def test_models_are_imported_when_they_are_asked_for():
     """The names are those of the modules they live in; another one there is not."""
-    from pylanceref.indices_builder import IndicesBuilder
+    from pylanceref.indices import IndicesBuilder
     from pylanceref.vector_models import IvfModel, PqModel
 
     assert pylanceref.indices.IndicesBuilder is IndicesBuilder

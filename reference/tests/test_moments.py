@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pandas as pd
 import pytest
-from pylanceref.timestamps import moment, sanitize_ts
+from pylanceref.history import moment, sanitize_ts
 
 NOON = datetime(2024, 5, 6, 12, 30, 1)
 

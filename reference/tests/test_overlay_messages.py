@@ -9,7 +9,6 @@ import pytest
 from pylanceref.bitmap import Bitmap
 from pylanceref.metadata import DataFile, FragmentMetadata
 from pylanceref.operation import LanceOperation as Op
-from pylanceref.overlay_messages import overlay_message, overlay_of
 
 from tests.overlaid import overlay, table
 
@@ -27,7 +26,7 @@ FILE = DataFile("x.lance", [0, 1], [0, 1], 2, 1, 9)
 )
 def test_offsets_come_back_in_order(offsets, wanted):
     """One set, or one for each field."""
-    found = overlay_of(overlay_message(Op.DataOverlayFile(FILE, offsets, 4)))
+    found = Op.DataOverlayFile.from_message(Op.DataOverlayFile(FILE, offsets, 4).to_message())
 
     assert wanted == [list(one) if isinstance(one, Bitmap) else one for one in found.offsets]
     assert (FILE, 4) == (found.data_file, found.committed_version)
@@ -47,7 +46,7 @@ def test_offsets_come_back_in_order(offsets, wanted):
 def test_what_is_no_offset_is_refused(offsets, error, text):
     """As pylance refuses it."""
     with pytest.raises(error, match=text):
-        overlay_message(Op.DataOverlayFile(FILE, offsets))
+        Op.DataOverlayFile(FILE, offsets).to_message()
 
 
 def test_metadata_of_a_fragment_has_its_overlays(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 from lanceref.core.errors import FormatError
 from lanceref.proto.transaction_pb2 import Transaction
-from pylanceref.read_transaction import from_message
+from pylanceref.transactions import from_message
 
 
 @pytest.mark.parametrize("operation", [{}, {"update_mem_wal_state": {}}])

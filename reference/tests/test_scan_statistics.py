@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lanceref.index.cache_statistics import Uses
 from lanceref.storage.protocol import IOStats
-from pylanceref.scan_statistics import Meter, observed
+from pylanceref.scanner import Meter, observed
 
 
 def test_reads_of_a_scan_are_told_once():

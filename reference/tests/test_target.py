@@ -5,7 +5,7 @@ import pytest
 from lanceref.core.errors import AlreadyExists
 from lanceref.core.file_versions import V0_1, V2_1, V2_2
 from pylanceref import LanceDataset, write_dataset
-from pylanceref.write_target import committed, open_target, plan_write
+from pylanceref.write_rows import committed, open_target, plan_write
 
 SCHEMA = pa.schema({"a": pa.int32()})
 TABLE = SCHEMA.empty_table()

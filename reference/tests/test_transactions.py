@@ -7,9 +7,8 @@ import pyarrow as pa
 import pytest
 from pylanceref.metadata import DataFile, FragmentMetadata
 from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
-from pylanceref.read_transaction import from_message
 from pylanceref.schema import LanceSchema
-from pylanceref.transactions import base_messages, index_message, index_of, to_message
+from pylanceref.transactions import base_messages, from_message, index_message, index_of, to_message
 from pyroaring import BitMap
 
 from tests.test_metadata import FULL, PLAIN

@@ -8,7 +8,7 @@ import pylanceref
 import pytest
 from lanceref.core.errors import DataRefused
 from pylanceref.file import LanceFileReader, LanceFileWriter
-from pylanceref.indices_builder import IndicesBuilder
+from pylanceref.indices import IndicesBuilder
 
 VECTORS = np.random.default_rng(3).random((400, 8), np.float32)
 

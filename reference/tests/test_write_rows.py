@@ -4,8 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref.blobs.blob_writer import IN_PLACE
 from pylanceref import write_dataset
-from pylanceref.write_rows import file_limits, write_rows
-from pylanceref.write_target import open_target, plan_write
+from pylanceref.write_rows import file_limits, open_target, plan_write, write_rows
 
 TABLE = pa.table({"a": [1, 2, 3], "b": [1, 2, 3]})
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from google.protobuf import json_format
 from lanceref.proto import transaction_pb2
 from pylanceref.operation import LanceOperation
-from pylanceref.read_transaction import from_message
+from pylanceref.transactions import from_message
 
 from lance_conformance.adapters.skeleton import Message, NotClaimed, Operation
 

@@ -2,19 +2,34 @@
 
 A column that is only renamed keeps its type, also a dictionary or an extension, its metadata and
 whether it may be null.
+
+Rows taken by position: their columns, or expressions over these.
+
+New columns: expressions in SQL that become columns of a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
-from lanceref.core.errors import EditFailed, QueryFailed
+from lanceref import operations
+from lanceref.core.errors import EditFailed, EvolutionRefused, QueryFailed, QueryRefused
 from lanceref.core.logical_types import resolved
+from lanceref.search.projection import take_projection
+from lanceref.search.snapshot import Snapshot
+from lanceref.table.logical import BlobHandling
+from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
+from numpy.typing import NDArray
 
 from pylanceref.sql.expression import Bound, bind
 from pylanceref.sql.trees import Node
+
+if TYPE_CHECKING:
+    from lanceref.operations.sources import ColumnSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +121,29 @@ class Value:
 def bind_values(updates: Mapping[str, str], schema: pa.Schema) -> dict[str, Value]:
     """Bind the expressions of an update. Raises QueryRefused."""
     return {name: Value(bind(text, schema)) for name, text in updates.items()}
+
+
+def take_columns(
+    snapshot: Snapshot,
+    positions: NDArray[np.int64],
+    columns: Sequence[str] | Mapping[str, str] | None,
+) -> pa.Table:
+    """Return rows at live positions of the table, in the order asked for. Raises NotFound."""
+    schema = snapshot.schema(BlobHandling.DESCRIPTIONS)
+    if not isinstance(columns, Mapping):
+        return snapshot.take(positions, take_projection(schema, columns))
+    system = (pa.field(one, pa.uint64(), nullable=one != ROW_OFFSET) for one in SYSTEM_COLUMNS)
+    every = pa.schema([*schema.arrow, *system], schema.metadata or None)
+    computed = bind_columns(columns, every)
+    table = snapshot.take(positions, take_projection(schema, sorted(computed.paths)))
+    batches = [computed.batch(batch) for batch in table.to_batches()]
+    return pa.Table.from_batches(batches, schema=computed.schema)
+
+
+def computed_columns(snapshot: Snapshot, expressions: Mapping[str, str]) -> ColumnSource:
+    """Return new columns of a table in SQL, by their names. Raises EvolutionRefused."""
+    try:
+        bound = bind_columns(expressions, snapshot.schema(BlobHandling.BYTES).arrow)
+    except QueryRefused as error:
+        raise EvolutionRefused(str(error)) from error
+    return operations.sources.computed(snapshot, bound)

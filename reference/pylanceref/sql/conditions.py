@@ -24,11 +24,9 @@ from lanceref.index.predicate import Predicate as Question
 from lanceref.json.json_path import member_path
 from lanceref.search.predicate import And, Not, On, Or, Predicate, Unknown, known
 
-from pylanceref.sql.engine import engine
-from pylanceref.sql.geometry_functions import BINARY_OF
-from pylanceref.sql.literals import as_value, is_text, scalar_of
-from pylanceref.sql.plain_columns import plain_schema
-from pylanceref.sql.strict import COMPARISONS, FLIPPED, type_at
+from pylanceref.sql.engine import engine, plain_schema
+from pylanceref.sql.functions import BINARY_OF
+from pylanceref.sql.strict import COMPARISONS, FLIPPED, as_value, is_text, scalar_of, type_at
 from pylanceref.sql.trees import Node
 
 RETURNED = {

@@ -15,9 +15,8 @@ from lanceref.core.errors import QueryRefused
 from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.index.geometry import is_geometry
 
-from pylanceref.sql.geometry_functions import BINARY_OF
-from pylanceref.sql.geometry_functions import NAMES as GEOMETRY_FUNCTIONS
-from pylanceref.sql.json_functions import JSON_FUNCTIONS
+from pylanceref.sql.functions import BINARY_OF, JSON_FUNCTIONS
+from pylanceref.sql.functions import NAMES as GEOMETRY_FUNCTIONS
 from pylanceref.sql.tokens import Token, refusal
 
 RESERVED = frozenset(

@@ -14,8 +14,7 @@ import pyarrow as pa
 from lanceref.core.errors import QueryRefused
 from lanceref.core.query_limits import QueryTooLarge
 
-from pylanceref.sql.engine import Engine
-from pylanceref.sql.plain_columns import named_schema, plain_schema
+from pylanceref.sql.engine import Engine, named_schema, plain_schema
 from pylanceref.sql.rewriting import Rewriter
 from pylanceref.sql.tokens import DEPTH, Token, refusal, tokens_of
 

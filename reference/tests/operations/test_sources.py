@@ -5,7 +5,7 @@ import pylanceref
 import pytest
 from lanceref.core.errors import EvolutionRefused
 from lanceref.operations.sources import brought, joined, mapped
-from pylanceref.sql.new_columns import computed_columns
+from pylanceref.sql.columns import computed_columns
 from pylanceref.udf import BatchUDF
 
 from tests.operations.tables import table

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import QueryRefused
-from pylanceref.sql.literals import coerce
+from pylanceref.sql.strict import coerce
 
 
 @pytest.mark.parametrize(

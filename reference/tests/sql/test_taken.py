@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from pylanceref.sql.taken import take_columns
+from pylanceref.sql.columns import take_columns
 
 from .written import write
 

@@ -1,0 +1,311 @@
+"""Functions that Lance adds to those of DataFusion: documents, geometries and words.
+
+Functions of queries over geometries.
+
+A column says by its extension name what it holds; text is well-known text, and what functions
+return as a geometry is well-known binary. Where one side is null the result is null.
+
+Functions of queries over documents of json columns.
+
+A document comes as text, as a json column reads, or in binary form, as `json_get` returns it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+import pyarrow as pa
+from lanceref.core.errors import LanceError, QueryFailed
+from lanceref.core.query_limits import calling, charge
+from lanceref.index.full_text.tokenizers import simple
+from lanceref.index.geometry import Geometries, geometries
+from lanceref.json import json_text as jsontext
+from lanceref.json.documents import document, text_of
+from lanceref.json.json_path import Json, parse_path, select
+
+if TYPE_CHECKING:
+    from datafusion import ScalarUDF, SessionContext
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_FLOAT = re.compile(r"[+-]?(inf|infinity|nan)", re.IGNORECASE)
+
+_INT64 = range(-(2**63), 2**63)
+
+
+class _Absent:
+    """No value: what is nowhere in a document."""
+
+
+@lru_cache(64)
+def _steps(path: str) -> list[Callable[[Json], list[Json]]]:
+    return parse_path(path)
+
+
+def _extract(value: Json, path: str) -> str | None:
+    """Return what a path finds as text; more than one value are an array."""
+    found = select(value, _steps(path))
+    if not found:
+        return None
+    if len(found) == 1:
+        return text_of(found[0])
+    texts = []
+    for one in found:
+        texts.append(text_of(one))
+        charge(len(texts[-1]))
+    return f"[{','.join(texts)}]"
+
+
+def _exists(value: Json, path: str) -> bool:
+    return bool(select(value, _steps(path)))
+
+
+def _array_length(value: Json, path: str) -> int | None:
+    """Return the length of the array at a path, 0 where something else is, None for nothing."""
+    found = select(value, _steps(path))
+    if not found:
+        return None
+    return len(found[0]) if len(found) == 1 and isinstance(found[0], list) else 0
+
+
+def _array_contains(value: Json, path: str, wanted: str | float | bool) -> bool:
+    """Return whether the array at a path has a string, or a value that prints so."""
+    found = select(value, _steps(path))
+    if len(found) != 1 or not isinstance(found[0], list):
+        return False
+    text = wanted if isinstance(wanted, str) else text_of(wanted)
+    return any(one == text or text_of(one) == text for one in found[0])
+
+
+def _member(value: Json, key: str | int) -> object:
+    """Return a member by its name or an element by its number, `_Absent` for none."""
+    if isinstance(value, dict):
+        return value.get(str(key), _Absent)
+    if isinstance(value, list) and str(key).isdecimal() and int(key) < len(value):
+        return value[int(key)]
+    return _Absent
+
+
+def _get(value: Json, key: str | int) -> bytes | None:
+    found = _member(value, key)
+    return None if found is _Absent else jsontext.document(text_of(cast("Json", found)))
+
+
+def _typed(name: str, convert: Callable[[Json], object]) -> Callable[[Json, str | int], object]:
+    """Return the function of members that are of a type or become one; null for null."""
+
+    def get(value: Json, key: str | int) -> object:
+        found = _member(value, key)
+        if found is _Absent or found is None:
+            return None
+        made = convert(cast("Json", found))
+        if made is None:
+            raise QueryFailed(f"Execution error: Failed to convert to {name}: InvalidCast")
+        return made
+
+    return get
+
+
+def _string(value: Json) -> str | None:
+    if isinstance(value, list | dict):
+        return None
+    return value if isinstance(value, str) else text_of(value)
+
+
+def _boolean(value: Json) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    words = {"true": True, "yes": True, "false": False, "no": False}
+    return words.get(value.lower()) if isinstance(value, str) else None
+
+
+def _integer(value: Json) -> int | None:
+    """Return an integer; half a unit is rounded away from zero."""
+    if isinstance(value, str):
+        if not _NUMBER.fullmatch(value):
+            return None
+        value = int(value) if value.lstrip("+-").isdecimal() else float(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        value = int(math.copysign(math.floor(abs(value) + 0.5), value))
+    return int(value) if isinstance(value, int) and value in _INT64 else None
+
+
+def _float(value: Json) -> float | None:
+    if isinstance(value, str) and not _NUMBER.fullmatch(value) and not _FLOAT.fullmatch(value):
+        return None
+    return float(value) if isinstance(value, str | int | float) else None
+
+
+Function = Callable[..., object]
+
+JSON_FUNCTIONS: dict[str, tuple[Function, int, pa.DataType]] = {
+    "json_array_contains": (_array_contains, 3, pa.bool_()),
+    "json_array_length": (_array_length, 2, pa.int64()),
+    "json_exists": (_exists, 2, pa.bool_()),
+    "json_extract": (_extract, 2, pa.utf8()),
+    "json_get": (_get, 2, pa.large_binary()),
+    "json_get_bool": (_typed("boolean", _boolean), 2, pa.bool_()),
+    "json_get_float": (_typed("float", _float), 2, pa.float64()),
+    "json_get_int": (_typed("integer", _integer), 2, pa.int64()),
+    "json_get_string": (_typed("string", _string), 2, pa.utf8()),
+}
+"""Functions of one row by name, their arguments and the type of what they return."""
+
+
+RELATIONS = {
+    "st_contains": "contains",
+    "st_coveredby": "covered_by",
+    "st_covers": "covers",
+    "st_crosses": "crosses",
+    "st_disjoint": "disjoint",
+    "st_equals": "equals",
+    "st_intersects": "intersects",
+    "st_overlaps": "overlaps",
+    "st_touches": "touches",
+    "st_within": "within",
+}
+"""Functions of two geometries that say how they lie to each other, and the names of these."""
+
+MEASURES = {"st_distance": "distance"}
+"""Functions of two geometries that return a float."""
+
+MADE = {"st_geomfromtext": pa.utf8(), "st_geomfromwkb": pa.binary()}
+"""Functions that make a geometry, and of what."""
+
+NAMES = frozenset({*RELATIONS, *MEASURES, *MADE})
+"""Every function over geometries."""
+
+
+BINARY_OF = "#wkb "
+"""Begins the name of the column that has the geometries of another one as well-known binary."""
+
+
+def binary_of_column(column: pa.Array, extension: str) -> pa.Array:
+    """Return the geometries of a column as well-known binary. Raises QueryFailed."""
+    import shapely
+
+    return pa.array(shapely.to_wkb(geometries(column, extension)), pa.binary())
+
+
+def _read(held: pa.Array) -> Geometries:
+    """Return geometries written as text or in binary form: no binary form begins like a text."""
+    values = held.to_pylist()
+    is_text = [one is not None and one[:1] not in (b"\0", b"\1", b"0") for one in values]
+    texts = [one.decode() if text else None for one, text in zip(values, is_text, strict=True)]
+    parts = [None if text else one for one, text in zip(values, is_text, strict=True)]
+    found = geometries(pa.array(parts, pa.binary()), "")
+    written = geometries(pa.array(texts, pa.utf8()), "")
+    found[is_text] = written[is_text]
+    return found
+
+
+def binary(held: pa.Array) -> pa.Array:
+    """Return geometries as well-known binary."""
+    import shapely
+
+    return pa.array(shapely.to_wkb(_read(held)), pa.binary())
+
+
+def related(name: str, left: pa.Array, right: pa.Array) -> pa.Array:
+    """Return what a function says of two columns, null where one of them is."""
+    import shapely
+
+    sides = _read(left), _read(right)
+    missing = shapely.is_missing(sides[0]) | shapely.is_missing(sides[1])
+    found = getattr(shapely, RELATIONS.get(name) or MEASURES[name])(*sides)
+    return pa.array(found, pa.bool_() if name in RELATIONS else pa.float64(), mask=missing)
+
+
+Note = Callable[[LanceError], None]
+"""Keeps the error of a function."""
+
+BINARY_HEADERS = (b"\x80", b"\x40", b"\x20\0")
+"""First bytes of documents in binary form; a text has none of them."""
+
+
+def register(session: SessionContext, note: Note) -> dict[str, ScalarUDF]:
+    """Register the functions with a session and return them by name."""
+    from datafusion import udf
+
+    found = {}
+
+    def add(
+        name: str,
+        function: Callable[..., pa.Array],
+        arguments: list[pa.DataType],
+        returned: pa.DataType,
+    ) -> None:
+        found[name] = udf(_noted(function, note), arguments, returned, "immutable", name)
+        session.register_udf(found[name])
+
+    for name, (one, count, returned) in JSON_FUNCTIONS.items():
+        arguments = [pa.large_binary(), *[pa.utf8()] * (count - 1)]
+        add(name, _of_documents(one, returned), arguments, returned)
+    for name in (*RELATIONS, *MEASURES):
+        returned = pa.bool_() if name in RELATIONS else pa.float64()
+        add(name, _relation(name), [pa.binary(), pa.binary()], returned)
+    for name in MADE:
+        add(name, binary, [pa.binary()], pa.binary())
+    add("contains_tokens", contains_tokens, [pa.utf8(), pa.utf8()], pa.bool_())
+    return found
+
+
+def _noted(function: Callable[..., pa.Array], note: Note) -> Callable[..., pa.Array]:
+    """Return a function with a budget of its own whose errors are kept."""
+
+    def run(*arguments: pa.Array) -> pa.Array:
+        try:
+            with calling(QueryFailed):
+                return function(*arguments)
+        except LanceError as error:
+            note(error)
+            raise
+
+    return run
+
+
+def _of_documents(function: Callable[..., object], type_: pa.DataType) -> Callable[..., pa.Array]:
+    """Return a function of columns for one of a document and more; null where one of them is."""
+
+    def run(*columns: pa.Array) -> pa.Array:
+        rows = zip(*(one.to_pylist() for one in columns), strict=True)
+        found = [
+            None if None in row else function(document(_held(row[0])), *row[1:]) for row in rows
+        ]
+        return pa.array(found, type_)
+
+    return run
+
+
+def _held(data: bytes) -> str | bytes:
+    """Return a document as text, or as bytes where it is in binary form."""
+    return data if data.startswith(BINARY_HEADERS) else data.decode("utf-8", "replace")
+
+
+def _relation(name: str) -> Callable[..., pa.Array]:
+    return lambda left, right: related(name, left, right)
+
+
+def contains_tokens(texts: pa.Array, wanted: pa.Array) -> pa.Array:
+    """Return whether each text has every word of another; null where one of them is null.
+
+    A word is a run of letters and digits of any script, as it is written.
+
+    Divergences: D.query.contains-tokens-nothing
+    """
+    sides = ([_words(one) for one in side.to_pylist()] for side in (texts, wanted))
+    found = [
+        None if one is None or other is None else other <= one
+        for one, other in zip(*sides, strict=True)
+    ]
+    return pa.array(found, pa.bool_())
+
+
+def _words(text: str | None) -> frozenset[str] | None:
+    return None if text is None else frozenset(simple(text)[0])
