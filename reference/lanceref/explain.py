@@ -21,9 +21,8 @@ from lanceref.index.anatomy import dissect
 from lanceref.index.fragment_reuse import check_beside
 from lanceref.index.mem_wal.key_filter import FILE as KEY_FILTER
 from lanceref.index.mem_wal.key_filter import check_key_filter
-from lanceref.index.mem_wal.log_entry import check_entry
-from lanceref.index.mem_wal.shard_manifest import check_manifest as check_manifest_of_shard
-from lanceref.index.mem_wal.shard_manifest import parse_reversed
+from lanceref.index.mem_wal.shard_log import check_entry, parse_reversed
+from lanceref.index.mem_wal.shard_log import check_manifest as check_manifest_of_shard
 from lanceref.index.vector.single_file_check import check_vector_file
 from lanceref.storage import Source, open_source, store_options
 from lanceref.table.deletions import check_deletion_file

@@ -26,7 +26,7 @@ from lanceref.checks.tables import (
 from lanceref.core.context import Context, Finding
 from lanceref.core.errors import BytesError
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
-from lanceref.index.mem_wal.log_check import check_log
+from lanceref.index.mem_wal.shard_log import check_log
 from lanceref.storage import Store, StoreOptions, name_of_uri, store_options
 from lanceref.storage.manifests.manifest_names import find_version
 from lanceref.storage.manifests.opening import open_table

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.index.fragment_reuse import content_of
 from lanceref.index.indices import Index, kind_of, paths_of, type_name
-from lanceref.index.mem_wal.details import statistics
+from lanceref.index.mem_wal.sharding import statistics
 from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
 from lanceref.transactions.index_entries import MEM_WAL_INDEX, SYSTEM_INDICES, covered

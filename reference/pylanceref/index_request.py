@@ -13,8 +13,7 @@ from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.full_text.granularity import NO_LIST, DocumentGranularity, is_list
 from lanceref.index.index_type import Kind
 from lanceref.index.indices import indexed_path
-from lanceref.index.ordering import has_order
-from lanceref.index.training import leaf
+from lanceref.index.training import has_order, leaf
 
 from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.index_listing import IndexConfig

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Self
 
 from lanceref import operations
 from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
-from lanceref.index.build_progress import Stages
 from lanceref.index.full_text.granularity import DocumentGranularity
 from lanceref.index.index_type import Kind
 from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name
+from lanceref.index.segment import Stages
 from lanceref.proto import table_pb2
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.index_entries import covered

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from lanceref.index.build_progress import Event, Stages
+from lanceref.index.segment import Event, Stages
 from lanceref.proto import table_pb2
 
 from pylanceref.errors import CallerCode, CallerFailed

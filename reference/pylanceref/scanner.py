@@ -23,7 +23,7 @@ import pyarrow as pa
 from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
-from lanceref.index.cache_statistics import Uses
+from lanceref.index.segment import Uses
 from lanceref.search.batches import recut
 from lanceref.search.ordering import ColumnOrdering, ordered
 from lanceref.search.plan import candidates

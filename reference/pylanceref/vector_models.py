@@ -23,7 +23,7 @@ from lanceref.core.integers import unsigned
 from lanceref.data_file.reader import LanceFileReader
 from lanceref.data_file.writer import LanceFileWriter
 from lanceref.index.index_type import Built
-from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.segment import SegmentWriter
 from lanceref.index.training import Training
 from lanceref.index.vector.building import Shelf, assigned, write
 from lanceref.index.vector.indexed_vectors import indexed_vectors

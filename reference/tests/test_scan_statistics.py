@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.index.cache_statistics import Uses
+from lanceref.index.segment import Uses
 from lanceref.storage.protocol import IOStats
 from pylanceref.scanner import Meter, observed
 

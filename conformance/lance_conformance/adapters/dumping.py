@@ -15,7 +15,7 @@ from lanceref.index import zones
 from lanceref.index.full_text.inverted import Inverted
 from lanceref.index.indices import Index
 from lanceref.index.row_set import NO_KEYS
-from lanceref.index.scalar import bitmap, bloomfilter, btree, label_list, ngram, zonemap
+from lanceref.index.scalar import bitmap, bloomfilter, btree, ngram, zonemap
 from lanceref.index.segment import Segment
 
 from lance_conformance.adapters.skeleton import Message, NotClaimed, write_table
@@ -64,7 +64,7 @@ def _sets(segment: Segment) -> pa.Table:
 def _labels(segment: Segment) -> pa.Table:
     """Return the items, then the rows whose list is null with `list` false."""
     items = _members(*bitmap.entries(segment))
-    nulls = label_list.null_lists(segment).keys
+    nulls = bitmap.null_lists(segment).keys
     none = pa.table({"value": pa.nulls(len(nulls), items.schema.field("value").type), KEY: nulls})
     listed = [pa.array([held] * len(part)) for held, part in ((True, items), (False, none))]
     return pa.concat_tables(

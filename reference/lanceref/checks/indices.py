@@ -20,7 +20,7 @@ from lanceref.file_0_1.footer import is_legacy
 from lanceref.index.fragment_reuse import check_reuse
 from lanceref.index.index_consistency import check_against_rows
 from lanceref.index.indices import Index, Indices, declared_kind, kind_of
-from lanceref.index.mem_wal.log_check import check_log
+from lanceref.index.mem_wal.shard_log import check_log
 from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
 from lanceref.storage import Store

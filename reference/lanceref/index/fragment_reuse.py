@@ -9,11 +9,13 @@ Layout (message lance.table.FragmentReuseIndexDetails): the versions inline, or 
 size of a file in the folder of the index that holds the same message.
 
 Clauses: L.index.reuse.external, L.index.reuse.rows, L.index.reuse.fragments, L.index.reuse.order
+
+Moved rows: where rows are after a rewrite of their fragments, by row address.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -26,11 +28,29 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, FileBytes
 from lanceref.core.errors import FormatError, Place
 from lanceref.core.wire import parse_message
-from lanceref.index.row_remap import MovedRows
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, parse_treemap
 from lanceref.index.segment import Segment
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.storage import Source
+
+
+class MovedRows:
+    """Rows that were at `before` are at `after`; all others of the fragments are gone."""
+
+    def __init__(self, before: Keys, after: Keys, fragments: Collection[int]) -> None:
+        order = np.argsort(before)
+        self._before, self._after = before[order], after[order]
+        self._fragments = np.array(sorted(fragments), np.uint64)
+
+    def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
+        """Return which keys are left, and where these are; keys of other fragments stay."""
+        moved = np.isin(keys >> SHIFT, self._fragments)
+        if not len(self._before):
+            return ~moved, keys[~moved]
+        at = np.minimum(np.searchsorted(self._before, keys), len(self._before) - 1)
+        kept = np.asarray(~moved | (self._before[at] == keys), np.bool_)
+        return kept, np.where(moved, self._after[at], keys)[kept]
+
 
 NAME = "__lance_frag_reuse"
 

@@ -18,11 +18,9 @@ from lanceref.core.context import Context
 from lanceref.core.integers import is_in
 from lanceref.file.schema import LanceSchema, project
 from lanceref.index.indices import Index, paths_of
-from lanceref.index.joined_values import may_be_missing
-from lanceref.index.ordering import sort_keys
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
-from lanceref.index.training import Training
+from lanceref.index.training import Training, may_be_missing, sort_keys
 from lanceref.table.rows import FragmentRows
 
 

@@ -21,7 +21,7 @@ from lanceref.index.segment import Moved, Segment
 from lanceref.index.training import Training
 
 if TYPE_CHECKING:
-    from lanceref.index.segment_writer import SegmentWriter  # who only asks writes nothing
+    from lanceref.index.segment import SegmentWriter  # who only asks writes nothing
 
 Parameters: TypeAlias = Mapping[str, object]
 """What the caller says of an index to be built, by name."""

@@ -22,13 +22,11 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import NotFound, UnknownVersion
 from lanceref.core.wire import parse_message
 from lanceref.file.schema import LanceSchema
-from lanceref.index.cache_statistics import Uses
 from lanceref.index.fragment_reuse import Reuse, read_reuse
 from lanceref.index.index_type import Found, Kind, ScalarIndex, Zoned
-from lanceref.index.legacy_index_types import kind_by_files
 from lanceref.index.predicate import IsNull, Predicate
 from lanceref.index.row_set import RowSet, row_set
-from lanceref.index.segment import Segment
+from lanceref.index.segment import Segment, Uses
 from lanceref.json.json_path import member_path, members_of
 from lanceref.proto import table_pb2
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
@@ -263,6 +261,8 @@ class Indices:
         entry = segment.entry
         if type_name(entry) or len(entry.fields) != 1:
             return kind_of(entry)
+        from lanceref.index.registry import kind_by_files  # who has no index needs no type
+
         every = {one.id: one for one in self._manifest.schema.flat()}
         field = every.get(entry.fields[0])
         return None if field is None else kind_by_files(segment, field)

@@ -3,6 +3,10 @@
 A predicate is true or not for a value; for null it is neither, but for `IsNull`. What a filter
 denies an index is never asked: who asks takes the rows of the predicate, and those that are null,
 out of all rows.
+
+Scalars as plans, statistics and errors show them.
+
+Times are counts, bytes hexadecimal digits, numbers stand in full.
 """
 
 from __future__ import annotations
@@ -17,7 +21,38 @@ from numpy.typing import NDArray
 
 from lanceref.core.comparison import equal, greater_equal, less, less_equal
 from lanceref.core.compute import pc
-from lanceref.index.scalar_format import shown
+
+SHOWN_BYTES = 10
+"""Bytes that are shown of more."""
+
+
+def shown(value: pa.Scalar) -> str:
+    """Return the text of a value."""
+    types, type_ = pa.types, value.type
+    if not value.is_valid:
+        return "NULL"
+    if types.is_floating(type_):
+        return _number(value)
+    if types.is_boolean(type_):
+        return str(value.as_py()).lower()
+    if types.is_decimal(type_):
+        digits = int(value.as_py().scaleb(type_.scale))
+        return f"Some({digits}),{type_.precision},{type_.scale}"
+    if types.is_binary(type_) or types.is_large_binary(type_) or types.is_fixed_size_binary(type_):
+        held: bytes = value.as_py()
+        return held[:SHOWN_BYTES].hex() + ("..." if len(held) > SHOWN_BYTES else "")
+    if types.is_temporal(type_) and not types.is_date(type_):
+        return str(value.value)
+    return str(value)
+
+
+def _number(value: pa.Scalar) -> str:
+    """Return a float in the fewest digits that tell it apart, without an exponent."""
+    number = value.type.to_pandas_dtype()(value.as_py())
+    if not np.isfinite(number):
+        return {"nan": "NaN"}.get(str(number), str(number))
+    return np.format_float_positional(number, trim="-")
+
 
 Mask = NDArray[np.bool_]
 

@@ -7,29 +7,87 @@ opened when something is asked of them and stay open with the version.
 Clauses: L.index.segment.folder, L.index.segment.files, L.index.segment.keys, L.index.rows.fragment
 
 Layout: `_indices/{uuid}/{path}`, the uuid in lower case with hyphens.
+
+Uses of indices: what was opened, read and looked at to answer questions.
+
+A part is what an index reads at once: a page, the rows of a value, what says where a word stands, a
+partition. Parts that were read stay with the version that is open, for the next question.
+
+Stages of a build: what somebody who waits for an index is told.
+
+A build is cut into stages by name; of some it is known how much there is to do, and how much is
+done. Who builds tells, whether anybody listens or not.
+
+Segments, written: the files of a new segment, below the table's root.
+
+A segment is no part of the table before a commit names it. What was written of one that failed is
+removed.
+
+Clauses: L.index.segment.folder, L.index.segment.files
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from types import TracebackType
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import FormatError, NotFound, OutOfRange, Place
-from lanceref.index.cache_statistics import Uses
-from lanceref.index.index_file import IndexFile
+from lanceref.core.file_versions import FileVersion
+from lanceref.index.index_file import IndexFile, write_index_file
 from lanceref.index.row_set import Keys
 from lanceref.proto import table_pb2
-from lanceref.storage import Source
+from lanceref.storage import Source, Store
 from lanceref.table.bases import Bases
 from lanceref.transactions.index_entries import covered, set_covered
+
+
+@dataclass
+class Uses:
+    """Counts, from when the version was opened: parts `loaded` and those that were there `hits`.
+
+    `comparisons` are values that were held against a question; `kept` are parts that stay.
+    """
+
+    indices_loaded: int = 0
+    loaded: int = 0
+    comparisons: int = 0
+    hits: int = 0
+    kept: int = 0
+
+    def load(self, parts: int = 1) -> None:
+        """Count parts that are read for a question, and stay."""
+        self.loaded += parts
+        self.kept += parts
+
+    def hit(self, parts: int = 1) -> None:
+        """Count parts that a question finds there."""
+        self.hits += parts
+
+    def compare(self, values: int) -> None:
+        """Count values that are held against a question."""
+        self.comparisons += values
+
+    @property
+    def asked(self) -> int:
+        """Parts that were asked for."""
+        return self.hits + self.loaded
+
+    @property
+    def hit_rate(self) -> float:
+        """The share of parts that were there, 0 when none was asked for."""
+        return self.hits / self.asked if self.asked else 0.0
+
 
 Moved: TypeAlias = Callable[[Keys], tuple[NDArray[np.bool_], Keys]]
 """Says of the keys of a segment which are left, and returns these as they are now."""
@@ -176,3 +234,111 @@ class Segment:
         """Return all bytes of a file that is no index file. Raises FormatError."""
         file = FileBytes(self.source(path), self.within(path))
         return bytes(file.whole("file of an index", "L.index.segment.files").data)
+
+
+Event: TypeAlias = Literal["start", "progress", "complete"]
+
+Listener: TypeAlias = Callable[[Event, str, int, int | None, str], object]
+"""Is told an event, the stage, how much of it is done, of how much in all, and of what."""
+
+
+@dataclass
+class Stage:
+    """A stage that goes on."""
+
+    name: str
+    total: int | None
+    unit: str
+    listener: Listener | None
+    done: int = 0
+
+    def tell(self, event: Event) -> None:
+        """Tell of an event."""
+        if self.listener is not None:
+            self.listener(event, self.name, self.done, self.total, self.unit)
+
+    def more(self, count: int = 1) -> None:
+        """Tell that so much more is done."""
+        self.done += count
+        self.tell("progress")
+
+
+class Stages:
+    """Tells a listener of the stages of one build."""
+
+    def __init__(self, listener: Listener | None = None) -> None:
+        self._listener = listener
+
+    @contextmanager
+    def stage(self, name: str, total: int | None = None, unit: str = "") -> Iterator[Stage]:
+        """Tell where a stage begins and ends; one that fails is not told to be complete."""
+        stage = Stage(name, total, unit, self._listener)
+        stage.tell("start")
+        yield stage
+        stage.tell("complete")
+
+
+class SegmentWriter:
+    """Writes the files of a segment; leaving its block by an error removes them.
+
+    `stages` is told how far the build is.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        version: FileVersion,
+        name: uuid.UUID | None = None,
+        stages: Stages | None = None,
+    ) -> None:
+        self.stages = Stages() if stages is None else stages
+        self.store = store
+        self.version = version
+        self.uuid = uuid.uuid4() if name is None else name
+        self.files: list[table_pb2.IndexFile] = []
+        self._paths: list[str] = []
+
+    @property
+    def folder(self) -> str:
+        """Path of the folder below the table's root."""
+        return f"{FOLDER}/{self.uuid}"
+
+    def write_file(
+        self,
+        path: str,
+        schema: pa.Schema,
+        batches: Iterable[pa.RecordBatch],
+        metadata: Mapping[str, str] | None = None,
+        buffers: Sequence[bytes] = (),
+    ) -> None:
+        """Write a file; `buffers` are its global ones from 1 on."""
+        place = self._begin(path)
+        size = write_index_file(
+            self.store, place, schema, self.version, batches, metadata or {}, buffers
+        )
+        self.files.append(table_pb2.IndexFile(path=path, size_bytes=size))
+
+    def write_bytes(self, path: str, data: bytes) -> None:
+        """Write a file that is no index file."""
+        self.store.put(self._begin(path), data)
+        self.files.append(table_pb2.IndexFile(path=path, size_bytes=len(data)))
+
+    def _begin(self, path: str) -> str:
+        """Take note of a file that is about to be written; return its path below the root."""
+        self._paths.append(f"{self.folder}/{path}")
+        return self._paths[-1]
+
+    def __enter__(self) -> SegmentWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            return
+        for path in self._paths:
+            self.store.delete(path)
+        self.store.prune(self.folder)

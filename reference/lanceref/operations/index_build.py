@@ -19,11 +19,10 @@ from pyroaring import BitMap
 from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import Field, LanceSchema, project
-from lanceref.index.build_progress import Stages
 from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.indices import Index, indexed_path, paths_of
 from lanceref.index.row_set import Keys
-from lanceref.index.segment import Segment
+from lanceref.index.segment import Segment, Stages
 from lanceref.index.training import Training
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot
@@ -33,7 +32,7 @@ from lanceref.transactions.index_entries import set_covered
 from lanceref.transactions.manifest_builder import storage_version_of
 
 if TYPE_CHECKING:
-    from lanceref.index.segment_writer import SegmentWriter
+    from lanceref.index.segment import SegmentWriter
 
 Mask = NDArray[np.bool_]
 
@@ -84,8 +83,8 @@ def segment_writer(
     snapshot: Snapshot, segment_uuid: uuid.UUID | None = None, stages: Stages | None = None
 ) -> SegmentWriter:
     """Return a writer of a new segment, in the version of the table's files."""
-    from lanceref.index.index_file_writer import version_for  # who only asks writes nothing
-    from lanceref.index.segment_writer import SegmentWriter
+    from lanceref.index.index_file import version_for  # who only asks writes nothing
+    from lanceref.index.segment import SegmentWriter
 
     version = version_for(storage_version_of(snapshot.manifest.message))
     return SegmentWriter(snapshot.store, version, segment_uuid, stages)

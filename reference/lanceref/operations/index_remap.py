@@ -17,8 +17,8 @@ import numpy as np
 from pyroaring import BitMap
 
 from lanceref.file.schema import project
+from lanceref.index.fragment_reuse import MovedRows
 from lanceref.index.indices import Index, paths_of
-from lanceref.index.row_remap import MovedRows
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
 from lanceref.operations.index_build import segment_writer, training_of

@@ -11,10 +11,9 @@ from __future__ import annotations
 import uuid
 
 from lanceref.core.errors import IndexRefused, OperationRefused
-from lanceref.index.build_progress import Stages
 from lanceref.index.index_type import Kind
 from lanceref.index.indices import kind_of
-from lanceref.index.segment import FOLDER
+from lanceref.index.segment import FOLDER, Stages
 from lanceref.operations.index_build import segment_writer
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import EditFailed
 from lanceref.core.integers import intersection, union
-from lanceref.index.scalar_format import shown
+from lanceref.index.predicate import shown
 from lanceref.operations.delete import Chosen
 from lanceref.operations.matching import Matching
 from lanceref.search.projection import scan_projection

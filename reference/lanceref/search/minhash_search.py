@@ -18,7 +18,7 @@ from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import intersection
 from lanceref.file.schema import project
 from lanceref.index.indices import Index, Opened
-from lanceref.index.minhash.bands import MinHashLsh
+from lanceref.index.minhash.minhash_lsh import MinHashLsh
 from lanceref.index.minhash.signature import Hashes, Signatures, Signer, band_keys
 from lanceref.index.row_set import SHIFT, Keys, row_set
 from lanceref.index.training import Training

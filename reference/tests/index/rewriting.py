@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 from lanceref.core.file_versions import FileVersion
-from lanceref.index.index_file import IndexFile
-from lanceref.index.index_file_writer import write_index_file
+from lanceref.index.index_file import IndexFile, write_index_file
 
 
 def rewritten(

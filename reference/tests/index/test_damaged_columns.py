@@ -14,8 +14,7 @@ import pylanceref
 import pytest
 from lanceref.core.errors import LanceError
 from lanceref.core.file_versions import V2_1
-from lanceref.index.index_file import IndexFile
-from lanceref.index.index_file_writer import write_index_file
+from lanceref.index.index_file import IndexFile, write_index_file
 from lanceref.storage import LocalStore
 from pylanceref.file import LanceFileReader
 from pylanceref.indices import IndexConfig

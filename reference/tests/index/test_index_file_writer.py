@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2
-from lanceref.index.index_file_writer import version_for, write_index_file
+from lanceref.index.index_file import version_for, write_index_file
 from lanceref.storage import LocalStore
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from lanceref.index.joined_values import JOINED, joined, joined_by_key, may_be_missing
+from lanceref.index.training import JOINED, joined, joined_by_key, may_be_missing
 
 
 def test_worked_values():

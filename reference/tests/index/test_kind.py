@@ -7,9 +7,8 @@ import pyarrow as pa
 from lanceref.index.index_type import Spans
 from lanceref.index.predicate import Among, Contains, HasLabels, IsNull
 from lanceref.index.registry import BY_DETAILS, KINDS
-from lanceref.index.scalar.bitmap import BITMAP
+from lanceref.index.scalar.bitmap import BITMAP, LABEL_LIST
 from lanceref.index.scalar.btree import BTREE
-from lanceref.index.scalar.label_list import LABEL_LIST
 
 ONE = (pa.scalar(1),)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from lanceref.index.row_remap import MovedRows
+from lanceref.index.fragment_reuse import MovedRows
 
 
 def test_rows_of_other_fragments_stay():

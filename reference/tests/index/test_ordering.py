@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import pyarrow as pa
 import pytest
 from lanceref.file.schema import schema_of
-from lanceref.index.ordering import check_memory, has_order, run_starts, sorted_order
+from lanceref.index.training import check_memory, has_order, run_starts, sorted_order
 
 
 def test_nulls_come_first_and_equal_values_stay_in_order():

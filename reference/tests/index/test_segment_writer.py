@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_1
-from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.segment import SegmentWriter
 from lanceref.storage import LocalStore
 
 SCHEMA = pa.schema([pa.field("n", pa.int64())])

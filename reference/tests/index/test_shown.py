@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from lanceref.index.scalar_format import shown
+from lanceref.index.predicate import shown
 
 SHOWN = [
     (1, pa.int64(), "1"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lanceref.index.build_progress import Stages
+from lanceref.index.segment import Stages
 
 
 def test_a_stage_is_told_from_start_to_end():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.index.legacy_index_types import kind_by_files
+from lanceref.index.registry import kind_by_files
 
 LISTS = pa.array([["a"], ["b"], None], pa.list_(pa.string()))
 

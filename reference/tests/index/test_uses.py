@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.index.cache_statistics import Uses
+from lanceref.index.segment import Uses
 
 
 def test_parts_are_counted():

@@ -6,7 +6,7 @@ import numpy as np
 import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.index.xxh64 import MOST_BYTES, hash_rows
+from lanceref.index.bloom import MOST_BYTES, hash_rows
 
 
 def test_worked_examples():

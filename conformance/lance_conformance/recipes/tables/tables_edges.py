@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
-from lanceref.index.mem_wal.log_entry import EPOCH, GENERATION, TOMBSTONE, entry_path
+from lanceref.index.mem_wal.shard_log import EPOCH, GENERATION, TOMBSTONE, entry_path
 from lanceref.proto import rowids_pb2 as pb
 from lanceref.proto.table_pb2 import DataFile, IndexMetadata, Manifest
 

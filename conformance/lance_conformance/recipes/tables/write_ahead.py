@@ -12,8 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 from google.protobuf.message import Message
-from lanceref.index.mem_wal.log_entry import entry_path
-from lanceref.index.mem_wal.shard_manifest import manifest_path
+from lanceref.index.mem_wal.shard_log import entry_path, manifest_path
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails, ShardManifest
 from lanceref.proto.table_pb2 import IndexSection
 

@@ -25,14 +25,16 @@ import pyarrow as pa
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, LimitExceeded
 from lanceref.core.integers import unique
-from lanceref.index.fm.huffman_tree import BYTES, HuffmanTree, parse_topology
 from lanceref.index.fm.wavelet import (
     BLOCK_BITS,
     BLOCK_WORDS,
+    BYTES,
+    HuffmanTree,
     NodeBits,
     Positions,
     WaveletTree,
     Words,
+    parse_topology,
 )
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys

@@ -11,11 +11,18 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from lanceref.index.fm.huffman_tree import BYTES, build_tree
 from lanceref.index.fm.partition import END_OF_TEXT, SAMPLE_NODE, SAMPLE_RATE
 from lanceref.index.fm.suffix_array import suffix_array
-from lanceref.index.fm.wavelet import BLOCK_WORDS, Positions, Words, node_bits, packed
-from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.fm.wavelet import (
+    BLOCK_WORDS,
+    BYTES,
+    Positions,
+    Words,
+    build_tree,
+    node_bits,
+    packed,
+)
+from lanceref.index.segment import SegmentWriter
 
 FINGERPRINT_START = 0x19EE4BC3E3726EC5
 """What the hash of a partition begins with: found in the files."""

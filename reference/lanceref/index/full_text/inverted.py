@@ -26,7 +26,6 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, Place, UnknownIndex
 from lanceref.file.schema import Field
-from lanceref.index.build_progress import Stages
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.bm25 import Corpus
 from lanceref.index.full_text.check import check_partition
@@ -47,8 +46,7 @@ from lanceref.index.full_text.word_rows import keeps_words, rows_with, says_word
 from lanceref.index.index_type import Built, Kind, Parameters, Staging
 from lanceref.index.predicate import HasWords, Predicate
 from lanceref.index.row_set import Keys, RowSet
-from lanceref.index.segment import Moved, Segment
-from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.segment import Moved, Segment, SegmentWriter, Stages
 from lanceref.index.training import Training, leaf
 from lanceref.table.roaring import parse_bitmap
 

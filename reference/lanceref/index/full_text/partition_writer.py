@@ -21,7 +21,7 @@ from lanceref.index.full_text.partition import BLOCKS, OFFSETS, Partition
 from lanceref.index.full_text.posting_blocks import Postings
 from lanceref.index.full_text.posting_rows import PostingRows
 from lanceref.index.row_set import Keys
-from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.segment import SegmentWriter
 
 READ_TOKENS = 1 << 10
 """Tokens whose postings are read together."""

@@ -10,6 +10,13 @@ of its own. At the end the number of bytes is mixed in. The bucket is the lower 
 number of buckets; null is of bucket 0.
 
 Clauses: L.index.mem-wal.bucket
+
+MemWAL details: what the index section says of the log of a table.
+
+The entry `__lance_mem_wal` of the index section has no fields, fragments or files; everything is in
+its details.
+
+Clauses: L.index.mem-wal.details
 """
 
 from __future__ import annotations
@@ -23,6 +30,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
 from lanceref.core.errors import OperationRefused
+from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
 
 NUM_BUCKETS = "num_buckets"
 MOST_BUCKETS = 1024
@@ -163,3 +171,14 @@ def hash_text(data: bytes) -> int:
         found ^= mixed
         found = ((found << 13 | found >> 19) & MASK) * 5 + 0xE6546B64 & MASK
     return int(_finished(np.array([found], np.uint32), np.uint32(len(data)))[0])
+
+
+def statistics(details: MemWalIndexDetails) -> dict[str, object]:
+    """Return numbers of the log."""
+    return {
+        "num_shards": details.num_shards,
+        "num_compacted_sstables": len(details.compacted_sstables),
+        "num_shard_specs": len(details.sharding_specs),
+        "num_maintained_indexes": len(details.maintained_indexes),
+        "num_index_catchup_entries": len(details.index_catchup),
+    }

@@ -26,8 +26,7 @@ from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Found, Kind, Parameters, Spans
 from lanceref.index.predicate import Among, IsNull, Predicate
 from lanceref.index.row_set import Keys
-from lanceref.index.segment import Moved, Segment
-from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.proto import index_pb2
 

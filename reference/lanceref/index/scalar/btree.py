@@ -22,7 +22,6 @@ from lanceref.core.errors import FormatError, OperationRefused
 from lanceref.core.integers import unique
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Kind, Parameters
-from lanceref.index.ordering import check_memory, has_order, sort_keys, sorted_order
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -32,12 +31,18 @@ from lanceref.index.predicate import (
     Within,
     holds,
     may_hold,
+    shown,
 )
 from lanceref.index.row_set import Keys, RowSet, row_set
-from lanceref.index.scalar_format import shown
-from lanceref.index.segment import Moved, Segment
-from lanceref.index.segment_writer import SegmentWriter
-from lanceref.index.training import Training, trained
+from lanceref.index.segment import Moved, Segment, SegmentWriter
+from lanceref.index.training import (
+    Training,
+    check_memory,
+    has_order,
+    sort_keys,
+    sorted_order,
+    trained,
+)
 from lanceref.proto import index_details_pb2
 
 DATA = "page_data.lance"

@@ -25,7 +25,6 @@ from lanceref.core.errors import CorruptPage, FormatError
 from lanceref.file.schema import Field
 from lanceref.index.full_text.folding import folded
 from lanceref.index.index_type import Built, Found, Kind, Parameters
-from lanceref.index.joined_values import joined, joined_by_key
 from lanceref.index.predicate import Contains, Matches, Predicate, StartsWith
 from lanceref.index.row_set import (
     NO_KEYS,
@@ -36,9 +35,8 @@ from lanceref.index.row_set import (
     intersection,
     parse_treemap,
 )
-from lanceref.index.segment import Moved, Segment
-from lanceref.index.segment_writer import SegmentWriter
-from lanceref.index.training import Training, leaf
+from lanceref.index.segment import Moved, Segment, SegmentWriter
+from lanceref.index.training import Training, joined, joined_by_key, leaf
 from lanceref.proto import index_details_pb2
 
 Tokens = np.ndarray[tuple[int], np.dtype[np.uint32]]

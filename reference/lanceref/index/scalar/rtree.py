@@ -39,8 +39,7 @@ from lanceref.index.scalar.rtree_pages import (
     whole_box,
     write_rtree,
 )
-from lanceref.index.segment import Moved, Segment
-from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.proto import index_pb2
 

@@ -25,7 +25,6 @@ from lanceref.core.errors import OperationRefused
 from lanceref.file.schema import Field
 from lanceref.index import zones
 from lanceref.index.index_type import Built, Found, Kind, Parameters, Spans
-from lanceref.index.ordering import sort_keys
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -36,9 +35,8 @@ from lanceref.index.predicate import (
     may_hold,
 )
 from lanceref.index.row_set import Keys
-from lanceref.index.segment import Moved, Segment
-from lanceref.index.segment_writer import SegmentWriter
-from lanceref.index.training import Training
+from lanceref.index.segment import Moved, Segment, SegmentWriter
+from lanceref.index.training import Training, sort_keys
 from lanceref.proto import index_details_pb2
 
 FILE = "zonemap.lance"

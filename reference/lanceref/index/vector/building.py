@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import unique
-from lanceref.index.build_progress import Stage
 from lanceref.index.row_set import NO_KEYS, Keys
-from lanceref.index.segment import Moved
-from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.segment import Moved, SegmentWriter, Stage
 from lanceref.index.training import Training
 from lanceref.index.vector.graph import GRAPH_SCHEMA
 from lanceref.index.vector.graph_building import Graphs

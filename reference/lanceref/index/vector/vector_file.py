@@ -22,8 +22,7 @@ import pyarrow as pa
 
 from lanceref.core.errors import FormatError, Place, UnknownIndex
 from lanceref.index.index_file import IndexFile
-from lanceref.index.segment import Segment
-from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.vector.ivf import (
     Partitions,
     ivf_message,

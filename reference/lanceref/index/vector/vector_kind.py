@@ -12,8 +12,7 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.wire import parse_message
 from lanceref.file.schema import Field
 from lanceref.index.index_type import Built, Kind, Parameters
-from lanceref.index.segment import Moved, Segment
-from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.index.vector import building
 from lanceref.index.vector.indexed_vectors import has_vectors

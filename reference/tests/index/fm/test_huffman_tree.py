@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
-from lanceref.index.fm.huffman_tree import BYTE, NODE, HuffmanTree, build_tree, parse_topology
+from lanceref.index.fm.wavelet import BYTE, NODE, HuffmanTree, build_tree, parse_topology
 
 
 def tree_of(text: bytes) -> HuffmanTree:

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import BytesError, LanceError
+from lanceref.index.fm.fm import rows_with, texts_of
 from lanceref.index.fm.partition import open_partition
-from lanceref.index.fm.search import rows_with, texts_of
 
 from ..rewriting import rewritten
 from .texts import make

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.errors import FormatError
-from lanceref.index.fm import search
+from lanceref.index.fm import fm
+from lanceref.index.fm.fm import all_beginnings, beginnings, endings_with, rows_with, texts_of
 from lanceref.index.fm.partition import open_partition
-from lanceref.index.fm.search import all_beginnings, beginnings, endings_with, rows_with, texts_of
 
 from ..rewriting import rewritten
 from .texts import make, partitions
@@ -62,7 +62,7 @@ def test_steps_one_by_one_lead_where_all_together_lead(tmp_path, monkeypatch):
         expected = sorted(everything[first : first + 9].tolist())
         assert sorted(beginnings(partition, first, first + 9).tolist()) == expected
         with monkeypatch.context() as patch:
-            patch.setattr(search, "MOST_STEPS", 2)
+            patch.setattr(fm, "MOST_STEPS", 2)
             assert sorted(beginnings(partition, first, first + 9).tolist()) == expected
 
 
@@ -75,7 +75,7 @@ def changed(root, texts, columns=None, metadata=None):
 def test_steps_that_lead_nowhere_are_refused(tmp_path, monkeypatch):
     """Each ending leads to itself: none but the first leads to a sample."""
     (partition,) = partitions(make(["a" * 31 + "b" * 31], tmp_path))
-    monkeypatch.setattr(search, "step", lambda partition, endings: endings)
+    monkeypatch.setattr(fm, "step", lambda partition, endings: endings)
     with pytest.raises(FormatError) as caught:
         all_beginnings(partition)
     assert caught.value.clause == "L.index.fm.samples"

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import FormatError, Place
-from lanceref.index.fm.huffman_tree import build_tree
 from lanceref.index.fm.wavelet import (
     BLOCK_BITS,
     BLOCK_WORDS,
     NodeBits,
     WaveletTree,
+    build_tree,
     node_bits,
     packed,
 )

@@ -8,7 +8,7 @@ from lanceref.core.errors import FormatError
 from lanceref.core.file_versions import FileVersion
 from lanceref.index.full_text.early_partition import EarlyPartition
 from lanceref.index.full_text.inverted import Inverted, check
-from lanceref.index.index_file_writer import write_index_file
+from lanceref.index.index_file import write_index_file
 
 from .test_partition import opened
 

@@ -9,7 +9,7 @@ from lanceref.core.file_versions import FileVersion
 from lanceref.index.full_text.fst import Fst
 from lanceref.index.full_text.partition import Partition
 from lanceref.index.full_text.posting_blocks import BlockLayout
-from lanceref.index.index_file_writer import write_index_file
+from lanceref.index.index_file import write_index_file
 
 from ..tables import write
 

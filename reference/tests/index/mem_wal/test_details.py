@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.index.mem_wal.details import statistics
+from lanceref.index.mem_wal.sharding import statistics
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
 
 

@@ -6,9 +6,14 @@ import pyarrow as pa
 import pytest
 from lanceref.core.context import Context
 from lanceref.explain import explain
-from lanceref.index.mem_wal.log_check import check_log
-from lanceref.index.mem_wal.log_entry import LogEntry, entry_path, write_entry
-from lanceref.index.mem_wal.shard_manifest import manifest_path, write_manifest
+from lanceref.index.mem_wal.shard_log import (
+    LogEntry,
+    check_log,
+    entry_path,
+    manifest_path,
+    write_entry,
+    write_manifest,
+)
 from lanceref.proto.mem_wal_pb2 import ShardManifest
 from lanceref.storage import open_store
 

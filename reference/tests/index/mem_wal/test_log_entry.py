@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import BytesError, CommitConflict, LanceError, LimitExceeded
-from lanceref.index.mem_wal.log_entry import (
+from lanceref.index.mem_wal.shard_log import (
     LogEntry,
     entry_path,
     parse_entry,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import CommitConflict, FormatError, LanceError
-from lanceref.index.mem_wal.shard_manifest import (
+from lanceref.index.mem_wal.shard_log import (
     HINT,
     latest_manifest,
     manifest_path,

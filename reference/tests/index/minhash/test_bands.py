@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import BytesError, LanceError
 from lanceref.index.minhash import minhash_lsh
-from lanceref.index.minhash.bands import MinHashLsh
-from lanceref.index.minhash.minhash_lsh import check
+from lanceref.index.minhash.minhash_lsh import MinHashLsh, check
 
 from ..rewriting import rewritten
 from .texts import TEXTS, make, opened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from lanceref.core.errors import FormatError, OperationRefused, Place, UnknownIndex, UnknownVersion
-from lanceref.index.minhash.parameters import (
+from lanceref.index.minhash.signature import (
     MinHashParameters,
     parse_parameters,
     requested_parameters,

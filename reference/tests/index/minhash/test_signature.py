@@ -7,8 +7,13 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.index.minhash import signature
-from lanceref.index.minhash.parameters import MinHashParameters
-from lanceref.index.minhash.signature import Signer, band_keys, constants, shingles
+from lanceref.index.minhash.signature import (
+    MinHashParameters,
+    Signer,
+    band_keys,
+    constants,
+    shingles,
+)
 
 MASK = 2**64 - 1
 

@@ -6,7 +6,7 @@ import random
 
 import pyarrow as pa
 import pylanceref
-from lanceref.index.minhash.bands import MinHashLsh
+from lanceref.index.minhash.minhash_lsh import MinHashLsh
 from pylanceref.indices import IndexConfig
 from pylanceref.query import MinHashQuery
 

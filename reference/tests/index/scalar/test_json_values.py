@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import OperationRefused
-from lanceref.index.scalar.json_values import check_path, extract, found_in
+from lanceref.index.scalar.json import check_path, extract, found_in
 from lanceref.index.training import Run, Training
 from lanceref.json import json_text as jsontext
 

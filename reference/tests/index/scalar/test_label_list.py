@@ -8,7 +8,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import FormatError
-from lanceref.index.scalar.label_list import LabelList, null_lists
+from lanceref.index.scalar.bitmap import LabelList, null_lists
 
 from ..tables import asked, assert_same, ids, scanned, write
 

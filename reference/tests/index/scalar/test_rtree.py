@@ -13,9 +13,8 @@ import pylanceref
 import pytest
 import shapely
 from lanceref.core.errors import FormatError, LanceError, OperationRefused
-from lanceref.index.scalar.hilbert import hilbert_numbers
 from lanceref.index.scalar.rtree import leaves_of
-from lanceref.index.scalar.rtree_pages import DATA, NULLS, check
+from lanceref.index.scalar.rtree_pages import DATA, NULLS, check, hilbert_numbers
 from pylanceref.indices import IndexConfig
 
 from ..tables import asked, assert_same, ids, index_reads, scanned, write

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LanceError
 from lanceref.core.file_versions import V2_1
-from lanceref.index.index_file import IndexFile
-from lanceref.index.index_file_writer import write_index_file
+from lanceref.index.index_file import IndexFile, write_index_file
 from lanceref.index.vector.graph import (
     DISTANCES,
     GRAPH_SCHEMA,

@@ -8,8 +8,7 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError
 from lanceref.core.file_versions import FileVersion
-from lanceref.index.index_file import IndexFile
-from lanceref.index.index_file_writer import write_index_file
+from lanceref.index.index_file import IndexFile, write_index_file
 from lanceref.index.vector.stored_columns import arrow_column, read_column
 from lanceref.storage import open_store
 

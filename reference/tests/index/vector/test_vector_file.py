@@ -7,9 +7,8 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LanceError
 from lanceref.core.file_versions import FileVersion
-from lanceref.index import index_file_writer
-from lanceref.index.segment import Segment
-from lanceref.index.segment_writer import SegmentWriter
+from lanceref.index import index_file
+from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.vector import building
 from lanceref.index.vector.building import Shelf
 from lanceref.index.vector.flat_storage import Flat
@@ -47,14 +46,14 @@ def written(tmp_path, edit=None, monkeypatch=None) -> Segment:
     """Write four vectors in two of three partitions; `edit` changes metadata and buffers."""
     writer = SegmentWriter(open_store(tmp_path), FileVersion(2, 1))
     if edit is not None:
-        true = index_file_writer.write_index_file
+        true = index_file.write_index_file
 
         def changed(store, path, schema, version, batches, metadata, buffers):
             metadata, buffers = dict(metadata), list(buffers)
             edit(path.rpartition("/")[2], metadata, buffers)
             return true(store, path, schema, version, batches, metadata, buffers)
 
-        monkeypatch.setattr("lanceref.index.segment_writer.write_index_file", changed)
+        monkeypatch.setattr("lanceref.index.segment.write_index_file", changed)
     shelf = Shelf(Flat(MODEL))
     shelf.add_vectors(MODEL, Keyed(VECTORS, KEYS))
     building.write(shelf, TYPES["IVF_FLAT"], MODEL, shelf.loss, writer)

@@ -1,0 +1,289 @@
+"""Shard manifests: what a shard of the log holds, version after version.
+
+A shard is written by one writer at a time, the one of the highest epoch. Its log has positions from
+1 on; what lies up to a position has been flushed into tables, one a generation.
+
+Layout: `_mem_wal/{shard}/manifest/{version}.binpb`, a `ShardManifest`, the version as 64 binary
+digits, the lowest first; `version_hint.json` beside them names one, `{"version":2}`.
+
+Clauses: L.index.mem-wal.manifest, L.index.mem-wal.manifest-name, L.index.mem-wal.sstables
+
+Log entries: rows that were written together, or the sign that another writer took over.
+
+Layout: `_mem_wal/{shard}/wal/{position}.arrow`, the position as 64 binary digits, the lowest first:
+an Arrow stream of the columns of the table and `_tombstone`, bool: the row of this key is deleted.
+Its schema's metadata has `writer_epoch` and `generation`; a fence has no columns but
+`fence_sentinel`, `true`.
+
+Clauses: L.index.mem-wal.entry, L.index.mem-wal.positions
+
+The write-ahead log, checked: every version of every shard, and the entries behind the latest.
+
+Clauses: L.index.mem-wal.manifest, L.index.mem-wal.manifest-name, L.index.mem-wal.sstables,
+L.index.mem-wal.entry, L.index.mem-wal.positions
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pyarrow as pa
+
+from lanceref.core.context import Context
+from lanceref.core.cursor import FileBytes
+from lanceref.core.errors import (
+    CommitConflict,
+    CorruptPage,
+    FormatError,
+    LimitExceeded,
+    OutOfRange,
+    Place,
+)
+from lanceref.core.wire import parse_message
+from lanceref.proto.mem_wal_pb2 import ShardManifest
+from lanceref.storage import Source, Store
+from lanceref.table.arrow_file import expanded_stream_bytes, own_arrow_stream
+
+FOLDER = "_mem_wal"
+HINT = "version_hint.json"
+SUFFIX = ".binpb"
+DIGITS = 64
+
+
+def reversed_binary(number: int) -> str:
+    """Return a number as binary digits, the lowest first."""
+    return f"{number:0{DIGITS}b}"[::-1]
+
+
+def parse_reversed(name: str, suffix: str) -> int | None:
+    """Return the number that a file is named by, None for another name."""
+    digits = name.removesuffix(suffix)
+    if not name.endswith(suffix) or len(digits) != DIGITS or digits.strip("01"):
+        return None
+    return int(digits[::-1], 2)
+
+
+def shard_folder(shard: uuid.UUID) -> str:
+    """Return where a shard lies below the table's root."""
+    return f"{FOLDER}/{shard}"
+
+
+def shards(store: Store) -> Iterator[uuid.UUID]:
+    """Yield the shards that have files, in order."""
+    names = {entry.path.split("/")[1] for entry in store.walk(FOLDER)}
+    for name in sorted(names):
+        try:
+            found = uuid.UUID(name)
+        except ValueError:
+            continue
+        if str(found) == name:
+            yield found
+
+
+def manifest_path(shard: uuid.UUID, version: int) -> str:
+    """Return where a version of a shard lies."""
+    return f"{shard_folder(shard)}/manifest/{reversed_binary(version)}{SUFFIX}"
+
+
+def read_manifest(store: Store, shard: uuid.UUID, version: int, ctx: Context) -> ShardManifest:
+    """Read a version of a shard. Raises FormatError, NotFound."""
+    path = manifest_path(shard, version)
+    source = store.open(path)
+    own = Context(path, ctx.stage, limits=ctx.limits)
+    manifest = parse_manifest(source, own)
+    named = manifest.version, manifest.shard_id.uuid
+    if named != (version, shard.bytes):
+        raise FormatError(
+            "L.index.mem-wal.manifest-name",
+            own.at(0, source.size),
+            found=f"version {named[0]} of {named[1].hex()}",
+            wanted=f"version {version} of {shard.hex}",
+        )
+    return manifest
+
+
+def parse_manifest(source: Source, ctx: Context) -> ShardManifest:
+    """Parse a version of a shard, whatever its name. Raises FormatError."""
+    clause, place = "L.index.mem-wal.manifest", ctx.at(0, source.size)
+    cursor = FileBytes(source, ctx).whole("shard manifest", clause)
+    manifest = parse_message(cursor, ShardManifest, "shard manifest", clause)
+    generations = [one.generation for one in manifest.sstables]
+    rising = all(one < other for one, other in pairwise(generations))
+    if not rising or any(one >= manifest.current_generation for one in generations):
+        raise OutOfRange(
+            "L.index.mem-wal.sstables",
+            place,
+            found=f"generations {generations[:8]}",
+            wanted=f"rising ones below {manifest.current_generation}",
+        )
+    for one in manifest.sstables:
+        if not one.path or "/" in one.path or one.path.startswith("."):
+            raise FormatError(
+                "L.index.mem-wal.sstables", place, found=one.path[:80], wanted="a folder's name"
+            )
+    return manifest
+
+
+def check_manifest(source: Source, ctx: Context) -> None:
+    """Parse a version of a shard for `explain` and `validate`."""
+    with ctx.piece():
+        parse_manifest(source, ctx)
+
+
+def versions(store: Store, shard: uuid.UUID) -> list[int]:
+    """Return the versions of a shard, ascending."""
+    names = store.list(f"{shard_folder(shard)}/manifest")
+    found = (parse_reversed(name, SUFFIX) for name in names)
+    return sorted(version for version in found if version is not None)
+
+
+def latest_manifest(store: Store, shard: uuid.UUID, ctx: Context) -> ShardManifest | None:
+    """Read the latest version of a shard, None for one that has none. Raises FormatError."""
+    known = versions(store, shard)
+    return read_manifest(store, shard, known[-1], ctx) if known else None
+
+
+def write_manifest(store: Store, shard: uuid.UUID, manifest: ShardManifest) -> None:
+    """Write the next version of a shard. Raises CommitConflict when there is one already."""
+    data = manifest.SerializeToString(deterministic=True)
+    if not store.put_if_absent(manifest_path(shard, manifest.version), data):
+        raise CommitConflict("MemWal", "MemWal", manifest.version, retryable=False)
+    hint = json.dumps({"version": manifest.version}, separators=(",", ":"))
+    store.put(f"{shard_folder(shard)}/manifest/{HINT}", hint.encode())
+
+
+ENTRY_SUFFIX = ".arrow"
+TOMBSTONE = "_tombstone"
+EPOCH = b"writer_epoch"
+GENERATION = b"generation"
+FENCE = b"fence_sentinel"
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """An entry; a fence has neither generation nor rows."""
+
+    writer_epoch: int
+    generation: int | None
+    rows: pa.Table | None
+
+
+def entry_path(shard: uuid.UUID, position: int) -> str:
+    """Return where an entry lies."""
+    return f"{shard_folder(shard)}/wal/{reversed_binary(position)}{ENTRY_SUFFIX}"
+
+
+def positions(store: Store, shard: uuid.UUID) -> list[int]:
+    """Return the positions of the log, ascending."""
+    names = store.list(f"{shard_folder(shard)}/wal")
+    found = (parse_reversed(name, ENTRY_SUFFIX) for name in names)
+    return sorted(position for position in found if position is not None)
+
+
+def read_entries(
+    store: Store, shard: uuid.UUID, after: int, ctx: Context
+) -> Iterator[tuple[int, LogEntry]]:
+    """Yield the entries behind a position. Raises FormatError, also when one is missing."""
+    for count, position in enumerate(one for one in positions(store, shard) if one > after):
+        path = entry_path(shard, position)
+        if position != after + 1 + count:
+            raise CorruptPage(
+                "L.index.mem-wal.positions",
+                Place(path, 0),
+                found=f"position {position}",
+                wanted=f"position {after + 1 + count}",
+            )
+        source = store.open(path)
+        own = Context(path, ctx.stage, limits=ctx.limits)
+        yield position, parse_entry(_whole(source, own), own)
+
+
+def _whole(source: Source, ctx: Context) -> bytes:
+    """Return the bytes of an entry. Raises LimitExceeded."""
+    return bytes(FileBytes(source, ctx).whole("entry", "L.index.mem-wal.entry").data)
+
+
+def parse_entry(data: bytes, ctx: Context) -> LogEntry:
+    """Parse an entry. Raises CorruptPage, LimitExceeded."""
+    place = ctx.at(0, len(data))
+    budget = ctx.limits.expanded(len(data))
+    try:
+        size = expanded_stream_bytes(pa.py_buffer(data))
+        rows = pa.ipc.open_stream(data).read_all() if size <= budget else pa.table({})
+        rows.validate(full=True)
+    except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, MemoryError) as error:
+        raise CorruptPage(
+            "L.index.mem-wal.entry", place, found=f"{error}", wanted="an Arrow stream"
+        ) from error
+    if size > budget:
+        raise LimitExceeded(
+            "L.index.mem-wal.entry", place, found=f"{size} bytes", wanted=f"at most {budget}"
+        )
+    metadata = rows.schema.metadata or {}
+    epoch = _number(metadata, EPOCH, place)
+    if metadata.get(FENCE) == b"true":
+        return LogEntry(epoch, None, None)
+    marks = rows.schema.get_field_index(TOMBSTONE)
+    if marks < 0 or rows.schema.field(marks).type != pa.bool_() or rows[marks].null_count:
+        raise CorruptPage(
+            "L.index.mem-wal.entry",
+            place,
+            found=f"columns {rows.schema.names}",
+            wanted=f"{TOMBSTONE}, bool without nulls",
+        )
+    return LogEntry(epoch, _number(metadata, GENERATION, place), rows)
+
+
+def _number(metadata: dict[bytes, bytes], key: bytes, place: Place) -> int:
+    """Return a number of the metadata. Raises CorruptPage."""
+    text = metadata.get(key, b"")
+    if not text.isdigit() or len(text) > 20:
+        raise CorruptPage(
+            "L.index.mem-wal.entry", place, found=f"{key!r} = {text[:40]!r}", wanted="a number"
+        )
+    return int(text)
+
+
+def check_entry(source: Source, ctx: Context) -> None:
+    """Parse an entry for `explain` and `validate`."""
+    with ctx.piece():
+        data = _whole(source, ctx)
+        parse_entry(data, ctx)
+        if ctx.spans is not None:
+            own_arrow_stream(ctx, pa.py_buffer(data), "L.index.mem-wal.entry")
+
+
+def write_entry(store: Store, shard: uuid.UUID, position: int, entry: LogEntry) -> None:
+    """Write an entry. Raises CommitConflict when another writer has written one there."""
+    metadata = {EPOCH: b"%d" % entry.writer_epoch}
+    if entry.rows is None:
+        metadata[FENCE] = b"true"
+        rows = pa.table({})
+    else:
+        metadata[GENERATION] = b"%d" % (entry.generation or 0)
+        rows = entry.rows
+    rows = rows.replace_schema_metadata(metadata)
+    out = io.BytesIO()
+    with pa.ipc.new_stream(out, rows.schema) as stream:
+        for batch in rows.combine_chunks().to_batches():
+            stream.write_batch(batch)
+    if not store.put_if_absent(entry_path(shard, position), out.getvalue()):
+        raise CommitConflict("MemWal", "MemWal", position, retryable=False)
+
+
+def check_log(store: Store, ctx: Context) -> None:
+    """Read every shard; what is wrong with one file does not keep others from being read."""
+    for shard in shards(store):
+        flushed = 0
+        for version in versions(store, shard):
+            with ctx.piece():
+                manifest = read_manifest(store, shard, version, ctx)
+                flushed = manifest.replay_after_wal_entry_position
+        with ctx.piece():
+            for _ in read_entries(store, shard, flushed, ctx):
+                pass
