@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lanceref.core.errors import CommitConflictError, IndexRefused
-from lanceref.operations.index_staging import finished
+from lanceref.operations.index_build import finished
 from pylanceref.dataset import LanceDataset, dataset
 from pylanceref.indices import IndexConfig
 from pylanceref.operation import Index

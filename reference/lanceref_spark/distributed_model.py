@@ -21,8 +21,8 @@ from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.storage import Model
 from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.kernels import kmeans, product_quantizer
-from lanceref.kernels.assignment import assign
 from lanceref.kernels.distance import AnyVectors, Metric
+from lanceref.kernels.kmeans import assign
 from lanceref.operations.index_build import indexed_field, training_of
 from pylanceref.dataset import LanceDataset, dataset
 

@@ -16,13 +16,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lanceref.operations.cleanup_plan import (
+    from lanceref.operations.cleanup import (
         CleanupCandidateFile,
         CleanupExplanation,
         CleanupReferencedBranch,
         CleanupStats,
     )
-    from lanceref.search.ordering import ColumnOrdering
+    from lanceref.search.projection import ColumnOrdering
     from lanceref.storage import bytes_read_counter, iops_counter
 
     from pylanceref.blob import (
@@ -109,7 +109,7 @@ _HOMES = {
     "batch_udf": "pylanceref.udf",
     "bytes_read_counter": "lanceref.storage",
     "iops_counter": "lanceref.storage",
-    "ColumnOrdering": "lanceref.search.ordering",
+    "ColumnOrdering": "lanceref.search.projection",
     "Blob": "pylanceref.blob",
     "BlobArray": "pylanceref.blob",
     "BlobColumn": "pylanceref.blob",
@@ -139,10 +139,10 @@ _HOMES = {
     "IndexProgress": "pylanceref.progress",
     "sanitize_ts": "pylanceref.history",
     "Session": "pylanceref.session",
-    "CleanupStats": "lanceref.operations.cleanup_plan",
-    "CleanupExplanation": "lanceref.operations.cleanup_plan",
-    "CleanupCandidateFile": "lanceref.operations.cleanup_plan",
-    "CleanupReferencedBranch": "lanceref.operations.cleanup_plan",
+    "CleanupStats": "lanceref.operations.cleanup",
+    "CleanupExplanation": "lanceref.operations.cleanup",
+    "CleanupCandidateFile": "lanceref.operations.cleanup",
+    "CleanupReferencedBranch": "lanceref.operations.cleanup",
     "MergeInsertBuilder": "pylanceref.merge_insert",
     "DataStatistics": "pylanceref.stats",
     "FieldStatistics": "pylanceref.stats",

@@ -43,7 +43,7 @@ from pylanceref.table_handle import root_of
 
 if TYPE_CHECKING:
     from lanceref.operations.auto_cleanup import AutoCleanupConfig
-    from lanceref.search.ordering import ColumnOrdering
+    from lanceref.search.projection import ColumnOrdering
 
     from pylanceref.commit import BulkCommitResult
     from pylanceref.file import LanceFileSession
@@ -66,12 +66,12 @@ _LATE = {
     "BlobFile": ("pylanceref.blob", "BlobFile"),
     "Branch": ("lanceref.table.refs", "Branch"),
     "BulkCommitResult": ("pylanceref.commit", "BulkCommitResult"),
-    "CleanupExplanation": ("lanceref.operations.cleanup_plan", "CleanupExplanation"),
-    "CleanupStats": ("lanceref.operations.cleanup_plan", "CleanupStats"),
+    "CleanupExplanation": ("lanceref.operations.cleanup", "CleanupExplanation"),
+    "CleanupStats": ("lanceref.operations.cleanup", "CleanupStats"),
     "Compaction": ("pylanceref.optimize", "Compaction"),
     "CompactionMetrics": ("pylanceref.optimize", "CompactionMetrics"),
     "DEFAULT_BLOB_BUFFER_SIZE": ("pylanceref.blob", "DEFAULT_BLOB_BUFFER_SIZE"),
-    "ColumnOrdering": ("lanceref.search.ordering", "ColumnOrdering"),
+    "ColumnOrdering": ("lanceref.search.projection", "ColumnOrdering"),
     "DataFile": ("pylanceref.metadata", "DataFile"),
     "DataStatistics": ("pylanceref.stats", "DataStatistics"),
     "DatasetBasePath": ("pylanceref.operation", "DatasetBasePath"),
@@ -102,7 +102,7 @@ _LATE = {
     "VersionRef": ("pylanceref.references", "VersionRef"),
     "_coerce_query_vector": ("lanceref.search.vector_query", "query_array"),
     "batch_udf": ("pylanceref.udf", "batch_udf"),
-    "serialize_row_addrs": ("lanceref.search.row_allowlist", "serialize_row_addrs"),
+    "serialize_row_addrs": ("lanceref.search.filter", "serialize_row_addrs"),
     "write_dataset": ("pylanceref.write", "write_dataset"),
 }
 """Names that stand here too, and are loaded when they are asked for."""

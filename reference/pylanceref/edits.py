@@ -47,9 +47,9 @@ class Edits(Retrying):
         """Delete the rows that pass a filter. Raises QueryRefused, CommitConflict."""
 
         def attempt() -> DeleteResult:
-            chosen = operations.delete.choose(self._snapshot, condition(self._snapshot, predicate))
+            chosen = operations.update.choose(self._snapshot, condition(self._snapshot, predicate))
             with Draft() as draft:
-                removal = operations.delete.remove(self._snapshot, chosen, draft)
+                removal = operations.update.remove(self._snapshot, chosen, draft)
                 transaction = self._new_transaction()
                 transaction.delete.predicate = str(predicate)
                 transaction.delete.updated_fragments.extend(removal.updated)
@@ -86,17 +86,17 @@ class Edits(Retrying):
         def attempt() -> UpdateResult:
             snapshot = self._snapshot
             wanted = None if where is None else condition(snapshot, where)
-            chosen = operations.delete.choose(snapshot, wanted)
+            chosen = operations.update.choose(snapshot, wanted)
             assignments = self._assignments(updates) if chosen else {}
             batches, ids = operations.update.read_changed(snapshot, chosen, assignments)
             with Draft() as draft:
                 new = operations.new_rows.write_new_rows(snapshot, batches, draft, version)
                 if snapshot.stable_row_ids:
-                    segments = operations.moved_ids.moved_segments(snapshot, chosen, ids, wanted)
+                    segments = operations.update.moved_segments(snapshot, chosen, ids, wanted)
                     operations.new_rows.give_ids(new.fragments, segments)
-                removal = operations.delete.remove(snapshot, chosen, draft)
+                removal = operations.update.remove(snapshot, chosen, draft)
                 transaction = self._new_transaction()
-                operations.delete.put_update(
+                operations.update.put_update(
                     transaction, removal, new.fragments, self._field_ids(updates)
                 )
                 staged = Staged(

@@ -31,8 +31,7 @@ from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 
 if TYPE_CHECKING:
-    from lanceref.operations.columns import Batches
-    from lanceref.operations.sources import ColumnSource
+    from lanceref.operations.columns import Batches, ColumnSource
 
 
 class AlterColumn(TypedDict, total=False):
@@ -78,7 +77,7 @@ class Evolution(OpenTable):
                 transforms.cache.cleanup()
         else:
             values = values_of(transforms, reader_schema)
-            self._add(operations.sources.brought(self._snapshot, values, self._snapshot.fragments))
+            self._add(operations.columns.brought(self._snapshot, values, self._snapshot.fragments))
 
     def drop_columns(self, columns: Sequence[str]) -> None:
         """Drop columns, nested ones by path. Raises EvolutionRefused."""
@@ -139,7 +138,7 @@ class Evolution(OpenTable):
         """Add the columns of other rows, matched by a key; null where none is. Raises as above."""
         right = reader_of(data_obj, schema).read_all()
         key = left_on if right_on is None else right_on
-        self._add(operations.sources.joined(self._snapshot, right, left_on, key, "dataset"))
+        self._add(operations.columns.joined(self._snapshot, right, left_on, key, "dataset"))
 
     def _add_nulls(self, fields: Sequence[pa.Field]) -> None:
         if storage_version_of(self._snapshot.manifest.message) == V0_1:
@@ -187,7 +186,7 @@ class Evolution(OpenTable):
             held = next(field for field in schema.flat() if field.id == field_id)
             if held.parent_id != -1 and version in (V0_1, V2_0):
                 raise EvolutionRefused(f"nested column {held.name!r} cannot be cast in {version}")
-            made = operations.cast.cast_field(schema, held, type_, number)
+            made = operations.schema_evolution.cast_field(schema, held, type_, number)
             number += len(list(made.flat()))
             made_ids.add(made.id)
             schema = operations.schema_evolution.edited(
@@ -195,7 +194,9 @@ class Evolution(OpenTable):
             )
         new = operations.schema_evolution.only(schema, made_ids)
         tops = [
-            one for one in old.fields if not casts.keys().isdisjoint(operations.cast.ids_of(one))
+            one
+            for one in old.fields
+            if not casts.keys().isdisjoint(operations.schema_evolution.ids_of(one))
         ]
         projection = scan_projection(old, [one.name for one in tops])
 
@@ -203,7 +204,7 @@ class Evolution(OpenTable):
             for batch in operations.columns.all_rows(self._snapshot, rows, projection):
                 each = zip(batch.columns, tops, new.fields, strict=True)
                 arrays = [
-                    operations.cast.cast_within(column, top, one, casts)
+                    operations.schema_evolution.cast_within(column, top, one, casts)
                     for column, top, one in each
                 ]
                 yield pa.RecordBatch.from_arrays(arrays, names=[one.name for one in new.fields])

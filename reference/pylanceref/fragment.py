@@ -39,7 +39,7 @@ from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 
 if TYPE_CHECKING:
-    from lanceref.operations.sources import ColumnSource
+    from lanceref.operations.columns import ColumnSource
 
     from pylanceref.writing import write_fragments
 
@@ -95,7 +95,7 @@ class LanceFragment(FragmentReading):
     @staticmethod
     def create_from_file(filename: str, dataset: OpenTable, fragment_id: int) -> FragmentMetadata:
         """Describe a data file as a fragment. Raises NotFound, AppendRefused."""
-        found = operations.external_files.adopt_whole(dataset._snapshot, filename)
+        found = operations.new_rows.adopt_whole(dataset._snapshot, filename)
         return FragmentMetadata(fragment_id, [DataFile.from_message(found.entry)], found.num_rows)
 
     @staticmethod
@@ -153,7 +153,7 @@ class LanceFragment(FragmentReading):
         wanted = condition(self._snapshot, predicate)
         with Draft() as draft:
             chosen = [(self._rows, wanted.positions(self._rows))]
-            removal = operations.delete.remove(self._snapshot, chosen, draft)
+            removal = operations.update.remove(self._snapshot, chosen, draft)
         if removal.removed:
             return None
         return FragmentMetadata.from_message(removal.updated[0])
@@ -176,7 +176,7 @@ class LanceFragment(FragmentReading):
         if not len(positions):
             return self.metadata
         with Draft() as draft:
-            removal = operations.delete.remove(self._snapshot, [(self._rows, positions)], draft)
+            removal = operations.update.remove(self._snapshot, [(self._rows, positions)], draft)
         return None if removal.removed else FragmentMetadata.from_message(removal.updated[0])
 
     def merge_columns(
@@ -194,7 +194,7 @@ class LanceFragment(FragmentReading):
         if callable(value_func):
             return self._with(mapped_by(self._snapshot, value_func, columns, batch_size))
         values = values_of(value_func, reader_schema)
-        return self._with(operations.sources.brought(self._snapshot, values, [self._rows]))
+        return self._with(operations.columns.brought(self._snapshot, values, [self._rows]))
 
     def merge(
         self,
@@ -208,7 +208,7 @@ class LanceFragment(FragmentReading):
 
         right = reader_of(data_obj, schema).read_all()
         return self._with(
-            operations.sources.joined(
+            operations.columns.joined(
                 self._snapshot, right, left_on, right_on or left_on, "fragment"
             )
         )

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from lanceref.core.errors import CleanupRefused
 from lanceref.core.integers import unsigned
-from lanceref.operations.cleanup import Cleanup
-from lanceref.operations.cleanup_plan import CleanupExplanation, CleanupPlan, CleanupStats
+from lanceref.operations.cleanup import Cleanup, CleanupExplanation, CleanupPlan, CleanupStats
 from lanceref.storage.manifests.manifest_names import VersionName, list_versions, name_of
 from lanceref.table.manifest import Manifest
 from lanceref.table.versions import open_named, open_version

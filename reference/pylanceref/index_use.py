@@ -12,7 +12,7 @@ from uuid import UUID
 import pyarrow as pa
 from lanceref.core.errors import NotFound, QueryRefused
 from lanceref.index.index_type import Warmable
-from lanceref.search.chosen_segments import parsed_ids
+from lanceref.search.vector_search import parsed_ids
 
 from pylanceref.errors import IndexNotFound
 from pylanceref.index_request import INVERTED_DETAILS, VECTOR_DETAILS

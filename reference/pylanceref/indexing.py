@@ -287,7 +287,7 @@ class Indexing(OpenTable):
                 "segments, merge them with merge_existing_index_segments(...), and commit them "
                 "with commit_existing_index_segments(...)"
             )
-        operations.index_staging.finish_folder(
+        operations.index_build.finish_folder(
             self._snapshot, kind, index_uuid, stages_for(progress_callback)
         )
 
@@ -317,7 +317,7 @@ class Indexing(OpenTable):
         """Commit segments as one index; those of the name that they cover again are replaced."""
         from pylanceref.transactions import index_message
 
-        finished = operations.index_staging.finished
+        finished = operations.index_build.finished
         entries = [finished(self._snapshot, index_message(one)) for one in segments]
         _check_disjoint(entries)
         for entry in entries:

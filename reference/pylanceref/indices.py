@@ -24,8 +24,8 @@ from lanceref.index.vector.storage import Model
 from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.index.vector.vectors import vector_type, vectors_of
 from lanceref.kernels import kmeans, product_quantizer
-from lanceref.kernels.assignment import assign
 from lanceref.kernels.distance import AnyVectors
+from lanceref.kernels.kmeans import assign
 from lanceref.operations.index_build import indexed_field, new_entry, segment_writer, training_of
 from lanceref.search.vector_query import METRIC_NAMES
 

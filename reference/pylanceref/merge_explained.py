@@ -9,8 +9,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 from lanceref.core.errors import EditFailed
-from lanceref.operations.merge import Actions
-from lanceref.operations.merge_columns import has_key_index
+from lanceref.operations.merge import Actions, has_key_index
 from lanceref.search.snapshot import Snapshot
 
 

@@ -18,12 +18,20 @@ from lanceref.core.errors import EditFailed, QueryRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.core.nesting import whole_rows
 from lanceref.file.schema import LanceSchema, schema_of
-from lanceref.operations.delete import put_update, remove
 from lanceref.operations.inserted_keys import list_keys
-from lanceref.operations.matching import match
-from lanceref.operations.merge import Actions, MergePlan, by_fragment, merged_rows, plan_merge
-from lanceref.operations.merge_columns import check_columns, is_patched, write_merged_columns
+from lanceref.operations.merge import (
+    Actions,
+    MergePlan,
+    by_fragment,
+    check_columns,
+    is_patched,
+    match,
+    merged_rows,
+    plan_merge,
+    write_merged_columns,
+)
 from lanceref.operations.new_rows import give_ids, neighbours, write_new_rows, write_rows_as
+from lanceref.operations.update import put_update, remove
 from lanceref.table.data_files import Home, appended_schema
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import Staged, storage_version_of

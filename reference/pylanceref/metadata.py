@@ -83,7 +83,7 @@ class DataFile:
 
         Raises NotFound, AppendRefused for a column that is none of the table.
         """
-        from lanceref.operations.external_files import adopt
+        from lanceref.operations.new_rows import adopt
 
         return cls.from_message(adopt(dataset._snapshot, path, base_id).entry)
 

@@ -23,8 +23,7 @@ from lanceref.operations.compaction import (
     plan_compaction,
     write_group,
 )
-from lanceref.operations.index_defer import reuse_entry
-from lanceref.operations.index_remap import rewrite_moved
+from lanceref.operations.index_remap import reuse_entry, rewrite_moved
 from lanceref.operations.index_update import UpdateRules, update_indices
 from lanceref.operations.new_rows import MAX_BYTES_PER_FILE
 from lanceref.search.snapshot import Snapshot

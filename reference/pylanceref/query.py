@@ -15,7 +15,7 @@ from lanceref.search.full_text import (
     Occur,
     PhraseQuery,
 )
-from lanceref.search.minhash_query import MinHashQuery
+from lanceref.search.minhash_search import MinHashQuery
 
 __all__ = [
     "BooleanQuery",

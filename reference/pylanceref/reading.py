@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 import pyarrow as pa
 from lanceref.core.context import Finding
 from lanceref.core.errors import NotYet
-from lanceref.search.row_ids import positions_of_ids
+from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.snapshot import positions_of
 from lanceref.search.take_blobs import check_buffer, locate_blobs, read_ranges
 from lanceref.storage import IOStats

@@ -18,9 +18,8 @@ from lanceref.core.integers import unsigned
 from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.index.full_text.granularity import DocumentGranularity
 from lanceref.search.full_text import FullTextQuery, MatchQuery, MultiMatchQuery, PhraseQuery
-from lanceref.search.minhash_query import MinHashQuery
-from lanceref.search.ordering import ColumnOrdering
-from lanceref.search.projection import Projection, scan_projection, take_projection
+from lanceref.search.minhash_search import MinHashQuery
+from lanceref.search.projection import ColumnOrdering, Projection, scan_projection, take_projection
 from lanceref.search.snapshot import Snapshot
 from lanceref.search.text_column import text_indices
 from lanceref.table.lineage import ROW_ID
@@ -152,7 +151,7 @@ def _listed(filter: object, arguments: ScanArguments) -> object:
     lists = arguments.get("row_addr_allowlist"), arguments.get("row_addr_blocklist")
     if lists == (None, None):
         return filter
-    from lanceref.search.row_allowlist import kept_to_lists
+    from lanceref.search.filter import kept_to_lists
 
     return kept_to_lists(filter, *lists)
 
@@ -203,8 +202,7 @@ def _search(
         result = shown(schema, columns, system, [DISTANCE], added=added)
         bound = filter_after(snapshot, after, [DISTANCE])
         return NearestScanner(snapshot, fragments, result, options, alike, bound)
-    from lanceref.search.chosen_segments import segment_ids
-    from lanceref.search.vector_search import VectorSearch
+    from lanceref.search.vector_search import VectorSearch, segment_ids
 
     fields = found_fields(query)
     if query.batch:

@@ -24,10 +24,8 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
 from lanceref.index.segment import Uses
-from lanceref.search.batches import recut
-from lanceref.search.ordering import ColumnOrdering, ordered
 from lanceref.search.plan import candidates
-from lanceref.search.projection import Projection, scan_projection
+from lanceref.search.projection import ColumnOrdering, Projection, ordered, recut, scan_projection
 from lanceref.search.rows import Condition, chosen_rows, read_passed
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage.protocol import IOStats

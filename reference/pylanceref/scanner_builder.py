@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Self
 from uuid import UUID
 
-from lanceref.search.minhash_query import MinHashQuery
-from lanceref.search.ordering import ColumnOrdering
+from lanceref.search.minhash_search import MinHashQuery
+from lanceref.search.projection import ColumnOrdering
 
 from pylanceref.fragment import LanceFragment
 from pylanceref.reading import Reading

@@ -28,11 +28,9 @@ from lanceref.core.errors import QueryRefused
 from lanceref.core.nesting import whole
 from lanceref.file.schema import LanceSchema
 from lanceref.index.vector.search_results import Neighbours
-from lanceref.search.batches import recut
 from lanceref.search.filter import Filter
-from lanceref.search.ordering import ordered
-from lanceref.search.projection import Projection, scan_projection, take_projection
-from lanceref.search.row_ids import positions_of_ids
+from lanceref.search.projection import Projection, ordered, recut, scan_projection, take_projection
+from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
 from lanceref.search.text_matching import Hits

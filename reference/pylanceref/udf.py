@@ -21,7 +21,7 @@ from lanceref.search.snapshot import Snapshot
 from pylanceref.errors import CallerCode, CallerFailed
 
 if TYPE_CHECKING:
-    from lanceref.operations.sources import ColumnSource
+    from lanceref.operations.columns import ColumnSource
 
 Function = Callable[[pa.RecordBatch], object]
 
@@ -145,10 +145,10 @@ def mapped_by(
 ) -> ColumnSource:
     """Columns by a function of batches. Raises TypeError for a plain one that fails at once."""
     if isinstance(function, BatchUDF):
-        return operations.sources.mapped(snapshot, function, columns, batch_size)
+        return operations.columns.mapped(snapshot, function, columns, batch_size)
     try:
         with CallerCode():
-            return operations.sources.mapped(snapshot, BatchUDF(function), columns, batch_size)  # type: ignore[arg-type]
+            return operations.columns.mapped(snapshot, BatchUDF(function), columns, batch_size)  # type: ignore[arg-type]
     except CallerFailed as error:
         raise TypeError(
             "transforms must be a BatchUDF, dict, map function, or ReaderLike value.  "

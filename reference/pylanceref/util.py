@@ -18,8 +18,7 @@ from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.index.vector.graph import GRAPH_SCHEMA, graph_rows, graph_text
 from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of
 from lanceref.kernels.hnsw_build import build
-from lanceref.kernels.hnsw_graph import Graph
-from lanceref.kernels.hnsw_parameters import GraphParameters
+from lanceref.kernels.hnsw_graph import Graph, GraphParameters
 from lanceref.storage import create_sink, whole
 
 from pylanceref.history import sanitize_ts

@@ -18,7 +18,7 @@ from lanceref.index.vector.vector_file import TYPES, VectorType
 from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of
 from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors
-from lanceref.kernels.hnsw_parameters import FEWEST_EDGES, USUAL, GraphParameters
+from lanceref.kernels.hnsw_graph import FEWEST_EDGES, USUAL, GraphParameters
 from lanceref.operations.index_build import indexed_field
 from lanceref.search.vector_query import METRIC_NAMES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.operations.cleanup_plan import CleanupCandidateFile, CleanupPlan, CleanupStats
+from lanceref.operations.cleanup import CleanupCandidateFile, CleanupPlan, CleanupStats
 from lanceref.storage import Entry
 
 PLAN = CleanupPlan(

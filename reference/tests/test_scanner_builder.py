@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.search.minhash_query import MinHashQuery
+from lanceref.search.minhash_search import MinHashQuery
 from pylanceref.dataset import ColumnOrdering, ScannerBuilder
 
 from .sql.written import write

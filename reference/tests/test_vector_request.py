@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.file.schema import schema_of
-from lanceref.kernels.hnsw_parameters import GraphParameters
+from lanceref.kernels.hnsw_graph import GraphParameters
 from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.vector_request import vector_request
 

@@ -25,21 +25,22 @@ from pathlib import Path
 
 import numpy as np
 from lanceref.kernels.distance import Floats
+from lanceref.kernels.rabitq_codes import extended_codes, halves, sign_columns, signs_in
 from lanceref.kernels.rabitq_estimate import (
+    CONFIDENCE,
     FINE_STEPS,
     STEPS,
     Asked,
+    Factors,
     Signs,
     ask,
     by_codes,
     by_signs,
+    draw_rotation,
+    factors,
     ready,
     sign_sums,
 )
-from lanceref.kernels.rabitq_extended import extended_codes, halves
-from lanceref.kernels.rabitq_factors import CONFIDENCE, Factors, factors
-from lanceref.kernels.rabitq_rotation import draw_rotation
-from lanceref.kernels.rabitq_signs import sign_columns, signs_in
 from numpy.typing import NDArray
 
 ROWS = 1000

@@ -11,6 +11,27 @@ earlier nodes (`hnsw_candidates`), not by walking the unfinished graph, so that 
 nothing but the vectors, and whole blocks of nodes are inserted by one matrix product; and a node
 chooses anew once, when all edges to it are there. At the end every node of level 0 that cannot be
 reached gets one more edge to it.
+
+HNSW neighbours: which of a node's candidates it keeps an edge to.
+
+The heuristic of Malkov and Yashunin (arXiv 1603.09320, algorithm 4, pruned connections kept):
+candidates are looked at from the nearest on, and one is accepted when it is nearer to the node than
+to every one accepted before, so that edges point in different directions. Places that are left are
+filled with the nearest of the others. No more candidates than places: all are kept.
+
+HNSW repair: every node of level 0 can be reached from the entry point.
+
+Edges have a direction, and a node that chose others may be chosen by none. Whatever a walk along
+all edges from the entry point does not meet gets one edge to it from a near node that the walk met,
+one edge above the limit of a level for each of those.
+
+HNSW candidates: the nearest nodes of each new one among those inserted before it.
+
+Up to `NEAR_ALL` nodes, a block of new ones is compared with all before it. Of more nodes, the
+others are compared with those before them that lie in the same region of space: nodes belong to the
+nearest of some that are drawn as centres, and the region of a centre are the nodes of the centres
+nearest to it, enough for `REGION_ROWS`. By dot product, which centre is nearest is a matter of
+direction, and the longest vectors belong to every region.
 """
 
 from __future__ import annotations
@@ -21,13 +42,221 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.kernels.hnsw_candidates import candidates
-from lanceref.kernels.hnsw_graph import EMPTY, Distances, EdgeTable, Graph, Nodes, graph_of
-from lanceref.kernels.hnsw_levels import entry_point, node_levels
-from lanceref.kernels.hnsw_parameters import GraphParameters
-from lanceref.kernels.hnsw_repair import repaired
-from lanceref.kernels.hnsw_select import select
-from lanceref.kernels.hnsw_space import Space, space_of
+from lanceref.core.integers import union, unique
+from lanceref.kernels.hnsw_graph import (
+    EMPTY,
+    Distances,
+    EdgeTable,
+    Graph,
+    GraphParameters,
+    Nodes,
+    Space,
+    entry_point,
+    graph_of,
+    node_levels,
+    space_of,
+)
+
+BLOCK_BYTES = 1 << 25
+"""Distances of a block of new nodes to all before them."""
+
+BLOCK_ROWS = 1024
+"""Nodes of a block, at most."""
+
+NEAR_ALL = 1 << 15
+"""Nodes that are compared with all before them."""
+
+REGION_ROWS = 1 << 15
+"""Nodes of a region, at least."""
+
+MOST_ROWS = 1 << 16
+"""Nodes of a region that new ones are compared with, about, at most."""
+
+CELL_ROWS = 1 << 10
+"""Nodes that belong to a centre, on average."""
+
+LONGEST_ROWS = 1 << 10
+"""Vectors that belong to every region, by dot product."""
+
+
+def candidates(space: Space, most: int) -> Iterator[tuple[Nodes, Nodes, Distances]]:
+    """Yield rows (b,), and up to `most` rows before each that are near it, nearest first.
+
+    They are (b, k) rows, `EMPTY` behind the last of one, and distances, inf there.
+    """
+    num_nodes = len(space.vectors)
+    first = min(num_nodes, NEAR_ALL)
+    for start, end in _blocks(first):
+        rows = np.arange(start, end)
+        block = space.take(slice(start, end)).to(space.take(slice(0, end)))
+        yield rows, *_nearest(block, rows, np.arange(end), most)
+    if first < num_nodes:
+        for rows, region in _regions(space, first):
+            before = region[region < rows[-1]]
+            block = space.take(rows).to(space.take(before))
+            yield rows, *_nearest(block, rows, before, most)
+
+
+def _blocks(num_nodes: int) -> Iterator[tuple[int, int]]:
+    start = 0
+    while start < num_nodes:
+        rows = max(min(BLOCK_BYTES // (4 * start + 4), BLOCK_ROWS), 64)
+        end = min(start + rows, num_nodes)
+        yield start, end
+        start = end
+
+
+def _nearest(block: Distances, rows: Nodes, among: Nodes, most: int) -> tuple[Nodes, Distances]:
+    """Return the nearest of `among` (n,), ascending, that come before each of `rows` (b,).
+
+    `block` (b, n) are their distances.
+    """
+    block[among >= rows[:, None]] = np.inf
+    if most < len(among):
+        near = np.argpartition(block, most - 1, axis=1)[:, :most]
+        near.sort(axis=1)
+    else:
+        near = np.broadcast_to(np.arange(len(among)), block.shape)
+    far = np.take_along_axis(block, near, 1)
+    order = np.argsort(far, axis=1, kind="stable")
+    far = np.take_along_axis(far, order, 1)
+    near = among[np.take_along_axis(near, order, 1)]
+    near[far == np.inf] = EMPTY
+    return near, far
+
+
+def _regions(space: Space, first: int) -> Iterator[tuple[Nodes, Nodes]]:
+    """Yield rows from `first` on, ascending, and the rows of the region they lie in."""
+    num_nodes = len(space.vectors)
+    random = np.random.default_rng(num_nodes)
+    drawn = random.choice(num_nodes, num_nodes // CELL_ROWS, replace=False)
+    directions = space.directions
+    centres = directions.take(np.sort(drawn))
+    cells = np.empty(num_nodes, np.int64)
+    for start in range(0, num_nodes, BLOCK_ROWS):
+        run = slice(start, start + BLOCK_ROWS)
+        cells[run] = directions.take(run).to(centres).argmin(axis=1)
+    by_cell = np.argsort(cells, kind="stable")
+    counts = np.bincount(cells, minlength=len(drawn))
+    ends = np.cumsum(counts)
+    members = np.split(by_cell, ends[:-1])
+    always = np.empty(0, np.int64)
+    if not space.is_l2:
+        always = np.argpartition(-space.norms, LONGEST_ROWS)[:LONGEST_ROWS]
+    around = centres.to(centres).argsort(axis=1, kind="stable")
+    for cell in np.flatnonzero(counts).tolist():
+        needed = 1 + int(np.searchsorted(np.cumsum(counts[around[cell]]), REGION_ROWS))
+        parts = [members[one] for one in around[cell, :needed].tolist()]
+        region = unique(np.concatenate([always, *parts]))
+        own = members[cell][members[cell] >= first]
+        step = max(BLOCK_BYTES // (4 * min(len(region), MOST_ROWS)), 64)
+        for start in range(0, len(own), step):
+            rows = own[start : start + step]
+            yield rows, _thinned(region, rows, random)
+
+
+def _thinned(region: Nodes, rows: Nodes, random: np.random.Generator) -> Nodes:
+    """Return the rows of a region, or some of too many, those given among them."""
+    if len(region) <= MOST_ROWS:
+        return region
+    return union(random.choice(region, MOST_ROWS, replace=False), rows)
+
+
+def reached(neighbours: Nodes, known: NDArray[np.bool_], start: int) -> None:
+    """Mark in `known` (n,) what edges (n, width) lead to from a row, rows known before aside."""
+    known[start] = True
+    border = np.array([start])
+    while len(border):
+        ahead = neighbours[border].ravel()
+        ahead = ahead[ahead != EMPTY]
+        border = unique(ahead[~known[ahead]])
+        known[border] = True
+
+
+def repaired(space: Space, table: EdgeTable) -> EdgeTable:
+    """Return edges by which every row is reached from row 0: a column more where there is need."""
+    known = np.zeros(len(table.neighbours), np.bool_)
+    reached(table.neighbours, known, 0)
+    if known.all():
+        return table
+    column = np.full((len(known), 1), EMPTY, np.int64)
+    neighbours = np.concatenate((table.neighbours, column), axis=1)
+    free = np.ones(len(known), np.bool_)
+    for node in np.flatnonzero(~known).tolist():
+        if known[node]:
+            continue
+        nearest = _nearest_open(space, node, table.neighbours[node], known & free)
+        neighbours[nearest, -1] = node
+        free[nearest] = False
+        reached(neighbours, known, node)
+    return EdgeTable(_closed_up(neighbours), np.full(neighbours.shape, np.inf, np.float32))
+
+
+def _nearest_open(space: Space, node: int, around: Nodes, open_: NDArray[np.bool_]) -> int:
+    """Return the nearest open row: of a node's own neighbours, or else of all."""
+    rows = around[around != EMPTY]
+    rows = rows[open_[rows]]
+    if not len(rows):
+        rows = np.flatnonzero(open_)
+    return int(rows[space.pairs(np.full(len(rows), node), rows).argmin()])
+
+
+def _closed_up(neighbours: Nodes) -> Nodes:
+    """Move the edges of each row before its empty places."""
+    order = np.argsort(neighbours == EMPTY, axis=1, kind="stable")
+    return np.take_along_axis(neighbours, order, 1)
+
+
+Mask = NDArray[np.bool_]
+
+NUMBERS_AT_ONCE = 1 << 18
+"""Numbers of the candidates' vectors that are held together, so that they stay in the cache."""
+
+
+def select(space: Space, candidates: Nodes, distances: Distances, m: int) -> EdgeTable:
+    """Return at most m edges of each node.
+
+    `candidates` (b, k) are rows of the space, nearest first, `EMPTY` behind the last of a node;
+    `distances` (b, k) how far they are, inf behind the last.
+    """
+    num_nodes, width = candidates.shape
+    if width <= m:
+        return EdgeTable(candidates, distances)
+    keep = np.empty((num_nodes, m), np.int64)
+    step = max(NUMBERS_AT_ONCE // (width * space.vectors.shape[1]), 1)
+    for start in range(0, num_nodes, step):
+        run = slice(start, start + step)
+        keep[run] = _chosen(space, candidates[run], distances[run], m)
+    few = np.flatnonzero(candidates[:, m] == EMPTY)
+    keep[few] = np.arange(m)
+    return EdgeTable(
+        np.take_along_axis(candidates, keep, 1), np.take_along_axis(distances, keep, 1)
+    )
+
+
+def _chosen(space: Space, candidates: Nodes, distances: Distances, m: int) -> Nodes:
+    accepted = _accepted(space, candidates, distances, m)
+    return np.argsort(~accepted, axis=1, kind="stable")[:, :m]
+
+
+def _accepted(space: Space, candidates: Nodes, distances: Distances, m: int) -> Mask:
+    """Return the candidates (b, k) that the heuristic accepts, m of a node at most.
+
+    The first one left is accepted, and those behind it are left no more.
+    """
+    left = candidates != EMPTY
+    accepted = np.zeros(candidates.shape, np.bool_)
+    groups = space.take(np.maximum(candidates, 0).ravel())
+    nodes = np.arange(len(candidates))
+    for _ in range(m):
+        first = left.argmax(axis=1)
+        some = left[nodes, first]
+        if not some.any():
+            break
+        accepted[nodes, first] |= some
+        left &= groups.to_one(first) > distances
+        left[nodes, first] = False
+    return accepted
 
 
 def build(vectors: NDArray[np.generic], metric: str, parameters: GraphParameters) -> Graph:

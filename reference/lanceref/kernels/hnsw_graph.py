@@ -2,17 +2,93 @@
 
 Nodes are numbered from 0 as the vectors they stand for. Level 0 holds all of them, each level above
 some of the one below (Malkov and Yashunin, arXiv 1603.09320).
+
+HNSW levels: the highest level of each node of a graph.
+
+A node of an HNSW graph lies on level 0 and, with probability 1/m per level, on each one above
+(Malkov and Yashunin, arXiv 1603.09320, section 4: `floor(-ln(u) / ln(m))`). The draws `u` come from
+one fixed sequence that starts anew for every graph, so that the levels follow from the number of
+nodes, m and the number of levels: xoshiro256++ of Blackman and Vigna, whose four words of state are
+the first four of SplitMix64 from seed 42. A draw is the upper 24 bits of a word, as a fraction.
+
+HNSW parameters: what a graph is built with.
+
+Space: how far the vectors of a graph are from each other, many pairs at once.
+
+Every distance of stored vectors is, up to a constant, that of a matrix product:
+`|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`, `1 - x.y`, and for bits `x + y - 2 x y` summed, which is the
+first formula again. So a space keeps 32-bit vectors and which of the two formulas holds: cosine
+vectors are brought to unit length, those of Hamming distance spread into bits. The products lose
+digits where distances are small beside the vectors; what is stored in a graph is computed by
+differences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.kernels.hnsw_levels import Levels, entry_point
+SEED = 42
+"""From which every sequence starts."""
+
+WORD = 2**64 - 1
+"""All bits of a word."""
+
+DRAW_BITS = 24
+"""Bits of a word that make a draw: as many as a 32-bit float keeps."""
+
+Levels = NDArray[np.int64]
+
+
+def node_levels(num_nodes: int, m: int, max_level: int) -> Levels:
+    """Return the highest level (num_nodes,) of each node, below `max_level`."""
+    with np.errstate(divide="ignore"):
+        rounds = -np.log(_draws(_block(num_nodes))[:num_nodes]) * np.float32(1 / np.log(m))
+    return np.minimum(rounds, max_level - 1).astype(np.int64)
+
+
+def entry_point(levels: Levels) -> int:
+    """Return the node where searches start: the first one of the highest level, 0 of none."""
+    return int(levels.argmax()) if len(levels) else 0
+
+
+def _block(num_nodes: int) -> int:
+    """Round up, so that graphs of nearly the same size share their draws."""
+    return 1 << max(num_nodes - 1, 1023).bit_length()
+
+
+@lru_cache(maxsize=4)
+def _draws(count: int) -> NDArray[np.float32]:
+    words = np.fromiter(islice(_xoshiro(SEED), count), np.uint64, count)
+    return (words >> np.uint64(64 - DRAW_BITS)).astype(np.float32) / np.float32(2**DRAW_BITS)
+
+
+def _splitmix(state: int) -> Iterator[int]:
+    while True:
+        state = state + 0x9E3779B97F4A7C15 & WORD
+        word = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & WORD
+        word = (word ^ word >> 27) * 0x94D049BB133111EB & WORD
+        yield word ^ word >> 31
+
+
+def _xoshiro(seed: int) -> Iterator[int]:
+    a, b, c, d = islice(_splitmix(seed), 4)
+    while True:
+        total = a + d & WORD
+        yield (total << 23 | total >> 41) + a & WORD
+        shifted = b << 17 & WORD
+        c ^= a
+        d ^= b
+        b ^= c
+        a ^= d
+        c ^= shifted
+        d = (d << 45 | d >> 19) & WORD
+
 
 Nodes = NDArray[np.int64]
 Distances = NDArray[np.float32]
@@ -74,3 +150,109 @@ def graph_of(levels: Levels, tables: Sequence[EdgeTable]) -> Graph:
     """Return a graph by the highest level of each node and the edges of each level's nodes."""
     parts = (table.level(np.flatnonzero(levels >= i)) for i, table in enumerate(tables))
     return Graph(entry_point(levels), tuple(parts))
+
+
+FEWEST_EDGES = 4
+"""Edges per node that a graph needs so as not to fall apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphParameters:
+    """Edges per node, candidates per new node, levels at most."""
+
+    m: int = 20
+    ef_construction: int = 150
+    max_level: int = 7
+
+
+USUAL = GraphParameters()
+"""What graphs are built with when nothing else is said."""
+
+
+Vectors = NDArray[np.float32]
+
+PAIRS_AT_ONCE = 1 << 14
+"""Pairs whose differences are computed together."""
+
+
+SMALLEST = np.float32(2**-126)
+"""What a squared length is taken for at least where it is divided by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Vectors (n, d), whether distances are squared l2 (else 1 - x.y), squared norms (n,)."""
+
+    vectors: Vectors
+    is_l2: bool
+    norms: Distances
+
+    def take(self, rows: Nodes | slice) -> Space:
+        """Return the space of some of the vectors."""
+        return Space(self.vectors[rows], self.is_l2, self.norms[rows])
+
+    @property
+    def directions(self) -> Space:
+        """The space by whose l2 near vectors lie together: by dot those of one direction."""
+        if self.is_l2:
+            return self
+        lengths = np.sqrt(np.maximum(self.norms, SMALLEST))
+        return Space(
+            (self.vectors / lengths[:, None]).astype(np.float32), True, np.ones_like(self.norms)
+        )
+
+    def to(self, other: Space) -> Distances:
+        """Return the distances (n, m) of all vectors to all m of another space."""
+        products: Distances = self.vectors @ other.vectors.T
+        if not self.is_l2:
+            np.subtract(1, products, out=products)
+            return products
+        products *= -2
+        products += other.norms
+        products += self.norms[:, None]
+        np.maximum(products, 0, out=products)
+        return products
+
+    def to_one(self, places: Nodes) -> Distances:
+        """Return the distances (b, k) of b groups of k to one member of each, by its place.
+
+        The vectors are those of the groups, one group behind the other.
+        """
+        count = len(places)
+        group = self.vectors.reshape(count, -1, self.vectors.shape[1])
+        products: Distances = (group @ group[np.arange(count), places, :, None])[:, :, 0]
+        if not self.is_l2:
+            np.subtract(1, products, out=products)
+            return products
+        norms = self.norms.reshape(count, -1)
+        products *= -2
+        products += norms
+        products += np.take_along_axis(norms, places[:, None], 1)
+        return np.maximum(products, 0, out=products)
+
+    def pairs(self, left: Nodes, right: Nodes) -> Distances:
+        """Return the distances (p,) of pairs of rows, to the last digits of 32-bit floats."""
+        out = np.empty(len(left), np.float32)
+        for start in range(0, len(left), PAIRS_AT_ONCE):
+            run = slice(start, start + PAIRS_AT_ONCE)
+            x, y = self.vectors[left[run]], self.vectors[right[run]]
+            if self.is_l2:
+                x -= y
+                out[run] = np.einsum("ij,ij->i", x, x)
+            else:
+                out[run] = 1 - np.einsum("ij,ij->i", x, y)
+        return out
+
+
+def space_of(vectors: NDArray[np.generic], metric: str) -> Space:
+    """Return the space of vectors (n, d) under l2, cosine, dot or hamming (of bytes)."""
+    if metric == "hamming":
+        floats = np.unpackbits(vectors.astype(np.uint8), axis=1).astype(np.float32)
+    else:
+        floats = np.ascontiguousarray(vectors, np.float32)
+    norms = np.einsum("ij,ij->i", floats, floats)
+    if metric == "cosine":
+        with np.errstate(invalid="ignore", divide="ignore"):
+            floats = floats / np.sqrt(norms)[:, None]
+        norms = np.ones_like(norms)
+    return Space(floats, metric in ("l2", "hamming"), norms)

@@ -9,20 +9,92 @@ codewords (section III, asymmetric), a sum that needs one table for each query:
     dot  T[m][c] = 1 - q_m.w_mc,        distance = sum of T[m][code[m]] - (m - 1)
 
 Codes are [m, n], one row for each sub-vector.
+
+Codes of a product quantizer as bytes.
+
+A vector has a code for each sub-vector. Codes of 8 bits are a byte each; of those of 4 bits two lie
+in a byte, the first in its low half. The rows of a partition lie one behind the other, or
+transposed: first the first byte of each, then the second of each.
+
+    rows        row 0: b0 b1 .. | row 1: b0 b1 .. | ..
+    transposed  b0 of row 0, 1, .. | b1 of row 0, 1, .. | ..
+
+Here the bytes of rows are [n, w], and columns are [w, n].
+
+Look-up: sums of table entries that the bytes of rows choose.
+
+    sum of a row = T[0][byte 0] + T[1][byte 1] + ..
+
+One look-up costs the same for a byte as for two, so for many rows tables are put together in pairs:
+the entry of two bytes b and c is T[0][b] + T[1][c], at b + 256 c.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.kernels import kmeans
-from lanceref.kernels.assignment import assign
-from lanceref.kernels.bounded import Rows, nearest
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator
-from lanceref.kernels.look_up import Pairs, looked_up, looked_up_in
+from lanceref.kernels.kmeans import assign
+from lanceref.kernels.top_k import Rows, nearest
+
+Sums = TypeVar("Sums", np.float32, np.int32, np.uint16)
+Pairs = NDArray[np.uint16]
+
+BLOCK_ROWS = 2**14
+"""Rows that are looked up together, so that the sums stay in the cache."""
+
+WORTH_PAIRS = 2**16
+"""Rows from which on tables are put together: fewer take less time than that."""
+
+
+def prepared(columns: NDArray[np.uint8]) -> NDArray[np.uint8] | Pairs:
+    """Return columns of bytes [w, n] as they are looked up fastest, w even for pairs."""
+    if columns.shape[1] < WORTH_PAIRS or len(columns) % 2:
+        return columns
+    return columns[0::2] | columns[1::2].astype(np.uint16) << np.uint16(8)
+
+
+def looked_up(
+    table: NDArray[Sums], columns: NDArray[np.uint8] | Pairs, before: NDArray[Sums] | None = None
+) -> NDArray[Sums]:
+    """Return the sums [n] of a table [w, 256] for columns [w, n], or for pairs of them.
+
+    They go on from what is `before` [n], by default from zero.
+    """
+    count = columns.shape[1]
+    sums: NDArray[Sums] = np.zeros(count, table.dtype) if before is None else before.copy()
+    if columns.dtype != np.uint16:
+        for row, column in zip(table, columns, strict=True):
+            _add(sums, row, column)
+        return sums
+    for low, high, column in zip(table[0::2], table[1::2], columns, strict=True):
+        if count < WORTH_PAIRS:
+            sums += high[column >> np.uint16(8)] + low[column & np.uint16(0xFF)]
+        else:  # one table at a time: it stays in the cache
+            _add(sums, (high[:, None] + low).ravel(), column)
+    return sums
+
+
+def looked_up_in(table: NDArray[Sums], columns: NDArray[np.uint8]) -> NDArray[Sums]:
+    """Return the same for few rows, whose columns are no pairs."""
+    firsts = np.arange(len(table))[:, None] * table.shape[1]
+    sums: NDArray[Sums] = np.add.reduce(table.ravel().take(firsts + columns), axis=0)
+    return sums
+
+
+def _add(sums: NDArray[Sums], row: NDArray[Sums], column: NDArray[np.uint8] | Pairs) -> None:
+    """Add to sums [n] what a column [n] chooses in a row of a table."""
+    more = np.empty(min(BLOCK_ROWS, len(sums)), row.dtype)
+    for start in range(0, len(sums), BLOCK_ROWS):
+        own = sums[start : start + BLOCK_ROWS]
+        row.take(column[start : start + BLOCK_ROWS], out=more[: len(own)], mode="clip")
+        own += more[: len(own)]
+
 
 Codes = NDArray[np.uint8]
 
@@ -123,3 +195,33 @@ def train(
         for part in parts
     ]
     return ProductQuantizer(np.stack(words), metric)
+
+
+Bytes = NDArray[np.uint8]
+
+
+def columns_of(stored: Bytes, *, transposed: bool) -> Bytes:
+    """Return the columns [w, n] of a partition whose rows are stored as [n, w]."""
+    if transposed:
+        return stored.reshape(stored.shape[::-1])
+    return np.ascontiguousarray(stored.T)
+
+
+def stored_from(columns: Bytes, *, transposed: bool) -> Bytes:
+    """Return what is stored for the rows [n, w] of a partition with these columns."""
+    if transposed:
+        return np.ascontiguousarray(columns).reshape(columns.shape[::-1])
+    return np.ascontiguousarray(columns.T)
+
+
+def codes_in(columns: Bytes, num_bits: int) -> Bytes:
+    """Return the codes [m, n] in columns: themselves, or the halves of each, 4 bits."""
+    if num_bits == 8:
+        return columns
+    halves = np.stack([columns & 15, columns >> 4], axis=1)
+    return halves.reshape(2 * len(columns), -1)
+
+
+def columns_from(codes: Bytes, num_bits: int) -> Bytes:
+    """Return the columns that hold codes [m, n]; m is even for 4 bits."""
+    return codes if num_bits == 8 else codes[0::2] | codes[1::2] << np.uint8(4)

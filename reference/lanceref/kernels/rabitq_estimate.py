@@ -16,20 +16,105 @@ these exactly: the distance depends on where a row lies in its partition.
 Older indices rotate the residual of the query, y of q - c, and have
 
     distance = (2 s - S) / sqrt(d) scale + add + |q - c| ** 2,  for dot - c.q in place of the last
+
+Factors of RabitQ: what is stored of each vector besides its code.
+
+Of a vector v in the partition of centroid c, z is the rotated residual v - c, g the rotated
+centroid and w what the code stands for: half of the signs, or more with extended codes. The
+residual is taken for that multiple of w whose product with z is ||z|| ** 2 (arXiv 2405.12497,
+section 3.2); with n2 = ||z|| ** 2, a = z.w and h = g.w:
+
+              l2 (also of normalized vectors)   dot
+    add       n2 + 2 n2 h / a                   1 - z.g + n2 h / a
+    scale     -2 n2 / a                         -n2 / a
+    error     2 E                               E
+
+    E = sqrt(n2) * 1.9 * sqrt(max(n2 d / 4 / a ** 2 - 1, 0) / (d - 1))
+
+E times the length of a query's residual bounds how far the distance by signs alone is off, with
+high probability (section 3.3, where 1.9 is called epsilon_0). What would be divided by 0 is 0.
+
+Older indices estimate the residual of a query instead: add is n2, for dot 1 - v.c + c.c, scale has
+no part of the centroid, and there is no error.
+
+Rotation of RabitQ: spreads what a vector holds over all its components.
+
+RabitQ stores the signs of a randomly rotated residual (Gao, Long: RaBitQ, SIGMOD 2024, section
+3.1). The rotation is a matrix, or one that is made of four rounds, each of which turns the signs of
+some components round and mixes t of them by a Walsh-Hadamard transform, divided by sqrt(t). t is
+the largest power of two in the dimension d. Where it is less than d, rounds mix the first and the
+last t components in turn, and sums and differences of both halves follow; these double the length
+in two rounds.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.kernels.byte_products import products
-from lanceref.kernels.distance import Floats, Metric
-from lanceref.kernels.look_up import Pairs, Sums, looked_up, prepared
-from lanceref.kernels.rabitq_factors import Factors
-from lanceref.kernels.rabitq_signs import BLOCK
+from lanceref.kernels.distance import Floats, Metric, products
+from lanceref.kernels.product_quantizer import Pairs, Sums, looked_up, prepared
+from lanceref.kernels.rabitq_codes import BLOCK_ROWS
+
+CONFIDENCE = 1.9
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """Two numbers of each vector [n]."""
+
+    add: Floats
+    scale: Floats
+
+
+def factors(
+    rotated: Floats, halves: Floats, centers: Floats, squares: Floats, metric: Metric
+) -> Factors:
+    """Return the factors of residuals z [n, d] with w [n, d], g [n, d] and n2 [n]."""
+    near = _dot(rotated, halves)
+    share = _divide(squares, near)
+    toward = share * _dot(centers, halves)
+    if metric == "dot":
+        return Factors(1 - _dot(rotated, centers) + toward, -share)
+    return Factors(squares + 2 * toward, -2 * share)
+
+
+def residual_factors(
+    rotated: Floats, halves: Floats, centers: Floats, squares: Floats, metric: Metric
+) -> Factors:
+    """Return the factors that older indices have."""
+    dim = rotated.shape[1]
+    share = _divide(squares, 2 * _dot(rotated, halves) / np.float32(np.sqrt(dim)))
+    if metric == "dot":
+        return Factors(1 - _dot(rotated, centers), -share)
+    return Factors(squares, -2 * share)
+
+
+def error_factors(rotated: Floats, halves: Floats, squares: Floats, metric: Metric) -> Floats:
+    """Return the errors of residuals z [n, d] with signs w [n, d]."""
+    dim = rotated.shape[1]
+    near = _dot(rotated, halves)
+    excess = _divide(squares * np.float32(dim / 4), near * near) - 1
+    if dim <= 1:
+        return np.zeros(len(rotated), np.float32)
+    spread = np.sqrt(np.maximum(excess, 0) / np.float32(dim - 1))
+    errors = np.sqrt(squares) * np.float32(CONFIDENCE) * spread
+    errors = np.where(near == 0, 0, errors).astype(np.float32)
+    return errors if metric == "dot" else 2 * errors
+
+
+def _dot(first: Floats, second: Floats) -> Floats:
+    products: Floats = np.einsum("ij,ij->i", first, second)
+    return products
+
+
+def _divide(above: Floats, below: Floats) -> Floats:
+    """Return a quotient, 0 where it would be by 0."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below != 0)
+
 
 Bytes = NDArray[np.uint8]
 
@@ -53,7 +138,7 @@ class Signs:
 
 def ready(columns: Bytes) -> Signs:
     """Return signs as they are asked."""
-    return Signs(columns, prepared(columns[:, : columns.shape[1] - columns.shape[1] % BLOCK]))
+    return Signs(columns, prepared(columns[:, : columns.shape[1] - columns.shape[1] % BLOCK_ROWS]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +232,78 @@ def _bytewise(table: NDArray[Sums]) -> NDArray[Sums]:
     """Return the sums for whole bytes [w, 256] from those for their halves [2 w, 16]."""
     sums: NDArray[Sums] = (table[1::2, :, None] + table[0::2, None, :]).reshape(-1, 256)
     return sums
+
+
+ROUNDS = 4
+ROTATED_ROWS = 512
+"""Vectors that are rotated together, so that they stay in the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class FastRotation:
+    """Of each round the components that are turned round: bits, the first lowest, [4, d / 8]."""
+
+    signs: NDArray[np.uint8]
+
+    def rotate(self, vectors: Floats) -> Floats:
+        """Return vectors [n, d] rotated, d a multiple of 8."""
+        turned = np.unpackbits(self.signs, axis=1, bitorder="little").astype(np.float32)
+        factors = 1 - 2 * turned[:, :, None]
+        rotated = np.empty_like(vectors)
+        for start in range(0, len(vectors), ROTATED_ROWS):
+            columns = np.array(vectors[start : start + ROTATED_ROWS].T, np.float32, order="C")
+            rotated[start : start + ROTATED_ROWS] = _four_rounds(columns, factors).T
+        return rotated
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRotation:
+    """A matrix [d, d], one row for each component of what comes out."""
+
+    matrix: Floats
+
+    def rotate(self, vectors: Floats) -> Floats:
+        """Return vectors [n, d] rotated."""
+        rotated: Floats = vectors @ self.matrix.T
+        return rotated
+
+
+Rotation: TypeAlias = FastRotation | MatrixRotation
+
+
+def draw_rotation(dim: int, random: np.random.Generator) -> FastRotation:
+    """Return a rotation drawn at random, `dim` a multiple of 8."""
+    return FastRotation(random.integers(0, 256, (ROUNDS, dim // 8), np.uint8))
+
+
+def _four_rounds(columns: Floats, factors: Floats) -> Floats:
+    """Rotate columns [d, n] in place; factors are 1 or -1, [4, d, 1]."""
+    dim = len(columns)
+    mixed = 1 << (dim.bit_length() - 1)
+    half, share = dim // 2, np.float32(1 / np.sqrt(np.float32(mixed)))
+    for number, factor in enumerate(factors):
+        columns *= factor
+        part = columns[:mixed] if number % 2 == 0 else columns[dim - mixed :]
+        _mix(part)
+        part *= share
+        if mixed < dim:
+            first, second = columns[:half], columns[half : 2 * half]
+            total = first + second
+            np.subtract(first, second, out=second)
+            first[:] = total
+    if mixed < dim:
+        columns *= np.float32(0.25)
+    return columns
+
+
+def _mix(columns: Floats) -> None:
+    """Replace columns [t, n] by their Walsh-Hadamard transform, t a power of two."""
+    size = len(columns)
+    step = 1
+    while step < size:
+        pairs = columns.reshape(size // (2 * step), 2, step, -1)
+        first, second = pairs[:, 0], pairs[:, 1]
+        total = first + second
+        np.subtract(first, second, out=second)
+        first[:] = total
+        step *= 2

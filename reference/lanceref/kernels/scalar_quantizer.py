@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.kernels.byte_products import blocks, products
-from lanceref.kernels.distance import AnyVectors, Floats
+from lanceref.kernels.distance import AnyVectors, Floats, blocks, products
 
 Codes = NDArray[np.uint8]
 

@@ -1,6 +1,6 @@
-"""Edits: rows of a table deleted, changed, merged or moved.
+"""Operations: rows and columns of a table deleted, updated, merged, rewritten or indexed.
 
-Each module is loaded when it is first asked for: who reads a table edits nothing.
+Each module is loaded when it is first used, so that reading a table loads none.
 """
 
 from __future__ import annotations
@@ -11,34 +11,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lanceref.operations import (
-        cast,
         column_update,
         columns,
-        delete,
-        external_files,
         index_build,
-        index_staging,
-        moved_ids,
         new_rows,
         schema_evolution,
-        sources,
         update,
     )
 
-__all__ = [
-    "cast",
-    "column_update",
-    "columns",
-    "delete",
-    "external_files",
-    "index_build",
-    "index_staging",
-    "moved_ids",
-    "new_rows",
-    "schema_evolution",
-    "sources",
-    "update",
-]
+__all__ = ["column_update", "columns", "index_build", "new_rows", "schema_evolution", "update"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,12 +1,25 @@
 """Changed rows: read with their ids, some columns computed anew.
 
 Clauses: L.txn.op.update
+
+Removal: rows taken out of their fragments.
+
+A fragment that keeps rows gets a deletion file of all its deleted rows; one that keeps none goes.
+
+Clauses: L.txn.op.delete, L.table.deletions.threshold
+
+Moved ids: the segments in which an update writes down the ids of the rows it moves.
+
+A segment ends where the batch does in which the rows were read: with the fragment, and with each
+run of its rows. Where columns are read only after the filter has passed (2.x: those of 10 bytes and
+more and those without a width, beside its own), the rows of all fragments come in batches together,
+unless an index has found them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -15,12 +28,90 @@ from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused
-from lanceref.operations.delete import Chosen
+from lanceref.core.file_versions import V0_1
+from lanceref.core.integers import union
+from lanceref.file.schema import Field
+from lanceref.operations.new_rows import Ids
+from lanceref.proto import table_pb2
+from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.projection import scan_projection
-from lanceref.search.rows import read_rows
+from lanceref.search.rows import Condition, read_rows
 from lanceref.search.snapshot import Snapshot
+from lanceref.table.deletions import write_deletions
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
+from lanceref.table.rows import FragmentRows
+from lanceref.table.uncommitted_files import Draft
+from lanceref.transactions.manifest_builder import storage_version_of
+
+Positions = NDArray[np.int64]
+
+Chosen = list[tuple[FragmentRows, Positions]]
+"""Fragments, and which of their live rows are meant: positions, ascending."""
+
+
+BITMAP = table_pb2.DeletionFile.BITMAP
+
+
+@dataclass(slots=True)
+class Removal:
+    """What became of the fragments; `affected` are the offsets of the rows by fragment id."""
+
+    updated: list[table_pb2.DataFragment] = field(default_factory=list)
+    removed: list[int] = field(default_factory=list)
+    affected: dict[int, NDArray[np.int64]] = field(default_factory=dict)
+    num_rows: int = 0
+
+
+def put_update(
+    transaction: Transaction,
+    removal: Removal,
+    new: Iterable[table_pb2.DataFragment],
+    fields: Iterable[int],
+) -> None:
+    """Make a transaction an Update: rows taken out, others written, with values new in `fields`."""
+    given = transaction.update
+    given.updated_fragments.extend(removal.updated)
+    given.removed_fragment_ids.extend(removal.removed)
+    given.new_fragments.extend(new)
+    given.fields_for_preserving_frag_bitmap.extend(fields)
+
+
+def choose(snapshot: Snapshot, condition: Condition | None) -> Chosen:
+    """Return the live rows that pass a condition, all of them without one."""
+    if condition is None:
+        return [(rows, np.arange(rows.num_rows)) for rows in snapshot.fragments]
+    found = ((rows, condition.positions(rows)) for rows in snapshot.fragments)
+    return [(rows, positions) for rows, positions in found if len(positions)]
+
+
+def remove(
+    snapshot: Snapshot, chosen: Iterable[tuple[FragmentRows, Positions]], draft: Draft
+) -> Removal:
+    """Write the deletion files that take the rows out."""
+    removal = Removal()
+    for rows, positions in chosen:
+        number, offsets = rows.fragment.id, rows.offsets(positions)
+        removal.num_rows += len(positions)
+        removal.affected[number] = offsets
+        if not len(offsets):
+            removal.updated.append(rows.fragment.message)
+            continue
+        every = union(rows.deleted, offsets)
+        if len(every) == rows.columns.physical_rows:
+            removal.removed.append(number)
+            continue
+        fragment = table_pb2.DataFragment()
+        fragment.CopyFrom(rows.fragment.message)
+        version = snapshot.manifest.version
+        before = fragment.deletion_file.file_type
+        file = write_deletions(
+            snapshot.store, number, version, every, draft, as_bitmap=before == BITMAP
+        )
+        fragment.deletion_file.CopyFrom(file)
+        removal.updated.append(fragment)
+    return removal
+
 
 BATCH_ROWS = 8192
 
@@ -106,3 +197,63 @@ def _assigned(batch: pa.RecordBatch, assignments: Mapping[str, Assignment]) -> p
         for name in names
     ]
     return pa.RecordBatch.from_arrays(columns, names=names)
+
+
+MOVED_BATCH_ROWS = 8192
+"""Rows of a batch of 2.x."""
+
+GROUP_ROWS = 1024
+"""Rows of a batch of 0.1."""
+
+LATE_BYTES = 10
+"""Columns of this width and more are read late."""
+
+
+def moved_segments(
+    snapshot: Snapshot, chosen: Chosen, ids: list[Ids], wanted: Condition | None
+) -> list[Ids]:
+    """Return the ids of the chosen rows, which came in any parts, by segments."""
+    every = np.concatenate([np.empty(0, np.uint64), *ids])
+    legacy = storage_version_of(snapshot.manifest.message) == V0_1
+    if wanted is not None and not legacy and _reads_late(snapshot, wanted):
+        return np.split(every, np.arange(MOVED_BATCH_ROWS, len(every), MOVED_BATCH_ROWS))
+    cuts = _cuts(chosen, GROUP_ROWS if legacy else MOVED_BATCH_ROWS)
+    return np.split(every, np.concatenate([np.empty(0, np.int64), *cuts]))
+
+
+def _cuts(chosen: Chosen, run: int) -> Iterator[NDArray[np.int64]]:
+    """Yield where among all chosen rows another fragment or another run begins."""
+    start = 0
+    for rows, positions in chosen:
+        runs = rows.offsets(positions) // run
+        yield start + np.flatnonzero(np.diff(runs, prepend=-1))
+        start += len(positions)
+
+
+def _reads_late(snapshot: Snapshot, wanted: Condition) -> bool:
+    if any(source.explained for source in wanted.sources):  # an index has said where rows are
+        return False
+    asked = {one.id for field in wanted.projection.fields for one in field.flat()}
+    fields = snapshot.manifest.schema.fields
+    return any(one.id not in asked and _is_wide(one.arrow.type) for one in _leaves(fields))
+
+
+def _leaves(fields: tuple[Field, ...]) -> Iterator[Field]:
+    """Yield fields that are no structs, and those of structs."""
+    for one in fields:
+        if pa.types.is_struct(one.arrow.type):
+            yield from _leaves(one.children)
+        else:
+            yield one
+
+
+def _is_wide(kind: pa.DataType) -> bool:
+    """Whether values have no width in whole bytes, or one of many."""
+    if pa.types.is_fixed_size_list(kind):
+        width = kind.list_size
+        return _is_wide(kind.value_type) or width * kind.value_type.bit_width // 8 >= LATE_BYTES
+    try:
+        bits = kind.bit_width
+    except ValueError:  # it has none
+        return True
+    return bool(bits % 8 or bits // 8 >= LATE_BYTES)

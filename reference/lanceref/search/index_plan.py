@@ -3,19 +3,28 @@
 A plan of questions knows of each fragment which rows may pass. It is exact when all of these do and
 nothing is left to be looked at. What is denied is all rows without those found and without nulls;
 an index that does not know these leaves the rest to be looked at.
+
+Index selection: which indices are asked about a predicate, and what they are asked.
+
+Questions joined by AND, OR and NOT become a plan; NOT is moved down to the questions. Where an
+index cannot answer one side of an AND, the other side still narrows the rows down; an OR needs
+both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.index.indices import Index
-from lanceref.index.predicate import Among, IsNull, Predicate, Within
+from lanceref.index.predicate import Among, IsNull, Within
+from lanceref.index.predicate import Predicate as Asked
+from lanceref.search.filter import And, Not, On, Or, Predicate
 from lanceref.search.plan import Candidates
 from lanceref.table.rows import FragmentRows
 
@@ -38,7 +47,7 @@ class Question:
     """A predicate that an index is asked for, or for its opposite."""
 
     index: Index
-    predicate: Predicate
+    predicate: Asked
     exact: bool
     negated: bool = False
     path: str = ""
@@ -65,7 +74,7 @@ class Question:
     def _joined(self, first: str, second: str) -> str:
         return f"{'AND' if self.negated else 'OR'}({first},{second})"
 
-    def _text(self, predicate: Predicate) -> str:
+    def _text(self, predicate: Asked) -> str:
         asked = predicate.told(self.path)
         if self.index.kind.json_path is not None:
             asked = f"Json({asked}->{self.index.kind.json_path})"
@@ -173,3 +182,50 @@ class IndexSource:
         if known is None:
             return None
         return Candidates(positions=np.flatnonzero(known.mask), exact=known.exact)
+
+
+ByPath = Mapping[str, Sequence[Index]]
+"""Indices of each column."""
+
+
+def select(predicate: Predicate, indices: ByPath, *, negated: bool = False) -> Plan | None:
+    """Return the plan of a predicate or of its opposite, None when no index helps."""
+    if isinstance(predicate, Not):
+        return select(predicate.part, indices, negated=not negated)
+    if isinstance(predicate, On):
+        return _asked(predicate, indices, negated=negated)
+    if not isinstance(predicate, And | Or):
+        return None
+    sides = [select(one, indices, negated=negated) for one in predicate.parts]
+    parts = tuple(side for side in sides if side is not None)
+    if isinstance(predicate, Or) == negated:  # by De Morgan an OR that is denied is an AND
+        return Every(joined(parts), len(parts) == len(sides)) if parts else None
+    return Either(parts) if len(parts) == len(sides) else None
+
+
+def _asked(one: On, indices: ByPath, *, negated: bool) -> Plan | None:
+    """Return the plan of one question; whatever is not false is asked for as true."""
+    question, own = one.question, indices.get(one.path, ())
+    values = question.values if isinstance(question, Among) else ()
+    if not negated or pa.scalar(False) not in values:
+        return _best(own, one.path, question, negated, one.exact)
+    truth = _best(own, one.path, Among((pa.scalar(True),)), False)
+    if truth is None or pa.scalar(True) not in values:
+        return truth
+    denied = _best(own, one.path, Among((pa.scalar(True),)), True)
+    return Every((truth,) if denied is None else (denied, truth), denied is not None)
+
+
+def _best(
+    indices: Sequence[Index], path: str, asked: Asked, negated: bool, exact: bool = True
+) -> Question | None:
+    """Return the question to the index of a column that answers it best."""
+    best: Question | None = None
+    for index in indices:
+        answer = index.answers(asked)
+        if answer is None or (negated and not (answer and exact)):
+            continue
+        if best is None or (answer and not best.exact):
+            is_sure = answer and exact and (not negated or knows_nulls(index))
+            best = Question(index, asked, is_sure, negated, path)
+    return best

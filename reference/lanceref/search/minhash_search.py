@@ -4,11 +4,14 @@ Rows that segments of an index cover are found by their bands; the others are re
 same way. Rows without an equal band are not found.
 
 Clauses: L.index.minhash.search
+
+MinHash query: the rows whose text has much in common with another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +26,23 @@ from lanceref.index.minhash.signature import Hashes, Signatures, Signer, band_ke
 from lanceref.index.row_set import SHIFT, Keys, row_set
 from lanceref.index.training import Training
 from lanceref.index.vector.search_results import NOBODY, Neighbours, joined
-from lanceref.search.minhash_query import MinHashQuery
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
+
+
+@dataclass
+class MinHashQuery:
+    """A search for rows like `text` in a column that has a MINHASHLSH index.
+
+    Given as `nearest`; rows have `_distance`, 1 less the share of their signatures that is equal,
+    and come by it. There are as many as the scan's limit says, 10 without one.
+    """
+
+    text: str
+    column: str
+
 
 KIND = "MINHASHLSH"
 DEFAULT_LIMIT = 10

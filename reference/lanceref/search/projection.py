@@ -2,15 +2,26 @@
 
 Read are table fields, nested ones pruned to the parts asked for, and system columns. A scan returns
 a nested part as a column of its own, `a.b`; a take returns it inside its struct.
+
+Order of a query's rows.
+
+Rows with the same values keep the order they had; nulls stand last unless asked otherwise, whatever
+the direction. Floats stand in their total order.
+
+Batches of a query: cut again to the size asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from lanceref.core.comparison import total_order
+from lanceref.core.compute import pc
 from lanceref.core.errors import NotFound
 from lanceref.core.logical_types import resolved, resolved_batch
 from lanceref.core.nesting import whole
@@ -138,3 +149,65 @@ def _descend(array: pa.Array, path: tuple[int, ...]) -> pa.Array:
     for number in path:
         array = whole(array.flatten()[number])
     return array
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnOrdering:
+    """A column to order by."""
+
+    column_name: str
+    ascending: bool = True
+    nulls_first: bool = False
+
+
+def ordered(keys: Sequence[pa.Array], orderings: Sequence[ColumnOrdering]) -> NDArray[np.int64]:
+    """Return the row numbers in the order of the keys, one for each ordering, the first first."""
+    order = np.arange(len(keys[0]) if keys else 0)
+    for key, one in reversed(list(zip(keys, orderings, strict=True))):
+        values = _comparable(key).take(pa.array(order))
+        null = values.is_null().to_numpy(zero_copy_only=False)
+        there = np.flatnonzero(~null)
+        direction = "ascending" if one.ascending else "descending"
+        table = pa.table({"key": values.take(pa.array(there))})
+        ranked = there[pc.sort_indices(table, sort_keys=[("key", direction)]).to_numpy()]
+        missing = np.flatnonzero(null)
+        ends = (missing, ranked) if one.nulls_first else (ranked, missing)
+        order = order[np.concatenate(ends)]
+    return order
+
+
+def _comparable(key: pa.Array) -> pa.Array:
+    """Return values that Arrow sorts in the order of the key."""
+    if isinstance(key, pa.ExtensionArray):
+        key = key.storage
+    if isinstance(key, pa.DictionaryArray):
+        key = key.dictionary_decode()
+    return total_order(key) if pa.types.is_floating(key.type) else key
+
+
+def recut(
+    batches: Iterable[pa.RecordBatch], rows: int, size_bytes: int | None, *, strict: bool
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches of about `size_bytes`, or when `strict` of exactly `rows` but for the last."""
+    if strict:
+        yield from _exact(batches, rows)
+        return
+    for batch in batches:
+        if size_bytes and batch.nbytes > size_bytes and batch.num_rows > 1:
+            step = max(1, batch.num_rows * size_bytes // batch.nbytes)
+            for start in range(0, batch.num_rows, step):
+                yield batch.slice(start, step)
+        else:
+            yield batch
+
+
+def _exact(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        while sum(one.num_rows for one in held) >= rows:
+            table = pa.Table.from_batches(held)
+            yield table.slice(0, rows).combine_chunks().to_batches()[0]
+            held = table.slice(rows).to_batches()
+    if any(one.num_rows for one in held):
+        yield from pa.Table.from_batches(held).combine_chunks().to_batches()

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from lanceref.core.nesting import whole
 from lanceref.file.schema import Field
 from lanceref.search.filter import Filter
-from lanceref.search.plan import BatchStatistics, RowSource, bounded_fields, candidates
+from lanceref.search.plan import BatchStatistics, RowSource, bounded_fields, boundings, candidates
 from lanceref.search.projection import Projection, take_projection
-from lanceref.search.pruning import boundings
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
@@ -146,8 +145,10 @@ def condition(
     bounded = bounded_fields(bounds, snapshot.manifest.schema) if bounds else ()
     sources: list[RowSource] = []
     if use_indices and found is not None and snapshot.manifest.indices:
-        from lanceref.search.index_plan import IndexSource  # without indices nobody needs it
-        from lanceref.search.index_selection import select
+        from lanceref.search.index_plan import (
+            IndexSource,  # without indices nobody needs it
+            select,
+        )
 
         plan = select(found, snapshot.indices.by_path)
         sources += [] if plan is None else [IndexSource(plan)]

@@ -6,11 +6,20 @@ rows are wanted from the index than in the end, those are looked at again.
 
 Clauses: L.index.vector.search.order, L.index.vector.search.refine, L.index.vector.search.unindexed,
 L.index.vector.column-type, L.index.vector.search.several-found
+
+Chosen segments: those of an index over vectors that a search is to ask, by their ids.
+
+Exact distances: of the vectors of rows, from those of a query.
+
+Where a row has several vectors its distance is that of the nearest one, of a query of several
+vectors the sum.
+
+Clauses: L.index.vector.search.several, L.index.vector.search.no-number
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from uuid import UUID
@@ -19,26 +28,112 @@ import numpy as np
 import pyarrow as pa
 from pyroaring import BitMap
 
-from lanceref.core.errors import FormatError
+from lanceref.core.errors import FormatError, QueryRefused
 from lanceref.index.indices import Index
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.vector.search_parameters import Asked
-from lanceref.index.vector.search_results import Neighbours, joined, summed
+from lanceref.index.vector.search_results import NOBODY, Neighbours, joined, summed
 from lanceref.index.vector.searching import search
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vector_kind import VECTOR
-from lanceref.kernels.distance import AnyVectors, Metric
-from lanceref.search.chosen_segments import check_segments
-from lanceref.search.exact_distances import nearest_of
-from lanceref.search.live_rows import Remembered, live_rows
+from lanceref.index.vector.vectors import vectors_of
+from lanceref.kernels.distance import AnyVectors, Metric, distances
 from lanceref.search.projection import Projection, scan_projection
-from lanceref.search.row_ids import positions_of_ids
+from lanceref.search.row_locator import Remembered, live_rows, positions_of_ids
 from lanceref.search.rows import Condition, chosen_rows, read_passed
 from lanceref.search.snapshot import Snapshot
 from lanceref.search.vector_query import VectorQuery
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
+
+
+def nearest_of(
+    batches: Iterable[pa.RecordBatch], query: VectorQuery, vectors: list[AnyVectors], metric: Metric
+) -> list[Neighbours]:
+    """Return the nearest of rows for each of some queries [q, d].
+
+    Batches have the column of the query and the ids of the rows. Raises FormatError; QueryRefused
+    where a number of the query is none, and rows have several vectors of float32.
+    """
+    refused = query.missing and query.type.multivector and query.type.dtype == np.float32
+    best = [NOBODY] * len(vectors)
+    for batch in batches:
+        if refused:
+            raise QueryRefused(
+                "Invalid argument error: multivec_distance: query must not contain nulls, "
+                f"got {query.missing} null(s)"
+            )
+        found = measured(batch, query.column, vectors, metric)
+        best = [
+            joined([before, one.within(query.range)]).best(query.k)
+            for before, one in zip(best, found, strict=True)
+        ]
+    return best
+
+
+def measured(
+    batch: pa.RecordBatch, column: str, queries: list[AnyVectors], metric: Metric
+) -> list[Neighbours]:
+    """Return the rows that have vectors, for each query [q, d]."""
+    held, ids = vectors_of(batch.column(column)), batch.column(ROW_ID).to_numpy()
+    first = np.flatnonzero(np.diff(held.rows, prepend=-1))
+    rows, found = ids[held.rows[first]], []
+    for query in queries:
+        near = distances(query, held.values, metric)
+        if len(first) < len(held.rows):
+            near = np.fmin.reduceat(near, first, axis=1)
+        found.append(Neighbours(rows, near[0] if len(near) == 1 else near.sum(0, np.float32)))
+    return found
+
+
+def parsed_ids(given: object) -> frozenset[UUID]:
+    """Return ids as a caller gives them. Raises TypeError, ValueError."""
+    if isinstance(given, str | UUID) or not isinstance(given, Iterable):
+        raise TypeError(
+            f"index_segments must be an iterable of str or uuid.UUID, not a single {type(given)}."
+        )
+    found = set()
+    for one in given:
+        if not isinstance(one, str | UUID):
+            raise TypeError(
+                f"index_segments must be an iterable of str or uuid.UUID. Got {type(one)} instead."
+            )
+        try:
+            found.add(UUID(f"{one}"))
+        except ValueError as error:
+            raise ValueError(f"invalid index segment uuid {one!r}: {error}") from error
+    return frozenset(found)
+
+
+def segment_ids(given: object) -> frozenset[UUID]:
+    """Return the ids of a search. Raises TypeError, ValueError, QueryRefused for none."""
+    found = parsed_ids(given)
+    if not found:
+        raise QueryRefused(
+            "Invalid user input: with_index_segments does not accept an empty segment list"
+        )
+    return found
+
+
+def check_segments(
+    snapshot: Snapshot, chosen: frozenset[UUID], index: Index | None, column: str
+) -> None:
+    """Raise QueryRefused for an id of no segment, and for one of another index."""
+    known = {UUID(bytes=entry.uuid.uuid) for entry in snapshot.manifest.indices}
+    unknown = sorted(f"{one}" for one in chosen - known)
+    if unknown:
+        listed = ", ".join(f'"{one}"' for one in unknown)
+        raise QueryRefused(
+            f"Invalid user input: with_index_segments referenced unknown index segments: [{listed}]"
+        )
+    own = {UUID(one.uuid) for one in index.segments} if index is not None else set()
+    if not chosen <= own:
+        raise QueryRefused(
+            "Invalid user input: with_index_segments contained a segment that does not belong to "
+            f"vector column '{column}'"
+        )
+
 
 RUN_BYTES = 1 << 22
 """Bytes of vectors that are looked at together."""

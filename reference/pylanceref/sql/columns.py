@@ -29,7 +29,7 @@ from pylanceref.sql.expression import Bound, bind
 from pylanceref.sql.trees import Node
 
 if TYPE_CHECKING:
-    from lanceref.operations.sources import ColumnSource
+    from lanceref.operations.columns import ColumnSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,4 +146,4 @@ def computed_columns(snapshot: Snapshot, expressions: Mapping[str, str]) -> Colu
         bound = bind_columns(expressions, snapshot.schema(BlobHandling.BYTES).arrow)
     except QueryRefused as error:
         raise EvolutionRefused(str(error)) from error
-    return operations.sources.computed(snapshot, bound)
+    return operations.columns.computed(snapshot, bound)

@@ -22,7 +22,7 @@ from lanceref.index.predicate import (
 )
 from lanceref.index.predicate import Predicate as Question
 from lanceref.json.json_path import member_path
-from lanceref.search.predicate import And, Not, On, Or, Predicate, Unknown, known
+from lanceref.search.filter import And, Not, On, Or, Predicate, Unknown, known
 
 from pylanceref.sql.engine import engine, plain_schema
 from pylanceref.sql.functions import BINARY_OF

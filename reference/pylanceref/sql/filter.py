@@ -10,9 +10,7 @@ import pyarrow as pa
 from lanceref.core.compute import pc
 from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.search import rows
-from lanceref.search.filter import Filter, Mask
-from lanceref.search.predicate import Predicate
-from lanceref.search.row_allowlist import Restricted, RestrictedFilter
+from lanceref.search.filter import Filter, Mask, Predicate, Restricted, RestrictedFilter
 from lanceref.search.rows import Condition, filter_schema
 from lanceref.search.snapshot import Snapshot
 

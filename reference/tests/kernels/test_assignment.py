@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.kernels import assignment
-from lanceref.kernels.assignment import assign, distances_to, score_blocks
+from lanceref.kernels import kmeans
 from lanceref.kernels.distance import distances
+from lanceref.kernels.kmeans import assign, distances_to, score_blocks
 
 DTYPES = (np.float16, np.float32, np.float64)
 
@@ -55,7 +55,7 @@ def test_far_from_zero_the_nearest_is_found():
 def test_as_all_distances_say(vectors, centroids, block):
     """The nearest is the first of the smallest in the table of distances, in any blocks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assignment, "BLOCK_SCORES", block)
+        patch.setattr(kmeans, "BLOCK_SCORES", block)
         ids = assign(vectors, centroids, "l2")
     table = distances(vectors, centroids, "l2")
     assert ids.tolist() == table.argmin(axis=1).tolist()

@@ -4,15 +4,15 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.kernels import bounded
-from lanceref.kernels.bounded import Errors, nearest
+from lanceref.kernels import top_k
+from lanceref.kernels.top_k import Errors, nearest
 
 VALUES = hnp.arrays(np.float32, st.integers(0, 40), elements=st.integers(0, 100))
 
 
 def test_rows_whose_bounds_are_too_far_are_left_alone(monkeypatch):
     """Row 2 seems nearest and is 5 away: rows 0 and 3 cannot be nearer, 1 and 4 can."""
-    monkeypatch.setattr(bounded, "SPARE", 1)
+    monkeypatch.setattr(top_k, "FIRST_LOOK", 1)
     asked = []
 
     def distances_of(rows):
@@ -24,7 +24,7 @@ def test_rows_whose_bounds_are_too_far_are_left_alone(monkeypatch):
     rows, near = nearest(seeming, 1, distances_of, errors)
     assert (rows.tolist(), near.tolist()) == ([1, 2, 4], [4, 5, 7])
     assert asked == [[2], [1, 2, 4]]
-    monkeypatch.setattr(bounded, "SPARE", 2)  # row 1 seems next, and is 4 away
+    monkeypatch.setattr(top_k, "FIRST_LOOK", 2)  # row 1 seems next, and is 4 away
     rows, _ = nearest(seeming, 1, distances_of, errors)
     assert rows.tolist() == [1, 2, 4]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.kernels import byte_products
-from lanceref.kernels.byte_products import blocks, products
+from lanceref.kernels import distance
+from lanceref.kernels.distance import blocks, products
 
 
 def test_by_hand():
@@ -22,7 +22,7 @@ def test_blocks_do_not_show(count, width, size, dtype):
     rows = np.arange(count * width).reshape(count, width).astype(np.uint8).astype(of_rows)
     vector = np.arange(width, dtype=dtype)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(byte_products, "BLOCK_BYTES", size)
+        patch.setattr(distance, "BLOCK_BYTES", size)
         found, cut = products(rows, vector), list(blocks(rows))
     assert found.dtype == dtype
     assert found.tolist() == (rows.astype(np.int64) @ vector.astype(np.int64)).tolist()

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.kernels.hnsw_build import build
-from lanceref.kernels.hnsw_graph import Graph
-from lanceref.kernels.hnsw_levels import node_levels
-from lanceref.kernels.hnsw_parameters import GraphParameters
+from lanceref.kernels.hnsw_graph import Graph, GraphParameters, node_levels
 from lanceref.kernels.hnsw_search import search
 from numpy.typing import NDArray
 

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.kernels import hnsw_candidates
-from lanceref.kernels.hnsw_build import build
-from lanceref.kernels.hnsw_candidates import candidates
-from lanceref.kernels.hnsw_graph import EMPTY
-from lanceref.kernels.hnsw_parameters import GraphParameters
+from lanceref.kernels import hnsw_build
+from lanceref.kernels.hnsw_build import build, candidates
+from lanceref.kernels.hnsw_graph import EMPTY, GraphParameters, space_of
 from lanceref.kernels.hnsw_search import search
-from lanceref.kernels.hnsw_space import space_of
 
 
 @given(st.integers(0, 2**32), st.integers(1, 150), st.integers(1, 40))
@@ -49,11 +46,11 @@ def test_regions_hold_nearly_all_that_is_near(
     far = 1 - products if metric == "dot" else (vectors**2).sum(1) - 2 * products
     hits = []
     for first in (1 << 15, 1000):
-        monkeypatch.setattr(hnsw_candidates, "NEAR_ALL", first)
-        monkeypatch.setattr(hnsw_candidates, "REGION_ROWS", 1500)
-        monkeypatch.setattr(hnsw_candidates, "CELL_ROWS", 100)
-        monkeypatch.setattr(hnsw_candidates, "LONGEST_ROWS", 300)
-        monkeypatch.setattr(hnsw_candidates, "MOST_ROWS", 2000)
+        monkeypatch.setattr(hnsw_build, "NEAR_ALL", first)
+        monkeypatch.setattr(hnsw_build, "REGION_ROWS", 1500)
+        monkeypatch.setattr(hnsw_build, "CELL_ROWS", 100)
+        monkeypatch.setattr(hnsw_build, "LONGEST_ROWS", 300)
+        monkeypatch.setattr(hnsw_build, "MOST_ROWS", 2000)
         graph = build(vectors, metric, GraphParameters(12, 60, 5))
         found = [search(graph, row.__getitem__, 40)[0][:10] for row in far]
         within = [row[own] <= np.sort(row)[9] for row, own in zip(far, found, strict=True)]

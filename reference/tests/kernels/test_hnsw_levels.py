@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.kernels.hnsw_levels import _splitmix, _xoshiro, entry_point, node_levels
+from lanceref.kernels.hnsw_graph import _splitmix, _xoshiro, entry_point, node_levels
 
 
 def test_splitmix_follows_its_published_sequence() -> None:

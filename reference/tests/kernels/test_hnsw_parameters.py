@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.kernels.hnsw_parameters import FEWEST_EDGES, USUAL, GraphParameters
+from lanceref.kernels.hnsw_graph import FEWEST_EDGES, USUAL, GraphParameters
 
 
 def test_the_usual_ones_are_those_of_real_files() -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from lanceref.kernels.hnsw_graph import EMPTY, EdgeTable
-from lanceref.kernels.hnsw_repair import repaired
-from lanceref.kernels.hnsw_space import space_of
+from lanceref.kernels.hnsw_build import repaired
+from lanceref.kernels.hnsw_graph import EMPTY, EdgeTable, space_of
 
 SPACE = space_of(np.array([[0.0], [1.0], [5.0], [6.0]]), "l2")
 

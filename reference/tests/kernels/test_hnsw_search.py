@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.kernels.hnsw_build import build
-from lanceref.kernels.hnsw_graph import Graph, Level
-from lanceref.kernels.hnsw_parameters import GraphParameters
+from lanceref.kernels.hnsw_graph import Graph, GraphParameters, Level
 from lanceref.kernels.hnsw_search import Admitted, search
 from numpy.typing import NDArray
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.kernels.hnsw_graph import EMPTY
-from lanceref.kernels.hnsw_select import select
-from lanceref.kernels.hnsw_space import space_of
+from lanceref.kernels.hnsw_build import select
+from lanceref.kernels.hnsw_graph import EMPTY, space_of
 from numpy.typing import NDArray
 
 

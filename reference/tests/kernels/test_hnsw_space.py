@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.kernels.hnsw_space import space_of
+from lanceref.kernels.hnsw_graph import space_of
 from numpy.typing import NDArray
 
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from lanceref.kernels import kmeans
-from lanceref.kernels.assignment import assign, distances_to
-from lanceref.kernels.kmeans import divide, train
+from lanceref.kernels.kmeans import assign, distances_to, divide, train
 
 SEED = 7
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.kernels import look_up
-from lanceref.kernels.look_up import looked_up, looked_up_in, prepared
+from lanceref.kernels import product_quantizer
+from lanceref.kernels.product_quantizer import looked_up, looked_up_in, prepared
 
 
 def test_worked_numbers():
@@ -24,14 +24,14 @@ def test_pairs_make_no_difference(dtype, columns):
     table = np.random.default_rng(1).integers(least, 1000, (len(columns), 256)).astype(dtype)
     wanted = sum(row[column].astype(int) for row, column in zip(table, columns, strict=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(look_up, "BLOCK_ROWS", 16)
+        patch.setattr(product_quantizer, "BLOCK_ROWS", 16)
         for worth in (0, 1000):
-            patch.setattr(look_up, "WORTH_PAIRS", worth)
+            patch.setattr(product_quantizer, "WORTH_PAIRS", worth)
             ready = prepared(columns)
             assert (ready.dtype == np.uint16) is (worth == 0 and len(columns) % 2 == 0)
             found = looked_up(table, ready)
             assert (found.dtype, found.tolist()) == (dtype, wanted.tolist())
-            patch.setattr(look_up, "WORTH_PAIRS", 1000)  # of pairs, some rows only
+            patch.setattr(product_quantizer, "WORTH_PAIRS", 1000)  # of pairs, some rows only
             assert looked_up_in(table, columns).tolist() == wanted.tolist()
             more = looked_up(table, ready, found)
             assert (more.dtype, more.tolist()) == (dtype, (2 * wanted).tolist())

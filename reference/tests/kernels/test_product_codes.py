@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.kernels.product_codes import codes_in, columns_from, columns_of, stored_from
+from lanceref.kernels.product_quantizer import codes_in, columns_from, columns_of, stored_from
 
 
 def test_transposed_rows_are_columns_cut_into_rows():

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 from lanceref.kernels.distance import distances
-from lanceref.kernels.look_up import prepared
-from lanceref.kernels.product_codes import columns_from
-from lanceref.kernels.product_quantizer import ProductQuantizer, train
+from lanceref.kernels.product_quantizer import ProductQuantizer, columns_from, prepared, train
 
 DTYPES = (np.float16, np.float32, np.float64)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.kernels.rabitq_blocks import bit_places, block_bytes, codes_in, width_of
+from lanceref.kernels.rabitq_codes import bit_places, block_bytes, codes_in, width_of
 
 ONE_BIT = {
     # bits of a code, component, bit of its code: byte and bit in the block

@@ -3,18 +3,19 @@
 import numpy as np
 import pytest
 from lanceref.kernels.distance import distances
+from lanceref.kernels.rabitq_codes import extended_codes, halves, sign_columns, signs_in
 from lanceref.kernels.rabitq_estimate import (
     FINE_STEPS,
     ask,
     by_codes,
     by_residual,
     by_signs,
+    error_factors,
+    factors,
     ready,
+    residual_factors,
     sign_sums,
 )
-from lanceref.kernels.rabitq_extended import extended_codes, halves
-from lanceref.kernels.rabitq_factors import error_factors, factors, residual_factors
-from lanceref.kernels.rabitq_signs import sign_columns, signs_in
 
 DIM = 64
 

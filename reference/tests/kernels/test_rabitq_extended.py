@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from lanceref.kernels import rabitq_extended
-from lanceref.kernels.rabitq_extended import best_scales, extended_codes, halves
+from lanceref.kernels import rabitq_codes
+from lanceref.kernels.rabitq_codes import best_scales, extended_codes, halves
 
 
 def cosines(first, second):
@@ -61,7 +61,7 @@ def test_no_other_scale_is_better(num_bits):
         return cosines(units, sizes + 0.5)
 
     found = quality(best_scales(units, num_bits))
-    first = rabitq_extended.SHARES[num_bits]
+    first = rabitq_codes.SHARES[num_bits]
     for share in np.linspace(first, 1, 300):
         assert (found >= quality(share * (most + 10) / units.max(axis=1)) - 1e-6).all()
 
@@ -70,5 +70,5 @@ def test_blocks_make_no_difference(monkeypatch):
     """However many rows are swept together, the codes are the same."""
     rotated = np.random.default_rng(4).normal(size=(100, 16)).astype(np.float32)
     whole = extended_codes(rotated, 4)
-    monkeypatch.setattr(rabitq_extended, "BLOCK_EVENTS", 16 * 16 * 3)
+    monkeypatch.setattr(rabitq_codes, "BLOCK_EVENTS", 16 * 16 * 3)
     np.testing.assert_array_equal(extended_codes(rotated, 4), whole)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lanceref.kernels.rabitq_factors import error_factors, factors, residual_factors
+from lanceref.kernels.rabitq_estimate import error_factors, factors, residual_factors
 
 Z = np.array([[1, -3]], np.float32)
 W = np.array([[0.5, -0.5]], np.float32)

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from lanceref.kernels import rabitq_rotation
-from lanceref.kernels.rabitq_rotation import FastRotation, MatrixRotation, draw_rotation
+from lanceref.kernels import rabitq_estimate
+from lanceref.kernels.rabitq_estimate import FastRotation, MatrixRotation, draw_rotation
 
 
 def test_worked_numbers():
@@ -41,7 +41,7 @@ def test_each_vector_is_rotated_on_its_own(monkeypatch):
     random = np.random.default_rng(3)
     vectors, rotation = random.normal(size=(40, 24)).astype(np.float32), draw_rotation(24, random)
     whole = rotation.rotate(vectors)
-    monkeypatch.setattr(rabitq_rotation, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(rabitq_estimate, "BLOCK_ROWS", 7)
     np.testing.assert_array_equal(rotation.rotate(vectors), whole)
 
 

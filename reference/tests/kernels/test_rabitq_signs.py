@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.kernels.rabitq_signs import columns_of, sign_columns, signs_in, stored_from
+from lanceref.kernels.rabitq_codes import columns_of, sign_columns, signs_in, stored_from
 
 
 def test_worked_signs():

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import AppendRefused, NotFound
-from lanceref.operations.external_files import adopt, adopt_whole
+from lanceref.operations.new_rows import adopt, adopt_whole
 from pylanceref.file import LanceFileWriter
 from pylanceref.fragment import DataFile, LanceFragment
 from pylanceref.operation import LanceOperation

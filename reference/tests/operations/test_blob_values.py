@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.operations.blob_values import among, has_blobs, plain
+from lanceref.operations.column_update import among, has_blobs, plain
 from pylanceref.operation import DatasetBasePath, LanceOperation
 
 GIVEN = pa.struct([("data", pa.large_binary()), ("uri", pa.string())])

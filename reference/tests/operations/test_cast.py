@@ -5,8 +5,7 @@ import pylanceref
 import pytest
 from lanceref.core.errors import EvolutionRefused
 from lanceref.file.schema import schema_of
-from lanceref.operations.cast import cast_field, cast_within, ids_of
-from lanceref.operations.schema_evolution import find_field, only
+from lanceref.operations.schema_evolution import cast_field, cast_within, find_field, ids_of, only
 
 KIND = pa.struct([("x", pa.int32()), ("y", pa.string()), ("z", pa.struct([("p", pa.int8())]))])
 SCHEMA = schema_of(pa.schema([pa.field("n", KIND), pa.field("l", pa.list_(KIND))]))

@@ -3,8 +3,7 @@
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import EditFailed, QueryRefused
-from lanceref.operations.delete import choose
-from lanceref.operations.update import as_column, assign, read_changed
+from lanceref.operations.update import as_column, assign, choose, read_changed
 from lanceref.table.logical import BlobHandling
 from pylanceref.sql.columns import bind_values
 from pylanceref.sql.filter import condition

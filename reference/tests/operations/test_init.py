@@ -16,6 +16,6 @@ def test_who_reads_loads_no_edit():
     """A module comes with its first use, and no other name does."""
     command = [sys.executable, "-c", LOADED]
     assert b"[]\n" == subprocess.run(command, check=True, capture_output=True).stdout
-    assert callable(lanceref.operations.delete.remove)
+    assert callable(lanceref.operations.update.remove)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         lanceref.operations.nothing  # noqa: B018

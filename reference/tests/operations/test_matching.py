@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pylanceref
-from lanceref.operations.matching import match
+from lanceref.operations.merge import match
 
 from tests.operations.tables import table
 

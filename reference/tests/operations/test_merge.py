@@ -6,8 +6,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import EditFailed
-from lanceref.operations.matching import match
-from lanceref.operations.merge import Actions, by_fragment, merged_rows, plan_merge
+from lanceref.operations.merge import Actions, by_fragment, match, merged_rows, plan_merge
 from pylanceref.sql.filter import condition as condition_of
 from pylanceref.sql.filter import mask_of
 

@@ -4,8 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.operations.delete import choose
-from lanceref.operations.moved_ids import moved_segments
+from lanceref.operations.update import choose, moved_segments
 from pylanceref.sql.filter import condition
 
 NARROW = {"s": pa.array([{"x": 1}] * 9, pa.struct([("x", pa.int32())]))}

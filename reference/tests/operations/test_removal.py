@@ -2,7 +2,7 @@
 
 import numpy as np
 import pylanceref
-from lanceref.operations.delete import choose, remove
+from lanceref.operations.update import choose, remove
 from lanceref.proto import table_pb2
 from lanceref.table.uncommitted_files import Draft
 from pylanceref.sql.filter import condition

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import EvolutionRefused
-from lanceref.operations.sources import brought, joined, mapped
+from lanceref.operations.columns import brought, joined, mapped
 from pylanceref.sql.columns import computed_columns
 from pylanceref.udf import BatchUDF
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.search.batches import recut
+from lanceref.search.projection import recut
 
 SIZES = st.lists(st.integers(0, 9), max_size=6)
 

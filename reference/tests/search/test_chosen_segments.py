@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.search.chosen_segments import segment_ids
+from lanceref.search.vector_search import segment_ids
 from pylanceref.dataset import ScannerBuilder
 
 VALUES = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from lanceref.search.exact_distances import measured
+from lanceref.search.vector_search import measured
 
 QUERIES = np.array([[0, 0], [1, 1]], np.float32)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from lanceref.core.errors import OutOfRange
-from lanceref.search.live_rows import Remembered, live_rows
+from lanceref.search.row_locator import Remembered, live_rows
 from pylanceref.sql.filter import condition
 
 from ..index.vector.indexed import points, write

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.search.ordering import ColumnOrdering, ordered
+from lanceref.search.projection import ColumnOrdering, ordered
 
 NAN = float("nan")
 

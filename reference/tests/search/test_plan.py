@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from lanceref.search.plan import BatchStatistics, Candidates, bounded_fields, candidates
-from lanceref.search.pruning import boundings
+from lanceref.search.plan import BatchStatistics, Candidates, bounded_fields, boundings, candidates
 from pylanceref.sql.filter import condition
 
 from ..sql.written import without, write

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.search.predicate import Unknown
-from lanceref.search.pruning import boundings
+from lanceref.search.filter import Unknown
+from lanceref.search.plan import boundings
 from pylanceref.sql.filter import bind_filter
 
 SCHEMA = pa.schema(

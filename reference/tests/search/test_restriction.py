@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.index.row_set import RowSet, row_set
-from lanceref.search.pruning import boundings
-from lanceref.search.row_allowlist import Restricted
+from lanceref.search.filter import Restricted
+from lanceref.search.plan import boundings
 from pylanceref.sql.filter import bind_filter
 
 SCHEMA = pa.schema([("a", pa.int64()), ("_rowid", pa.uint64())])

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import RowNotFound
-from lanceref.search.row_ids import positions_of_ids
+from lanceref.search.row_locator import positions_of_ids
 
 from ..sql.written import without, write
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import QueryRefused
 from lanceref.index.row_set import RowSet, encode_row_set
-from lanceref.search.row_allowlist import kept_to_lists
+from lanceref.search.filter import kept_to_lists
 from pylanceref.dataset import ScannerBuilder, serialize_row_addrs
 
 NEXT = 1 << 32

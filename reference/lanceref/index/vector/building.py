@@ -38,10 +38,9 @@ from lanceref.index.vector.vector_file import (
 )
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vectors import vector_type
-from lanceref.kernels.assignment import assign
 from lanceref.kernels.distance import AnyVectors, distances
-from lanceref.kernels.hnsw_parameters import USUAL, GraphParameters
-from lanceref.kernels.kmeans import train
+from lanceref.kernels.hnsw_graph import USUAL, GraphParameters
+from lanceref.kernels.kmeans import assign, train
 
 BATCH_ROWS = 1 << 14
 """Rows that are written together, at least."""

@@ -28,7 +28,6 @@ from lanceref.index.vector.storage import (
     Score,
     StorageType,
 )
-from lanceref.kernels.bounded import Errors, Rows, nearest
 from lanceref.kernels.distance import (
     BLOCK_VALUES,
     AnyVectors,
@@ -40,6 +39,7 @@ from lanceref.kernels.distance import (
     estimates,
     squares_of,
 )
+from lanceref.kernels.top_k import Errors, Rows, nearest
 from lanceref.proto import index_pb2
 
 COLUMN = "flat"

@@ -28,9 +28,14 @@ from numpy.typing import NDArray
 from lanceref.core.errors import CorruptPage, FormatError, OutOfRange, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.metadata_text import compact, parse_object
-from lanceref.kernels.hnsw_graph import Graph, Level
-from lanceref.kernels.hnsw_levels import entry_point, node_levels
-from lanceref.kernels.hnsw_parameters import FEWEST_EDGES, GraphParameters
+from lanceref.kernels.hnsw_graph import (
+    FEWEST_EDGES,
+    Graph,
+    GraphParameters,
+    Level,
+    entry_point,
+    node_levels,
+)
 
 NODES = pa.field("__vector_id", pa.uint32())
 NEIGHBOURS = pa.field("__neighbors", pa.list_(pa.uint32()))

@@ -15,7 +15,7 @@ from lanceref.index.vector.graph import GraphText, graph_rows, graph_text
 from lanceref.index.vector.ivf import Partitions, partitions_of
 from lanceref.index.vector.storage import Columns, Model, Quantizer
 from lanceref.kernels.hnsw_build import build
-from lanceref.kernels.hnsw_parameters import GraphParameters
+from lanceref.kernels.hnsw_graph import GraphParameters
 
 PREFETCH_DISTANCE = 2
 """What texts say of how far ahead a search fetches; it changes no answer."""

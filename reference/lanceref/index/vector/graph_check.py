@@ -12,8 +12,7 @@ from lanceref.core.integers import unique
 from lanceref.index.vector.graph import GraphText, graph_text, parse_graph_text
 from lanceref.index.vector.vector_file import HEAD
 from lanceref.index.vector.vector_index import VectorIndex
-from lanceref.kernels.hnsw_graph import Graph, Level
-from lanceref.kernels.hnsw_space import Space, space_of
+from lanceref.kernels.hnsw_graph import Graph, Level, Space, space_of
 
 TOLERANCE = 1e-2
 """How far lengths may be from those computed here, beside the longest of a level."""

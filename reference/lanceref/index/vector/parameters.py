@@ -12,7 +12,7 @@ from lanceref.index.vector.storage import Quantizer
 from lanceref.index.vector.vector_file import VectorType
 from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors, Metric
-from lanceref.kernels.hnsw_parameters import USUAL, GraphParameters
+from lanceref.kernels.hnsw_graph import USUAL, GraphParameters
 from lanceref.proto import index_pb2
 
 SAMPLE_RATE = 256

@@ -40,9 +40,15 @@ from lanceref.index.vector.tensor import parse_tensor, tensor_of
 from lanceref.kernels import product_quantizer
 from lanceref.kernels.distance import AnyVectors, Floats
 from lanceref.kernels.kmeans import ROUNDS
-from lanceref.kernels.look_up import Pairs, prepared
-from lanceref.kernels.product_codes import codes_in, columns_from, columns_of, stored_from
-from lanceref.kernels.product_quantizer import ProductQuantizer
+from lanceref.kernels.product_quantizer import (
+    Pairs,
+    ProductQuantizer,
+    codes_in,
+    columns_from,
+    columns_of,
+    prepared,
+    stored_from,
+)
 from lanceref.proto import index_pb2
 
 COLUMN = "__pq_code"

@@ -25,9 +25,8 @@ from lanceref.index.vector.indexed_vectors import indexed_vectors
 from lanceref.index.vector.parameters import SAMPLE_RATE, VectorParameters
 from lanceref.index.vector.storage import Model
 from lanceref.index.vector.vector_index import VectorIndex
-from lanceref.kernels.assignment import assign
 from lanceref.kernels.distance import AnyVectors
-from lanceref.kernels.kmeans import Counts, train
+from lanceref.kernels.kmeans import Counts, assign, train
 
 SPLIT_ABOVE = 4
 """Times the rows that a partition is meant to have, above which it is split."""

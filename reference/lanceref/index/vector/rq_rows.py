@@ -19,25 +19,34 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.index.vector.storage import Chosen, Columns, Mode, Score
-from lanceref.kernels.bounded import Errors, nearest
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances
-from lanceref.kernels.rabitq_blocks import block_bytes, codes_in, width_of
+from lanceref.kernels.rabitq_codes import (
+    block_bytes,
+    codes_in,
+    extended_codes,
+    halves,
+    sign_columns,
+    signs_in,
+    width_of,
+)
 from lanceref.kernels.rabitq_estimate import (
     FINE_STEPS,
     STEPS,
     Asked,
+    Factors,
+    Rotation,
     Signs,
     ask,
     by_codes,
     by_residual,
     by_signs,
+    error_factors,
+    factors,
     ready,
+    residual_factors,
     sign_sums,
 )
-from lanceref.kernels.rabitq_extended import extended_codes, halves
-from lanceref.kernels.rabitq_factors import Factors, error_factors, factors, residual_factors
-from lanceref.kernels.rabitq_rotation import Rotation
-from lanceref.kernels.rabitq_signs import sign_columns, signs_in
+from lanceref.kernels.top_k import Errors, nearest
 
 SIGNS = "_rabit_codes"
 ADD, SCALE, ERROR = "__add_factors", "__scale_factors", "__error_factors"

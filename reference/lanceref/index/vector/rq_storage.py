@@ -38,16 +38,16 @@ from lanceref.index.vector.rq_rows import (
 )
 from lanceref.index.vector.storage import Columns, Model, Quantizer, Sample, StorageType
 from lanceref.index.vector.tensor import parse_tensor, tensor_of
-from lanceref.kernels.assignment import distances_to
 from lanceref.kernels.distance import AnyVectors, Floats
-from lanceref.kernels.rabitq_rotation import (
+from lanceref.kernels.kmeans import distances_to
+from lanceref.kernels.rabitq_codes import columns_of, stored_from
+from lanceref.kernels.rabitq_estimate import (
     ROUNDS,
     FastRotation,
     MatrixRotation,
     Rotation,
     draw_rotation,
 )
-from lanceref.kernels.rabitq_signs import columns_of, stored_from
 from lanceref.proto import index_pb2
 
 METADATA = "L.index.vector.rq.metadata"

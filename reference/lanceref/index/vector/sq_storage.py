@@ -31,7 +31,6 @@ from lanceref.index.vector.storage import (
     Score,
     StorageType,
 )
-from lanceref.kernels.bounded import Rows, nearest
 from lanceref.kernels.distance import AnyVectors, Floats
 from lanceref.kernels.scalar_quantizer import (
     Bounds,
@@ -43,6 +42,7 @@ from lanceref.kernels.scalar_quantizer import (
     quantize,
     squares_of,
 )
+from lanceref.kernels.top_k import Rows, nearest
 from lanceref.proto import index_pb2
 
 COLUMN = "__sq_code"

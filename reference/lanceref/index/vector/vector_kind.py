@@ -23,7 +23,7 @@ from lanceref.index.vector.vector_check import check
 from lanceref.index.vector.vector_file import TYPES, type_name
 from lanceref.index.vector.vector_rows_check import check_rows
 from lanceref.index.vector.vectors import ELEMENTS, vector_type
-from lanceref.kernels.hnsw_parameters import USUAL
+from lanceref.kernels.hnsw_graph import USUAL
 from lanceref.proto import index_pb2
 
 METRIC_NAMES = {number: name for name, number in METRICS.items()}

@@ -31,7 +31,7 @@ from lanceref.index.vector.vector_check import check_assignment
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vectors import vector_type
 from lanceref.kernels.distance import AnyVectors
-from lanceref.kernels.product_codes import codes_in
+from lanceref.kernels.product_quantizer import codes_in
 
 SAME = 1e-2
 """How far numbers may be off, as a share of the largest."""

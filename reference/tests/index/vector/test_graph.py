@@ -25,7 +25,7 @@ from lanceref.index.vector.graph import (
     read_graph,
 )
 from lanceref.kernels.hnsw_build import build
-from lanceref.kernels.hnsw_parameters import USUAL, GraphParameters
+from lanceref.kernels.hnsw_graph import USUAL, GraphParameters
 from lanceref.storage import LocalStore
 
 IDS = [0, 1, 2, 1]

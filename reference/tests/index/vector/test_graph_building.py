@@ -8,7 +8,7 @@ from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.graph_building import Graphs
 from lanceref.index.vector.ivf import partitions_of
 from lanceref.index.vector.storage import Model
-from lanceref.kernels.hnsw_parameters import GraphParameters
+from lanceref.kernels.hnsw_graph import GraphParameters
 
 from .indexed import points
 

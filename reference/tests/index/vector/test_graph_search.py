@@ -9,7 +9,7 @@ from lanceref.index.vector import graph_search
 from lanceref.index.vector.graph_search import walk, worth_walking
 from lanceref.index.vector.search_parameters import Asked
 from lanceref.kernels.hnsw_build import build
-from lanceref.kernels.hnsw_parameters import GraphParameters
+from lanceref.kernels.hnsw_graph import GraphParameters
 
 VALUES = np.random.default_rng(4).normal(size=(300, 4)).astype(np.float32)
 GRAPH = build(VALUES, "l2", GraphParameters(8, 40, 4))

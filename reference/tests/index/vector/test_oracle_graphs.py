@@ -14,8 +14,7 @@ import pytest
 from lanceref.core.errors import FormatError
 from lanceref.index.vector.graph import GraphText, graph_text
 from lanceref.index.vector.graph_building import Graphs
-from lanceref.kernels.hnsw_levels import node_levels
-from lanceref.kernels.hnsw_parameters import GraphParameters
+from lanceref.kernels.hnsw_graph import GraphParameters, node_levels
 from pylanceref.file import LanceFileReader
 
 from .indexed import fixed, near, opened, points, table

@@ -14,7 +14,7 @@ from lanceref.index.vector.rq_rows import (
     rotated_rows,
     with_blocks,
 )
-from lanceref.kernels.rabitq_rotation import MatrixRotation
+from lanceref.kernels.rabitq_estimate import MatrixRotation
 
 PLAIN = MatrixRotation(np.eye(8, dtype=np.float32))
 CENTER = np.zeros(8, np.float32)

@@ -13,8 +13,8 @@ from lanceref.index.vector.storage import Model
 from lanceref.index.vector.tensor import tensor_of
 from lanceref.index.vector.vector_file import TYPES
 from lanceref.kernels.distance import distances, normalized
-from lanceref.kernels.rabitq_blocks import codes_in
-from lanceref.kernels.rabitq_rotation import MatrixRotation, draw_rotation
+from lanceref.kernels.rabitq_codes import codes_in
+from lanceref.kernels.rabitq_estimate import MatrixRotation, draw_rotation
 
 from .agreement import agree, built, clustered
 from .indexed import near, opened, write
