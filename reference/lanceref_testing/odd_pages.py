@@ -42,12 +42,19 @@ from lanceref.pages.layers import (
     Step,
     leaf_paths,
 )
-from lanceref.pages.leafvalues_write import kind_of
+from lanceref.pages.leafvalues import kind_of
 from lanceref.pages.miniblock_write import FILL, StoredDictionary, chunk_ends, miniblock_page
-from lanceref.pages.planar_write import chunked_plane, dense_layout, sparse_layout
-from lanceref.pages.ravel import RavelledLevels, flat_levels, layer_code, layers_of, ravel
-from lanceref.pages.shred import Shred, shred
-from lanceref.pages.sparse_write import encode_structure
+from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout
+from lanceref.pages.shred import (
+    RavelledLevels,
+    Shred,
+    flat_levels,
+    layer_code,
+    layers_of,
+    ravel,
+    shred,
+)
+from lanceref.pages.sparse import encode_structure
 from lanceref.pages.writer import dimensions_of, scale_of
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout

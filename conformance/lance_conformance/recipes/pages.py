@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from google.protobuf.message import Message
-from lanceref.pages.planar_write import dense_layout
+from lanceref.pages.planar import dense_layout
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, RepDefLayer
 
 from lance_conformance.recipes.blocks import Block

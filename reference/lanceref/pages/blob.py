@@ -28,9 +28,8 @@ from lanceref.core.file_versions import FileVersion
 from lanceref.file.column_reader import DESCRIPTOR, RUN_BYTES, Recutter, extents, fetch, runs, words
 from lanceref.file.columns import PageMetadata
 from lanceref.pages import miniblock
-from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Path, parse_layers
+from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Nested, Path, parse_layers
 from lanceref.pages.leafvalues import bitmap
-from lanceref.pages.nested import Nested
 from lanceref.pages.repdef import Entries, Levels, unravel
 from lanceref.proto.encodings_v2_1_pb2 import BlobLayout
 

@@ -19,16 +19,11 @@ import pyarrow as pa
 from lanceref.codecs.values import Variable
 from lanceref.core.errors import NotStorable
 from lanceref.file.column_writer import DataArea
+from lanceref.file.payloads import DESCRIPTOR
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
-from lanceref.pages.leafvalues_write import stored_values
-from lanceref.pages.ravel import RavelledLevels, ravel
-from lanceref.pages.shred import Shred
+from lanceref.pages.leafvalues import stored_values
+from lanceref.pages.shred import RavelledLevels, Shred, ravel
 from lanceref.proto.encodings_v2_1_pb2 import BlobLayout, PageLayout
-
-DESCRIPTOR = pa.struct(
-    [pa.field("position", pa.uint64(), False), pa.field("size", pa.uint64(), False)]
-)
-"""Type of the rows that a blob page holds."""
 
 
 def store_blobs(rows: Shred, data: DataArea) -> tuple[Shred, tuple[int, ...]]:
@@ -50,7 +45,9 @@ def store_blobs(rows: Shred, data: DataArea) -> tuple[Shred, tuple[int, ...]]:
         start, end = int(values.offsets[i]), int(values.offsets[i + 1])
         positions[i] = data.write(values.data[start:end]).offset
     children = [pa.array(positions), pa.array(sizes.astype(np.uint64))]
-    stored = pa.StructArray.from_arrays(children, fields=list(DESCRIPTOR))
+    stored = pa.StructArray.from_arrays(
+        children, fields=[field.with_nullable(False) for field in DESCRIPTOR]
+    )
     return Shred((), stored, None), levels.codes
 
 

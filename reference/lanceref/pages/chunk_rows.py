@@ -22,8 +22,8 @@ from lanceref.core.integers import unique_inverse
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.pages.chunk_entries import ChunkDecoder, ChunkEntries, Items, join_items
 from lanceref.pages.chunk_table import Chosen, ChunkTable, Counts, join_tables
+from lanceref.pages.layers import Nested
 from lanceref.pages.leafvalues import width_bits
-from lanceref.pages.nested import Nested
 from lanceref.pages.repdef import Entries, cut, row_starts, select, unravel
 from lanceref.pages.repindex import RepetitionIndex, join_indices
 

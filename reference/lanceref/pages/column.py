@@ -4,6 +4,21 @@ One physical column stores one leaf; structs, lists and maps own none. A field i
 the runs of its leaves, whose pages end at different rows, to common rows and joining them.
 
 Clauses: L.page.siblings.rows, L.page.siblings.validity, L.page.siblings.offsets
+
+Assembly: the leaves of a field put together to one Arrow array.
+
+Siblings below a struct are stored in columns of their own and each repeats the layers they share.
+Here the shared layers are held against each other and the children joined.
+
+Clauses: L.page.siblings.validity, L.page.siblings.offsets
+
+Required values: fields that are not nullable have a value in every row.
+
+Levels and layers say which values are null, whatever the schema says of the field; a table that
+breaks its own schema is refused. A null under a null struct is none of the field's, and neither are
+items under a null list.
+
+Clauses: L.page.required.null
 """
 
 from __future__ import annotations
@@ -16,18 +31,143 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import CorruptPage
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.nesting import whole
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
-from lanceref.pages.assemble import assemble
 from lanceref.pages.blob import BlobPage
-from lanceref.pages.layers import leaf_paths
+from lanceref.pages.layers import Layer, Nested, Step, leaf_paths
 from lanceref.pages.leaf import LeafColumn, open_leaf
-from lanceref.pages.nested import Nested
-from lanceref.pages.required import check_required, has_required
+from lanceref.pages.leafvalues import MAX_OFFSET_32, Validity, bitmap
+
+
+def has_required(field: pa.Field) -> bool:
+    """Whether the field or one below it is not nullable."""
+    return not field.nullable or any(has_required(child) for child in _children(field.type))
+
+
+def check_required(field: pa.Field, array: pa.Array, place: Place) -> None:
+    """Refuse nulls of `field` in its `array`, and below. Raises CorruptPage."""
+    if _may_lack(field, array):
+        _check(field, array, np.ones(len(array), np.bool_), place)
+
+
+def _check(field: pa.Field, array: pa.Array, counting: NDArray[np.bool_], place: Place) -> None:
+    """The same for the rows that are `counting`: bool, one for each."""
+    valid = array.is_valid().to_numpy(zero_copy_only=False)
+    lacking = np.count_nonzero(counting & ~valid)
+    if lacking and not field.nullable:
+        raise CorruptPage(
+            "L.page.required.null",
+            place,
+            found=f"{lacking} nulls of {field.name!r}",
+            wanted="none: the field is not nullable",
+        )
+    below, children = counting & valid, _stored(array)
+    if children and not isinstance(array, pa.StructArray):
+        offsets = array.offsets.to_numpy()
+        children = [child[offsets[0] : offsets[-1]] for child in children]
+        below = np.repeat(below, np.diff(offsets))
+    for child, values in zip(_children(field.type), children, strict=True):
+        _check(child, values, below, place)
+
+
+def _may_lack(field: pa.Field, array: pa.Array) -> bool:
+    """Whether there is a null where none may be, or under a null."""
+    if array.null_count and not field.nullable:
+        return True
+    return any(map(_may_lack, _children(field.type), _stored(array)))
+
+
+def _children(type_: pa.DataType) -> list[pa.Field]:
+    if pa.types.is_map(type_):
+        return [type_.key_field, type_.item_field]
+    if pa.types.is_nested(type_) and not pa.types.is_fixed_size_list(type_):
+        return [type_.field(number) for number in range(type_.num_fields)]
+    return []
+
+
+def _stored(array: pa.Array) -> list[pa.Array]:
+    """Return all values of each child, whatever stands above them."""
+    if isinstance(array, pa.StructArray):
+        return [array.field(number) for number in range(array.type.num_fields)]
+    if isinstance(array, pa.MapArray):
+        return [array.keys, array.items]
+    return [array.values] if isinstance(array, (pa.ListArray, pa.LargeListArray)) else []
+
+
+def assemble(field: Field, leaves: Sequence[Nested], place: Place) -> pa.Array:
+    """Build the array of `field` from the same rows of each of its leaves."""
+    return _node(field, leaves, 0, place)
+
+
+def _node(field: Field, leaves: Sequence[Nested], depth: int, place: Place) -> pa.Array:
+    step = leaf_paths(field)[0][0]
+    if step.step is Step.LEAF:
+        leaf = leaves[0].leaf  # what is empty, but not at the start, Arrow cannot join
+        return leaf if len(leaf) else pa.nulls(0, leaf.type)
+    layer = _shared([leaf.layers[depth] for leaf in leaves], field, place)
+    children, at = [], 0
+    for child in field.children:
+        used = len(leaf_paths(child))
+        children.append(_node(child, leaves[at : at + used], depth + 1, place))
+        at += used
+    buffers = [bitmap(layer.validity)]
+    if layer.offsets is not None:
+        buffers.append(_offsets(field.arrow.type, layer, place))
+    return pa.Array.from_buffers(field.arrow.type, layer.count, buffers, children=children)
+
+
+def _offsets(type_: pa.DataType, layer: Layer, place: Place) -> pa.Buffer:
+    assert layer.offsets is not None
+    if pa.types.is_large_list(type_):
+        return pa.py_buffer(np.ascontiguousarray(layer.offsets, dtype="<i8"))
+    if int(layer.offsets[-1]) > MAX_OFFSET_32:
+        raise LimitExceeded(
+            "L.page.leaf.kind",
+            place,
+            found=f"{int(layer.offsets[-1])} items in one array of {type_}",
+            wanted=f"at most {MAX_OFFSET_32}",
+        )
+    return pa.py_buffer(layer.offsets.astype("<i4"))
+
+
+def _shared(layers: list[Layer], field: Field, place: Place) -> Layer:
+    """Return the layer that all leaves below `field` agree on."""
+    first = layers[0]
+    for other in layers[1:]:
+        if not _same_offsets(first, other):
+            raise _disagree("L.page.siblings.offsets", field, place)
+        if not _same_validity(first.validity, other.validity, first.count):
+            raise _disagree("L.page.siblings.validity", field, place)
+    return first
+
+
+def _same_offsets(one: Layer, other: Layer) -> bool:
+    if one.offsets is None or other.offsets is None:
+        return one.offsets is other.offsets
+    return np.array_equal(one.offsets, other.offsets)
+
+
+def _same_validity(one: Validity, other: Validity, count: int) -> bool:
+    everywhere = np.True_
+    return bool(
+        np.array_equal(
+            np.broadcast_to(everywhere if one is None else one, count),
+            np.broadcast_to(everywhere if other is None else other, count),
+        )
+    )
+
+
+def _disagree(clause: str, field: Field, place: Place) -> CorruptPage:
+    return CorruptPage(
+        clause,
+        place,
+        found=f"different {clause.rpartition('.')[2]} in the columns below {field.name!r}",
+        wanted="the same in each of them",
+    )
 
 
 class PageColumn:

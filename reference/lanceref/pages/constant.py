@@ -38,9 +38,8 @@ from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncod
 from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
-from lanceref.pages.layers import Layers
+from lanceref.pages.layers import Layers, Nested
 from lanceref.pages.leafvalues import is_variable, leaf_array, width_bits
-from lanceref.pages.nested import Nested
 from lanceref.pages.repdef import (
     LEVEL_BYTES,
     Entries,

@@ -21,8 +21,8 @@ from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_writer import Buffer
 from lanceref.pages.constant import MAX_INLINE_BYTES
 from lanceref.pages.layers import NULLABLE_ITEM
-from lanceref.pages.ravel import LevelArray, RavelledLevels
-from lanceref.pages.validity import Validity
+from lanceref.pages.leafvalues import Validity
+from lanceref.pages.shred import LevelArray, RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import ConstantLayout
 
 SAMPLE = 64

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.values import Fixed, Values
 from lanceref.core.compute import pc
-from lanceref.pages.leafvalues_write import stored_values
-from lanceref.pages.validity import keys_of, validity_of
+from lanceref.pages.leafvalues import keys_of, stored_values, validity_of
 
 
 def join_dictionaries(arrays: Sequence[pa.DictionaryArray]) -> pa.DictionaryArray:

@@ -39,8 +39,7 @@ from lanceref.core.nesting import whole
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
 from lanceref.pages.entries import EntryShape, Zipped, compact, cut_entries, cut_matrix, record
-from lanceref.pages.expect import expect
-from lanceref.pages.layers import Layers
+from lanceref.pages.layers import Layers, Nested, expect
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
     check_offset_width,
@@ -48,9 +47,8 @@ from lanceref.pages.leafvalues import (
     leaf_array,
     width_bits,
 )
-from lanceref.pages.nested import Nested
 from lanceref.pages.repdef import Entries, check_ranges, unravel
-from lanceref.pages.rowindex import RowIndex
+from lanceref.pages.repindex import RowIndex
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, FullZipLayout
 
 

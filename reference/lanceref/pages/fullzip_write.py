@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.values import Fixed, Variable
 from lanceref.file.column_writer import Buffer
-from lanceref.pages.ravel import RavelledLevels
+from lanceref.pages.shred import RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, FullZipLayout
 
 Offsets = NDArray[np.int64]

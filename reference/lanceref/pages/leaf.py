@@ -21,12 +21,9 @@ from lanceref.core.errors import CorruptPage, LimitExceeded
 from lanceref.core.file_versions import FileVersion
 from lanceref.file.columns import ColumnMetadata, PageMetadata
 from lanceref.pages import blob, constant, fullzip, miniblock, planar
-from lanceref.pages.layers import Path, parse_layers
+from lanceref.pages.layers import Nested, Page, Path, parse_layers
 from lanceref.pages.leafvalues import width_bits
-from lanceref.pages.multi_page_take import take
-from lanceref.pages.nested import Nested
-from lanceref.pages.page import Page
-from lanceref.pages.page_coalescing import join
+from lanceref.pages.page_coalescing import join, take
 from lanceref.pages.sparse_page import SparsePage
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout

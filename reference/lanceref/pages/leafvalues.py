@@ -11,6 +11,20 @@ struct rows of its children.
 Clauses: L.page.leaf.width, L.page.leaf.kind, L.page.leaf.utf8, L.page.leaf.dimension,
 L.page.leaf.count, L.page.leaf.offset-width,
 L.page.dictionary.key-width
+
+Validity: which values of an Arrow array are not null.
+
+An array says it with a bitmap, the null type with nothing at all, a dictionary array with the
+bitmaps of its keys and of its items.
+
+Leaf values, stored: the Arrow array of a leaf as values of a codec.
+
+The inverse of `leafvalues`: the buffers of the array, cut to its slice and mostly without a copy. A
+null slot keeps what its buffer holds.
+
+Layout: see `leafvalues`.
+
+Clauses: L.page.leaf.width, L.page.leaf.kind
 """
 
 from __future__ import annotations
@@ -19,9 +33,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.choose import Kind
 from lanceref.codecs.description_checks import value_bits
 from lanceref.codecs.values import Fixed, FixedSizeList, Indexed, Rows, Values, Variable
-from lanceref.core.errors import CorruptPage, LimitExceeded, Place
+from lanceref.core.errors import CorruptPage, DataRefused, LimitExceeded, Place
+from lanceref.encodings_2_0.flat import cut
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 Validity = NDArray[np.bool_] | None
@@ -216,3 +232,109 @@ def _rows(type_: pa.DataType, values: Rows, validity: Validity, place: Place) ->
 
 def _wrong_kind(type_: pa.DataType, found: str, place: Place) -> CorruptPage:
     return CorruptPage("L.page.leaf.kind", place, found=found, wanted=f"values of {type_}")
+
+
+def validity_of(array: pa.Array) -> Validity:
+    """Return which values of an array are valid, whatever surrounds it."""
+    if pa.types.is_null(array.type):
+        return np.zeros(len(array), np.bool_)
+    if pa.types.is_dictionary(array.type):
+        return _dictionary_validity(array)
+    if array.null_count == 0:
+        return None
+    bits = np.frombuffer(array.buffers()[0], np.uint8)
+    first, last = array.offset // 8, (array.offset + len(array) + 7) // 8
+    flags = np.unpackbits(bits[first:last], bitorder="little").view(np.bool_)
+    return flags[array.offset % 8 :][: len(array)]
+
+
+def both(one: Validity, other: Validity) -> Validity:
+    """Return what is valid in both."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+def keys_of(array: pa.DictionaryArray) -> NDArray[np.integer]:
+    """Return the keys of a dictionary array as stored, whatever stands under a null."""
+    keys = array.indices
+    data = np.frombuffer(keys.buffers()[1] or b"", keys.type.to_pandas_dtype())
+    return data[keys.offset : keys.offset + len(keys)]
+
+
+def _dictionary_validity(array: pa.DictionaryArray) -> Validity:
+    own, items = validity_of(array.indices), validity_of(array.dictionary)
+    if items is None:
+        return own
+    keys = keys_of(array)
+    return both(own, items[keys if own is None else np.where(own, keys, 0)])
+
+
+def stored_values(array: pa.Array) -> Values:
+    """Return the values of an array of any leaf type but a dictionary; its nulls are dropped.
+
+    Raises DataRefused for a packed struct with null children.
+    """
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    type_ = array.type
+    if pa.types.is_null(type_):
+        return Fixed(0, len(array), np.zeros(0, np.uint8))
+    if is_variable(type_):
+        return _stored_variable(array)
+    if pa.types.is_fixed_size_list(type_):
+        size = type_.list_size
+        items = array.values.slice(array.offset * size, len(array) * size)
+        inner = stored_values(items)
+        assert isinstance(inner, Fixed | FixedSizeList)
+        return FixedSizeList(size, len(array), validity_of(items), inner)
+    if pa.types.is_struct(type_):
+        return Rows(len(array), tuple(_child(array, i) for i in range(type_.num_fields)))
+    return _stored_fixed(array)
+
+
+def _child(array: pa.StructArray, index: int) -> Values:
+    child = array.field(index)
+    if child.null_count:
+        name = array.type.field(index).name
+        raise DataRefused(f"a packed struct cannot hold the nulls of its child {name!r}")
+    return stored_values(child)
+
+
+def bytes_of(buffer: pa.Buffer | None) -> NDArray[np.uint8]:
+    """Return a buffer as uint8 (size,); no bytes for a missing one."""
+    return np.frombuffer(b"" if buffer is None else buffer, np.uint8)
+
+
+def _stored_fixed(array: pa.Array) -> Fixed:
+    count, start = len(array), array.offset
+    data = bytes_of(array.buffers()[1])
+    if pa.types.is_boolean(array.type):
+        return Fixed(1, count, cut(data, start, count))
+    width = array.type.bit_width // 8
+    return Fixed(8 * width, count, data[start * width : (start + count) * width])
+
+
+def _stored_variable(array: pa.Array) -> Variable:
+    wide = has_wide_offsets(array.type)
+    _, offsets, data = array.buffers()
+    if offsets is None or not len(array):
+        return Variable(np.zeros(1, np.int64), np.zeros(0, np.uint8))
+    table = np.frombuffer(offsets, np.int64 if wide else np.int32)
+    cut = table[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    return Variable(cut - cut[0], bytes_of(data)[cut[0] : cut[-1]])
+
+
+def has_wide_offsets(type_: pa.DataType) -> bool:
+    """Whether values of the type are stored with offsets of 64 bits."""
+    return bool(pa.types.is_large_string(type_) or pa.types.is_large_binary(type_))
+
+
+def kind_of(type_: pa.DataType) -> Kind:
+    """Return what a type says of its values beside their bytes; of a dictionary its items'."""
+    if pa.types.is_dictionary(type_):
+        return kind_of(type_.value_type)
+    if pa.types.is_struct(type_):
+        return Kind(fields=tuple(kind_of(field.type) for field in type_))
+    is_text = bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
+    return Kind(has_wide_offsets(type_), is_text)

@@ -38,10 +38,8 @@ from lanceref.pages.chunk_entries import ChunkDecoder, Items
 from lanceref.pages.chunk_rows import ChunkRows
 from lanceref.pages.chunk_table import Counts, parse_tables
 from lanceref.pages.chunks import ChunkShape
-from lanceref.pages.expect import expect
-from lanceref.pages.layers import Layers
+from lanceref.pages.layers import Layers, Nested, expect
 from lanceref.pages.leafvalues import check_leaf_encoding, leaf_array, value_type
-from lanceref.pages.nested import Nested
 from lanceref.pages.repindex import parse_indices
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
 

@@ -18,8 +18,8 @@ from lanceref.codecs.choose import encode_levels
 from lanceref.codecs.values import MiniBlocks
 from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_writer import Buffer
-from lanceref.pages.ravel import LevelArray, RavelledLevels
-from lanceref.pages.repindex_write import repetition_index
+from lanceref.pages.repindex import repetition_index
+from lanceref.pages.shred import LevelArray, RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
 
 Part = tuple[NDArray[np.uint8], NDArray[np.int64]]

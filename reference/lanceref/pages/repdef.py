@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import count_before
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.pages.layers import Layers, PageLayer
-from lanceref.pages.nested import Layer, Nested
+from lanceref.pages.layers import Layer, Layers, Nested, PageLayer
 
 Level = NDArray[np.unsignedinteger]
 """Levels of one kind: u8 or u16."""

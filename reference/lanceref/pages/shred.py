@@ -6,12 +6,23 @@ dropped where it can be: the items of a null list are not stored, and what lies 
 counts as null too.
 
 Clauses: L.page.layers.path, L.page.levels.visible
+
+Ravelling: the layers around a leaf written as levels.
+
+The inverse of `repdef.unravel`. From the outside in, every slot of a layer is one entry; a list
+replaces the entry of each of its slots by those of its items, and a slot without items keeps one
+entry of its own that ends there.
+
+Layout: repetition and definition levels, u16 each, one per entry; layer codes innermost first; see
+`layers` for the numbering of levels.
+
+Clauses: L.page.levels.numbering, L.page.levels.visible, L.page.layers.code
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +30,19 @@ from numpy.typing import NDArray
 
 from lanceref.file.schema import Field
 from lanceref.pages.dictionary_write import join_dictionaries
-from lanceref.pages.layers import Step, leaf_paths
-from lanceref.pages.nested import Layer, cut_layers
-from lanceref.pages.validity import Validity, both, validity_of
+from lanceref.pages.layers import (
+    ALL_VALID_ITEM,
+    ALL_VALID_LIST,
+    EMPTYABLE_LIST,
+    NULL_AND_EMPTY,
+    NULLABLE_ITEM,
+    NULLABLE_LIST,
+    Layer,
+    Step,
+    cut_layers,
+    leaf_paths,
+)
+from lanceref.pages.leafvalues import Validity, both, validity_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +150,214 @@ def _join_validity(parts: Sequence[Validity], sizes: Sequence[int]) -> Validity:
         return None
     pairs = zip(parts, sizes, strict=True)
     return np.concatenate([np.ones(n, np.bool_) if v is None else v for v, n in pairs])
+
+
+LevelArray = NDArray[np.uint16]
+"""One level per entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class RavelledLevels:
+    """The levels of one page; None where every entry would have level 0.
+
+    `codes` are the layer codes, innermost first; `max_rep` the number of list layers, `max_def` the
+    highest definition that the codes allow; an entry owns a value when its definition is at most
+    `max_visible` (None: every entry does).
+    """
+
+    codes: tuple[int, ...]
+    rep: LevelArray | None
+    definition: LevelArray | None
+    max_rep: int
+    max_def: int
+    max_visible: int | None
+    num_entries: int
+
+    @property
+    def num_rows(self) -> int:
+        """Page slots."""
+        if self.rep is None:
+            return self.num_entries
+        return int(np.count_nonzero(self.rep == self.max_rep))
+
+    @property
+    def visible(self) -> NDArray[np.bool_] | None:
+        """Which entries own a value; None when all do."""
+        if self.max_visible is None or self.definition is None:
+            return None
+        return self.definition <= self.max_visible
+
+    def row_starts(self, num_rows: int) -> NDArray[np.int64]:
+        """Return the first entry of each of the rows, which are of as many slots each."""
+        if self.rep is None:
+            starts = np.arange(self.num_entries)
+        else:
+            starts = np.flatnonzero(self.rep == self.max_rep)
+        return starts[:: max(1, len(starts) // max(1, num_rows))]
+
+    def slice(self, first: int, last: int) -> RavelledLevels:
+        """Return the entries `first`..`last` as views; their layers stay those of all of them."""
+        rep, definition = (
+            None if one is None else one[first:last] for one in (self.rep, self.definition)
+        )
+        return replace(self, rep=rep, definition=definition, num_entries=last - first)
+
+
+def flat_levels(count: int) -> RavelledLevels:
+    """Return the levels of `count` values that nothing surrounds and none of which is null."""
+    return RavelledLevels((ALL_VALID_ITEM,), None, None, 0, 0, None, count)
+
+
+def layers_of(rows: Shred) -> list[Layer]:
+    """Return the layers of some rows from the outside in, the leaf's own at the end."""
+    return [*rows.layers, Layer(len(rows.leaf), rows.validity)]
+
+
+def ravel(rows: Shred, codes: Sequence[int] | None = None) -> RavelledLevels:
+    """Return the levels of some rows of a leaf.
+
+    `codes` (from the outside in) may allow for more than the rows need; by default they allow for
+    just what is there.
+    """
+    layers = layers_of(rows)
+    codes = [layer_code(layer) for layer in layers] if codes is None else codes
+    max_rep = sum(layer.offsets is not None for layer in layers)
+    max_def = sum(map(_levels, codes))
+    entries = _Entries(layers[0].count, max_rep, max_def)
+    for layer, code in zip(layers, codes, strict=True):
+        entries.record(layer, code)
+    inner_first = codes[::-1]
+    return RavelledLevels(
+        codes=tuple(inner_first),
+        rep=entries.rep if max_rep else None,
+        definition=entries.definition if max_def else None,
+        max_rep=max_rep,
+        max_def=max_def,
+        max_visible=_max_visible(inner_first) if max_rep else None,
+        num_entries=entries.count,
+    )
+
+
+def layer_code(layer: Layer) -> int:
+    """Return the least code that can say what is null and empty in a layer."""
+    nullable = layer.validity is not None and not layer.validity.all()
+    if layer.offsets is None:
+        return NULLABLE_ITEM if nullable else ALL_VALID_ITEM
+    empty = layer.offsets[1:] == layer.offsets[:-1]
+    if nullable and layer.validity is not None:
+        return NULL_AND_EMPTY if (empty & layer.validity).any() else NULLABLE_LIST
+    return EMPTYABLE_LIST if empty.any() else ALL_VALID_LIST
+
+
+def _levels(code: int) -> int:
+    return {ALL_VALID_ITEM: 0, ALL_VALID_LIST: 0, NULL_AND_EMPTY: 2}.get(code, 1)
+
+
+def _max_visible(inner_first: Sequence[int]) -> int:
+    first_list = next(i for i, code in enumerate(inner_first) if code not in _ITEMS)
+    return sum(map(_levels, inner_first[:first_list]))
+
+
+_ITEMS = (ALL_VALID_ITEM, NULLABLE_ITEM)
+
+
+class _Entries:
+    """Entries from the outermost layer inward.
+
+    `owns` says which still own a slot, None: all do; there is no repetition before the first list.
+    """
+
+    def __init__(self, count: int, max_rep: int, max_def: int) -> None:
+        self.count = count
+        self.rep = np.zeros(count if max_rep else 0, np.uint16)
+        self.definition = np.zeros(count if max_def else 0, np.uint16)
+        self._owns: NDArray[np.bool_] | None = None
+        self._next_rep, self._next_def = max_rep, max_def
+
+    def record(self, layer: Layer, code: int) -> None:
+        """Take in one layer, whose slots are the entries that own one."""
+        if code in (NULLABLE_ITEM, NULLABLE_LIST, NULL_AND_EMPTY) and layer.validity is not None:
+            null_level = self._next_def - (code == NULL_AND_EMPTY)
+            null = ~layer.validity if self._owns is None else self._live()[~layer.validity]
+            self._end(null, null_level)
+        empty_level = self._next_def
+        self._next_def -= _levels(code)
+        if layer.offsets is not None:
+            self._open_lists(np.diff(layer.offsets), empty_level)
+        elif layer.dimension > 1:
+            self._repeat(layer.dimension)
+
+    def _live(self) -> NDArray[np.int64]:
+        return np.arange(self.count) if self._owns is None else np.flatnonzero(self._owns)
+
+    def _end(self, entries: NDArray[np.int64] | NDArray[np.bool_], level: int) -> None:
+        """Give entries, by number or by mask, their definition unless they have one."""
+        if entries.dtype == np.bool_:
+            np.copyto(self.definition, np.uint16(level), where=entries & (self.definition == 0))
+        else:
+            self.definition[entries[self.definition[entries] == 0]] = level
+
+    def _open_lists(self, lengths: NDArray[np.int64], empty_level: int) -> None:
+        """Replace the entry of each list by those of its items; null and empty ones end here.
+
+        What is not replaced keeps its definition; what is has none.
+        """
+        ends = lengths == 0
+        if self._owns is None:
+            counts = self._end_lists(slice(None), lengths, ends, empty_level)
+            owned = ~ends
+        else:
+            live = np.flatnonzero(self._owns)
+            counts = np.ones(self.count, np.int64)
+            counts[live] = self._end_lists(live, lengths, ends, empty_level)
+            owned = np.zeros(self.count, np.bool_)
+            owned[live] = ~ends
+        after = np.cumsum(counts)
+        first, self.count = after - counts, int(after[-1]) if len(after) else 0
+        self.rep = self._spread(self.rep, first)
+        if len(self.definition):
+            self.definition = self._spread(self.definition, first)
+        owns = np.ones(self.count, np.bool_)
+        owns[first[~owned]] = False
+        self._owns = owns
+
+    def _end_lists(
+        self,
+        live: slice | NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        ends: NDArray[np.bool_],
+        empty_level: int,
+    ) -> NDArray[np.int64]:
+        """Begin a list at each of the entries `live`, and end there those that have no items.
+
+        Return how many entries each becomes; `ends` is made to hold all that end.
+        """
+        rep = self.rep[live]
+        self.rep[live] = np.where(rep == 0, np.uint16(self._next_rep), rep)
+        self._next_rep -= 1
+        if len(self.definition):
+            definition = self.definition[live]
+            ended = definition != 0
+            if ends.any():
+                definition = np.where(ends & ~ended, np.uint16(empty_level), definition)
+                self.definition[live] = definition
+            np.logical_or(ends, ended, out=ends)
+        return np.where(ends, 1, lengths)
+
+    def _spread(self, levels: LevelArray, first: NDArray[np.int64]) -> LevelArray:
+        """Return levels for all entries, those there were at their new places."""
+        spread = np.zeros(self.count, np.uint16)
+        spread[first] = levels
+        return spread
+
+    def _repeat(self, dimension: int) -> None:
+        """Give each entry that owns a slot to every item of its fixed-size list."""
+        counts = np.full(self.count, dimension, np.int64)
+        if self._owns is not None:
+            counts[~self._owns] = 1
+            self._owns = np.repeat(self._owns, counts)
+        self.rep, self.definition = (
+            np.repeat(levels, counts) if len(levels) else levels
+            for levels in (self.rep, self.definition)
+        )
+        self.count = int(counts.sum())

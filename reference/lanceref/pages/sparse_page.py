@@ -32,10 +32,9 @@ from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
 from lanceref.pages.constant import Constant, ConstantPage
 from lanceref.pages.fullzip import FullZip, FullZipPage
-from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Path, parse_layers
+from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Nested, Path, parse_layers
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.miniblock import MiniBlock, MiniBlockPage
-from lanceref.pages.nested import Nested
 from lanceref.pages.sparse import Structure, StructureDecoder, check_structure, domains
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, ValuePlane, ZippedValues
 

@@ -28,8 +28,7 @@ from lanceref.file.schema import Field
 from lanceref.pages.blob_write import encode_blobs, store_blobs
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_rows, page_parts
 from lanceref.pages.layers import Path, Step, leaf_paths
-from lanceref.pages.ravel import RavelledLevels
-from lanceref.pages.shred import Shred, join, shred
+from lanceref.pages.shred import RavelledLevels, Shred, join, shred
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 
 

@@ -29,7 +29,7 @@ from lanceref.file.column_reader import Recutter
 from lanceref.file.schema import Field
 from lanceref.file_0_1.data_file import LegacyFile
 from lanceref.file_0_1.statistics import parse_statistics
-from lanceref.pages.required import check_required
+from lanceref.pages.column import check_required
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.deletions import deletion_path, read_deletions

@@ -7,8 +7,7 @@ from lanceref.codecs.choose import Kind
 from lanceref.codecs.compressive import decode_levels, decode_mini
 from lanceref.core.errors import Place
 from lanceref.core.file_versions import V2_1, V2_2
-from lanceref.pages.leafvalues import leaf_array
-from lanceref.pages.leafvalues_write import kind_of, stored_values
+from lanceref.pages.leafvalues import kind_of, leaf_array, stored_values
 from lanceref_testing.odd_codecs import odd_counts, odd_levels, odd_mini
 from lanceref_testing.oddities import Chance
 

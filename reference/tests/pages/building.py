@@ -12,7 +12,7 @@ from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.file.columns import PageMetadata
 from lanceref.file.schema import Field
-from lanceref.pages.assemble import assemble
+from lanceref.pages.column import assemble
 from lanceref.pages.layers import Path, leaf_paths
 from lanceref.pages.leaf import Page, open_page
 from lanceref.proto import encodings_v2_1_pb2 as pb

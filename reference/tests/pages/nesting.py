@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.file.schema import Field
-from lanceref.pages.layers import Layers, PageLayer, Path, PathStep, Step, parse_layers
-from lanceref.pages.nested import Nested
+from lanceref.pages.layers import Layers, Nested, PageLayer, Path, PathStep, Step, parse_layers
 
 PLACE = Context("test").at(0)
 _FIELD = Field("f", 0, -1, "int64", True, {}, (), pa.field("f", pa.int64()))

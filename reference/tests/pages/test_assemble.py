@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
-from lanceref.pages.assemble import assemble
-from lanceref.pages.nested import Layer, Nested
+from lanceref.pages.column import assemble
+from lanceref.pages.layers import Layer, Nested
 
 from .building import field_of
 

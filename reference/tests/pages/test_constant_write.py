@@ -6,8 +6,8 @@ import pytest
 from lanceref.codecs.values import Fixed, FixedSizeList, Variable
 from lanceref.core.file_versions import V2_1, V2_2
 from lanceref.pages.constant_write import all_null_page, the_value, value_buffer, value_page
-from lanceref.pages.leafvalues_write import stored_values
-from lanceref.pages.ravel import RavelledLevels, flat_levels
+from lanceref.pages.leafvalues import stored_values
+from lanceref.pages.shred import RavelledLevels, flat_levels
 
 LEVELS = RavelledLevels(
     (3, 6), np.array([1, 0, 1], np.uint16), np.array([1, 1, 3], np.uint16), 1, 3, 1, 3

@@ -8,8 +8,7 @@ from lanceref.core.file_versions import V2_1, V2_2, V2_3
 from lanceref.file.schema import schema_of
 from lanceref.pages.encode import LeafPolicy, encode_rows, page_parts
 from lanceref.pages.layers import NULL_AND_EMPTY, NULLABLE_ITEM, leaf_paths
-from lanceref.pages.ravel import ravel
-from lanceref.pages.shred import shred
+from lanceref.pages.shred import ravel, shred
 from lanceref.pages.writer import dimensions_of
 
 LIST = pa.list_(pa.int64())

@@ -3,7 +3,7 @@
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
-from lanceref.pages.expect import expect
+from lanceref.pages.layers import expect
 
 PLACE = Context("test").at(7, 3)
 

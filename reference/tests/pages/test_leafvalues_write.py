@@ -4,9 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Variable
 from lanceref.core.errors import DataRefused, Place
-from lanceref.pages.leafvalues import leaf_array
-from lanceref.pages.leafvalues_write import has_wide_offsets, stored_values
-from lanceref.pages.validity import validity_of
+from lanceref.pages.leafvalues import has_wide_offsets, leaf_array, stored_values, validity_of
 
 ARRAYS = [
     pa.array([1, None, 3], pa.int16()),

@@ -4,9 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.file.schema import schema_of
-from lanceref.pages.level_budget import level_limit, row_cuts
-from lanceref.pages.ravel import ravel
-from lanceref.pages.shred import shred
+from lanceref.pages.encode import level_limit, row_cuts
+from lanceref.pages.shred import ravel, shred
 
 LIST = pa.list_(pa.int8())
 NESTED = pa.list_(LIST)

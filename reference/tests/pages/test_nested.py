@@ -4,8 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
-from lanceref.pages.layers import Step
-from lanceref.pages.nested import Layer, Nested
+from lanceref.pages.layers import Layer, Nested, Step
 
 from .nesting import path_of, to_rows
 

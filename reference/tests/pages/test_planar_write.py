@@ -1,6 +1,6 @@
 """Planar pages, written: the words of 2.3 for what the page layouts say."""
 
-from lanceref.pages.planar_write import chunked_plane, dense_layout, sparse_layout, zipped_plane
+from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout, zipped_plane
 from lanceref.proto.encodings_v2_1_pb2 import (
     ConstantLayout,
     FullZipLayout,

@@ -11,8 +11,7 @@ from lanceref.pages.layers import (
     NULLABLE_ITEM,
     NULLABLE_LIST,
 )
-from lanceref.pages.ravel import flat_levels, ravel
-from lanceref.pages.shred import shred
+from lanceref.pages.shred import flat_levels, ravel, shred
 
 LIST = pa.list_(pa.int32())
 

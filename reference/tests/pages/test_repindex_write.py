@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.pages.repindex import parse_index
-from lanceref.pages.repindex_write import repetition_index
+from lanceref.pages.repindex import parse_index, repetition_index
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.pages.required import check_required, has_required
+from lanceref.pages.column import check_required, has_required
 from pylanceref.file import LanceFileReader, LanceFileWriter
 
 PLACE = Place("f", 7)

@@ -7,7 +7,7 @@ from hypothesis import given
 from lanceref.core.context import Context, SpanRecorder
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage
-from lanceref.pages.rowindex import RowIndex
+from lanceref.pages.repindex import RowIndex
 from lanceref.storage import BytesSource
 
 

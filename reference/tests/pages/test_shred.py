@@ -5,11 +5,10 @@ import pytest
 from lanceref.core.errors import Place
 from lanceref.core.file_versions import V2_2
 from lanceref.file.schema import schema_of
-from lanceref.pages.assemble import assemble
+from lanceref.pages.column import assemble
 from lanceref.pages.layers import leaf_paths, parse_layers
-from lanceref.pages.ravel import ravel
 from lanceref.pages.repdef import Entries, Levels, unravel
-from lanceref.pages.shred import join, shred
+from lanceref.pages.shred import join, ravel, shred
 from lanceref_testing import random_sample
 
 NOWHERE = Place("f", 0)

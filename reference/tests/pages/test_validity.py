@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.pages.validity import both, keys_of, validity_of
+from lanceref.pages.leafvalues import both, keys_of, validity_of
 
 
 @pytest.mark.parametrize("start", [0, 1, 7, 8, 9])

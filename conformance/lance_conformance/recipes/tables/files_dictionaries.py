@@ -6,7 +6,7 @@ Indices of a byte name items of eight bytes; writers choose few of these codecs.
 from __future__ import annotations
 
 import pyarrow as pa
-from lanceref.pages.planar_write import dense_layout
+from lanceref.pages.planar import dense_layout
 
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes.blocks import Block
