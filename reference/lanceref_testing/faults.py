@@ -27,8 +27,8 @@ from typing import Literal, TypeVar
 
 from lanceref.core.errors import StoreFailed
 from lanceref.storage import Entry, IOStats, Sink, Source, Store, StoreOptions, wrapped_stores
+from lanceref.storage.manifests.manifest_names import ManifestStore, Record
 from lanceref.storage.manifests.opening import wrapped_manifests
-from lanceref.storage.manifests.record import ManifestStore, Record
 
 T = TypeVar("T")
 

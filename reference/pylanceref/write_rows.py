@@ -25,8 +25,7 @@ from dataclasses import dataclass
 from typing import TypedDict, TypeVar, Unpack
 
 import pyarrow as pa
-from lanceref.blobs.blob_rows import ExternalBlobs
-from lanceref.blobs.blob_schema import declared_schema
+from lanceref.blobs.blob_rows import ExternalBlobs, declared_schema
 from lanceref.blobs.blob_writer import BlobPolicy, check_thresholds
 from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, DataRefused, NotFound

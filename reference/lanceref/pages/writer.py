@@ -25,7 +25,7 @@ from lanceref.file.column_writer import (
     memory_bytes,
 )
 from lanceref.file.schema import Field
-from lanceref.pages.blob_write import encode_blobs, store_blobs
+from lanceref.pages.blob import encode_blobs, store_blobs
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_rows, page_parts
 from lanceref.pages.layers import Path, Step, leaf_paths
 from lanceref.pages.shred import RavelledLevels, Shred, join, shred

@@ -6,22 +6,30 @@ store. The rest of the reference knows the protocols only.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from lanceref.core.cursor import Source
 from lanceref.storage.local import SMALL_BYTES, LocalSource, LocalStore
 from lanceref.storage.local_sink import LocalSink, make_folder
-from lanceref.storage.opening import create_sink, open_source, open_store, wrapped_stores
-from lanceref.storage.options import NO_OPTIONS, CommitLock, StoreOptions, store_options
-from lanceref.storage.pieces import COPY_BYTES, BytesSource, copy_object
 from lanceref.storage.protocol import (
+    COPY_BYTES,
+    NO_OPTIONS,
+    BytesSource,
+    CommitLock,
     Entry,
     IOStats,
     Sink,
     Store,
+    StoreOptions,
     bytes_read_counter,
+    copy_object,
     iops_counter,
+    refusals,
+    store_options,
     whole,
 )
-from lanceref.storage.refusals import refusals
 from lanceref.storage.uri import above, contains, is_local, joined, local_path, name_of_uri
 
 __all__ = [
@@ -57,3 +65,48 @@ __all__ = [
     "whole",
     "wrapped_stores",
 ]
+
+_wraps: list[Callable[[Store], Store]] = []
+"""What is put around every store that is opened, the first innermost."""
+
+
+@contextmanager
+def wrapped_stores(wrap: Callable[[Store], Store]) -> Iterator[None]:
+    """Put `wrap` around every store that is opened until the context ends."""
+    _wraps.append(wrap)
+    try:
+        yield
+    finally:
+        _wraps.remove(wrap)
+
+
+def open_store(uri: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS) -> Store:
+    """Return the store whose root a path or URI names.
+
+    Raises NotFound for a scheme that there is not, ExtraMissing for an object store without the
+    package that reaches it.
+    """
+    store: Store
+    if is_local(uri):
+        store = LocalStore(local_path(uri), options)
+    else:
+        from lanceref.storage.objects import ObjectStore
+
+        store = ObjectStore(os.fspath(uri), options)
+    for wrap in _wraps:
+        store = wrap(store)
+    return store
+
+
+def open_source(uri: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS) -> Source:
+    """Open one object for reading. Raises NotFound."""
+    if is_local(uri):
+        return LocalSource(local_path(uri))
+    return open_store(uri, options).open("")
+
+
+def create_sink(uri: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS) -> Sink:
+    """Begin one object."""
+    if is_local(uri):
+        return LocalSink(local_path(uri), durable=options.durable)
+    return open_store(uri, options).create("")

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from lanceref.core.errors import DataRefused
-from lanceref.storage.options import StoreOptions
+from lanceref.storage.protocol import StoreOptions
 from lanceref.storage.uri import Location, without_credentials
 
 if TYPE_CHECKING:

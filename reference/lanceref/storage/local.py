@@ -17,9 +17,15 @@ import numpy as np
 
 from lanceref.core.errors import NotFound, StoreFailed, Unreadable
 from lanceref.storage.local_sink import LocalSink, failures_of, flush_folders
-from lanceref.storage.options import NO_OPTIONS, StoreOptions
-from lanceref.storage.protocol import Entry, IOStats, whole
-from lanceref.storage.refusals import refusal, refusals
+from lanceref.storage.protocol import (
+    NO_OPTIONS,
+    Entry,
+    IOStats,
+    StoreOptions,
+    refusal,
+    refusals,
+    whole,
+)
 from lanceref.storage.uri import contains
 
 SMALL_BYTES = 1 << 18

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lanceref.core.errors import ExtraMissing, NotFound, StoreFailed, Unconditional
 from lanceref.storage.clients import client_of
-from lanceref.storage.options import StoreOptions
-from lanceref.storage.protocol import Entry, IOStats
+from lanceref.storage.protocol import Entry, IOStats, StoreOptions
 from lanceref.storage.uri import parse_uri, without_credentials
 
 try:

@@ -3,17 +3,116 @@
 A `Store` holds objects under paths relative to its root; a `Source` is one object opened for
 positioned reads, a `Sink` one that is being written. Every request is counted, so that a test can
 prove what was read.
+
+Storage options: how to reach an object store, as pylance's callers write it.
+
+Keys are those of pylance: of the store itself (`aws_access_key_id`, `aws_endpoint`,
+`account_name`, ...; the prefixes `aws_`, `azure_` and `google_` may be left out), of its client
+(`allow_http`, `timeout`, ...), and for retries `client_max_retries` and `client_retry_timeout`
+(seconds). A key `base_<id>.<key>` is for that base of a table alone. `durable` ("true", or "false"
+for tables that may be lost) says whether a local store flushes what it writes to the disk before a
+commit names it. Keys that mean nothing to a store are left alone.
+
+Refusals of the local file system: which error an `OSError` of a read becomes.
+
+A file at fault is a `LanceError` that names its path: missing, of another kind, or unreadable. A
+process that has no file handles or memory left is not the fault of the file: an `OSError` remains.
+
+Sources that are no objects of a store, and copies from one store to another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import errno
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from lanceref.core.cursor import Source
-from lanceref.storage.options import StoreOptions
+from lanceref.core.errors import NotFound, Unreadable
+
+BASE_KEY = re.compile(r"base_([0-9]+)\.(.+)", re.DOTALL)
+"""A key that is for one base."""
+
+
+DURABLE = "durable"
+"""Key that says whether files outlive a power cut."""
+
+CommitLock = Callable[[int], AbstractContextManager[None]]
+"""Makes the holder the only one to commit a version."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """Options of a table: `own` of its root, and more for bases by id and by path.
+
+    `commit_lock` is held around every commit to the table. Without `allow_external` nothing outside
+    the root of the table is opened for it. Options may be keys: they are not shown.
+    """
+
+    own: Mapping[str, str] = field(default_factory=dict, repr=False)
+    by_id: Mapping[int, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    by_path: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    commit_lock: CommitLock | None = None
+    allow_external: bool = True
+
+    @property
+    def durable(self) -> bool:
+        """Whether a local store flushes what it writes to the disk."""
+        return self.own.get(DURABLE, "true") != "false"
+
+    def of_base(self, base_id: int, path: str) -> StoreOptions:
+        """Return the options of a base: those for its path alone, or the own ones and its own."""
+        if path in self.by_path:
+            return store_options(self.by_path[path], allow_external=self.allow_external)
+        own = {**self.own, **self.by_id.get(base_id, {})}
+        return StoreOptions(own, allow_external=self.allow_external)
+
+
+NO_OPTIONS = StoreOptions()
+"""What a local store needs."""
+
+
+def store_options(
+    options: Mapping[str, str] | None,
+    bases: Mapping[str, Mapping[str, str]] | None = None,
+    commit_lock: CommitLock | None = None,
+    *,
+    allow_external: bool = True,
+) -> StoreOptions:
+    """Return options as a caller gave them.
+
+    Raises TypeError for what is no text, and for a lock that cannot be called.
+    """
+    if commit_lock is not None and not callable(commit_lock):
+        raise TypeError(f"commit_lock must be a function, got {type(commit_lock)}")
+    _check(options)
+    for of_base in (bases or {}).values():
+        _check(of_base)
+    own: dict[str, str] = {}
+    by_id: dict[int, dict[str, str]] = {}
+    for key, value in (options or {}).items():
+        scoped = BASE_KEY.fullmatch(key)
+        if scoped is None:
+            own[key] = value
+        else:
+            by_id.setdefault(int(scoped[1]), {})[scoped[2]] = value
+    return StoreOptions(own, by_id, dict(bases or {}), commit_lock, allow_external)
+
+
+def _check(options: Mapping[str, str] | None) -> None:
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"{type(options).__name__!r} object is not an instance of 'dict'")
+    for key, value in (options or {}).items():
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise TypeError(
+                f"storage option {key!r}: {type(value).__name__} is not an instance of 'str'"
+            )
+    if (options or {}).get(DURABLE, "true") not in ("true", "false"):
+        raise ValueError(f"storage option {DURABLE!r} must be 'true' or 'false'")
 
 
 @dataclass(slots=True)
@@ -144,3 +243,72 @@ class Store(Protocol):
 
     def prune(self, prefix: str) -> None:
         """Remove folders below `prefix` that are empty, in a store that has folders."""
+
+
+MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR})
+"""Errors of a path where no file is."""
+
+NO_FILE = frozenset(
+    {errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL, errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP}
+)
+"""Errors of a path that cannot name a regular file: a loop of links, a socket, a device."""
+
+EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+"""Errors of a process that has used up what it may have."""
+
+
+def refusal(path: str, error: OSError) -> Exception:
+    """Return the error to raise for what the file system refused at `path`."""
+    if error.errno in MISSING:
+        return NotFound(f"{path}: no such file")
+    if error.errno in NO_FILE:
+        return NotFound(f"{path}: no name of a file: {error.strerror}")
+    if error.errno in EXHAUSTED:
+        return OSError(error.errno, error.strerror, path)
+    return Unreadable(f"{path}: cannot be read: {error.strerror or error}")
+
+
+@contextmanager
+def refusals(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise NotFound, Unreadable or an OSError with the path for what the block is refused."""
+    name = os.fspath(path)
+    try:
+        yield
+    except OSError as error:
+        raise refusal(name, error) from error
+    except ValueError as error:  # a null byte, or half of a surrogate pair
+        raise NotFound(f"{name!r}: no name of a file") from error
+
+
+COPY_BYTES = 8 << 20
+"""Bytes that a copy holds at once."""
+
+
+class BytesSource:
+    """Bytes in memory, read like a file."""
+
+    def __init__(self, data: bytes | memoryview, path: str = "<bytes>") -> None:
+        self._data = memoryview(data)
+        self.path = path
+        self.size = len(self._data)
+        self.stats = IOStats()
+
+    def read(self, offset: int, size: int) -> memoryview:
+        """Return up to `size` bytes from `offset`."""
+        part = self._data[max(0, offset) : max(0, offset) + max(0, size)]
+        self.stats.count_reads(1, len(part))
+        return part
+
+    def read_many(self, offsets: Sequence[int], sizes: Sequence[int]) -> list[memoryview]:
+        """Return up to `sizes` bytes from each of the `offsets`."""
+        return [self.read(offset, size) for offset, size in zip(offsets, sizes, strict=True)]
+
+    def close(self) -> None:
+        """Do nothing: memory needs no release."""
+
+
+def copy_object(source: Source, store: Store, path: str) -> None:
+    """Copy an object into a store."""
+    with whole(store.create(path)) as sink:
+        for offset in range(0, source.size, COPY_BYTES):
+            sink.write(source.read(offset, COPY_BYTES))

@@ -9,8 +9,7 @@ import sys
 import pytest
 from lanceref.core.errors import ExtraMissing, FormatError, StoreFailed
 from lanceref.storage.manifests.dynamodb import DynamoManifests
-from lanceref.storage.manifests.manifest_names import name_of
-from lanceref.storage.manifests.record import Record
+from lanceref.storage.manifests.manifest_names import Record, name_of
 
 from tests.object_server import TABLE, prefix_of
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import FormatError
-from lanceref.storage.manifests.manifest_names import name_of
-from lanceref.storage.manifests.record import Record, parse_record, staged_record
+from lanceref.storage.manifests.manifest_names import Record, name_of, parse_record, staged_record
 
 FIRST = "_versions/18446744073709551614.manifest"
 

@@ -10,9 +10,8 @@ from uuid import uuid4
 import pytest
 from lanceref.core.errors import FormatError, StoreFailed
 from lanceref.storage.manifests.dynamodb import DynamoManifests
-from lanceref.storage.manifests.manifest_names import name_of
-from lanceref.storage.manifests.record import Record, staged_record
-from lanceref.storage.manifests.sqlite import SqliteManifests
+from lanceref.storage.manifests.manifest_names import Record, name_of, staged_record
+from lanceref.storage.manifests.opening import SqliteManifests
 
 from tests.object_server import TABLE
 

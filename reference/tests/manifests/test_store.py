@@ -9,10 +9,8 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import FormatError, NotFound
 from lanceref.storage import LocalStore, store_options
-from lanceref.storage.manifests.manifest_names import name_of
-from lanceref.storage.manifests.opening import open_table
-from lanceref.storage.manifests.record import Record
-from lanceref.storage.manifests.sqlite import SqliteManifests
+from lanceref.storage.manifests.manifest_names import Record, name_of
+from lanceref.storage.manifests.opening import SqliteManifests, open_table
 from lanceref.storage.manifests.store import ManifestedStore
 from lanceref.table.refs import branch_path
 from lanceref_testing.faults import Crash, Fault, FaultyManifests, faulty

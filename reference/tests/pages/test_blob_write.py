@@ -5,7 +5,7 @@ import pytest
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import NotStorable
 from lanceref.file.schema import schema_of
-from lanceref.pages.blob_write import store_blobs
+from lanceref.pages.blob import store_blobs
 from lanceref.pages.shred import shred
 
 BLOB = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})

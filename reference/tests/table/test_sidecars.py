@@ -1,7 +1,7 @@
 """Files of blobs beside a data file."""
 
 import pytest
-from lanceref.blobs.sidecars import Sidecars
+from lanceref.blobs.blob_writer import Sidecars
 from lanceref.data_file.descriptors import sidecar_path
 from lanceref.storage import LocalStore
 

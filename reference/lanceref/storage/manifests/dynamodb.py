@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from lanceref.core.context import Context
 from lanceref.core.errors import ExtraMissing, FormatError, StoreFailed
-from lanceref.storage.manifests.manifest_names import DETACHED
-from lanceref.storage.manifests.record import Record, parse_record
-from lanceref.storage.manifests.sqlite import COMMITTER
+from lanceref.storage.manifests.manifest_names import COMMITTER, DETACHED, Record, parse_record
 from lanceref.storage.uri import without_credentials
 
 try:

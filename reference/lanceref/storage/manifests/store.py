@@ -18,8 +18,14 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import FormatError, NotFound, StoreFailed
 from lanceref.storage import Entry, IOStats, Sink, Source, Store, StoreOptions, above, joined
-from lanceref.storage.manifests.manifest_names import FOLDER, VersionName, parse_name
-from lanceref.storage.manifests.record import ManifestStore, Record, staged_record
+from lanceref.storage.manifests.manifest_names import (
+    FOLDER,
+    ManifestStore,
+    Record,
+    VersionName,
+    parse_name,
+    staged_record,
+)
 
 
 class ManifestedStore:
