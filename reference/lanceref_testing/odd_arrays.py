@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
-from lanceref.codecs import bitpack_encode, general
+from lanceref.codecs import bitpack, general
 from lanceref.encodings_2_0.flat import slot_bits
 from lanceref.encodings_2_0.nullable import all_nulls, bits_of, fixed_width, no_nulls, some_nulls
 from lanceref.file.column_writer import Buffer
@@ -164,7 +164,7 @@ def _packed_in_blocks(
     width = page.rng.randint(max(1, _bit_length(numbers)), full)
     encoding.bitpacked_for_non_neg.compressed_bits_per_value = width
     encoding.bitpacked_for_non_neg.uncompressed_bits_per_value = full
-    packed = bitpack_encode.pack(bitpack_encode.blocks_of(numbers), width)
+    packed = bitpack.pack(bitpack.blocks_of(numbers), width)
     page.place(encoding.bitpacked_for_non_neg.buffer, packed.reshape(-1).view(np.uint8))
     return encoding
 

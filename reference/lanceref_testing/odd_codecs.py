@@ -6,12 +6,12 @@ compression that does not pay, symbol tables of chance.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from lanceref.codecs import (
-    bitpack_encode,
+    bitpack,
     fixed_size_list,
     flat,
     fsst_encode,
@@ -21,7 +21,7 @@ from lanceref.codecs import (
     variable,
 )
 from lanceref.codecs.bitpack import BLOCK, WIDTHS
-from lanceref.codecs.choose import Kind, fsst_encoding
+from lanceref.codecs.choose import Encode, Kind, fsst_encoding
 from lanceref.codecs.encoder_inputs import max_value_bytes, unsigned
 from lanceref.codecs.values import (
     Fixed,
@@ -43,9 +43,6 @@ CHUNK_BYTES = 12_000
 
 LARGE_CHUNK_BYTES = 1 << 20
 """Bytes of values that a large chunk of 2.2 may take."""
-
-LevelCodec = tuple[CompressiveEncoding, Callable[[NDArray[np.uint16]], NDArray[np.uint8]]]
-"""A block codec for levels: its description, and what encodes those of a chunk."""
 
 
 def odd_counts(
@@ -105,10 +102,10 @@ def _fixed(rng: Chance, values: Fixed, version: FileVersion) -> MiniBlocks:
         return _flat(rng, values, version)
     numbers, arm = unsigned(values), rng.choice(("flat", "packed", "runs", "streams"))
     if arm == "packed":
-        widths = bitpack_encode.block_widths(numbers)
+        widths = bitpack.block_widths(numbers)
         most = values.bits if rng.odd("values packed to any width") else 3
         extra = np.array([rng.randint(0, most) for _ in widths], np.int64)
-        return bitpack_encode.encode_inline(numbers, np.minimum(widths + extra, values.bits))
+        return bitpack.encode_inline(numbers, np.minimum(widths + extra, values.bits))
     if arm == "runs":
         counts, cuts = odd_counts(rng, values.count, values.bits // 8 + 1, version), []
         if rng.odd("runs cut anywhere"):
@@ -161,17 +158,15 @@ def odd_levels(
 ) -> tuple[CompressiveEncoding, NDArray[np.uint8], NDArray[np.int64]]:
     """Encode the levels of a page with a codec of chance; bytes and size of each chunk."""
     numbers = np.ascontiguousarray(levels, "<u2")
-    width = int(bitpack_encode.block_widths(numbers).max(initial=0))
-    codecs: list[LevelCodec] = [(flat_encoding(16), lambda part: part.view(np.uint8))]
+    width = int(bitpack.block_widths(numbers).max(initial=0))
+    codecs: list[tuple[CompressiveEncoding, Encode]] = [(flat_encoding(16), flat.encode_blocks)]
     any_width = rng.odd("levels packed to any width")
     packed = rng.randint(width, 16) if any_width else rng.randint(max(1, width), 15)
-    encoding = bitpack_encode.out_of_line_encoding(16, packed)
-    codecs.append((encoding, lambda part: bitpack_encode.encode_out_of_line(part, packed)))
+    encoding = bitpack.out_of_line_encoding(16, packed)
+    codecs.append((encoding, partial(bitpack.encode_out_of_line, width=packed)))
     if counts.max(initial=0) <= BLOCK:
-        codecs.append((bitpack_encode.inline_encoding(16), bitpack_encode.encode_inline_block))
+        codecs.append((bitpack.inline_encoding(16), bitpack.encode_inline_chunks))
     if version >= V2_2:
-        codecs.append((rle.rle_encoding(16), rle.encode_block))
+        codecs.append((rle.rle_encoding(16), rle.encode_blocks))
     encoding, encode = rng.choice(codecs)
-    ends = np.cumsum(counts).tolist()
-    parts = [encode(numbers[start:end]) for start, end in zip([0, *ends], ends)]
-    return encoding, np.concatenate(parts), np.array([len(part) for part in parts], np.int64)
+    return encoding, *encode(numbers, counts)

@@ -14,8 +14,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
-from lanceref.codecs.choose import Kind, encode_block, encode_zip
-from lanceref.codecs.dictionary_choice import choose_dictionary
+from lanceref.codecs.choose import Kind, choose_dictionary, encode_block, encode_zip
 from lanceref.codecs.encoder_inputs import Params, max_value_bytes
 from lanceref.codecs.values import Fixed, Rows, Values, Variable
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion

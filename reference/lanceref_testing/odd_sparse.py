@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from lanceref.codecs import general
-from lanceref.codecs.bitpack_encode import block_widths, encode_out_of_line, out_of_line_encoding
+from lanceref.codecs.bitpack import block_widths, encode_out_of_line, out_of_line_encoding
 from lanceref.codecs.values import flat_encoding
 from lanceref.file.column_writer import Buffer
 from lanceref.pages.leafvalues import Validity
@@ -69,5 +69,6 @@ def odd_sequence(
             return flat_encoding(64), numbers.view(np.uint8)
         case "packed":
             width = rng.randint(max(1, int(block_widths(numbers).max())), 63)
-            return out_of_line_encoding(64, width), encode_out_of_line(numbers, width)
+            packed, _ = encode_out_of_line(numbers, np.array([len(numbers)]), width)
+            return out_of_line_encoding(64, width), packed
     return (flat_encoding(64), numbers.view(np.uint8)) if are_deltas else encode_sequence(values)

@@ -19,9 +19,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import ChunkRun, interleave, join_ranges, join_rows
-from lanceref.codecs.values import Fixed
+from lanceref.codecs.chunks import ChunkRun, interleave, join_pieces, join_ranges, join_rows
+from lanceref.codecs.values import Bools, Fixed, Ints, MiniBlocks, Part, even_counts, flat_encoding
 from lanceref.core.errors import CorruptPage
+from lanceref.proto.encodings_v2_1_pb2 import (
+    CompressiveEncoding,
+    InlineBitpacking,
+    OutOfLineBitpacking,
+)
 
 BLOCK = 1024
 """Values of one block."""
@@ -63,7 +68,7 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
 def unpack_direct(packed: Unsigned, width: int, out: Unsigned) -> None:
     """Unpack row by row: the specification, and the fast form for narrow widths."""
     word, bits = out.dtype.type, out.dtype.itemsize * 8
-    lanes, slab = BLOCK // bits, _slab(out)
+    lanes, slab = BLOCK // bits, max(1, min(len(out), SLAB_BYTES // (BLOCK * out.dtype.itemsize)))
     blocks = packed.reshape(len(packed), width, lanes)
     carry = np.empty((slab, lanes), out.dtype)
     for at in range(0, len(packed), slab):
@@ -85,7 +90,10 @@ def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
 
     Rows come to lie one behind the other, and are then put in their places, a lane row as one item.
     """
-    bits, slab = out.dtype.itemsize * 8, _slab(out)
+    bits, slab = (
+        out.dtype.itemsize * 8,
+        max(1, min(len(out), SLAB_BYTES // (BLOCK * out.dtype.itemsize))),
+    )
     lanes, groups = BLOCK // bits, bits // 8
     rank = np.argsort(np.argsort(ORDER[:groups])).tolist()
     mask = out.dtype.type((1 << width) - 1)
@@ -120,12 +128,7 @@ def _unpack_rows(words: Unsigned, rows: Unsigned) -> None:
             values |= words[:, k + 1] << word(bits - shift)
 
 
-def _slab(out: Unsigned) -> int:
-    """Return how many of the blocks `out` are unpacked at a time."""
-    return max(1, min(len(out), SLAB_BYTES // (BLOCK * out.dtype.itemsize)))
-
-
-def unpack_flags(packed: Unsigned, out: NDArray[np.bool_]) -> None:
+def unpack_flags(packed: Unsigned, out: Bools) -> None:
     """Unpack one-bit blocks to booleans: `packed` (blocks, 64), `out` (blocks, 1024).
 
     Row r of a word's low byte stands at 128 r, and row 8 + r, of its high byte, behind it.
@@ -143,78 +146,46 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
     """Decode one block per chunk, each with its own width."""
     word_bytes = bits // 8
     widths = inline_widths(run, bits)
-    run.want_sizes(0, word_bytes + widths * (BLOCK // 8), "L.codec.bitpack.payload")
-    _own_inline(run, widths, bits)
+    if run.ctx.spans is not None and run.in_file(0):
+        starts, sizes = (run.base + run.starts[0]).tolist(), run.sizes[0].tolist()
+        for start, size, width in zip(starts, sizes, widths.tolist()):
+            clause, middle = "L.codec.bitpack.width", start + word_bytes
+            run.ctx.leaf(start, middle, "width", f"u{bits}", clause, width)
+            run.ctx.leaf(middle, start + size, "block", f"bitpacked u{bits}", clause)
     out = np.empty((run.num_chunks, BLOCK), f"<u{word_bytes}")
     for width, chunks in run.groups(widths):
-        packed = run.rows(0, chunks, width * BLOCK // 8, word_bytes)
+        packed = run.rows(0, chunks, width * BLOCK // 8, word_bytes).view(out.dtype)
         target = out[int(chunks[0]) : int(chunks[-1]) + 1]
         if len(target) == len(chunks):
-            unpack(packed.view(out.dtype), width, target)
+            unpack(packed, width, target)
         else:
             target = np.empty((len(chunks), BLOCK), out.dtype)
-            unpack(packed.view(out.dtype), width, target)
+            unpack(packed, width, target)
             out[chunks] = target
     _lint_unused(run, np.arange(run.num_chunks), out, run.counts)
     return Fixed(bits, run.num_values, join_rows(out, run.counts).view(np.uint8))
 
 
-def inline_widths(run: ChunkRun, bits: int) -> NDArray[np.int64]:
-    """Return the width of every chunk's block, at most `bits`."""
-    word_bytes = bits // 8
-    if (run.counts > BLOCK).any():
-        chunk = int(np.flatnonzero(run.counts > BLOCK)[0])
-        raise CorruptPage(
-            "L.codec.bitpack.count",
-            run.place(0, chunk),
-            found=f"{int(run.counts[chunk])} values in one block",
-            wanted=f"at most {BLOCK}",
-        )
-    if (run.sizes[0] < word_bytes).any():
-        chunk = int(np.flatnonzero(run.sizes[0] < word_bytes)[0])
-        raise CorruptPage(
-            "L.codec.bitpack.payload",
-            run.place(0, chunk),
-            found=f"{int(run.sizes[0, chunk])} bytes",
-            wanted=f"a width of {word_bytes} bytes",
-        )
+def inline_widths(run: ChunkRun, bits: int) -> Ints:
+    """Return the width of every chunk's block (num_chunks,), at most `bits`. Raises CorruptPage."""
+    counts, sizes, word_bytes = run.counts, run.sizes[0], bits // 8
+    run.check("L.codec.bitpack.count", counts > BLOCK, counts, f"at most {BLOCK}", "values")
+    run.check("L.codec.bitpack.payload", sizes < word_bytes, sizes, "a width")
     words = np.ascontiguousarray(run.rows(0, np.arange(run.num_chunks), word_bytes))
     widths = words.view(f"<u{word_bytes}").reshape(-1)
-    if (widths > bits).any():
-        chunk = int(np.flatnonzero(widths > bits)[0])
-        raise CorruptPage(
-            "L.codec.bitpack.width",
-            run.place(0, chunk),
-            found=f"width {int(widths[chunk])}",
-            wanted=f"at most {bits} bits",
-        )
-    return widths.astype(np.int64)
+    run.check("L.codec.bitpack.width", widths > bits, widths, f"at most {bits}", "bits")
+    widths = widths.astype(np.int64)
+    run.want_sizes(0, word_bytes + widths * (BLOCK // 8), "L.codec.bitpack.payload")
+    return widths
 
 
-def _lint_unused(
-    run: ChunkRun, chunks: NDArray[np.int64], blocks: NDArray[np.generic], used: NDArray[np.int64]
-) -> None:
-    """Report what stands behind the `used` values of the last block of each of `chunks`."""
-    if not run.ctx.validating:
-        return
-    behind = (blocks != 0) & (np.arange(BLOCK) >= used[:, None])
-    for index in np.flatnonzero(behind.any(axis=1)).tolist():
-        run.ctx.lint(
-            "L.codec.bitpack.tail",
-            run.place(0, int(chunks[index])),
-            found=f"{int(behind[index].sum())} values behind the {int(used[index])} of the block",
-            wanted="zeros",
-        )
-
-
-def _own_inline(run: ChunkRun, widths: NDArray[np.int64], bits: int) -> None:
-    if run.ctx.spans is None or not run.in_file(0):
-        return
-    starts, sizes = (run.base + run.starts[0]).tolist(), run.sizes[0].tolist()
-    for start, size, width in zip(starts, sizes, widths.tolist()):
-        clause, middle = "L.codec.bitpack.width", start + bits // 8
-        run.ctx.leaf(start, middle, "width", f"u{bits}", clause, width)
-        run.ctx.leaf(middle, start + size, "block", f"bitpacked u{bits}", clause)
+def _lint_unused(run: ChunkRun, chunks: Ints, blocks: NDArray[np.generic], used: Ints) -> None:
+    """Report values other than 0 after the `used` ones of the last block of each of `chunks`."""
+    if run.ctx.validating:
+        unused = (blocks != 0) & (np.arange(BLOCK) >= used[:, None])
+        for index in np.flatnonzero(unused.any(axis=1)).tolist():
+            place, found = run.place(0, int(chunks[index])), f"{int(unused[index].sum())} values"
+            run.ctx.lint("L.codec.bitpack.tail", place, found=found, wanted="zeros")
 
 
 def decode_out_of_line(run: ChunkRun, bits: int, width: int) -> Fixed:
@@ -223,7 +194,7 @@ def decode_out_of_line(run: ChunkRun, bits: int, width: int) -> Fixed:
     return Fixed(bits, run.num_values, values.view(np.uint8))
 
 
-def decode_flags(run: ChunkRun) -> NDArray[np.bool_]:
+def decode_flags(run: ChunkRun) -> Bools:
     """Decode 16-bit values of width 1 as booleans: the levels of most pages."""
     return _out_of_line(run, 16, 1, np.dtype(np.bool_)).astype(np.bool_, copy=False)
 
@@ -262,38 +233,169 @@ def _out_of_line(
     return interleave(out.reshape(-1), starts, packed_counts, tails, run.counts - packed_counts)
 
 
-def _raw_tails(run: ChunkRun, bits: int, width: int) -> NDArray[np.bool_]:
-    """Say whose tail is raw; refuse sizes that are neither that nor a padded block."""
+def _raw_tails(run: ChunkRun, bits: int, width: int) -> Bools:
+    """Return whose tail is raw. Raises CorruptPage for sizes that fit neither form."""
     full, tail = np.divmod(run.counts, BLOCK)
     block_bytes, sizes = width * BLOCK // 8, run.sizes[0]
     raw = full * block_bytes + tail * (bits // 8)
     padded = (full + (tail > 0)) * block_bytes
-    wrong = np.flatnonzero((sizes != raw) & (sizes != padded))
-    if len(wrong):
-        chunk = int(wrong[0])
-        raise CorruptPage(
-            "L.codec.bitpack.out-of-line",
-            run.place(0, chunk),
-            found=f"{int(sizes[chunk])} bytes for {int(run.counts[chunk])} values at {width} bits",
-            wanted=f"{int(raw[chunk])} or {int(padded[chunk])} bytes",
-        )
-    is_raw: NDArray[np.bool_] = (sizes == raw) & (tail > 0)
+    wrong = (sizes != raw) & (sizes != padded)
+    run.check("L.codec.bitpack.out-of-line", wrong, sizes, raw)
+    is_raw: Bools = (sizes == raw) & (tail > 0)
     return is_raw
 
 
-def _raw_values(
-    run: ChunkRun, chunks: NDArray[np.int64], tails: NDArray[np.int64], bits: int, width: int
-) -> Unsigned:
+def _raw_values(run: ChunkRun, chunks: Ints, tails: Ints, bits: int, width: int) -> Unsigned:
     """Return the raw values at the end of `chunks`, joined; they fit the width too."""
-    ends = (run.starts[0] + run.sizes[0])[chunks]
-    values = run.slices(ends - tails * (bits // 8), ends).view(f"<u{bits // 8}")
+    ends, clause = (run.starts[0] + run.sizes[0])[chunks], "L.codec.bitpack.raw-tail"
+    values = join_pieces(run.data, ends - tails * (bits // 8), ends).view(f"<u{bits // 8}")
     if len(values) and int(values.max()) >> width:
         at = int(np.argmax(values >> np.uint64(width).astype(values.dtype) != 0))
-        chunk = int(chunks[np.searchsorted(np.cumsum(tails), at, "right")])
-        raise CorruptPage(
-            "L.codec.bitpack.raw-tail",
-            run.place(0, chunk),
-            found=f"a raw value {int(values[at])}",
-            wanted=f"values of {width} bits",
-        )
+        place = run.place(0, int(chunks[np.searchsorted(np.cumsum(tails), at, "right")]))
+        raise CorruptPage(clause, place, found=int(values[at]), wanted=f"{width} bits")
     return values
+
+
+SLAB = 64
+"""Blocks packed at a time: they and what they are packed to stay in the cache."""
+
+POWERS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
+"""Powers of two: a number below the n-th, but no lower one, has n bits."""
+
+
+def pack(values: Unsigned, width: int) -> Unsigned:
+    """Pack blocks of `values` (blocks, 1024) to (blocks, width * 1024 / T); the rest is dropped."""
+    lanes = BLOCK // (values.dtype.itemsize * 8)
+    packed = np.zeros((len(values), width, lanes), values.dtype)
+    for at in range(0, len(values), SLAB):
+        _pack_slab(values[at : at + SLAB], packed[at : at + SLAB], width)
+    return packed.reshape(len(values), width * lanes)
+
+
+def _pack_slab(values: Unsigned, packed: Unsigned, width: int) -> None:
+    """Pack blocks into `packed` (blocks, width, lanes), which is 0."""
+    word, bits = values.dtype.type, values.dtype.itemsize * 8
+    lanes = BLOCK // bits
+    moved = np.empty((len(values), lanes), values.dtype)
+    for row in range(bits):
+        k, shift = divmod(row * width, bits)
+        first = row_start(row)
+        source = values[:, first : first + lanes]
+        if k < width:
+            np.bitwise_or(packed[:, k], np.left_shift(source, word(shift), moved), packed[:, k])
+        if shift + width > bits:
+            over = np.right_shift(source, word(bits - shift), moved)
+            np.bitwise_or(packed[:, k + 1], over, packed[:, k + 1])
+
+
+def block_widths(values: Unsigned) -> Ints:
+    """Return the bits that each block of 1 024 values needs, the last may be short: (blocks,)."""
+    starts = np.arange(0, len(values), BLOCK)
+    if not len(starts):
+        return np.zeros(0, np.int64)
+    joined = np.bitwise_or.reduceat(values, starts).astype(np.uint64)
+    return np.searchsorted(POWERS, joined, "right")
+
+
+def blocks_of(values: Unsigned) -> Unsigned:
+    """Return the values as blocks (blocks, 1024), zeros behind the last."""
+    count = -(-len(values) // BLOCK)
+    if count * BLOCK == len(values):
+        return values.reshape(count, BLOCK)
+    padded = np.zeros(count * BLOCK, values.dtype)
+    padded[: len(values)] = values
+    return padded.reshape(count, BLOCK)
+
+
+def encode_inline(values: Unsigned, widths: Ints | None = None) -> MiniBlocks:
+    """Pack each block at its own width, which stands before it.
+
+    `widths` (blocks,) are those that the blocks need unless others, at least as wide, are given.
+    """
+    bits = values.dtype.itemsize * 8
+    blocks = blocks_of(values)
+    widths = block_widths(values) if widths is None else widths
+    words = 1 + widths * (BLOCK // bits)
+    ends = np.cumsum(words)
+    out = np.empty(int(ends[-1]) if len(ends) else 0, values.dtype)
+    out[ends - words] = widths.astype(values.dtype)
+    for width in np.unique(widths).tolist():
+        _pack_into(out, (ends - words) + 1, blocks, np.flatnonzero(widths == width), width)
+    counts = even_counts(len(values), BLOCK)
+    return MiniBlocks(inline_encoding(bits), counts, ((out.view(np.uint8), words * (bits // 8)),))
+
+
+def _pack_into(out: Unsigned, starts: Ints, blocks: Unsigned, chosen: Ints, width: int) -> None:
+    """Pack the blocks `chosen` at one width to their `starts` in `out`."""
+    first, last = int(chosen[0]), int(chosen[-1]) + 1
+    if last - first != len(chosen):
+        packed = pack(blocks[chosen], width)
+        out[starts[chosen][:, None] + np.arange(packed.shape[1])] = packed
+        return
+    packed = pack(blocks[first:last], width)
+    start, size = int(starts[first]), packed.shape[1]
+    rows = out[start - 1 : start - 1 + (last - first) * (size + 1)].reshape(-1, size + 1)
+    rows[:, 1:] = packed
+
+
+def inline_encoding(bits: int) -> CompressiveEncoding:
+    """Return the description of values of `bits` packed after their width."""
+    inline = InlineBitpacking(uncompressed_bits_per_value=bits)
+    return CompressiveEncoding(inline_bitpacking=inline)
+
+
+def out_of_line_encoding(bits: int, width: int) -> CompressiveEncoding:
+    """Return the description of values of `bits` packed to `width` without a header."""
+    packed = OutOfLineBitpacking(uncompressed_bits_per_value=bits, values=flat_encoding(width))
+    return CompressiveEncoding(out_of_line_bitpacking=packed)
+
+
+def encode_inline_chunks(values: Unsigned, counts: Ints) -> Part:
+    """Pack chunks of at most 1 024 values, a block each; return bytes and sizes."""
+    ends = np.cumsum(counts).tolist()
+    parts = [encode_inline(values[at:end]).buffers[0][0] for at, end in zip([0, *ends], ends)]
+    return np.concatenate(parts), np.array(list(map(len, parts)), np.int64)
+
+
+def encode_out_of_line(values: Unsigned, counts: Ints, width: int) -> Part:
+    """Pack the whole blocks of chunks of `counts` values at one width; return bytes and sizes.
+
+    The tail of a chunk is packed too when that takes fewer bytes.
+    """
+    bits = values.dtype.itemsize * 8
+    whole, tails = np.divmod(counts, BLOCK)
+    is_raw = (tails > 0) & ~tail_is_packed(tails, bits, width)
+    blocks = whole + ((tails > 0) & ~is_raw)
+    packed = pack(_blocks_of_chunks(values, counts, np.where(is_raw, whole * BLOCK, counts)), width)
+    stored, sizes = packed.reshape(-1).view(np.uint8), blocks * (width * BLOCK // 8)
+    if not is_raw.any():
+        return stored, sizes
+    ends, tail_sizes = np.cumsum(counts) * (bits // 8), np.where(is_raw, tails * (bits // 8), 0)
+    plain = join_pieces(values.view(np.uint8), ends - tail_sizes, ends)
+    joined = interleave(stored, np.cumsum(sizes) - sizes, sizes, plain, tail_sizes)
+    return joined.view(np.uint8), sizes + tail_sizes
+
+
+def _blocks_of_chunks(values: Unsigned, counts: Ints, packed: Ints) -> Unsigned:
+    """Return the first `packed` values of each chunk as blocks, zeros behind the last of each."""
+    blocks = -(-packed // BLOCK)
+    if (counts[:-1] == blocks[:-1] * BLOCK).all():
+        return blocks_of(values[: int(packed.sum())])
+    out = np.zeros(int(blocks.sum()) * BLOCK, values.dtype)
+    froms, tos = np.cumsum(counts) - counts, (np.cumsum(blocks) - blocks) * BLOCK
+    for start, to, size in zip(froms.tolist(), tos.tolist(), packed.tolist(), strict=True):
+        out[to : to + size] = values[start : start + size]
+    return out.reshape(-1, BLOCK)
+
+
+def tail_is_packed(tails: Ints, bits: int, width: int) -> Bools:
+    """Return whether a padded block takes fewer bytes than `tails` raw values."""
+    fewer: Bools = width * (BLOCK - tails) < (bits - width) * tails
+    return fewer
+
+
+def out_of_line_bytes(count: int, bits: int, width: int) -> int:
+    """Return the bytes that `encode_out_of_line` takes for one chunk."""
+    blocks, tail = divmod(count, BLOCK)
+    raw, packed = tail * bits // 8, width * BLOCK // 8
+    return blocks * packed + min(raw, packed if tail else 0)

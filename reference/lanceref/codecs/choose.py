@@ -1,9 +1,9 @@
 """Choice of codecs: how values are encoded when nothing else is asked for.
 
 The decisions are those of the oracle, in its order, so that the same values give the same bytes;
-the codecs themselves encode what they are told. Field metadata (`params`) overrides single steps.
+the codecs themselves encode what they are given. Field metadata (`Params`) overrides single steps.
 
-Clauses: L.codec.encoding.context
+Clauses: L.codec.encoding.context, L.page.dictionary.index-width
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs import (
-    bitpack_encode,
+    bitpack,
     fixed_size_list,
     flat,
     fsst_encode,
@@ -38,9 +39,12 @@ from lanceref.codecs.encoder_inputs import (
     unsigned,
 )
 from lanceref.codecs.values import (
+    Bytes,
     Fixed,
     FixedSizeList,
+    Ints,
     MiniBlocks,
+    Part,
     Rows,
     Values,
     Variable,
@@ -48,9 +52,7 @@ from lanceref.codecs.values import (
     flat_encoding,
 )
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
-
-__all__ = ["Kind", "encode_block", "encode_levels", "encode_mini", "encode_zip", "max_value_bytes"]
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Fsst
 
 MIN_TEXT_BYTES, MIN_TEXT_LENGTH = 32 * 1024, 5
 """Bytes with offsets, and longest value, from which strings are coded with FSST."""
@@ -61,8 +63,8 @@ LARGE_VALUE = 32 * 1024
 ENTROPY_LIMIT = 4.0
 """Mean entropy of bytes below which their streams are split."""
 
-Coded = tuple[NDArray[np.uint8], NDArray[np.int64]]
-"""The bytes of all chunks joined, and the size in each chunk."""
+Encode = Callable[[Unsigned, Ints], Part]
+"""Encodes integers in chunks of given counts, a block for each chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +80,36 @@ class Kind:
         """Bits of an offset or length."""
         return 64 if self.wide else 32
 
+    def size_bytes(self, values: Variable) -> int:
+        """Return the bytes of values and plain offsets."""
+        return int(values.offsets[-1]) + len(values.offsets) * self.offset_bits // 8
+
 
 def encode_mini(values: Values, params: Params, version: FileVersion, kind: Kind) -> MiniBlocks:
     """Encode values as chunks of a mini-block page. Raises ValueError for an unknown scheme."""
     if isinstance(values, Variable):
         return _mini_variable(values, params, version, kind)
     if isinstance(values, FixedSizeList):
-        size, per_word = fixed_size_list.rows_per_chunk_bytes(values)
-        per_chunk = flat_chunk(size, per_word)
+        per_chunk = flat_chunk(*fixed_size_list.rows_per_chunk_bytes(values))
         blocks = fixed_size_list.encode_mini(values, even_counts(values.count, per_chunk))
         return replace(blocks, last_says_count=values.count % per_chunk == 0)
     if isinstance(values, Rows):
         encoding, joined = packed_struct.join(values)
-        return _flat(joined, encoding)
+        return _mini_flat(joined, encoding)
     assert isinstance(values, Fixed)
-    return _mini_fixed(values, params)
+    scheme = params.compression
+    if scheme == "none":
+        return _mini_flat(values)
+    if scheme is not None and values.bits in (32, 64) and _splits_streams(values, params):
+        blocks = flat.encode_streams(values, flat_chunk(values.bits // 8, 1))
+    else:
+        blocks = _mini_numbers(values, params)
+    if scheme in (None, "fsst"):
+        return blocks
+    return general.compress_mini(blocks, scheme, params.compression_level)
 
 
-def _flat(values: Fixed, encoding: CompressiveEncoding | None = None) -> MiniBlocks:
+def _mini_flat(values: Fixed, encoding: CompressiveEncoding | None = None) -> MiniBlocks:
     per_word = 1 if values.bits % 8 == 0 else 8
     per_chunk = flat_chunk(values.bits * per_word // 8, per_word)
     counts = even_counts(values.count, per_chunk)
@@ -104,141 +118,92 @@ def _flat(values: Fixed, encoding: CompressiveEncoding | None = None) -> MiniBlo
     return MiniBlocks(encoding or flat_encoding(values.bits), counts, buffers, is_full)
 
 
-def _mini_fixed(values: Fixed, params: Params) -> MiniBlocks:
-    scheme = params.compression
-    if scheme == "none":
-        return _flat(values)
-    if scheme is not None and values.bits in (32, 64) and _splits_streams(values, params):
-        blocks = flat.encode_streams(values)
-    else:
-        blocks = _plain_mini_fixed(values, params)
-    if scheme in (None, "fsst"):
-        return blocks
-    general.check_scheme(scheme)
-    return general.compress_mini(blocks, scheme, params.compression_level)
-
-
 def _splits_streams(values: Fixed, params: Params) -> bool:
     if params.bss in ("on", "off"):
         return params.bss == "on"
     return byte_entropy(values) < ENTROPY_LIMIT
 
 
-def _plain_mini_fixed(values: Fixed, params: Params) -> MiniBlocks:
+def _mini_numbers(values: Fixed, params: Params) -> MiniBlocks:
     """Encode as runs, packed bits or plain values, whichever takes the fewest bytes."""
     if values.bits not in WIDTHS:
-        return _flat(values)
+        return _mini_flat(values)
     numbers = unsigned(values)
-    widths = bitpack_encode.block_widths(numbers)
+    widths = bitpack.block_widths(numbers)
     packed = packed_bytes(numbers, widths)
     runs, runs_bytes = run_bytes(numbers, min(len(values.data), packed + 1))
     few = params.rle_threshold is None or runs < params.rle_threshold * values.count
     if few and runs_bytes < len(values.data) and runs_bytes <= packed:
         return rle.encode_mini(numbers, rle_counts(numbers))
     if packed < len(values.data):
-        return bitpack_encode.encode_inline(numbers, widths)
-    return _flat(values)
+        return bitpack.encode_inline(numbers, widths)
+    return _mini_flat(values)
 
 
 def _mini_variable(
     values: Variable, params: Params, version: FileVersion, kind: Kind
 ) -> MiniBlocks:
     scheme, bits = params.compression, kind.offset_bits
-    if scheme not in (None, "none", "fsst"):
-        general.check_scheme(scheme)
-        plain = _plain_mini_variable(values, bits, params)
-        return general.compress_mini(plain, scheme, params.compression_level)
+    table = b""
     if scheme == "fsst" or (scheme is None and _is_coded(values, kind)):
-        table, coded = fsst_encode.encode(values)
-        blocks = _plain_mini_variable(coded, bits, params)
-        return MiniBlocks(fsst_encoding(table, blocks.encoding), blocks.counts, blocks.buffers)
-    counts = _variable_counts(values, bits, params)
-    short = None
-    if version >= V2_3 and scheme is None and values.count:
-        short = variable.encode_short_offsets(values, bits, counts)
-    return variable.encode_mini(values, bits, counts) if short is None else short
-
-
-def _plain_mini_variable(values: Variable, bits: int, params: Params) -> MiniBlocks:
-    return variable.encode_mini(values, bits, _variable_counts(values, bits, params))
-
-
-def _variable_counts(values: Variable, bits: int, params: Params) -> NDArray[np.int64]:
+        table, values = fsst_encode.encode(values)
     chunk_bytes = params.minichunk_size or variable.CHUNK_BYTES
-    return variable.chunk_counts(values, bits, chunk_bytes, max_chunk_values())
+    counts = variable.chunk_counts(values, bits, chunk_bytes, max_chunk_values())
+    if version >= V2_3 and scheme is None and values.count and not table:
+        short = variable.encode_short_offsets(values, bits, counts)
+        if short is not None:
+            return short
+    blocks = variable.encode_mini(values, bits, counts)
+    if table:
+        return replace(blocks, encoding=fsst_encoding(table, blocks.encoding))
+    if scheme in (None, "none"):
+        return blocks
+    return general.compress_mini(blocks, scheme, params.compression_level)
 
 
 def _is_coded(values: Variable, kind: Kind) -> bool:
     """Whether text is long enough for FSST."""
-    size = int(values.offsets[-1]) + len(values.offsets) * kind.offset_bits // 8
-    return kind.is_text and size >= MIN_TEXT_BYTES and max_value_bytes(values) >= MIN_TEXT_LENGTH
+    is_large = kind.is_text and kind.size_bytes(values) >= MIN_TEXT_BYTES
+    return is_large and max_value_bytes(values) >= MIN_TEXT_LENGTH
 
 
 def fsst_encoding(table: bytes, inner: CompressiveEncoding) -> CompressiveEncoding:
     """Return the description of coded strings."""
-    encoding = CompressiveEncoding()
-    encoding.fsst.symbol_table = table
-    encoding.fsst.values.CopyFrom(inner)
-    return encoding
+    return CompressiveEncoding(fsst=Fsst(symbol_table=table, values=inner))
 
 
 def encode_levels(
-    levels: NDArray[np.uint16], counts: NDArray[np.int64], version: FileVersion
-) -> tuple[CompressiveEncoding, NDArray[np.uint8], NDArray[np.int64]]:
+    levels: NDArray[np.uint16], counts: Ints, version: FileVersion
+) -> tuple[CompressiveEncoding, Bytes, Ints]:
     """Encode the levels of a page, `counts` in each chunk; return bytes and sizes of the chunks."""
     numbers = np.ascontiguousarray(levels, "<u2")
-    codec = number_codec(numbers, version)
-    data, sizes = codec.encode_chunks(numbers, counts)
-    return codec.encoding, data, sizes
+    encoding, encode = _number_codec(numbers, version)
+    return encoding, *encode(numbers, counts)
 
 
-@dataclass(frozen=True, slots=True)
-class NumberCodec:
-    """How blocks of integers are stored: the description, and what encodes one of them.
-
-    `encode_all`, where there is one, encodes many at once: it is faster than one after the other.
-    """
-
-    encoding: CompressiveEncoding
-    encode: Callable[[Unsigned], NDArray[np.uint8]]
-    encode_all: Callable[[Unsigned, NDArray[np.int64]], Coded] | None = None
-
-    def encode_chunks(self, numbers: Unsigned, counts: NDArray[np.int64]) -> Coded:
-        """Encode a block for each chunk of `counts` integers."""
-        if self.encode_all is not None:
-            return self.encode_all(numbers, counts)
-        ends = np.cumsum(counts).tolist()
-        parts = [self.encode(numbers[start:end]) for start, end in zip([0, *ends], ends)]
-        return np.concatenate(parts), np.array([len(part) for part in parts], np.int64)
-
-
-def number_codec(numbers: Unsigned, version: FileVersion) -> NumberCodec:
+def _number_codec(numbers: Unsigned, version: FileVersion) -> tuple[CompressiveEncoding, Encode]:
     """Return the block codec of integers: runs, packed bits or plain, the smallest of them."""
     bits, raw = numbers.dtype.itemsize * 8, numbers.nbytes
-    widths = bitpack_encode.block_widths(numbers)
+    widths = bitpack.block_widths(numbers)
     width = int(widths.max(initial=0))
     is_small = len(numbers) <= BLOCK
     packed = packed_bytes(numbers, widths)
     if not is_small:
-        packed = bitpack_encode.out_of_line_bytes(numbers, width)
+        packed = bitpack.out_of_line_bytes(len(numbers), bits, width)
     if version >= V2_2:
         least = min(raw, packed) - rle.HEADER_BYTES
         if run_bytes(numbers, least)[1] < least:
-            return NumberCodec(rle.rle_encoding(bits), rle.encode_block, rle.encode_blocks)
+            return rle.rle_encoding(bits), rle.encode_blocks
     if width >= bits or packed > raw or (packed == raw and width):
-        return NumberCodec(flat_encoding(bits), _plain_bytes)
+        return flat_encoding(bits), flat.encode_blocks
     if is_small:
-        encoding = bitpack_encode.inline_encoding(bits)
-        return NumberCodec(encoding, bitpack_encode.encode_inline_block)
-    return NumberCodec(
-        bitpack_encode.out_of_line_encoding(bits, width),
-        partial(bitpack_encode.encode_out_of_line, width=width),
-        partial(bitpack_encode.encode_out_of_line_chunks, width=width),
-    )
+        return bitpack.inline_encoding(bits), bitpack.encode_inline_chunks
+    encode = partial(bitpack.encode_out_of_line, width=width)
+    return bitpack.out_of_line_encoding(bits, width), encode
 
 
-def _plain_bytes(numbers: Unsigned) -> NDArray[np.uint8]:
-    return numbers.view(np.uint8)
+_COMPACT = ("rle", "inline_bitpacking", "out_of_line_bitpacking")
+"""Block codecs that leave nothing to compress."""
 
 
 def encode_block(
@@ -247,16 +212,11 @@ def encode_block(
     """Encode the items of a dictionary as one buffer."""
     encoding, data = _plain_block(values, version, kind)
     scheme = params.dict_values_compression or "lz4"
-    if version == V2_1 or scheme == "none" or encoding.WhichOneof("compression") in _PACKED:
+    if version == V2_1 or scheme == "none" or encoding.WhichOneof("compression") in _COMPACT:
         return encoding, data
-    general.check_scheme(scheme)
     level = params.dict_values_compression_level
     packed = general.compress(scheme, level, data)
     return general.general_encoding(scheme, level, encoding), packed
-
-
-_PACKED = ("rle", "inline_bitpacking", "out_of_line_bitpacking")
-"""Block codecs that leave nothing to compress."""
 
 
 def _plain_block(
@@ -272,8 +232,8 @@ def _plain_block(
     if values.bits not in WIDTHS:
         return flat_encoding(values.bits), values.data.tobytes()
     numbers = unsigned(values)
-    codec = number_codec(numbers, version)
-    return codec.encoding, codec.encode(numbers).tobytes()
+    encoding, encode = _number_codec(numbers, version)
+    return encoding, encode(numbers, np.array([len(numbers)]))[0].tobytes()
 
 
 def encode_zip(
@@ -298,14 +258,136 @@ def _zip_variable(
     values: Variable, params: Params, kind: Kind
 ) -> tuple[CompressiveEncoding, Variable]:
     plain, scheme = variable.variable_encoding(kind.offset_bits), params.compression
-    size = int(values.offsets[-1]) + len(values.offsets) * kind.offset_bits // 8
-    if scheme == "none":
-        return plain, values
-    asked = scheme is not None and scheme != "fsst"
-    if (asked or max_value_bytes(values) > LARGE_VALUE) and size >= MIN_TEXT_BYTES:
+    is_general = scheme not in (None, "none", "fsst")
+    is_long = scheme != "none" and max_value_bytes(values) > LARGE_VALUE
+    if (is_general or is_long) and kind.size_bytes(values) >= MIN_TEXT_BYTES:
         stored = general.compress_each(values, "zstd", 0)
         return general.general_encoding("zstd", 0, plain), stored
-    if scheme == "fsst" or _is_coded(values, kind):
+    if scheme == "fsst" or (scheme != "none" and _is_coded(values, kind)):
         table, coded = fsst_encode.encode(values)
         return fsst_encoding(table, plain), coded
     return plain, values
+
+
+INDEX_BYTES = 4
+"""Bytes of an index of a dictionary."""
+
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number that spreads values over the upper bits of a product."""
+
+HASHED = 16
+"""Bytes of a value that are hashed."""
+
+MASKS = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
+"""The mask of the first bytes of a word, by their number."""
+
+FEW = 4096
+"""Values that must mostly differ before more are looked at."""
+
+HASH_BITS = 21
+"""Bits of a hash: its table stays near the cache, and few values share one."""
+
+Indexed = tuple[NDArray[np.uint32], Values]
+"""Indices of values, and the distinct values in the order of their first use."""
+
+
+def choose_dictionary(
+    values: Values, params: Params, version: FileVersion, kind: Kind
+) -> Indexed | None:
+    """Return indices and items when a dictionary is small enough; None when it is not."""
+    if not _may_repeat(values, version) or values.count < params.dict_too_small:
+        return None
+    most = min(values.count // params.dict_divisor, params.dict_max_cardinality)
+    cells = _cells(values)
+    if _are_many(values, cells, most):
+        return None
+    indexed = cells.dictionary_encode()
+    if len(indexed.dictionary) > most:
+        return None
+    items = _items(values, indexed.dictionary)
+    size, raw = (
+        kind.size_bytes(one) if isinstance(one, Variable) else len(_plain(one)[0])
+        for one in (items, values)
+    )
+    if size + values.count * INDEX_BYTES > params.dict_size_ratio * raw:
+        return None
+    indices = np.frombuffer(indexed.indices.buffers()[1], np.int32)[: values.count].view(np.uint32)
+    return indices, items
+
+
+def _may_repeat(values: Values, version: FileVersion) -> bool:
+    if isinstance(values, Fixed):
+        return values.bits == 128 or (values.bits == 64 and version > V2_1)
+    if isinstance(values, FixedSizeList):
+        items = values.items
+        plain = values.validity is None and isinstance(items, Fixed) and items.bits % 8 == 0
+        return version == V2_3 and plain
+    return isinstance(values, Variable)
+
+
+def _are_many(values: Values, cells: pa.Array, most: int) -> bool:
+    """Whether the first values alone are seen to have more than `most` distinct ones."""
+    sample = most + most // 8
+    if isinstance(values, Fixed) and values.bits == 64:
+        return _num_slots(values.data.view("<u8")[: 2 * sample] * SPREAD) > most
+    few = cells.slice(0, FEW)
+    if 2 * len(few.unique()) <= len(few):
+        return False
+    if isinstance(values, Variable) and _num_slots(_hashes(values, sample)) > most:
+        return True
+    return len(cells.slice(0, sample).unique()) > most
+
+
+def _num_slots(hashes: NDArray[np.uint64]) -> int:
+    """Return how many slots hashes fall into: at most as many as there are distinct values."""
+    seen = np.zeros(1 << HASH_BITS, np.bool_)
+    seen[(hashes >> np.uint64(64 - HASH_BITS)).view(np.int64)] = True
+    return int(np.count_nonzero(seen))
+
+
+def _hashes(values: Variable, count: int) -> NDArray[np.uint64]:
+    """Return hashes of the first values, by their first HASHED bytes."""
+    starts = values.offsets[:-1][:count]
+    sizes = values.offsets[1:][:count] - starts
+    data = np.append(values.data[: int(starts[-1] + sizes[-1])], np.zeros(8, np.uint8))
+    words = np.ndarray((len(data) - 7,), "<u8", data.data, strides=(1,))
+    hashes = np.zeros(len(starts), np.uint64)
+    for at in range(0, HASHED, 8):
+        kept = MASKS.take(sizes - at, mode="clip")
+        hashes = (hashes ^ (words[starts + np.minimum(at, sizes)] & kept)) * SPREAD
+        hashes ^= hashes >> np.uint64(32)
+    return hashes * SPREAD
+
+
+def _cells(values: Values) -> pa.Array:
+    """Return the values as byte strings."""
+    if isinstance(values, Variable):
+        buffers = [None, pa.py_buffer(values.offsets), pa.py_buffer(values.data)]
+        return pa.Array.from_buffers(pa.large_binary(), values.count, buffers)
+    data, width = _plain(values)
+    return pa.Array.from_buffers(pa.binary(width), values.count, [None, pa.py_buffer(data)])
+
+
+def _plain(values: Values) -> tuple[Bytes, int]:
+    """Return the bytes of values of fixed width, and the bytes of one."""
+    if isinstance(values, FixedSizeList):
+        assert isinstance(values.items, Fixed)
+        return values.items.data, values.items.bits * values.dimension // 8
+    assert isinstance(values, Fixed)
+    return values.data, values.bits // 8
+
+
+def _items(values: Values, items: pa.Array) -> Values:
+    """Return the distinct values in the form of `values`."""
+    if isinstance(values, Variable):
+        _, offsets, data = items.buffers()
+        table = np.frombuffer(offsets, np.int64)[: len(items) + 1]
+        stored = np.frombuffer(data if data is not None else b"", np.uint8)[: int(table[-1])]
+        return Variable(table, stored)
+    data, width = _plain(values)
+    stored = np.frombuffer(items.buffers()[1], np.uint8)[: len(items) * width]
+    if isinstance(values, FixedSizeList):
+        assert isinstance(values.items, Fixed)
+        inner = Fixed(values.items.bits, len(items) * values.dimension, stored)
+        return FixedSizeList(values.dimension, len(items), None, inner)
+    return Fixed(8 * width, len(items), stored)

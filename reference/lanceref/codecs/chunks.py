@@ -1,13 +1,11 @@
-"""A run of chunks: the unit of decoding of a mini-block page.
+"""Chunks: runs of them, which are decoded together, and joins of pieces of different lengths.
 
 All chunks of a run are decoded together: their buffers are described by arrays of positions in one
-block of bytes, so that a codec can work on whole groups of chunks of equal layout at once.
+block of bytes, so that a codec works on whole groups of chunks of equal layout at once.
 
-Ragged pieces: parts of different lengths, joined.
-
-Blocks hold a fixed number of values and chunks do not, so what was unpacked block by block is cut,
-put together and counted here. Pieces are copied many at a time, each as wide as the longest: they
-are written in order, and each overwrites what the one before it brought too much.
+Blocks hold a fixed number of values and chunks do not, so what was unpacked block by block is cut
+and joined. Pieces are copied many at a time, each as wide as the longest: they are written in
+order, and each overwrites what the one before it wrote too much.
 """
 
 from __future__ import annotations
@@ -18,11 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.codecs.values import Bools, Bytes, Ints
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place
-
-Positions = NDArray[np.int64]
-"""Where pieces start, where they end, or how many values they have."""
 
 SPARE_BYTES = 2048
 """How much shorter than the longest the mean piece may be: more costs more than single copies."""
@@ -31,20 +27,20 @@ SLAB_BYTES = 2**18
 """Bytes copied at a time: they stay in the cache."""
 
 
-def windows(data: NDArray[np.uint8], size: int) -> NDArray[np.void]:
+def windows(data: Bytes, size: int) -> NDArray[np.void]:
     """Return the `size` bytes (at least one) from each byte of `data` on that has them: a view."""
     return np.ndarray((max(0, len(data) - size + 1),), f"V{size}", data.data, 0, (1,))
 
 
-def gather_rows(data: NDArray[np.uint8], starts: Positions, size: int) -> NDArray[np.uint8]:
+def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     """Return `size` bytes from each of `starts`, inside `data`: uint8 (len(starts), size)."""
     if not 0 < size <= SLAB_BYTES:
         return join_pieces(data, starts, starts + size).reshape(len(starts), size)
-    rows: NDArray[np.uint8] = windows(data, size)[starts].view(np.uint8).reshape(-1, size)
+    rows: Bytes = windows(data, size)[starts].view(np.uint8).reshape(-1, size)
     return rows
 
 
-def join_pieces(data: NDArray[np.uint8], starts: Positions, ends: Positions) -> NDArray[np.uint8]:
+def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
     """Return the byte ranges `starts`..`ends` of `data`, inside it, joined."""
     sizes = ends - starts
     total = int(sizes.sum())
@@ -53,13 +49,7 @@ def join_pieces(data: NDArray[np.uint8], starts: Positions, ends: Positions) -> 
     return out[:total]
 
 
-def _put(
-    out: NDArray[np.uint8],
-    at: Positions,
-    data: NDArray[np.uint8],
-    starts: Positions,
-    sizes: Positions,
-) -> None:
+def _put(out: Bytes, at: Ints, data: Bytes, starts: Ints, sizes: Ints) -> None:
     """Copy `sizes` bytes from each of `starts` to `at` (ascending); what is behind them may change.
 
     `out` has room for SLAB_BYTES behind the last.
@@ -83,7 +73,7 @@ def _put(
         target[begin : begin + size] = source[start : start + size]
 
 
-def join_rows(rows: NDArray[np.generic], counts: Positions) -> NDArray[np.generic]:
+def join_rows(rows: NDArray[np.generic], counts: Ints) -> NDArray[np.generic]:
     """Return the first `counts` values of every row of `rows` (n, width), joined."""
     if (counts[:-1] == rows.shape[1]).all():
         return rows.reshape(-1)[: int(counts.sum())]
@@ -91,9 +81,7 @@ def join_rows(rows: NDArray[np.generic], counts: Positions) -> NDArray[np.generi
     return join_ranges(rows.reshape(-1), starts, starts + counts)
 
 
-def join_ranges(
-    values: NDArray[np.generic], starts: Positions, ends: Positions
-) -> NDArray[np.generic]:
+def join_ranges(values: NDArray[np.generic], starts: Ints, ends: Ints) -> NDArray[np.generic]:
     """Return the ranges `starts`..`ends` (ascending) of `values`, joined; a view if they touch."""
     cuts = np.flatnonzero(starts[1:] != ends[:-1])
     if not len(starts):
@@ -102,31 +90,27 @@ def join_ranges(
     if not len(cuts):
         return values[int(first[0]) : int(last[0])]
     size = values.dtype.itemsize
-    return join_pieces(_bytes(values), first * size, last * size).view(values.dtype)
+    return join_pieces(values.view(np.uint8), first * size, last * size).view(values.dtype)
 
 
 def interleave(
     values: NDArray[np.generic],
-    starts: Positions,
-    counts: Positions,
+    starts: Ints,
+    counts: Ints,
     tails: NDArray[np.generic],
-    tail_counts: Positions,
+    tail_counts: Ints,
 ) -> NDArray[np.generic]:
     """Join for every piece `counts` values from `starts`, and the next `tail_counts` of `tails`."""
     ends, size = np.cumsum(counts + tail_counts), values.dtype.itemsize
     begins, total = ends - counts - tail_counts, int(ends[-1]) if len(ends) else 0
     out = np.empty(total + SLAB_BYTES // size, values.dtype)
-    _put(_bytes(out), begins * size, _bytes(values), starts * size, counts * size)
+    _put(out.view(np.uint8), begins * size, values.view(np.uint8), starts * size, counts * size)
     before = np.cumsum(tail_counts) - tail_counts
     out[np.repeat(ends - tail_counts - before, tail_counts) + np.arange(len(tails))] = tails
     return out[:total]
 
 
-def _bytes(values: NDArray[np.generic]) -> NDArray[np.uint8]:
-    return values.view(np.uint8)
-
-
-def count_before(flags: NDArray[np.bool_], at: Positions) -> Positions:
+def count_before(flags: Bools, at: Ints) -> Ints:
     """Return how many of `flags` are set before each of the positions `at`."""
     words = np.zeros(len(flags) // 64 + 1, np.uint64)
     packed = np.packbits(flags, bitorder="little")
@@ -134,7 +118,7 @@ def count_before(flags: NDArray[np.bool_], at: Positions) -> Positions:
     counts = np.bitwise_count(words)
     word, bit = at >> 6, (at & 63).astype(np.uint64)
     below = words[word] & ((np.uint64(1) << bit) - np.uint64(1))
-    before: Positions = np.cumsum(counts, dtype=np.int64)[word] - counts[word]
+    before: Ints = np.cumsum(counts, dtype=np.int64)[word] - counts[word]
     before += np.bitwise_count(below)
     return before
 
@@ -151,11 +135,11 @@ class ChunkRun:
     """
 
     ctx: Context
-    data: NDArray[np.uint8]
+    data: Bytes
     base: int
-    starts: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    starts: Ints
+    sizes: Ints
+    counts: Ints
     origin: ChunkRun | None = None
     file_bytes: int = 0
 
@@ -182,12 +166,12 @@ class ChunkRun:
             return self.origin.place(0, chunk)
         return self.ctx.at(self.base + start, size)
 
-    def bytes_of(self, buffer: int, chunk: int) -> NDArray[np.uint8]:
+    def bytes_of(self, buffer: int, chunk: int) -> Bytes:
         """The bytes of one buffer of one chunk, as a view."""
         start = int(self.starts[buffer, chunk])
         return self.data[start : start + int(self.sizes[buffer, chunk])]
 
-    def counting(self, counts: NDArray[np.int64]) -> ChunkRun:
+    def counting(self, counts: Ints) -> ChunkRun:
         """The same chunks with other numbers of values."""
         return replace(self, counts=counts)
 
@@ -196,10 +180,10 @@ class ChunkRun:
         nothing = np.zeros((1, self.num_chunks), np.int64)
         return replace(self, starts=nothing, sizes=nothing, origin=None)
 
-    def only(self, first: int, last: int | None = None) -> ChunkRun:
-        """The same chunks with their buffers `first`..`last` (default: just `first`)."""
-        end = first + 1 if last is None else last
-        return replace(self, starts=self.starts[first:end], sizes=self.sizes[first:end])
+    def only(self, buffer: int) -> ChunkRun:
+        """Return the same chunks with one of their buffers."""
+        kept = slice(buffer, buffer + 1)
+        return replace(self, starts=self.starts[kept], sizes=self.sizes[kept])
 
     def own(self, buffer: int, name: str, kind: str, clause: str) -> None:
         """Record that `name` owns this buffer of every chunk, when spans are recorded."""
@@ -208,7 +192,7 @@ class ChunkRun:
         for start, size in zip(self.starts[buffer].tolist(), self.sizes[buffer].tolist()):
             self.ctx.leaf(self.base + start, self.base + start + size, name, kind, clause)
 
-    def gather(self, buffer: int) -> NDArray[np.uint8]:
+    def gather(self, buffer: int) -> Bytes:
         """Join one buffer of all chunks: uint8 (sum of sizes,); a view when there is one chunk."""
         starts, sizes = self.starts[buffer], self.sizes[buffer]
         if len(starts) == 1:
@@ -223,11 +207,9 @@ class ChunkRun:
             out[: body * size].reshape(body, size)[:] = whole[:, :size]
             out[body * size :] = self.bytes_of(buffer, body)
             return out
-        return self.slices(starts, starts + sizes)
+        return join_pieces(self.data, starts, starts + sizes)
 
-    def rows(
-        self, buffer: int, chunks: NDArray[np.int64], size: int, at: int = 0
-    ) -> NDArray[np.uint8]:
+    def rows(self, buffer: int, chunks: Ints, size: int, at: int = 0) -> Bytes:
         """Return bytes at..at+size of one buffer of `chunks`: uint8 (len(chunks), size).
 
         The caller has checked that the buffers hold them.
@@ -239,11 +221,7 @@ class ChunkRun:
                 return np.ndarray((num_rows, size), np.uint8, self.data.data, first, (step, 1))
         return gather_rows(self.data, starts, size)
 
-    def slices(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Join byte ranges of `data` that lie inside it."""
-        return join_pieces(self.data, starts, ends)
-
-    def groups(self, key: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    def groups(self, key: Ints) -> Iterator[tuple[int, Ints]]:
         """Yield (value, chunk numbers) for every distinct value of `key`, one per chunk."""
         if len(key) and (key == key[0]).all():
             yield int(key[0]), np.arange(len(key))
@@ -251,15 +229,28 @@ class ChunkRun:
         for value in np.unique(key).tolist():
             yield int(value), np.flatnonzero(key == value)
 
-    def want_sizes(self, buffer: int, wanted: NDArray[np.int64], clause: str) -> None:
-        """Refuse unless this buffer has exactly `wanted` bytes in every chunk."""
-        wrong = self.sizes[buffer] != wanted
+    def check(
+        self,
+        clause: str,
+        wrong: Bools,
+        found: object,
+        wanted: object,
+        unit: str = "bytes",
+        buffer: int = 0,
+    ) -> None:
+        """Raise CorruptPage at the first chunk that is `wrong` (num_chunks,).
+
+        `found` and `wanted` are arrays of one number of `unit` a chunk, or texts.
+        """
         if wrong.any():
-            chunk = int(np.flatnonzero(wrong)[0])
-            size, count = int(self.sizes[buffer, chunk]), int(self.counts[chunk])
-            raise CorruptPage(
-                clause,
-                self.place(buffer, chunk),
-                found=f"{size} bytes for {count} values",
-                wanted=f"{int(wanted[chunk])} bytes",
+            chunk = int(np.argmax(wrong))
+            found, wanted = (
+                f"{one[chunk]} {unit}" if isinstance(one, np.ndarray) else one
+                for one in (found, wanted)
             )
+            raise CorruptPage(clause, self.place(buffer, chunk), found=found, wanted=wanted)
+
+    def want_sizes(self, buffer: int, wanted: Ints, clause: str) -> None:
+        """Raise CorruptPage unless this buffer has `wanted` bytes (num_chunks,) in every chunk."""
+        sizes = self.sizes[buffer]
+        self.check(clause, sizes != wanted, sizes, wanted, buffer=buffer)

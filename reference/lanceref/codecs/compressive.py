@@ -42,7 +42,7 @@ from lanceref.codecs.description_checks import (
     unsupported,
     value_bits,
 )
-from lanceref.codecs.values import Fixed, Rows, Values, Variable
+from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Rows, Values, Variable
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place
@@ -152,23 +152,23 @@ def decode_rle(encoding: Rle, run: ChunkRun) -> Fixed:
     return rle.expand(run, runs, values, lengths)
 
 
-def _count_runs(encoding: Rle, run: ChunkRun) -> NDArray[np.int64]:
+def _count_runs(encoding: Rle, run: ChunkRun) -> Ints:
     """Return the runs of each chunk, as the child says whose size tells how many values it has."""
     values = _own_counts(encoding.values, run.only(0))
     lengths = _own_counts(encoding.run_lengths, run.only(1))
     if values is not None and lengths is not None:
-        rle.check_pairs(run, values, lengths)
+        run.check("L.codec.rle.pairs", values != lengths, values, lengths, "runs")
     known = lengths if values is None else values
     if known is None:
         raise unsupported(encoding.values, "runs of unknown number", run.place())
     return known
 
 
-def _own_counts(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.int64] | None:
+def _own_counts(encoding: CompressiveEncoding, run: ChunkRun) -> Ints | None:
     """Return the values of each chunk when the size of its buffer tells it."""
     arm = encoding.WhichOneof("compression")
     if arm == "flat":
-        counts: NDArray[np.int64] = run.sizes[0] // (encoding.flat.bits_per_value // 8)
+        counts: Ints = run.sizes[0] // (encoding.flat.bits_per_value // 8)
         return counts
     if arm == "general":
         codec = general.codec_name(encoding.general, run.place())
@@ -178,7 +178,7 @@ def _own_counts(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.int6
 
 
 def _decode_dictionary(encoding: Dictionary, run: ChunkRun) -> Fixed:
-    indices_run, items_run = sequence.dictionary_parts(run, encoding.num_dictionary_items)
+    indices_run, items_run = sequence.split_dictionary(run, encoding.num_dictionary_items)
     indices = integers(encoding.indices, indices_run, "indices")
     items = _fixed(encoding.items, items_run, "items")
     return sequence.look_up(run, indices, items, encoding.num_dictionary_items)
@@ -244,9 +244,7 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun, version: FileVersi
     raise unsupported(encoding, "a mini-block chunk", run.place())
 
 
-def decode_fsst(
-    encoding: pb.Fsst, run: ChunkRun, slots: NDArray[np.int64] | None = None
-) -> Variable:
+def decode_fsst(encoding: pb.Fsst, run: ChunkRun, slots: Ints | None = None) -> Variable:
     """Decode coded strings of every chunk of the run, joined; or some of them (ascending)."""
     decoded = fsst.decode_chunks(encoding, run) if slots is None else None
     if decoded is not None:
@@ -264,9 +262,7 @@ def _decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> 
     return variable.decode_separate(run, decoded, kind)
 
 
-def decode_levels(
-    encoding: CompressiveEncoding, run: ChunkRun
-) -> NDArray[np.uint16] | NDArray[np.bool_]:
+def decode_levels(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.uint16] | Bools:
     """Decode buffer 0 of every chunk as levels, joined; bool when they are packed to one bit."""
     packed = encoding.out_of_line_bitpacking
     if (packed.uncompressed_bits_per_value, packed.values.flat.bits_per_value) == (16, 1):
@@ -287,7 +283,7 @@ def decode_block(encoding: CompressiveEncoding, cursor: Cursor, count: int) -> V
 
 
 def decode_zip_fixed(
-    encoding: CompressiveEncoding, rows: NDArray[np.uint8], ctx: Context, place: Place
+    encoding: CompressiveEncoding, rows: Bytes, ctx: Context, place: Place
 ) -> Values:
     """Decode values of equal size: `rows` uint8 (values, bytes of a value)."""
     arm = encoding.WhichOneof("compression")

@@ -19,11 +19,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import BLOCK, Unsigned
 from lanceref.codecs.rle import MAX_RUN, starts_of
-from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
+from lanceref.codecs.values import Fixed, FixedSizeList, Ints, Rows, Values, Variable
 
 PREFIX = "lance-encoding:"
 """Head of every key."""
@@ -136,7 +135,7 @@ def num_runs(values: Unsigned) -> int:
     return changes
 
 
-def packed_bytes(values: Unsigned, widths: NDArray[np.int64]) -> int:
+def packed_bytes(values: Unsigned, widths: Ints) -> int:
     """Return the bytes that inline bitpacking of blocks of the given `widths` takes."""
     return int((values.dtype.itemsize + widths * BLOCK // 8).sum())
 
@@ -175,7 +174,7 @@ def flat_chunk(word_bytes: int, values_per_word: int) -> int:
     return values
 
 
-def rle_counts(values: Unsigned) -> NDArray[np.int64]:
+def rle_counts(values: Unsigned) -> Ints:
     """Return the values of each chunk of runs: as many as their runs leave room for."""
     starts, pair_bytes = starts_of(values), values.dtype.itemsize + 1
     counts, at, total, most = [], 0, len(values), max_chunk_values()
@@ -189,7 +188,7 @@ def rle_counts(values: Unsigned) -> NDArray[np.int64]:
     return np.array(counts, np.int64)
 
 
-def _run_pieces(starts: NDArray[np.int64], first: int, last: int) -> int:
+def _run_pieces(starts: Ints, first: int, last: int) -> int:
     """Return how many lengths of one byte the runs of a window take."""
     inside = starts[np.searchsorted(starts, first, "right") : np.searchsorted(starts, last)]
     lengths = np.diff(np.concatenate([[first], inside, [last]]))

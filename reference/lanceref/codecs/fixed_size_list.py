@@ -19,11 +19,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanceref.codecs import flat
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import Fixed, FixedSizeList, MiniBlocks, Part, flat_encoding
+from lanceref.codecs.values import (
+    Bools,
+    Bytes,
+    Fixed,
+    FixedSizeList,
+    Ints,
+    MiniBlocks,
+    Part,
+    flat_encoding,
+)
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
@@ -32,7 +40,7 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 MAX_DIMENSION = 2**31 - 1
 """Largest number of items, of all levels together: Arrow counts them in int32."""
 
-Validities = list[NDArray[np.bool_] | None]
+Validities = list[Bools | None]
 
 
 def levels(encoding: pb.FixedSizeList) -> Iterator[pb.FixedSizeList]:
@@ -82,7 +90,7 @@ def decode_mini(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
 
 
 def decode_zip(
-    encoding: pb.FixedSizeList, rows: NDArray[np.uint8], ctx: Context, place: Place
+    encoding: pb.FixedSizeList, rows: Bytes, ctx: Context, place: Place
 ) -> FixedSizeList:
     """Decode values of equal size: `rows` uint8 (values, bytes of a value)."""
     validities: Validities = []
@@ -131,11 +139,7 @@ def _not_zipped(place: Place) -> CorruptPage:
 
 
 def _zip_items(
-    encoding: pb.FixedSizeList,
-    rows: NDArray[np.uint8],
-    per_value: int,
-    validities: Validities,
-    place: Place,
+    encoding: pb.FixedSizeList, rows: Bytes, per_value: int, validities: Validities, place: Place
 ) -> Fixed:
     items = innermost(encoding)
     if items.WhichOneof("compression") == "constant":
@@ -229,7 +233,7 @@ def rows_per_chunk_bytes(values: FixedSizeList) -> tuple[int, int]:
     return bitmap_bytes + bits // 8, 1
 
 
-def encode_mini(values: FixedSizeList, counts: NDArray[np.int64]) -> MiniBlocks:
+def encode_mini(values: FixedSizeList, counts: Ints) -> MiniBlocks:
     """Encode chunks of `counts` lists: one bitmap for each layer with nulls, then the items."""
     buffers: list[Part] = []
     for layer, items in layers(values):
@@ -245,7 +249,7 @@ def encode_mini(values: FixedSizeList, counts: NDArray[np.int64]) -> MiniBlocks:
     return MiniBlocks(list_encoding(values, keeps_null_items=True), counts, tuple(buffers))
 
 
-def _bits_of_chunks(flags: NDArray[np.uint8], counts: NDArray[np.int64]) -> Part:
+def _bits_of_chunks(flags: Bytes, counts: Ints) -> Part:
     """Pack the flags of each chunk from a byte of its own on."""
     if not (counts[:-1] % 8).any():
         return np.packbits(flags, bitorder="little"), -(-counts // 8)
@@ -260,7 +264,7 @@ def encode_zip(values: FixedSizeList) -> tuple[CompressiveEncoding, Fixed]:
 
     Raises ValueError when a value does not take whole bytes.
     """
-    cells: list[NDArray[np.uint8]] = []
+    cells: list[Bytes] = []
     has_items = True
     for layer, items in layers(values):
         if layer.validity is not None:
@@ -280,7 +284,7 @@ def encode_zip(values: FixedSizeList) -> tuple[CompressiveEncoding, Fixed]:
     return encoding, Fixed(8 * rows.shape[1], values.count, rows.reshape(-1))
 
 
-def _bits_of_values(flags: NDArray[np.uint8], count: int, items: int) -> NDArray[np.uint8]:
+def _bits_of_values(flags: Bytes, count: int, items: int) -> Bytes:
     """Return the bitmap of each value, uint8 (count, bytes).
 
     Bits behind the items of a value mean nothing. As in the oracle's files they are those of the

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lanceref.codecs import fsst_expand
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.fsst_expand import ESCAPE
-from lanceref.codecs.values import Variable
+from lanceref.codecs.values import Bools, Bytes, Ints, Variable
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.kernels.compiled import PATIENCE
 from lanceref.proto import encodings_v2_1_pb2 as pb
@@ -46,11 +46,9 @@ class SymbolTable:
     is_on: bool
     num_symbols: int
     symbols: NDArray[np.uint64]
-    lengths: NDArray[np.int64]
+    lengths: Ints
 
-    def variable(
-        self, offsets: NDArray[np.int64], data: NDArray[np.uint8], escaped: int
-    ) -> Variable:
+    def variable(self, offsets: Ints, data: Bytes, escaped: int) -> Variable:
         """Return decoded values; `escaped` has the bits of every escaped byte."""
         high = int(np.bitwise_or.reduce(self.symbols)) | escaped
         return Variable(offsets, data, known_ascii=high & 0x8080808080808080 == 0)
@@ -125,7 +123,7 @@ def decode_chunks(encoding: pb.Fsst, run: ChunkRun) -> Variable | None:
     return None if decoded is None else table.variable(*decoded)
 
 
-def _literals(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def _literals(codes: Bytes) -> Bools:
     """Say which codes stand for themselves: those behind an escape that is not itself escaped."""
     literal = np.zeros(len(codes), np.bool_)
     at = np.flatnonzero(codes == ESCAPE)
@@ -137,13 +135,7 @@ def _literals(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return literal
 
 
-def _check(
-    table: SymbolTable,
-    codes: NDArray[np.uint8],
-    literal: NDArray[np.bool_],
-    offsets: NDArray[np.int64],
-    place: Place,
-) -> None:
+def _check(table: SymbolTable, codes: Bytes, literal: Bools, offsets: Ints, place: Place) -> None:
     """Refuse codes without a symbol, and values that end behind an escape."""
     unknown = (codes >= table.num_symbols) & (codes != ESCAPE) & ~literal
     if unknown.any():

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.values import Variable
+from lanceref.codecs.values import Ints, Variable
 
 MAX_SYMBOL = 8
 HASH_BITS, HASH_FACTOR, HASH_SHIFT = 12, 2971215073, 15
@@ -37,7 +37,7 @@ class Coder:
     first byte escaped.
     """
 
-    lengths: NDArray[np.int64]
+    lengths: Ints
     slots: NDArray[np.int16]
     slot_symbols: NDArray[np.uint64]
     slot_masks: NDArray[np.uint64]
@@ -64,13 +64,13 @@ def make_coder(symbols: list[bytes]) -> Coder:
     return Coder(lengths, slots, slot_symbols, slot_masks, shorts, singles)
 
 
-def words_of(symbols: list[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def words_of(symbols: list[bytes]) -> tuple[NDArray[np.uint64], Ints]:
     """Return symbols as words, padded with zeros, and their lengths."""
     data = b"".join([symbol.ljust(MAX_SYMBOL, b"\0") for symbol in symbols])
     return np.frombuffer(data, "<u8"), np.array(list(map(len, symbols)), np.int64)
 
 
-def _hash(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _hash(words: NDArray[np.uint64]) -> Ints:
     """Return the slot of the first three bytes of each word."""
     mixed: NDArray[np.uint64] = (words & _MASKS[3]) * np.uint64(HASH_FACTOR)
     mixed ^= mixed >> np.uint64(HASH_SHIFT)
@@ -83,7 +83,7 @@ class Coded:
     """Coded values: per code its number (LITERAL + byte if escaped), and codes per value."""
 
     codes: NDArray[np.int16]
-    counts: NDArray[np.int64]
+    counts: Ints
 
 
 def code_values(coder: Coder, values: Variable) -> Coded:
@@ -112,9 +112,7 @@ def code_values(coder: Coder, values: Variable) -> Coded:
     return Coded(codes, counts)
 
 
-def _longest(
-    coder: Coder, words: NDArray[np.uint64], left: NDArray[np.int64]
-) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
+def _longest(coder: Coder, words: NDArray[np.uint64], left: Ints) -> tuple[NDArray[np.int16], Ints]:
     """Return the number of the longest symbol that each word starts with, and its length.
 
     `left` is how many bytes of a word belong to its value. The number of an escaped byte is
@@ -135,9 +133,7 @@ def _longest(
     return codes, sizes
 
 
-def _code_at_once(
-    coder: Coder, words: NDArray[np.uint64], start: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> Coded:
+def _code_at_once(coder: Coder, words: NDArray[np.uint64], start: Ints, sizes: Ints) -> Coded:
     """Code `sizes` bytes from `start` on of some values, looking at every byte."""
     offsets = np.append(0, np.cumsum(sizes))
     at = np.arange(int(offsets[-1]))
@@ -147,7 +143,7 @@ def _code_at_once(
     return Coded(numbers[chosen], np.diff(np.searchsorted(chosen, offsets)))
 
 
-def _chain(after: NDArray[np.int64], offsets: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def _chain(after: Ints, offsets: Ints, size: int) -> Ints:
     """Return the positions reached from the start of each value by stepping to `after`."""
     jump = np.append(after, size)
     reached = np.zeros(size + 1, np.bool_)

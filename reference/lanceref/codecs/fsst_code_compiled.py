@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.fsst_code import HASH_BITS, HASH_FACTOR, HASH_SHIFT, LITERAL, MAX_SYMBOL, Coder
 from lanceref.codecs.fsst_expand import ESCAPE
-from lanceref.codecs.values import Variable
+from lanceref.codecs.values import Bytes, Ints, Variable
 from lanceref.kernels.compiled import compiled
 
 BYTE, TWO_BYTES, THREE_BYTES = np.uint64(0xFF), np.uint64(0xFFFF), np.uint64(0xFFFFFF)
@@ -37,16 +37,16 @@ def apply(coder: Coder, values: Variable) -> Variable:
 
 @compiled
 def _code(
-    lengths: NDArray[np.int64],
+    lengths: Ints,
     slots: NDArray[np.int16],
     slot_symbols: NDArray[np.uint64],
     slot_masks: NDArray[np.uint64],
     shorts: NDArray[np.int16],
     singles: NDArray[np.int16],
     words: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    out: NDArray[np.uint8],
-    ends: NDArray[np.int64],
+    offsets: Ints,
+    out: Bytes,
+    ends: Ints,
 ) -> int:
     """Write the codes of every value, at most two bytes for each of its own; return the size."""
     size = 0

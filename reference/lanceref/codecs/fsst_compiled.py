@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.codecs.values import Bytes, Ints
 from lanceref.kernels.compiled import compiled
 
 ESCAPE = 255
@@ -25,15 +26,11 @@ FULL, FAULTY = -1, -2
 OFFSET_BYTES = 4
 """Width of the offsets."""
 
-Positions = NDArray[np.int64]
-
-Decoded = tuple[Positions, NDArray[np.uint8], int]
+Decoded = tuple[Ints, Bytes, int]
 """Where the bytes of each value end, behind a 0; all bytes; the bits that any escaped byte has."""
 
 
-def decode(
-    symbols: NDArray[np.uint64], lengths: Positions, codes: NDArray[np.uint8], cuts: Positions
-) -> Decoded | None:
+def decode(symbols: NDArray[np.uint64], lengths: Ints, codes: Bytes, cuts: Ints) -> Decoded | None:
     """Decode values cut from `codes` by `cuts` (n + 1,), ascending from 0 to `len(codes)`.
 
     `symbols` and `lengths` (256,), 0 where there is none. None: a code has no symbol, or a value
@@ -47,12 +44,7 @@ def decode(
 
 
 def decode_chunks(
-    symbols: NDArray[np.uint64],
-    lengths: Positions,
-    data: NDArray[np.uint8],
-    starts: Positions,
-    sizes: Positions,
-    counts: Positions,
+    symbols: NDArray[np.uint64], lengths: Ints, data: Bytes, starts: Ints, sizes: Ints, counts: Ints
 ) -> Decoded | None:
     """Decode chunks of `data`, each of which starts with a table of u32 offsets from its start.
 
@@ -65,13 +57,13 @@ def decode_chunks(
 
 def _decode(
     symbols: NDArray[np.uint64],
-    lengths: Positions,
-    data: NDArray[np.uint8],
-    tables: NDArray[np.uint8],
-    starts: Positions,
-    first: Positions,
-    sizes: Positions,
-    counts: Positions,
+    lengths: Ints,
+    data: Bytes,
+    tables: Bytes,
+    starts: Ints,
+    first: Ints,
+    sizes: Ints,
+    counts: Ints,
 ) -> Decoded | None:
     """Run the kernel with room for what it decodes: for most codes, then for any."""
     offsets = np.ndarray((len(tables) - OFFSET_BYTES + 1,), "<u4", tables.data, strides=(1,))
@@ -91,15 +83,15 @@ def _decode(
 @compiled
 def _expand_chunk(
     symbols: NDArray[np.uint64],
-    lengths: Positions,
+    lengths: Ints,
     num_symbols: np.uint8,
-    codes: NDArray[np.uint8],
+    codes: Bytes,
     offsets: NDArray[np.uint32],
     skipped: int,
     words: NDArray[np.uint64],
     size: int,
-    ends: Positions,
-    seen: NDArray[np.uint8],
+    ends: Ints,
+    seen: Bytes,
 ) -> int:
     """Write the bytes of values, `offsets` - `skipped` of `codes`, from `size` on.
 
@@ -143,16 +135,16 @@ def _expand_chunk(
 @compiled
 def _expand(
     symbols: NDArray[np.uint64],
-    lengths: Positions,
-    data: NDArray[np.uint8],
+    lengths: Ints,
+    data: Bytes,
     offsets: NDArray[np.uint32],
-    starts: Positions,
-    first: Positions,
-    sizes: Positions,
-    counts: Positions,
+    starts: Ints,
+    first: Ints,
+    sizes: Ints,
+    counts: Ints,
     words: NDArray[np.uint64],
-    ends: Positions,
-    seen: NDArray[np.uint8],
+    ends: Ints,
+    seen: Bytes,
 ) -> int:
     """Write the bytes of the values of every chunk; return their size, FULL or FAULTY."""
     size, value = 0, 1

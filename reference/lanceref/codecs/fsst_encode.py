@@ -9,13 +9,12 @@ Clauses: L.codec.fsst.table, L.codec.fsst.escape
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanceref.codecs.fsst import MAGIC, TABLE_BYTES
 from lanceref.codecs.fsst_code import LITERAL, Coded, code_values, make_coder
 from lanceref.codecs.fsst_expand import ESCAPE
 from lanceref.codecs.fsst_train import shrinks, train
-from lanceref.codecs.values import Variable
+from lanceref.codecs.values import Bytes, Ints, Variable
 from lanceref.kernels.compiled import PATIENCE
 
 SMALLEST = 32 * 1024
@@ -66,7 +65,7 @@ def apply(symbols: list[bytes], values: Variable) -> Variable:
     return Variable(np.concatenate(ends), np.concatenate(parts))
 
 
-def _stored(coded: Coded) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _stored(coded: Coded) -> tuple[Bytes, Ints]:
     """Return codes as they are stored, escapes before literals, and where each value ends."""
     stops = np.cumsum(coded.counts)
     escaped = coded.codes >= LITERAL

@@ -18,6 +18,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.codecs.values import Bools, Bytes, Ints
+
 ESCAPE = 255
 """The code whose successor stands for itself."""
 
@@ -39,16 +41,12 @@ class Texts:
     """What codes stand for, by their number: `words` (n,) padded behind, `sizes` (n,) uint8."""
 
     words: NDArray[np.uint64 | np.complex128]
-    sizes: NDArray[np.uint8]
+    sizes: Bytes
 
 
 def expand(
-    symbols: NDArray[np.uint64],
-    lengths: NDArray[np.int64],
-    codes: NDArray[np.uint8],
-    literal: NDArray[np.bool_] | None,
-    cuts: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    symbols: NDArray[np.uint64], lengths: Ints, codes: Bytes, literal: Bools | None, cuts: Ints
+) -> tuple[Ints, Bytes]:
     """Return where the bytes of the codes before each of `cuts` end, and all bytes.
 
     `symbols` and `lengths` (256,), those of the escape zero; `literal` says which codes stand for
@@ -75,7 +73,7 @@ def expand(
 
 
 def _slabs(
-    codes: NDArray[np.uint8], literal: NDArray[np.bool_] | None, step: int
+    codes: Bytes, literal: Bools | None, step: int
 ) -> Iterator[tuple[int, NDArray[np.intp]]]:
     """Yield, slab by slab, where it begins and the numbers of every `step` codes.
 
@@ -90,12 +88,7 @@ def _slabs(
         yield at, numbers
 
 
-def _sizes(
-    lengths: NDArray[np.int64],
-    codes: NDArray[np.uint8],
-    literal: NDArray[np.bool_] | None,
-    at: NDArray[np.int64],
-) -> NDArray[np.int64]:
+def _sizes(lengths: Ints, codes: Bytes, literal: Bools | None, at: Ints) -> Ints:
     """Return how many bytes the codes at `at` stand for."""
     sizes = np.take(lengths, codes[at])
     return sizes if literal is None else np.where(literal[at], 1, sizes)
@@ -118,10 +111,7 @@ def _texts(symbols: bytes, lengths: bytes, step: int, with_literals: bool) -> Te
 
 
 def _pairs(
-    texts: NDArray[np.uint64],
-    sizes: NDArray[np.uint64],
-    first: slice,
-    second: NDArray[np.int64],
+    texts: NDArray[np.uint64], sizes: NDArray[np.uint64], first: slice, second: Ints
 ) -> NDArray[np.uint64]:
     """Return the texts of the `first` codes with those of `second` (n, firsts) behind them.
 
@@ -131,7 +121,7 @@ def _pairs(
     return np.stack((texts[first] | behind << bits, behind >> (np.uint64(64) - bits)), -1)
 
 
-def _store(texts: Texts, numbers: NDArray[np.intp], out: NDArray[np.uint8]) -> NDArray[np.int64]:
+def _store(texts: Texts, numbers: NDArray[np.intp], out: Bytes) -> Ints:
     """Write texts into `out` in order, and return where each begins, and the end of the last.
 
     There is room for one text behind the last; NumPy assigns in the order of the indices.
@@ -143,6 +133,6 @@ def _store(texts: Texts, numbers: NDArray[np.intp], out: NDArray[np.uint8]) -> N
     return ends
 
 
-def _words(data: NDArray[np.uint8], dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
+def _words(data: Bytes, dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
     """Return a word at every byte of `data` that has room for one behind it."""
     return np.ndarray((len(data) - dtype.itemsize + 1,), dtype, data.data, strides=(1,))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.fsst_code import LITERAL, MAX_SYMBOL, Coded, code_values, make_coder, words_of
 from lanceref.codecs.fsst_expand import ESCAPE
-from lanceref.codecs.values import Variable
+from lanceref.codecs.values import Ints, Variable
 
 SAMPLE_BYTES = 1 << 14
 """Bytes that a table is trained on."""
@@ -80,9 +80,7 @@ def _best(symbols: list[bytes], coded: Coded, grows: bool) -> list[bytes]:
     return _ranked(text, size, gains)[:ESCAPE]
 
 
-def _ranked(
-    words: NDArray[np.uint64], sizes: NDArray[np.int64], gains: NDArray[np.int64]
-) -> list[bytes]:
+def _ranked(words: NDArray[np.uint64], sizes: Ints, gains: Ints) -> list[bytes]:
     """Return the texts (`sizes` bytes of `words` each), the highest sum of gains first."""
     big = words.byteswap()
     order = np.lexsort((sizes, big))

@@ -18,15 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lanceref.codecs.values import Fixed, Rows, Values, Variable, flat_encoding
+from lanceref.codecs.values import Bytes, Fixed, Ints, Rows, Values, Variable, flat_encoding
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
-DecodeFixed = Callable[[pb.CompressiveEncoding, NDArray[np.uint8], Context, Place], Values]
+DecodeFixed = Callable[[pb.CompressiveEncoding, Bytes, Context, Place], Values]
 DecodeVariable = Callable[[pb.CompressiveEncoding, Variable, Context, Place], Values]
 
 
@@ -74,7 +73,7 @@ class VariableRows:
             raise self._corrupt("bytes behind the last field", "rows used up by their fields")
         return Rows(count, tuple(fields))
 
-    def _cut_cells(self, width: int) -> NDArray[np.uint8]:
+    def _cut_cells(self, width: int) -> Bytes:
         """Cut `width` bytes from every row: uint8 (rows, width)."""
         if np.any(self._ends - self._at < width):
             raise self._corrupt("a row that ends early", f"{width} bytes of a field")
@@ -138,17 +137,13 @@ def join_variable(count: int, fields: Sequence[Cells]) -> tuple[CompressiveEncod
     return encoding, Variable(np.append(0, ends), out)
 
 
-def _put_cells(
-    out: NDArray[np.uint8], at: NDArray[np.int64], cells: NDArray[np.uint8]
-) -> NDArray[np.int64]:
+def _put_cells(out: Bytes, at: Ints, cells: Bytes) -> Ints:
     """Write one cell into each row; return where the rows go on."""
     out[at[:, None] + np.arange(cells.shape[1])] = cells
     return at + int(cells.shape[1])
 
 
-def _put_variable(
-    out: NDArray[np.uint8], at: NDArray[np.int64], values: Variable, width: int
-) -> NDArray[np.int64]:
+def _put_variable(out: Bytes, at: Ints, values: Variable, width: int) -> Ints:
     """Write length and bytes into each row; return where the rows go on."""
     lengths = np.diff(values.offsets)
     at = _put_cells(out, at, lengths.astype(f"<u{width}").view(np.uint8).reshape(-1, width))

@@ -18,14 +18,11 @@ from numpy.typing import NDArray
 from lanceref.codecs.bitpack import BLOCK, inline_widths, row_start
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.compressive import decode_fsst
-from lanceref.codecs.values import Fixed, Values
+from lanceref.codecs.values import Bytes, Fixed, Ints, Values
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
-Slots = NDArray[np.int64]
-"""Numbers of values in a run, ascending."""
 
-
-def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Slots) -> Values | None:
+def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | None:
     """Return some values of the run; None for codecs whose values cannot be found singly."""
     if encoding.HasField("fsst"):
         return decode_fsst(encoding.fsst, run, slots)
@@ -40,7 +37,7 @@ def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Slots) -> Values |
     return None
 
 
-def _pick_flat(run: ChunkRun, bits: int, chunks: Slots, at: Slots) -> Fixed:
+def _pick_flat(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
     run.want_sizes(0, -(-run.counts * bits // 8), "L.codec.flat.size")
     starts = run.starts[0][chunks]
     if bits == 1:
@@ -50,7 +47,7 @@ def _pick_flat(run: ChunkRun, bits: int, chunks: Slots, at: Slots) -> Fixed:
     return Fixed(bits, len(at), _bytes_at(run.data, starts + at * size, size).reshape(-1))
 
 
-def _pick_packed(run: ChunkRun, bits: int, chunks: Slots, at: Slots) -> Fixed:
+def _pick_packed(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
     """Find each value in one word of its block, or in two words of a lane."""
     size, lanes = bits // 8, BLOCK // bits
     widths = inline_widths(run, bits)
@@ -69,7 +66,7 @@ def _pick_packed(run: ChunkRun, bits: int, chunks: Slots, at: Slots) -> Fixed:
 
 
 @lru_cache
-def _rows_of(bits: int) -> Slots:
+def _rows_of(bits: int) -> Ints:
     """Return the row of each value of a block of words of `bits`."""
     rows = np.empty(BLOCK, np.int64)
     for row in range(bits):
@@ -83,11 +80,11 @@ def _masks() -> NDArray[np.uint64]:
     return np.array([(1 << width) - 1 for width in range(65)], np.uint64)
 
 
-def _words_at(data: NDArray[np.uint8], places: Slots, size: int) -> NDArray[np.uint64]:
+def _words_at(data: Bytes, places: Ints, size: int) -> NDArray[np.uint64]:
     words = _bytes_at(data, places, size).view(f"<u{size}")
     return words.reshape(-1).astype(np.uint64)
 
 
-def _bytes_at(data: NDArray[np.uint8], places: Slots, size: int) -> NDArray[np.uint8]:
-    found: NDArray[np.uint8] = data[places[:, None] + np.arange(size)]
+def _bytes_at(data: Bytes, places: Ints, size: int) -> Bytes:
+    found: Bytes = data[places[:, None] + np.arange(size)]
     return found

@@ -1,21 +1,16 @@
-"""Sequences of 2.3 that need few bytes or none: constant, range, delta.
+"""Sequences of 2.3 that need few bytes or none: constant, range, delta, dictionary.
 
 They stand for positions, counts, offsets and runs. A constant, a range, and what is made of them
-alone lies wholly in the description: it has no buffer.
+alone lies wholly in the description: it has no buffer. The dictionary is not that of a mini-block
+page, which is a buffer of the page.
 
 Layout: `constant` holds its value in the description (none: an empty sequence); `range` its start
 and step; `delta` its first value, and a child holds the differences.
+Layout of a dictionary: u64 size of the indices, u64 size of the items, the indices, the items; each
+a block of its own, without bytes when its codec needs none.
 
-Clauses: L.codec.constant.width, L.codec.range.overflow, L.codec.delta.overflow
-
-Dictionary: a sequence of 2.3 as indices into its few distinct values.
-
-Not to be confused with the dictionary of a mini-block page, which is a buffer of the page.
-
-Layout: u64 size of the indices, u64 size of the items, the indices, the items; each a block of its
-own, without bytes when its codec needs none.
-
-Clauses: L.codec.dictionary.frame, L.codec.dictionary.index-range
+Clauses: L.codec.constant.width, L.codec.range.overflow, L.codec.delta.overflow,
+L.codec.dictionary.frame, L.codec.dictionary.index-range
 """
 
 from __future__ import annotations
@@ -26,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import Fixed
-from lanceref.core.errors import CorruptPage, Place
+from lanceref.codecs.values import Fixed, Ints
+from lanceref.core.errors import CorruptPage
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 WIDTHS = (32, 64)
@@ -36,84 +31,63 @@ WIDTHS = (32, 64)
 CONSTANT_BYTES = (0, 4, 8)
 """Sizes of a constant; none for an empty sequence."""
 
+HEADER_BYTES = 16
+"""Size of the two sizes in front of a dictionary."""
+
 
 def decode_constant(encoding: pb.Constant, run: ChunkRun) -> Fixed:
-    """Repeat the value for every value of the run."""
+    """Repeat the value for every value of the run. Raises CorruptPage."""
     width, count = len(encoding.value), run.num_values
     if width == 0 and count:
-        raise CorruptPage(
-            "L.codec.constant.width", run.place(), found="no value", wanted=f"one, {count} times"
-        )
+        raise CorruptPage("L.codec.constant.width", run.place(), found="no value", wanted="one")
     return Fixed(8 * width, count, np.tile(np.frombuffer(encoding.value, np.uint8), count))
 
 
 def decode_range(encoding: pb.Range, run: ChunkRun) -> Fixed:
-    """Count from `start` by `step` in every chunk."""
+    """Count from `start` by `step` in every chunk. Raises CorruptPage."""
     bits = encoding.uncompressed_bits_per_value
-    last = range_at(encoding, max(0, int(run.counts.max(initial=0)) - 1))
-    if last >> bits:
-        raise _overflow("L.codec.range.overflow", last, bits, run.place())
+    last = encoding.start + encoding.step * max(0, int(run.counts.max(initial=0)) - 1)
     values = _within(run.counts).astype(np.uint64) * np.uint64(encoding.step)
-    return _fixed(values + np.uint64(encoding.start), bits)
-
-
-def range_at(encoding: pb.Range, index: int) -> int:
-    """Return value number `index` of a range."""
-    return int(encoding.start + encoding.step * index)
+    return _fixed(run, "L.codec.range.overflow", values + np.uint64(encoding.start), bits, last)
 
 
 def decode_delta(encoding: pb.Delta, deltas: NDArray[np.uint64], run: ChunkRun) -> Fixed:
-    """Add up the differences behind the base in every chunk: one fewer than it has values."""
+    """Add up the differences after the base in every chunk: one fewer than it has values.
+
+    Raises CorruptPage.
+    """
     bits, within = encoding.uncompressed_bits_per_value, _within(run.counts)
     steps = np.zeros(len(within), np.uint64)
     steps[within > 0] = deltas
     sums = np.cumsum(steps, dtype=np.uint64)
     before = np.repeat(sums[within == 0], run.counts[run.counts > 0])
     values = sums - before + np.uint64(encoding.base)
-    wrapped = (values[1:] < values[:-1]) & (within[1:] > 0)
-    last = int(values.max(initial=0))
-    if wrapped.any() or last >> bits:
-        found = 2**64 if wrapped.any() else last
-        raise _overflow("L.codec.delta.overflow", found, bits, run.place())
-    return _fixed(values, bits)
+    wrapped = ((values[1:] < values[:-1]) & (within[1:] > 0)).any()
+    last = 2**64 if wrapped else int(values.max(initial=0))
+    return _fixed(run, "L.codec.delta.overflow", values, bits, last)
 
 
-def _within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _within(counts: Ints) -> Ints:
     """Return the number of every value inside its chunk."""
     return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def _fixed(values: NDArray[np.uint64], bits: int) -> Fixed:
+def _fixed(run: ChunkRun, clause: str, values: NDArray[np.uint64], bits: int, last: int) -> Fixed:
+    """Return values of `bits` bits; the largest is `last`."""
+    if last >> bits:
+        raise CorruptPage(clause, run.place(), found=last, wanted=f"values of {bits} bits")
     return Fixed(bits, len(values), values.astype(f"<u{bits // 8}").view(np.uint8))
 
 
-def _overflow(clause: str, last: int, bits: int, place: Place) -> CorruptPage:
-    return CorruptPage(clause, place, found=f"a value {last}", wanted=f"values of {bits} bits")
-
-
-HEADER_BYTES = 16
-"""Size of the two sizes in front."""
-
-
-def dictionary_parts(run: ChunkRun, num_items: int) -> tuple[ChunkRun, ChunkRun]:
-    """Return the runs of the indices and of the items of every chunk."""
-    short = np.flatnonzero(run.sizes[0] < HEADER_BYTES)
-    heads = np.zeros((run.num_chunks, 2), np.uint64)
-    if not len(short):
-        words = np.ascontiguousarray(run.rows(0, np.arange(run.num_chunks), HEADER_BYTES))
-        heads = words.view("<u8")
-        rest = (run.sizes[0] - HEADER_BYTES).astype(np.uint64)
-        short = np.flatnonzero((heads[:, 0] > rest) | (heads[:, 1] != rest - heads[:, 0]))
-    if len(short):
-        chunk = int(short[0])
-        raise CorruptPage(
-            "L.codec.dictionary.frame",
-            run.place(0, chunk),
-            found=f"sizes {heads[chunk].tolist()} in {int(run.sizes[0, chunk])} bytes",
-            wanted="sizes that fill the bytes behind them",
-        )
+def split_dictionary(run: ChunkRun, num_items: int) -> tuple[ChunkRun, ChunkRun]:
+    """Return the runs of the indices and of the items of every chunk. Raises CorruptPage."""
+    clause, room = "L.codec.dictionary.frame", run.sizes[0] - HEADER_BYTES
+    run.check(clause, room < 0, run.sizes[0], "two sizes")
+    words = np.ascontiguousarray(run.rows(0, np.arange(run.num_chunks), HEADER_BYTES))
+    heads, rest = words.view("<u8"), room.astype(np.uint64)
+    wrong = (heads[:, 0] > rest) | (heads[:, 1] != rest - heads[:, 0])
+    run.check(clause, wrong, heads, rest)
     if run.ctx.spans is not None and run.in_file(0):
-        clause = "L.codec.dictionary.frame"
         for start, sizes in zip((run.base + run.starts[0]).tolist(), heads.tolist()):
             run.ctx.leaf(start, start + 8, "size of indices", "u64", clause, sizes[0])
             run.ctx.leaf(start + 8, start + 16, "size of items", "u64", clause, sizes[1])
@@ -125,15 +99,10 @@ def dictionary_parts(run: ChunkRun, num_items: int) -> tuple[ChunkRun, ChunkRun]
 
 
 def look_up(run: ChunkRun, indices: NDArray[np.uint64], items: Fixed, num_items: int) -> Fixed:
-    """Return the items that the indices of every chunk name."""
-    largest = int(indices.max(initial=0))
+    """Return the items that the indices of every chunk name. Raises CorruptPage."""
+    largest, clause = int(indices.max(initial=0)), "L.codec.dictionary.index-range"
     if len(indices) and largest >= num_items:
-        raise CorruptPage(
-            "L.codec.dictionary.index-range",
-            run.place(),
-            found=f"an index {largest}",
-            wanted=f"indices below {num_items}",
-        )
+        raise CorruptPage(clause, run.place(), found=largest, wanted=f"indices below {num_items}")
     first = np.repeat(np.arange(run.num_chunks) * num_items, run.counts)
     table = items.data.reshape(items.count, items.bits // 8)
     cells = table[first + indices.astype(np.int64)]

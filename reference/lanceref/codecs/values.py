@@ -16,6 +16,11 @@ from numpy.typing import NDArray
 
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
+Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+"""Arrays, of one dimension unless a shape is given."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
@@ -26,7 +31,7 @@ class Fixed:
 
     bits: int
     count: int
-    data: NDArray[np.uint8]
+    data: Bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +42,8 @@ class Variable:
     `known_ascii`: the codec can tell that no byte is above 127.
     """
 
-    offsets: NDArray[np.int64]
-    data: NDArray[np.uint8]
+    offsets: Ints
+    data: Bytes
     known_ascii: bool = False
 
     @property
@@ -46,7 +51,7 @@ class Variable:
         """Number of values."""
         return len(self.offsets) - 1
 
-    def take(self, at: NDArray[np.int64]) -> Variable:
+    def take(self, at: Ints) -> Variable:
         """Return some of the values, copied."""
         sizes = self.offsets[at + 1] - self.offsets[at]
         offsets = np.append(0, np.cumsum(sizes))
@@ -65,7 +70,7 @@ class FixedSizeList:
 
     dimension: int
     count: int
-    validity: NDArray[np.bool_] | None
+    validity: Bools | None
     items: Fixed | FixedSizeList
 
 
@@ -94,7 +99,7 @@ Values = Fixed | Variable | FixedSizeList | Rows | Indexed
 """What a page's values decode to."""
 
 
-Part = tuple[NDArray[np.uint8], NDArray[np.int64]]
+Part = tuple[Bytes, Ints]
 """One buffer of all chunks: their bytes joined, and its size in each chunk."""
 
 
@@ -107,7 +112,7 @@ class MiniBlocks:
     """
 
     encoding: CompressiveEncoding
-    counts: NDArray[np.int64]
+    counts: Ints
     buffers: tuple[Part, ...]
     last_says_count: bool = False
 
@@ -119,7 +124,7 @@ def flat_encoding(bits: int) -> CompressiveEncoding:
     return encoding
 
 
-def even_counts(count: int, per_chunk: int) -> NDArray[np.int64]:
+def even_counts(count: int, per_chunk: int) -> Ints:
     """Return the values of each chunk when all but the last have `per_chunk`."""
     counts = np.full(-(-count // per_chunk), per_chunk, np.int64)
     counts[-1:] = count - per_chunk * (len(counts) - 1)

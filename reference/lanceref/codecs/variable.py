@@ -7,24 +7,11 @@ stores them (no buffer when it needs no bytes), then a buffer of the bytes.
 Layout as a block: u32 32, u32 start of the bytes, `count + 1` u32 offsets from 0, the bytes; or the
 same with u64 64 and u64 offsets. An old header is u8 bits, u32 count, u32 start.
 
+A writer of 2.3 stores the offsets of strings of one length as a range, or a constant when they are
+all empty; others as a delta, whose differences are the lengths: a range themselves, or packed bits.
+
 Clauses: L.codec.variable.offsets, L.codec.variable.table, L.codec.variable.header,
-L.codec.variable.padding
-
-Variable-width values, encoded: offsets and bytes.
-
-Layout: see `variable`.
-
-Clauses: L.codec.variable.offsets
-
-Offsets of 2.3, encoded: those of strings in a chunk, in fewer bytes than as they are.
-
-They count from 0 in every chunk. Strings of one length make a range, or a constant when they are
-all empty; others a delta, whose differences are the lengths: a range themselves, or packed bits.
-That is taken where chunks and description need no more bytes than with offsets as they are.
-
-Layout: see `variable` and `sequence`.
-
-Clauses: L.codec.variable.offsets, L.codec.range.step, L.codec.delta.width
+L.codec.variable.padding, L.codec.range.step, L.codec.delta.width
 """
 
 from __future__ import annotations
@@ -34,50 +21,53 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.bitpack_encode import (
-    block_widths,
-    encode_out_of_line_chunks,
-    out_of_line_encoding,
-)
-from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import MiniBlocks, Part, Variable, flat_encoding
+from lanceref.codecs.bitpack import block_widths, encode_out_of_line, out_of_line_encoding
+from lanceref.codecs.chunks import ChunkRun, join_pieces
+from lanceref.codecs.values import Ints, MiniBlocks, Part, Variable, flat_encoding
 from lanceref.core.errors import CorruptPage
+from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 PADDING_BYTE = 0x48
 """What the oracle fills a chunk's buffer up with: `H`."""
 
+ALIGNMENT = 8
+"""The header of a chunk and each buffer in it are padded to a multiple of this many bytes."""
+
+CHUNK_BYTES = 4096
+"""Bytes that offsets and values of a chunk aim at."""
+
 
 def decode_mini(run: ChunkRun, bits: int, kind: str = "bytes[]") -> Variable:
-    """Decode buffer 0 of every chunk: offsets of `bits` bits, then bytes (`kind` for explain)."""
-    width = bits // 8
-    short = np.flatnonzero(run.sizes[0] < (run.counts + 1) * width)
-    if len(short):
-        chunk = int(short[0])
-        raise CorruptPage(
-            "L.codec.variable.table",
-            run.place(0, chunk),
-            found=f"{int(run.sizes[0, chunk])} bytes",
-            wanted=f"a table of {int(run.counts[chunk]) + 1} offsets of {width} bytes",
-        )
+    """Decode buffer 0 of every chunk: offsets of `bits` bits, then bytes (`kind` for explain).
+
+    Raises CorruptPage.
+    """
+    width, sizes = bits // 8, run.sizes[0]
+    tables = (run.counts + 1) * width
+    run.check("L.codec.variable.table", sizes < tables, sizes, tables)
     first, last = np.empty(run.num_chunks, np.int64), np.empty(run.num_chunks, np.int64)
-    tables = []
+    parts, wrong = [], np.zeros(run.num_chunks, np.bool_)
     for count, chunks in run.groups(run.counts):
         table = np.ascontiguousarray(run.rows(0, chunks, (count + 1) * width))
         offsets = table.view(f"<u{width}")
-        _check_tables(run, chunks, offsets, width)
+        wrong[chunks] = (
+            (offsets[:, 0] != (count + 1) * width)
+            | np.any(offsets[:, 1:] < offsets[:, :-1], axis=1)
+            | (offsets[:, -1] > sizes[chunks].astype(np.uint64))
+        )
         first[chunks], last[chunks] = offsets[:, 0], offsets[:, -1]
-        tables.append((chunks, offsets[:, 1:].view("<i8") if width == 8 else offsets[:, 1:]))
+        parts.append((chunks, offsets[:, 1:].view("<i8") if width == 8 else offsets[:, 1:]))
+    run.check("L.codec.variable.offsets", wrong, "offsets that fall, or leave the buffer", sizes)
     _own(run, width, last, kind)
-    return Variable(_join_tables(run, tables, first, last), _join(run, 0, first, last))
+    starts = run.starts[0]
+    data = join_pieces(run.data, starts + first, starts + last)
+    return Variable(_join_tables(run, parts, first, last), data)
 
 
 def _join_tables(
-    run: ChunkRun,
-    tables: list[tuple[NDArray[np.int64], NDArray[np.integer]]],
-    first: NDArray[np.int64],
-    last: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    run: ChunkRun, tables: list[tuple[Ints, NDArray[np.integer]]], first: Ints, last: Ints
+) -> Ints:
     """Return the offsets of the joined bytes: `tables` are the ends in some chunks, by value."""
     joined, ends = np.zeros(run.num_values + 1, np.int64), np.cumsum(run.counts)
     moved = np.cumsum(last - first) - last
@@ -94,110 +84,62 @@ def _join_tables(
 
 
 def decode_separate(run: ChunkRun, offsets: NDArray[np.uint64], kind: str = "bytes[]") -> Variable:
-    """Decode the last buffer of every chunk: bytes, cut by `offsets` (count + 1 a chunk)."""
+    """Decode the last buffer of every chunk: bytes, cut by `offsets` (count + 1 a chunk).
+
+    Raises CorruptPage.
+    """
     buffer, ends = len(run.starts) - 1, np.cumsum(run.counts + 1)
     begin, last = offsets[ends - run.counts - 1], offsets[ends - 1]
     inner = np.ones(len(offsets), np.bool_)
     inner[ends - 1] = False
     falls = np.append(offsets[1:] < offsets[:-1], False) & inner
-    bad = (begin != 0) | (last > run.sizes[buffer].astype(np.uint64))
-    bad[np.searchsorted(ends, np.flatnonzero(falls), "right")] = True
-    if bad.any():
-        chunk = int(np.flatnonzero(bad)[0])
-        raise CorruptPage(
-            "L.codec.variable.offsets",
-            run.place(buffer, chunk),
-            found=f"offsets {int(begin[chunk])} to {int(last[chunk])}",
-            wanted=f"0, never falling, at most {int(run.sizes[buffer, chunk])}",
-        )
-    run.own(buffer, "bytes", kind, "L.codec.variable.offsets")
+    wrong = (begin != 0) | (last > run.sizes[buffer].astype(np.uint64))
+    wrong[np.searchsorted(ends, np.flatnonzero(falls), "right")] = True
+    clause, wanted = "L.codec.variable.offsets", "offsets from 0 on that never fall"
+    run.check(clause, wrong, last, wanted, "bytes", buffer)
+    run.own(buffer, "bytes", kind, clause)
     signed = np.append(offsets.astype(np.int64), 0)
-    ends = np.zeros(len(offsets) - run.num_chunks + 1, np.int64)
-    np.cumsum(np.diff(signed)[inner], out=ends[1:])
-    joined = _join(run, buffer, begin.astype(np.int64), last.astype(np.int64))
-    return Variable(ends, joined)
-
-
-def _join(
-    run: ChunkRun, buffer: int, first: NDArray[np.int64], last: NDArray[np.int64]
-) -> NDArray[np.uint8]:
-    """Join bytes first..last of one buffer of every chunk."""
+    cuts = np.zeros(len(offsets) - run.num_chunks + 1, np.int64)
+    np.cumsum(np.diff(signed)[inner], out=cuts[1:])
     starts = run.starts[buffer]
-    return run.slices(starts + first, starts + last)
+    return Variable(cuts, join_pieces(run.data, starts, starts + last.astype(np.int64)))
 
 
-def _check_tables(
-    run: ChunkRun,
-    chunks: NDArray[np.int64],
-    offsets: NDArray[np.unsignedinteger],
-    width: int,
-) -> None:
-    """Refuse tables that do not start behind themselves, go backwards or leave the buffer."""
-    table_bytes = offsets.shape[1] * width
-    bad = (
-        (offsets[:, 0] != table_bytes)
-        | np.any(offsets[:, 1:] < offsets[:, :-1], axis=1)
-        | (offsets[:, -1] > run.sizes[0][chunks].astype(np.uint64))
-    )
-    if bad.any():
-        at = int(np.flatnonzero(bad)[0])
-        chunk = int(chunks[at])
-        raise CorruptPage(
-            "L.codec.variable.offsets",
-            run.place(0, chunk),
-            found=f"offsets {offsets[at, :4].tolist()} to {int(offsets[at, -1])}",
-            wanted=f"{table_bytes}, never falling, at most {int(run.sizes[0, chunk])}",
-        )
-
-
-def _own(run: ChunkRun, width: int, last: NDArray[np.int64], kind: str) -> None:
+def _own(run: ChunkRun, width: int, last: Ints, kind: str) -> None:
     """Own table, bytes and padding of every chunk, and lint the padding."""
-    ctx = run.ctx
+    ctx, clause = run.ctx, "L.codec.variable.padding"
     if not run.in_file(0) or (ctx.spans is None and not ctx.validating):
         return
     for chunk in range(run.num_chunks):
         start, size = run.base + int(run.starts[0, chunk]), int(run.sizes[0, chunk])
-        bytes_at = start + (int(run.counts[chunk]) + 1) * width
-        end = start + int(last[chunk])
+        bytes_at, end = start + (int(run.counts[chunk]) + 1) * width, start + int(last[chunk])
         ctx.leaf(start, bytes_at, "offsets", f"offsets u{8 * width}[]", "L.codec.variable.table")
         ctx.leaf(bytes_at, end, "bytes", kind, "L.codec.variable.offsets")
-        ctx.leaf(end, start + size, "padding", "padding", "L.codec.variable.padding")
+        ctx.leaf(end, start + size, "padding", "padding", clause)
         padding = run.bytes_of(0, chunk)[int(last[chunk]) :]
         if np.any(padding != PADDING_BYTE):
-            ctx.lint(
-                "L.codec.variable.padding",
-                ctx.at(end, len(padding)),
-                found=padding[:8].tobytes().hex(),
-                wanted=f"bytes {PADDING_BYTE:02x}",
-            )
+            found, wanted = padding[:8].tobytes().hex(), f"bytes {PADDING_BYTE:02x}"
+            ctx.lint(clause, ctx.at(end, len(padding)), found=found, wanted=wanted)
 
 
 def decode_block(run: ChunkRun, kind: str = "bytes[]") -> Variable:
-    """Decode the buffer of a run of one chunk."""
-    count, buffer = int(run.counts[0]), run.bytes_of(0, 0)
+    """Decode the buffer of a run of one chunk. Raises CorruptPage."""
+    count, buffer, place = int(run.counts[0]), run.bytes_of(0, 0), run.place()
     header, width, start = _header(run, buffer[:16].tobytes())
     end = header + (count + 1) * width
     if start != end or end > len(buffer):
-        raise CorruptPage(
-            "L.codec.variable.header",
-            run.place(),
-            found=f"bytes from {start} in {len(buffer)}",
-            wanted=f"bytes from {end}, behind {count + 1} offsets",
-        )
+        found = f"bytes from {start} in {len(buffer)}"
+        raise CorruptPage("L.codec.variable.header", place, found=found, wanted=f"from {end}")
     table = buffer[header:end].view(f"<u{width}").astype(np.uint64)
-    data = buffer[end:]
+    data, clause = buffer[end:], "L.codec.variable.offsets"
     if table[0] != 0 or np.any(table[1:] < table[:-1]) or int(table[-1]) > len(data):
-        raise CorruptPage(
-            "L.codec.variable.offsets",
-            run.place(),
-            found=f"offsets {table[:4].tolist()} to {int(table[-1])}",
-            wanted=f"0, never falling, at most {len(data)}",
-        )
+        found = f"offsets {table[:4].tolist()} to {int(table[-1])}"
+        raise CorruptPage(clause, place, found=found, wanted=f"0 to at most {len(data)}")
     if run.in_file(0):
         at = run.base + int(run.starts[0, 0])
         run.ctx.leaf(at, at + header, "header", "header", "L.codec.variable.header")
         run.ctx.leaf(at + header, at + end, "offsets", f"offsets u{8 * width}[]")
-        run.ctx.leaf(at + end, at + len(buffer), "bytes", kind, "L.codec.variable.offsets")
+        run.ctx.leaf(at + end, at + len(buffer), "bytes", kind, clause)
     return Variable(table.astype(np.int64), data)
 
 
@@ -210,27 +152,18 @@ def _header(run: ChunkRun, head: bytes) -> tuple[int, int, int]:
     else:
         size, bits, start = 8, int.from_bytes(head[:4], "little"), head[4:8]
     if len(head) < size or bits not in (32, 64):
-        raise CorruptPage(
-            "L.codec.variable.header",
-            run.place(),
-            found=f"{len(head)} bytes: {head.hex()}",
-            wanted="offsets of 32 or 64 bits, and where the bytes start",
-        )
+        found, wanted = head.hex() or "no bytes", "offsets of 32 or 64 bits"
+        raise CorruptPage("L.codec.variable.header", run.place(), found=found, wanted=wanted)
     return size, bits // 8, int.from_bytes(start, "little")
 
 
-CHUNK_BYTES = 4096
-"""Bytes that offsets and values of a chunk aim at."""
+def variable_encoding(offsets: int | CompressiveEncoding) -> CompressiveEncoding:
+    """Return the description of values with plain offsets of 32 or 64 bits, or others."""
+    described = flat_encoding(offsets) if isinstance(offsets, int) else offsets
+    return CompressiveEncoding(variable=pb.Variable(offsets=described))
 
 
-def variable_encoding(bits: int) -> CompressiveEncoding:
-    """Return the description of values with plain offsets of 32 or 64 bits."""
-    encoding = CompressiveEncoding()
-    encoding.variable.offsets.CopyFrom(flat_encoding(bits))
-    return encoding
-
-
-def chunk_counts(values: Variable, bits: int, chunk_bytes: int, most: int) -> NDArray[np.int64]:
+def chunk_counts(values: Variable, bits: int, chunk_bytes: int, most: int) -> Ints:
     """Return the values of each chunk: 2, 4, 8, … while the next step keeps to `chunk_bytes`.
 
     The rest of the values is one chunk when it fits; `most` bounds the values of a chunk.
@@ -253,7 +186,7 @@ def chunk_counts(values: Variable, bits: int, chunk_bytes: int, most: int) -> ND
     return np.array(counts, np.int64)
 
 
-def encode_mini(values: Variable, bits: int, counts: NDArray[np.int64]) -> MiniBlocks:
+def encode_mini(values: Variable, bits: int, counts: Ints) -> MiniBlocks:
     """Encode chunks of `counts` values: offsets from the buffer's start, bytes, padding."""
     width = bits // 8
     ends = np.cumsum(counts)
@@ -281,13 +214,7 @@ def encode_block(values: Variable, bits: int) -> bytes:
     return header.tobytes() + values.offsets.astype(word).tobytes() + values.data.tobytes()
 
 
-ALIGNMENT = 8
-"""The header of a chunk and each buffer in it are padded to a multiple of this many bytes."""
-
-
-def encode_short_offsets(
-    values: Variable, bits: int, counts: NDArray[np.int64]
-) -> MiniBlocks | None:
+def encode_short_offsets(values: Variable, bits: int, counts: Ints) -> MiniBlocks | None:
     """Encode chunks of `counts` values; None where plain offsets of `bits` take fewer bytes."""
     lengths, ends = np.diff(values.offsets), np.cumsum(counts)
     described = _without_bytes(lengths, bits, one_chunk=len(counts) == 1)
@@ -295,51 +222,41 @@ def encode_short_offsets(
     if described is None:
         numbers = lengths.astype(f"<u{bits // 8}")
         width = int(block_widths(numbers).max())
-        stored = encode_out_of_line_chunks(numbers, counts, width)
-        described = _delta(bits, 0, out_of_line_encoding(bits, width))
+        stored = encode_out_of_line(numbers, counts, width)
+        described = _delta(bits, out_of_line_encoding(bits, width))
     sizes = values.offsets[ends] - values.offsets[ends - counts]
     parts = [sizes] if stored is None else [stored[1], sizes]
     taken = described.ByteSize() + _chunk_bytes(parts)
     if taken > flat_encoding(bits).ByteSize() + _chunk_bytes([(counts + 1) * (bits // 8) + sizes]):
         return None
-    encoding = CompressiveEncoding()
-    encoding.variable.offsets.CopyFrom(described)
     data: Part = values.data[int(values.offsets[0]) : int(values.offsets[-1])], sizes
-    return MiniBlocks(encoding, counts, (data,) if stored is None else (stored, data))
+    buffers = (data,) if stored is None else (stored, data)
+    return MiniBlocks(variable_encoding(described), counts, buffers)
 
 
-def _chunk_bytes(parts: Sequence[NDArray[np.int64]]) -> int:
+def _chunk_bytes(parts: Sequence[Ints]) -> int:
     """Return the bytes of chunks without levels whose buffers have these sizes."""
     header = ALIGNMENT * -(-(2 + 4 * len(parts)) // ALIGNMENT)
     padded = sum(int((-(-sizes // ALIGNMENT)).sum()) for sizes in parts)
     return header * len(parts[0]) + ALIGNMENT * padded
 
 
-def _without_bytes(
-    lengths: NDArray[np.int64], bits: int, *, one_chunk: bool
-) -> CompressiveEncoding | None:
+def _without_bytes(lengths: Ints, bits: int, *, one_chunk: bool) -> CompressiveEncoding | None:
     """Return the description that says all of the offsets, None where there is none."""
-    encoding, steps = CompressiveEncoding(), np.diff(lengths)
+    first, steps = int(lengths[0]), np.diff(lengths)
     if steps.any():
         if not one_chunk or steps[0] <= 0 or not (steps == steps[0]).all():
             return None
-        return _delta(bits, 0, _range(bits, int(lengths[0]), int(steps[0])))
-    if lengths[0]:
-        return _range(bits, 0, int(lengths[0]))
-    encoding.constant.value = bytes(bits // 8)
-    return encoding
+        return _delta(bits, _range(bits, first, int(steps[0])))
+    if first:
+        return _range(bits, 0, first)
+    return CompressiveEncoding(constant=pb.Constant(value=bytes(bits // 8)))
 
 
 def _range(bits: int, start: int, step: int) -> CompressiveEncoding:
-    encoding = CompressiveEncoding()
-    encoding.range.uncompressed_bits_per_value = bits
-    encoding.range.start, encoding.range.step = start, step
-    return encoding
+    counted = pb.Range(uncompressed_bits_per_value=bits, start=start, step=step)
+    return CompressiveEncoding(range=counted)
 
 
-def _delta(bits: int, base: int, deltas: CompressiveEncoding) -> CompressiveEncoding:
-    encoding = CompressiveEncoding()
-    encoding.delta.uncompressed_bits_per_value = bits
-    encoding.delta.base = base
-    encoding.delta.deltas.CopyFrom(deltas)
-    return encoding
+def _delta(bits: int, deltas: CompressiveEncoding) -> CompressiveEncoding:
+    return CompressiveEncoding(delta=pb.Delta(uncompressed_bits_per_value=bits, deltas=deltas))

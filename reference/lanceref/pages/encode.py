@@ -29,9 +29,8 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
-from lanceref.codecs.choose import Kind, encode_block, encode_mini, encode_zip, max_value_bytes
-from lanceref.codecs.dictionary_choice import choose_dictionary
-from lanceref.codecs.encoder_inputs import Params
+from lanceref.codecs.choose import Kind, choose_dictionary, encode_block, encode_mini, encode_zip
+from lanceref.codecs.encoder_inputs import Params, max_value_bytes
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.bitpack_encode import (
+from lanceref.codecs.bitpack import (
     block_widths,
     encode_out_of_line,
     out_of_line_bytes,
@@ -331,8 +331,9 @@ def _block(values: Sequence64) -> tuple[CompressiveEncoding, Buffer]:
     """Pack integers out of line, or store them as they are."""
     numbers = values.astype("<u8")
     width = int(block_widths(numbers).max())
-    if out_of_line_bytes(numbers, width) < numbers.nbytes:
-        return out_of_line_encoding(64, width), encode_out_of_line(numbers, width)
+    if out_of_line_bytes(len(numbers), 64, width) < numbers.nbytes:
+        packed, _ = encode_out_of_line(numbers, np.array([len(numbers)]), width)
+        return out_of_line_encoding(64, width), packed
     return flat_encoding(64), numbers.view(np.uint8)
 
 

@@ -4,18 +4,19 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from lanceref.codecs.bitpack import BLOCK, unpack
-from lanceref.codecs.bitpack_encode import (
+from lanceref.codecs.bitpack import (
+    BLOCK,
     block_widths,
     blocks_of,
     encode_inline,
-    encode_inline_block,
+    encode_inline_chunks,
     encode_out_of_line,
     inline_encoding,
     out_of_line_bytes,
     out_of_line_encoding,
     pack,
     tail_is_packed,
+    unpack,
 )
 from lanceref.codecs.compressive import decode_block
 
@@ -69,9 +70,9 @@ def test_out_of_line_blocks_come_back(count, width):
     """With a raw tail and with a packed one; the size is what was foretold."""
     values = np.random.default_rng(count).integers(0, 1 << width, count).astype("<u2")
 
-    data = encode_out_of_line(values, width)
+    data = encode_out_of_line(values, np.array([count]), width)[0]
 
-    assert len(data) == out_of_line_bytes(values, width)
+    assert len(data) == out_of_line_bytes(count, 16, width)
     back = decode_block(out_of_line_encoding(16, width), cursor_of(bytes(data)), count)
     assert back.data.view("<u2").tolist() == values.tolist()
 
@@ -80,15 +81,16 @@ def test_a_tail_is_packed_when_that_is_smaller():
     """At width 3 of 16 a tail of 200 values is packed, one of 100 stays raw."""
     assert tail_is_packed(200, 16, 3)
     assert not tail_is_packed(100, 16, 3)
-    assert len(encode_out_of_line(np.zeros(BLOCK + 100, "<u2"), 3)) == 384 + 200
-    assert len(encode_out_of_line(np.zeros(BLOCK + 200, "<u2"), 3)) == 2 * 384
+    counts = np.array([BLOCK + 100, BLOCK + 200])
+    _, sizes = encode_out_of_line(np.zeros(counts.sum(), "<u2"), counts, 3)
+    assert sizes.tolist() == [384 + 200, 2 * 384]
 
 
 def test_a_block_alone_is_its_width_and_words():
     """A block of at most 1,024 values decodes with the inline description."""
     values = np.array([1, 2, 3], "<u8")
 
-    data = encode_inline_block(values)
+    data = encode_inline_chunks(values, np.array([3]))[0]
 
     back = decode_block(inline_encoding(64), cursor_of(bytes(data)), 3)
     assert back.data.view("<u8").tolist() == [1, 2, 3]

@@ -4,8 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from lanceref.codecs.choose import Kind
-from lanceref.codecs.dictionary_choice import choose_dictionary
+from lanceref.codecs.choose import Kind, choose_dictionary
 from lanceref.codecs.encoder_inputs import Params
 from lanceref.codecs.values import FixedSizeList
 from lanceref.core.file_versions import V2_1, V2_2, V2_3

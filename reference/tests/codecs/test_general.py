@@ -30,7 +30,7 @@ def decompress(name, raw, budget):
     """Decompress one buffer."""
     data, ends = np.frombuffer(raw, np.uint8), np.array([len(raw)])
     out, sizes = general.decompress(
-        general.Frames(name, data, np.zeros(1, np.int64), ends, lambda _: PLACE), budget
+        name, data, np.zeros(1, np.int64), ends, lambda _: PLACE, budget
     )
     assert [len(out)] == sizes.tolist()
     return out

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from lanceref.codecs.compressive import decode_block, decode_zip_variable
 from lanceref.codecs.general import (
-    check_scheme,
     compress,
     compress_each,
     compress_mini,
@@ -76,4 +75,4 @@ def test_each_value_is_a_frame_of_its_own():
 def test_an_unknown_scheme_is_refused():
     """The name is in the message."""
     with pytest.raises(ValueError, match="bogus"):
-        check_scheme("bogus")
+        compress("bogus", None, b"")

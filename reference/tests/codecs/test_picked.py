@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.codecs import bitpack_encode
+from lanceref.codecs import bitpack
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.random_access import pick
@@ -35,7 +35,7 @@ def test_values_of_packed_blocks(bits, data):
     blocks = [rng.integers(0, 1 << width, 1024, np.uint64, False) for width in widths if width < 64]
     blocks += [rng.integers(0, 2**64 - 1, 1024, np.uint64, True) for width in widths if width == 64]
     values = np.concatenate(blocks).astype(f"<u{bits // 8}")[: -data.draw(st.integers(1, 1000))]
-    encoded = bitpack_encode.encode_inline(values)
+    encoded = bitpack.encode_inline(values)
     slots = np.array(sorted(data.draw(st.sets(st.integers(0, len(values) - 1), max_size=40))), int)
     found = pick(encoded.encoding, _run(encoded), slots)
 
@@ -61,7 +61,7 @@ def test_plain_values(bits):
 
 def test_a_run_that_does_not_fit_is_refused():
     """Sizes are held against counts and widths, as a scan does."""
-    blocks = bitpack_encode.encode_inline(np.arange(1024, dtype="<u4"))
+    blocks = bitpack.encode_inline(np.arange(1024, dtype="<u4"))
     run = _run(blocks)
     short = ChunkRun(run.ctx, run.data, 0, run.starts, run.sizes - 4, run.counts)
     for decode in (pick, lambda *which: decode_mini(*which[:2], V2_1)):
@@ -78,7 +78,7 @@ def test_other_codecs_have_no_single_values():
     assert (
         pick(
             encoding,
-            _run(bitpack_encode.encode_inline(np.arange(8, dtype=np.uint8))),
+            _run(bitpack.encode_inline(np.arange(8, dtype=np.uint8))),
             np.array([1]),
         )
         is None

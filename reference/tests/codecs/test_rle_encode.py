@@ -5,7 +5,6 @@ import numpy as np
 from hypothesis import given
 from lanceref.codecs.compressive import decode_block
 from lanceref.codecs.rle import (
-    encode_block,
     encode_blocks,
     encode_mini,
     rle_encoding,
@@ -19,10 +18,10 @@ from .runs import cursor_of
 
 def test_long_runs_are_cut_at_255():
     """300 nines and 300 eights are runs of 255, 45, 255, 45."""
-    runs = runs_of(np.array([9] * 300 + [8] * 300, "<u8"), np.zeros(0, np.int64))
+    values, lengths = runs_of(np.array([9] * 300 + [8] * 300, "<u8"), np.zeros(0, np.int64))
 
-    assert runs.values.tolist() == [9, 9, 8, 8]
-    assert runs.lengths.tolist() == [255, 45, 255, 45]
+    assert values.tolist() == [9, 9, 8, 8]
+    assert lengths.tolist() == [255, 45, 255, 45]
 
 
 def test_runs_do_not_cross_chunks():
@@ -64,7 +63,7 @@ def test_blocks_of_runs_stand_one_after_another():
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=900))
 def test_a_block_of_runs_comes_back(values):
     """The size of the values stands before them."""
-    data = encode_block(np.array(values, "<u2"))
+    data = encode_blocks(np.array(values, "<u2"), np.array([len(values)]))[0]
 
     back = decode_block(rle_encoding(16), cursor_of(bytes(data)), len(values))
 
