@@ -202,6 +202,13 @@ def differential(session: nox.Session) -> None:
 
 
 @nox.session
+def filters(session: nox.Session) -> None:
+    """Ask the oracle and the reference for the rows of random filters; `-- --speed` times ours."""
+    session.install("-e", ".[oracle,test]")
+    session.run("python", "-m", "lance_conformance.campaigns.filters", *session.posargs)
+
+
+@nox.session
 def full_text(session: nox.Session) -> None:
     """Ask the oracle and the reference the same full-text questions of tables that live on."""
     session.install("-e", ".[oracle,test]")

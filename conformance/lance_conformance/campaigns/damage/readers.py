@@ -25,7 +25,7 @@ from lanceref.core.errors import BytesError, LanceError
 from lanceref.validate import validate
 from pylanceref.file import LanceFileReader
 
-from lance_conformance.campaigns.child import Ended, ask
+from lance_conformance.campaigns.child import Ended, ask, start_nothing, start_sql
 from lance_conformance.campaigns.damage.targets import Target
 from lance_conformance.compare import first_difference
 from lance_conformance.oracle import lance, lance_file
@@ -112,7 +112,8 @@ def judge(side: Side, target: Target, expected: pa.Table, *, explained: bool) ->
 
     Wrong rows that are not `explained` by values nobody can check are also put to `validate`.
     """
-    ended = ask(lambda: _classified(side, target, expected, explained=explained))
+    start = start_sql if side is REFERENCE and target.filter else start_nothing
+    ended = ask(lambda: _classified(side, target, expected, explained=explained), start)
     kind, clause, missing, detail = ended.answer or [_of_death(ended), "", "", _told(ended)]
     return Judged(kind, clause, missing, detail, round(ended.seconds, 3), ended.peak_bytes)
 

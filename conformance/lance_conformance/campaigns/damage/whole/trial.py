@@ -32,7 +32,13 @@ import pyarrow.compute as pc
 import pylanceref
 from lanceref.core.errors import LanceError
 
-from lance_conformance.campaigns.child import MEMORY_BYTES, MEMORY_FACTOR, SECONDS, ask
+from lance_conformance.campaigns.child import (
+    MEMORY_BYTES,
+    MEMORY_FACTOR,
+    SECONDS,
+    ask,
+    start_sql,
+)
 from lance_conformance.campaigns.damage.readers import load_expected
 from lance_conformance.campaigns.damage.whole.bases import BASES, MARK, MARK_TEXT
 from lance_conformance.campaigns.damage.whole.operations import READING, WHOLE, Visit, perform
@@ -111,7 +117,7 @@ def try_all(place: Place, operations: Sequence[str]) -> list[Step]:
     """Put operations to a table, in one child; the last one may be what killed it."""
     told = place.folder / "steps"
     told.unlink(missing_ok=True)
-    ended = ask(lambda: _child(place, operations, told))
+    ended = ask(lambda: _child(place, operations, told), start_sql)
     lines = told.read_text(encoding="utf-8").splitlines() if told.exists() else []
     steps = [Step(**json.loads(line)) for line in lines]
     if ended.answer is None and not (steps and steps[-1].kind == "hang"):
