@@ -67,7 +67,7 @@ TABLE = pa.table(
 )
 """The rows that are filtered."""
 
-INTEGERS = ("i8", "i32", "i64", "u8", "st.x")
+INTEGERS = ("i8", "i32", "i64", "u8", "u64", "st.x")
 FLOATS = ("f32", "f64")
 TEXTS = ("s", "t", "st.y")
 PARTS = ("year", "month", "day", "hour", "minute", "second", "dow", "doy", "week", "quarter")
