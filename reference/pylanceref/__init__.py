@@ -15,6 +15,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from pylanceref.late_names import late_names, listing
+
 if TYPE_CHECKING:
     from lanceref.operations.cleanup import (
         CleanupCandidateFile,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
         blob_array,
         blob_field,
     )
-    from pylanceref.dataset import LanceDataset, dataset
+    from pylanceref.dataset import LanceDataset, dataset, write_dataset
     from pylanceref.fragment import DataFile, LanceFragment
     from pylanceref.fts_tokens import FtsToken, tokenize
     from pylanceref.history import sanitize_ts
@@ -53,142 +55,68 @@ if TYPE_CHECKING:
     from pylanceref.session import Session
     from pylanceref.stats import DataStatistics, FieldStatistics
     from pylanceref.udf import BatchUDF, batch_udf
-    from pylanceref.write import write_dataset
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BatchUDF",
-    "Blob",
-    "BlobArray",
-    "BlobColumn",
-    "BlobDescriptor",
-    "BlobDescriptorArrayBuilder",
-    "BlobFile",
-    "BlobType",
-    "CleanupCandidateFile",
-    "CleanupExplanation",
-    "CleanupReferencedBranch",
-    "CleanupStats",
-    "ColumnOrdering",
-    "CompactedSsTable",
-    "DataFile",
-    "DataStatistics",
-    "DatasetBasePath",
-    "DedicatedBlobWriter",
-    "FieldStatistics",
-    "FragmentMetadata",
-    "FtsToken",
-    "Index",
-    "IndexFile",
-    "IndexProgress",
-    "LanceDataset",
-    "LanceFragment",
-    "LanceOperation",
-    "LanceScanner",
-    "MergeInsertBuilder",
-    "PackedBlobWriter",
-    "ScanStatistics",
-    "Session",
-    "Transaction",
-    "batch_udf",
-    "blob_array",
-    "blob_field",
-    "bytes_read_counter",
-    "dataset",
-    "iops_counter",
-    "json_to_schema",
-    "sanitize_ts",
-    "schema_to_json",
-    "tokenize",
-    "write_dataset",
-]
+__all__ = ["BatchUDF", "Blob", "BlobArray", "BlobColumn", "BlobDescriptor"]
+__all__ += ["BlobDescriptorArrayBuilder", "BlobFile", "BlobType", "CleanupCandidateFile"]
+__all__ += ["CleanupExplanation", "CleanupReferencedBranch", "CleanupStats", "ColumnOrdering"]
+__all__ += ["CompactedSsTable", "DataFile", "DataStatistics", "DatasetBasePath"]
+__all__ += ["DedicatedBlobWriter", "FieldStatistics", "FragmentMetadata", "FtsToken", "Index"]
+__all__ += ["IndexFile", "IndexProgress", "LanceDataset", "LanceFragment", "LanceOperation"]
+__all__ += ["LanceScanner", "MergeInsertBuilder", "PackedBlobWriter", "ScanStatistics"]
+__all__ += ["Session", "Transaction", "batch_udf", "blob_array", "blob_field"]
+__all__ += ["bytes_read_counter", "dataset", "iops_counter", "json_to_schema", "sanitize_ts"]
+__all__ += ["schema_to_json", "tokenize", "write_dataset"]
 
-_HOMES = {
-    "BatchUDF": "pylanceref.udf",
-    "batch_udf": "pylanceref.udf",
-    "bytes_read_counter": "lanceref.storage",
-    "iops_counter": "lanceref.storage",
-    "ColumnOrdering": "lanceref.search.projection",
-    "Blob": "pylanceref.blob",
-    "BlobArray": "pylanceref.blob",
-    "BlobColumn": "pylanceref.blob",
-    "BlobFile": "pylanceref.blob",
-    "BlobType": "pylanceref.blob",
-    "DataFile": "pylanceref.fragment",
-    "DatasetBasePath": "pylanceref.operation",
-    "FragmentMetadata": "pylanceref.metadata",
-    "LanceDataset": "pylanceref.dataset",
-    "LanceFragment": "pylanceref.fragment",
-    "LanceOperation": "pylanceref.operation",
-    "LanceScanner": "pylanceref.scanner",
-    "Transaction": "pylanceref.operation",
-    "blob_array": "pylanceref.blob",
-    "blob_field": "pylanceref.blob",
-    "dataset": "pylanceref.dataset",
-    "json_to_schema": "pylanceref.schema",
-    "schema_to_json": "pylanceref.schema",
-    "write_dataset": "pylanceref.write",
-    "BlobDescriptor": "pylanceref.prepared_blobs",
-    "BlobDescriptorArrayBuilder": "pylanceref.prepared_blobs",
-    "DedicatedBlobWriter": "pylanceref.prepared_blobs",
-    "PackedBlobWriter": "pylanceref.prepared_blobs",
-    "FtsToken": "pylanceref.fts_tokens",
-    "tokenize": "pylanceref.fts_tokens",
-    "ScanStatistics": "pylanceref.scanner",
-    "IndexProgress": "pylanceref.progress",
-    "sanitize_ts": "pylanceref.history",
-    "Session": "pylanceref.session",
-    "CleanupStats": "lanceref.operations.cleanup",
-    "CleanupExplanation": "lanceref.operations.cleanup",
-    "CleanupCandidateFile": "lanceref.operations.cleanup",
-    "CleanupReferencedBranch": "lanceref.operations.cleanup",
-    "MergeInsertBuilder": "pylanceref.merge_insert",
-    "DataStatistics": "pylanceref.stats",
-    "FieldStatistics": "pylanceref.stats",
-    "Index": "pylanceref.operation",
-    "IndexFile": "pylanceref.operation",
-    "CompactedSsTable": "pylanceref.merge_insert",
+_NAMES = {
+    "lanceref.operations.cleanup": (
+        "CleanupCandidateFile CleanupExplanation CleanupReferencedBranch CleanupStats"
+    ),
+    "lanceref.search.projection": "ColumnOrdering",
+    "lanceref.storage": "bytes_read_counter iops_counter",
+    "pylanceref.blob": "Blob BlobArray BlobColumn BlobFile BlobType blob_array blob_field",
+    "pylanceref.dataset": "LanceDataset dataset write_dataset",
+    "pylanceref.fragment": "DataFile LanceFragment",
+    "pylanceref.fts_tokens": "FtsToken tokenize",
+    "pylanceref.history": "sanitize_ts",
+    "pylanceref.merge_insert": "CompactedSsTable MergeInsertBuilder",
+    "pylanceref.metadata": "FragmentMetadata",
+    "pylanceref.operation": "DatasetBasePath Index IndexFile LanceOperation Transaction",
+    "pylanceref.prepared_blobs": (
+        "BlobDescriptor BlobDescriptorArrayBuilder DedicatedBlobWriter PackedBlobWriter"
+    ),
+    "pylanceref.progress": "IndexProgress",
+    "pylanceref.scanner": "LanceScanner ScanStatistics",
+    "pylanceref.schema": "json_to_schema schema_to_json",
+    "pylanceref.session": "Session",
+    "pylanceref.stats": "DataStatistics FieldStatistics",
+    "pylanceref.udf": "BatchUDF batch_udf",
 }
-"""Module of each public name."""
+"""Public names by their modules."""
 
-
-_MODULES = frozenset(
-    [
-        "blob",
-        "commit",
-        "file",
-        "fragment",
-        "indices",
-        "optimize",
-        "query",
-        "schema",
-        "types",
-        "vector",
-    ]
-)
+_MODULES = "blob commit file fragment indices optimize query schema types vector"
 """Modules that `import lance` has too."""
+
+_late = late_names(__name__, _NAMES)
 
 
 def __getattr__(name: str) -> object:
-    if name in _MODULES:
+    if name in _MODULES.split():
         return importlib.import_module(f"{__name__}.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return _late(name)
 
 
-def __dir__() -> list[str]:
-    return sorted(
-        {"__all__", "__doc__", "__file__", "__name__", "__path__", "__version__", *__all__}
-    )
+__dir__ = listing(
+    {"__all__", "__doc__", "__file__", "__name__", "__path__", "__version__", *__all__}
+)
 
 
 class _Root(ModuleType):
     """The package: what imports a module binds it here, a public function goes before it."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        shared = name in _HOMES and isinstance(value, ModuleType)
+        shared = name in __all__ and isinstance(value, ModuleType)
         super().__setattr__(name, getattr(value, name) if shared else value)
 
 

@@ -6,13 +6,13 @@ is a class in a module of its own.
 
 from __future__ import annotations
 
-import importlib
 import os
 import warnings
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unsigned
@@ -34,12 +34,20 @@ from pylanceref.history import CleanupOfVersions, History, moment
 from pylanceref.index_listing import IndexListing
 from pylanceref.index_use import IndexUse
 from pylanceref.indexing import Indexing
+from pylanceref.late_names import late_names, listing
 from pylanceref.reading import Reading
 from pylanceref.references import Branches, References, Tags, open_reference
 from pylanceref.session import Session, session_of
 from pylanceref.settings import Settings
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import root_of
+from pylanceref.write import write_table
+from pylanceref.write_rows import (
+    MAX_BYTES_PER_FILE,
+    MAX_ROWS_PER_FILE,
+    MAX_ROWS_PER_GROUP,
+    Destination,
+)
 
 if TYPE_CHECKING:
     from lanceref.operations.auto_cleanup import AutoCleanupConfig
@@ -58,84 +66,40 @@ LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 """Transaction property that holds the message of a commit."""
 
 _LATE = {
-    "AutoCleanupConfig": ("lanceref.operations.auto_cleanup", "AutoCleanupConfig"),
-    "AlterColumn": ("pylanceref.evolution", "AlterColumn"),
-    "BatchUDF": ("pylanceref.udf", "BatchUDF"),
-    "BatchUDFCheckpoint": ("pylanceref.udf", "BatchUDFCheckpoint"),
-    "Bitmap": ("pylanceref.bitmap", "Bitmap"),
-    "BlobFile": ("pylanceref.blob", "BlobFile"),
-    "Branch": ("lanceref.table.refs", "Branch"),
-    "BulkCommitResult": ("pylanceref.commit", "BulkCommitResult"),
-    "CleanupExplanation": ("lanceref.operations.cleanup", "CleanupExplanation"),
-    "CleanupStats": ("lanceref.operations.cleanup", "CleanupStats"),
-    "Compaction": ("pylanceref.optimize", "Compaction"),
-    "CompactionMetrics": ("pylanceref.optimize", "CompactionMetrics"),
-    "DEFAULT_BLOB_BUFFER_SIZE": ("pylanceref.blob", "DEFAULT_BLOB_BUFFER_SIZE"),
-    "ColumnOrdering": ("lanceref.search.projection", "ColumnOrdering"),
-    "DataFile": ("pylanceref.metadata", "DataFile"),
-    "DataStatistics": ("pylanceref.stats", "DataStatistics"),
-    "DatasetBasePath": ("pylanceref.operation", "DatasetBasePath"),
-    "DatasetOptimizer": ("pylanceref.optimize", "DatasetOptimizer"),
-    "DatasetStats": ("pylanceref.stats", "DatasetStats"),
-    "DeleteResult": ("pylanceref.edits", "DeleteResult"),
-    "DocumentGranularity": ("pylanceref.query", "DocumentGranularity"),
-    "ExecuteResult": ("pylanceref.merge_insert", "MergeResult"),
-    "FieldStatistics": ("pylanceref.stats", "FieldStatistics"),
-    "FragmentMetadata": ("pylanceref.metadata", "FragmentMetadata"),
-    "FullTextQuery": ("pylanceref.query", "FullTextQuery"),
-    "Index": ("pylanceref.operation", "Index"),
-    "IndexConfig": ("pylanceref.indices", "IndexConfig"),
-    "IndexFile": ("pylanceref.operation", "IndexFile"),
-    "IndexInformation": ("pylanceref.index_listing", "IndexInformation"),
-    "LanceFragment": ("pylanceref.fragment", "LanceFragment"),
-    "LanceOperation": ("pylanceref.operation", "LanceOperation"),
-    "LanceScanner": ("pylanceref.scanner", "LanceScanner"),
-    "LanceSchema": ("pylanceref.schema", "LanceSchema"),
-    "MergeInsertBuilder": ("pylanceref.merge_insert", "MergeInsertBuilder"),
-    "MinHashQuery": ("pylanceref.query", "MinHashQuery"),
-    "ScannerBuilder": ("pylanceref.scanner_builder", "ScannerBuilder"),
-    "SupportedDistributedIndices": ("pylanceref.indices", "SupportedDistributedIndices"),
-    "Tag": ("lanceref.table.refs", "Tag"),
-    "Transaction": ("pylanceref.operation", "Transaction"),
-    "UpdateResult": ("pylanceref.edits", "UpdateResult"),
-    "Version": ("pylanceref.history", "Version"),
-    "VersionRef": ("pylanceref.references", "VersionRef"),
-    "_coerce_query_vector": ("lanceref.search.vector_query", "query_array"),
-    "batch_udf": ("pylanceref.udf", "batch_udf"),
-    "serialize_row_addrs": ("lanceref.search.filter", "serialize_row_addrs"),
-    "write_dataset": ("pylanceref.write", "write_dataset"),
+    "lanceref.operations.auto_cleanup": "AutoCleanupConfig",
+    "lanceref.operations.cleanup": "CleanupExplanation CleanupStats",
+    "lanceref.search.projection": "ColumnOrdering",
+    "lanceref.search.filter": "serialize_row_addrs",
+    "lanceref.table.refs": "Branch Tag",
+    "pylanceref.bitmap": "Bitmap",
+    "pylanceref.blob": "BlobFile DEFAULT_BLOB_BUFFER_SIZE",
+    "pylanceref.commit": "BulkCommitResult",
+    "pylanceref.edits": "DeleteResult UpdateResult",
+    "pylanceref.evolution": "AlterColumn",
+    "pylanceref.fragment": "LanceFragment",
+    "pylanceref.history": "Version",
+    "pylanceref.index_listing": "IndexInformation",
+    "pylanceref.indices": "IndexConfig SupportedDistributedIndices",
+    "pylanceref.merge_insert": "ExecuteResult MergeInsertBuilder",
+    "pylanceref.metadata": "DataFile FragmentMetadata",
+    "pylanceref.operation": "DatasetBasePath Index IndexFile LanceOperation Transaction",
+    "pylanceref.optimize": "Compaction CompactionMetrics DatasetOptimizer",
+    "pylanceref.query": "DocumentGranularity FullTextQuery MinHashQuery",
+    "pylanceref.references": "VersionRef",
+    "pylanceref.scanner": "LanceScanner",
+    "pylanceref.scanner_builder": "ScannerBuilder",
+    "pylanceref.schema": "LanceSchema",
+    "pylanceref.stats": "DataStatistics DatasetStats FieldStatistics",
+    "pylanceref.udf": "BatchUDF BatchUDFCheckpoint batch_udf",
 }
-"""Names that stand here too, and are loaded when they are asked for."""
+"""Names that other modules define and pylance has in this one."""
 
-__all__ = [
-    "LANCE_COMMIT_MESSAGE_KEY",
-    "AutoCleanupConfig",
-    "Branches",
-    "ColumnOrdering",
-    "DatasetBasePath",
-    "DatasetOptimizer",
-    "Index",
-    "IndexFile",
-    "LanceDataset",
-    "LanceOperation",
-    "LanceScanner",
-    "ScannerBuilder",
-    "Session",
-    "Tags",
-    "Transaction",
-    "dataset",
-]
+__all__ = ["LANCE_COMMIT_MESSAGE_KEY", "AutoCleanupConfig", "Branches", "ColumnOrdering"]
+__all__ += ["DatasetBasePath", "DatasetOptimizer", "Index", "IndexFile", "LanceDataset"]
+__all__ += ["LanceOperation", "LanceScanner", "ScannerBuilder", "Session", "Tags"]
+__all__ += ["Transaction", "dataset", "write_dataset"]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _LATE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, own = _LATE[name]
-    return getattr(importlib.import_module(module), own)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = late_names(__name__, _LATE), listing(__all__)
 
 
 def dataset(
@@ -355,3 +319,34 @@ class LanceDataset(
         from pylanceref.commit import commit_batch
 
         return commit_batch(LanceDataset, dest, transactions, **kwargs)
+
+
+@parameters(
+    "data_obj uri schema mode * max_rows_per_file max_rows_per_group max_bytes_per_file "
+    "data_cache_bytes max_page_bytes commit_lock progress storage_options data_storage_version "
+    "use_legacy_format enable_v2_manifest_paths enable_stable_row_ids auto_cleanup_options "
+    "commit_message transaction_properties initial_bases target_bases target_all_bases "
+    "base_store_params external_blob_mode allow_external_blob_outside_bases "
+    "blob_pack_file_size_threshold session",
+    enable_v2_manifest_paths=True,
+    enable_stable_row_ids=False,
+    max_rows_per_file=MAX_ROWS_PER_FILE,
+    max_rows_per_group=MAX_ROWS_PER_GROUP,
+    max_bytes_per_file=MAX_BYTES_PER_FILE,
+    external_blob_mode="reference",
+    allow_external_blob_outside_bases=False,
+)
+def write_dataset(
+    data_obj: object,
+    uri: Destination | None = None,
+    schema: pa.Schema | None = None,
+    mode: str = "create",
+    **arguments: object,
+) -> LanceDataset:
+    """Write rows as a new table, as its whole content, or behind what it has; return the result.
+
+    Raises AlreadyExists for mode `create` where a table stands, AppendRefused for another schema,
+    CommitConflict when a concurrent commit stands in the way, DataRefused and NotStorable for rows
+    that cannot be stored. On any error the table is as it was.
+    """
+    return write_table(LanceDataset, data_obj, uri, schema, mode, **arguments)  # type: ignore[arg-type]

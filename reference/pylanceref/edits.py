@@ -121,7 +121,7 @@ class Edits(Retrying):
 
     def insert(self, data: object, *, mode: str = "append", **kwargs: object) -> None:
         """Write rows behind those there are; `kwargs` as in `write_dataset`."""
-        from pylanceref.writing import write_table
+        from pylanceref.write import write_table
 
         made = write_table(type(self), data, self, mode=mode, **kwargs)  # type: ignore[arg-type]
         self._move_to(made.version)

@@ -1,26 +1,26 @@
-"""File: readers and writers of single files of 2.0 to 2.3, under the names of `lance.file`.
+"""Files: readers and writers of single files of 2.0 to 2.3, and sessions over a folder (face).
 
-The public names load on first use, so that importing a piece of the container does not pull in the
-decoders.
-
-File session: the data files below one folder, under the name pylance has for it.
-
-A thin face over a store: paths are relative to the folder of the session and stay inside it.
+Has the names of pylance's `lance.file`. Paths of a session are relative to its folder and stay
+inside it.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from lanceref.core.errors import NotFound
+from lanceref.core.file_versions import stable_version
 from lanceref.core.integers import unsigned
-from lanceref.data_file.reader import LanceFileReader
+from lanceref.data_file.reader import (
+    LanceFileMetadata,
+    LanceFileReader,
+    LanceFileStatistics,
+    ReaderResults,
+)
 from lanceref.data_file.writer import LanceFileWriter
 from lanceref.storage import (
     LocalSource,
@@ -33,52 +33,13 @@ from lanceref.storage import (
     store_options,
 )
 
+from pylanceref.late_names import listing
 from pylanceref.prepared_blobs import DedicatedBlobWriter, PackedBlobWriter
 
-if TYPE_CHECKING:
-    from lanceref.core.file_versions import stable_version
-    from lanceref.data_file.reader import (
-        LanceFileMetadata,
-        LanceFileReader,
-        LanceFileStatistics,
-        ReaderResults,
-    )
-    from lanceref.data_file.writer import LanceFileWriter
+__all__ = ["LanceFileMetadata", "LanceFileReader", "LanceFileSession", "LanceFileStatistics"]
+__all__ += ["LanceFileWriter", "ListResult", "ReaderResults", "stable_version"]
 
-    from pylanceref.file import LanceFileSession, ListResult
-
-
-_PUBLIC = {
-    "LanceFileReader": "lanceref.data_file.reader",
-    "LanceFileMetadata": "lanceref.data_file.reader",
-    "LanceFileStatistics": "lanceref.data_file.reader",
-    "ReaderResults": "lanceref.data_file.reader",
-    "LanceFileSession": "pylanceref.file",
-    "LanceFileWriter": "lanceref.data_file.writer",
-    "ListResult": "pylanceref.file",
-    "stable_version": "lanceref.core.file_versions",
-}
-
-__all__ = [
-    "LanceFileMetadata",
-    "LanceFileReader",
-    "LanceFileSession",
-    "LanceFileStatistics",
-    "LanceFileWriter",
-    "ListResult",
-    "ReaderResults",
-    "stable_version",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_PUBLIC[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = listing(__all__)
 
 
 @dataclass

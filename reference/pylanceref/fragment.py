@@ -5,7 +5,6 @@ Has the names of pylance's `LanceFragment`, as far as they read.
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +22,7 @@ from lanceref.table.rows import FragmentRows
 from lanceref.table.uncommitted_files import Draft
 
 from pylanceref.fragment_reading import FragmentReading, FragmentSession
+from pylanceref.late_names import late_names, listing
 from pylanceref.metadata import (
     DataFile,
     DeletionFile,
@@ -41,7 +41,7 @@ from pylanceref.udf import BatchUDF, mapped_by, values_of
 if TYPE_CHECKING:
     from lanceref.operations.columns import ColumnSource
 
-    from pylanceref.writing import write_fragments
+    from pylanceref.write import write_fragments
 
 __all__ = [
     "DataFile",
@@ -57,14 +57,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name != "write_fragments":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("pylanceref.write"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__ = late_names(__name__, {"pylanceref.write": "write_fragments"})
+__dir__ = listing(__all__)
 
 
 class LanceFragment(FragmentReading):
@@ -116,7 +110,7 @@ class LanceFragment(FragmentReading):
         progress = kwargs.get("progress")
         if isinstance(progress, FragmentWriteProgress):
             kwargs["progress"] = OfFragment(progress, fragment_id or 0)
-        from pylanceref.writing import write_fragments
+        from pylanceref.write import write_fragments
 
         fragments: list[FragmentMetadata] = write_fragments(  # type: ignore[call-overload]
             data,

@@ -1,11 +1,7 @@
-"""Indices: how they are described, configured and built by hand (face).
+"""Indices: how they are described and configured, and models trained apart from them (face).
 
-Has the names of pylance's `lance.indices`.
-
-Indices builder: the models of a vector index, trained apart from building it (face).
-
-Has the names of pylance's `lance.indices.IndicesBuilder`, as far as they train: what is trained
-here goes to every worker of a distributed build.
+Has the names of pylance's `lance.indices`. What `IndicesBuilder` trains goes to every worker of a
+distributed build.
 """
 
 from __future__ import annotations
@@ -13,8 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -37,9 +32,11 @@ from pylanceref.index_listing import (
     IndexSegmentDescription,
     SupportedDistributedIndices,
 )
+from pylanceref.late_names import listing
 from pylanceref.vector_models import (
     IvfModel,
     PqModel,
+    build_rq_model,
     product_of,
     write_segment,
     write_sorted,
@@ -49,39 +46,12 @@ from pylanceref.vector_models import (
 if TYPE_CHECKING:
     from pylanceref.dataset import LanceDataset
     from pylanceref.fragment import LanceFragment
-    from pylanceref.indices import IndicesBuilder
-    from pylanceref.vector_models import IvfModel, PqModel
 
+__all__ = ["IndexConfig", "IndexDescription", "IndexFileVersion", "IndexSegmentDescription"]
+__all__ += ["IndicesBuilder", "IvfModel", "PqModel", "SupportedDistributedIndices"]
+__all__ += ["build_rq_model"]
 
-__all__ = [
-    "IndexConfig",
-    "IndexDescription",
-    "IndexFileVersion",
-    "IndexSegmentDescription",
-    "IndicesBuilder",
-    "IvfModel",
-    "PqModel",
-    "SupportedDistributedIndices",
-]
-
-_HOMES = {
-    "IndicesBuilder": "pylanceref.indices",
-    "IvfModel": "pylanceref.vector_models",
-    "PqModel": "pylanceref.vector_models",
-    "build_rq_model": "pylanceref.vector_models",
-}
-"""Modules of names that are imported when they are asked for."""
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
+__dir__ = listing(__all__)
 
 SUB_VECTORS = (16, 8)
 """Numbers of a sub-vector, where nobody says how many sub-vectors there are."""
@@ -99,9 +69,8 @@ class IndicesBuilder:
         kind = vector_type(dataset.schema.field(name).type)
         if kind is None:
             raise ColumnRefused(
-                f"Vector column {name} must be FixedSizeListArray, list<FixedSizeList> "
-                "(multivector), or 1-dimensional FixedShapeTensorArray, got "
-                f"{dataset.schema.field(name).type}"
+                f"Vector column {name} must be FixedSizeListArray, a list of such, or a "
+                f"1-dimensional FixedShapeTensorArray, got {dataset.schema.field(name).type}"
             )
         self.dimension = kind.dimension
 
@@ -127,9 +96,8 @@ class IndicesBuilder:
         _check_rate(sample_rate)
         if count * sample_rate > rows:
             raise ValueError(
-                f"There are not enough rows in the dataset to create IVF centroids with {count} "
-                f"partitions and a sample rate of {sample_rate}. {sample_rate * count} rows needed "
-                f"and there are {rows}"
+                f"There are not enough rows in the dataset to create IVF centroids: "
+                f"{sample_rate * count} rows needed and there are {rows}"
             )
         if not isinstance(distance_type, str) or distance_type.lower() not in METRIC_NAMES:
             raise ValueError(f"Distance type {distance_type} not supported.")
@@ -160,9 +128,8 @@ class IndicesBuilder:
         _check_rate(sample_rate)
         if wanted > rows:
             raise ValueError(
-                "There are not enough rows in the dataset to create PQ codebook with a sample rate "
-                f"of {sample_rate} and num_bits of {num_bits}. {wanted} rows needed and there are "
-                f"{rows}"
+                "There are not enough rows in the dataset to create PQ codebook: "
+                f"{wanted} rows needed and there are {rows}"
             )
         metric, random = METRIC_NAMES[ivf_model.distance_type], np.random.default_rng()
         model = Model(metric, vectors_of(ivf_model.centroids).values)
@@ -193,22 +160,11 @@ class IndicesBuilder:
         fragment_ids: list[int] | None = None,
     ) -> dict[str, pa.FixedSizeListArray]:
         """Train both, as arguments of `create_index`: `ivf_centroids` and `pq_codebook`."""
+        both = {"sample_rate": sample_rate, "max_iters": max_iters, "fragment_ids": fragment_ids}
         ivf = self.train_ivf(
-            num_partitions,
-            distance_type=distance_type,
-            accelerator=accelerator,
-            sample_rate=sample_rate,
-            max_iters=max_iters,
-            fragment_ids=fragment_ids,
+            num_partitions, distance_type=distance_type, accelerator=accelerator, **both
         )
-        pq = self.train_pq(
-            ivf,
-            num_subvectors,
-            sample_rate=sample_rate,
-            max_iters=max_iters,
-            num_bits=num_bits,
-            fragment_ids=fragment_ids,
-        )
+        pq = self.train_pq(ivf, num_subvectors, num_bits=num_bits, **both)
         return {"ivf_centroids": ivf.centroids, "pq_codebook": pq.codebook}
 
     def transform_vectors(
@@ -273,11 +229,11 @@ class IndicesBuilder:
             if number not in known:
                 raise ValueError(f"Fragment id does not exist: {number}")
         field, _ = indexed_field(snapshot.manifest.schema, self.column[0])
-        return training_of(
-            snapshot, VECTOR, field, [known[one] for one in (known if ids is None else ids)]
-        )
+        fragments = [known[one] for one in (known if ids is None else ids)]
+        return training_of(snapshot, VECTOR, field, fragments)
 
     def _sub_vectors(self, given: int | None) -> int:
+        """Return the number of sub-vectors, by default of 16 or 8 numbers. Raises ValueError."""
         dimension = self.dimension
         if given is None:
             for size in SUB_VECTORS:
@@ -288,13 +244,7 @@ class IndicesBuilder:
             )
         if not isinstance(given, int):
             raise ValueError("num_subvectors must be an int")
-        if given < 1:
-            raise ValueError("num_subvectors must be greater than 0")
-        if given > dimension:
-            raise ValueError(
-                "num_subvectors must be less than or equal to the dimension of the vectors"
-            )
-        if dimension % given:
+        if not 0 < given <= dimension or dimension % given:
             raise ValueError(
                 f"dimension ({dimension}) must be divisible by num_subvectors ({given}) without "
                 "remainder"
@@ -307,12 +257,8 @@ def _whole(num_partitions: object) -> int:
         warnings.warn("num_partitions is float, converting to int", stacklevel=3)
         return int(num_partitions)
     if not isinstance(num_partitions, int):
-        _wrong_partitions(num_partitions)
+        raise TypeError(f"num_partitions must be int, got {type(num_partitions)}")
     return num_partitions
-
-
-def _wrong_partitions(given: object) -> NoReturn:
-    raise TypeError(f"num_partitions must be int, got {type(given)}")
 
 
 def _check_rate(sample_rate: object) -> None:

@@ -56,7 +56,7 @@ class CompactedSsTable:
     generation: int
 
 
-class MergeResult(TypedDict):
+class ExecuteResult(TypedDict):
     """What a merge did."""
 
     num_inserted_rows: int
@@ -220,11 +220,11 @@ class MergeInsertBuilder:
         bases = list(snapshot.manifest.message.base_paths)
         return homes_of(target, bases, self._bases, self._all_bases)
 
-    def execute(self, data_obj: object, *, schema: pa.Schema | None = None) -> MergeResult:
+    def execute(self, data_obj: object, *, schema: pa.Schema | None = None) -> ExecuteResult:
         """Merge rows. Raises AppendRefused for another schema, EditFailed, CommitConflict."""
         source = self._source(data_obj, schema)
 
-        def attempt() -> MergeResult:
+        def attempt() -> ExecuteResult:
             with Draft() as draft:
                 staged, result = self._stage(source, draft)
                 self._table._commit(staged)
@@ -234,7 +234,7 @@ class MergeInsertBuilder:
 
     def execute_uncommitted(
         self, data_obj: object, *, schema: pa.Schema | None = None
-    ) -> tuple[Transaction, MergeResult]:
+    ) -> tuple[Transaction, ExecuteResult]:
         """Write what a merge needs, and return the transaction that is to be committed."""
         with Draft() as draft:
             staged, result = self._stage(self._source(data_obj, schema), draft)
@@ -273,7 +273,7 @@ class MergeInsertBuilder:
                 f"column(s) {json.dumps(lacking)} are non-nullable and not provided by the source"
             )
 
-    def _stage(self, source: pa.Table, draft: Draft) -> tuple[Staged, MergeResult]:
+    def _stage(self, source: pa.Table, draft: Draft) -> tuple[Staged, ExecuteResult]:
         """Write what the merge needs; the tables of the log it takes in are noted with it."""
         staged, result = self._stage_rows(source, draft)
         noted = staged.transaction.update.compacted_sstables
@@ -282,7 +282,7 @@ class MergeInsertBuilder:
             noted.add(generation=one.generation).shard_id.uuid = shard
         return staged, result
 
-    def _stage_rows(self, source: pa.Table, draft: Draft) -> tuple[Staged, MergeResult]:
+    def _stage_rows(self, source: pa.Table, draft: Draft) -> tuple[Staged, ExecuteResult]:
         actions = self._actions
         if actions.only_deletes:
             source = self._only_keys(source)
@@ -307,7 +307,7 @@ class MergeInsertBuilder:
             inserted = source.select(self._keys).take(pa.array(plan.inserted))
             listed = list_keys(inserted, [by_name[key] for key in self._keys])
             transaction.update.inserted_rows.CopyFrom(listed)
-        result = MergeResult(
+        result = ExecuteResult(
             num_inserted_rows=len(plan.inserted),
             num_updated_rows=len(plan.updated),
             num_deleted_rows=plan.num_deleted,
@@ -332,12 +332,12 @@ class MergeInsertBuilder:
 
     def _stage_columns(
         self, source: pa.Table, plan: MergePlan, draft: Draft
-    ) -> tuple[Staged, MergeResult]:
+    ) -> tuple[Staged, ExecuteResult]:
         """Write columns of the rows that are updated, and the rows that are inserted."""
         snapshot = self._table._snapshot
         transaction = self._table._new_transaction()
         write_merged_columns(snapshot, source, self._keys, plan, transaction.update, draft)
-        result = MergeResult(
+        result = ExecuteResult(
             num_inserted_rows=len(plan.inserted),
             num_updated_rows=len(plan.updated),
             num_deleted_rows=0,

@@ -1,52 +1,167 @@
-"""Writing: a stream of rows becomes a version of a table (face).
-
-Has the names, arguments and defaults of pylance's `lance.write_dataset`. The rows are written to
-data files first; only the commit at the end makes them part of the table.
-"""
+"""Writing: new files of a table, committed as its next version or not (face)."""
 
 from __future__ import annotations
 
-import pyarrow as pa
+from typing import Literal, Unpack, overload
 
-from pylanceref.dataset import LanceDataset
+import pyarrow as pa
+from lanceref.operations.auto_cleanup import AutoCleanupConfig, cleanup_config
+from lanceref.storage import CommitLock, store_options
+from lanceref.table.uncommitted_files import Draft
+from lanceref.transactions.commit import CommitPolicy, commit
+from lanceref.transactions.manifest_builder import Staged
+from lanceref.transactions.transaction import MESSAGE_KEY, new_append, new_overwrite
+
+from pylanceref.metadata import FragmentMetadata
+from pylanceref.operation import Transaction
+from pylanceref.session import Session, checked_session
 from pylanceref.signatures import parameters
+from pylanceref.table_handle import OpenTable
+from pylanceref.transactions import from_message
 from pylanceref.write_rows import (
     MAX_BYTES_PER_FILE,
     MAX_ROWS_PER_FILE,
     MAX_ROWS_PER_GROUP,
     Destination,
+    FileArguments,
+    T,
+    Written,
+    committed,
+    open_target,
+    write_rows,
 )
-from pylanceref.writing import write_fragments, write_table
 
-__all__ = ["write_dataset", "write_fragments"]
+Mode = Literal["create", "append", "overwrite"]
 
 
-@parameters(
-    "data_obj uri schema mode * max_rows_per_file max_rows_per_group max_bytes_per_file "
-    "data_cache_bytes max_page_bytes commit_lock progress storage_options data_storage_version "
-    "use_legacy_format enable_v2_manifest_paths enable_stable_row_ids auto_cleanup_options "
-    "commit_message transaction_properties initial_bases target_bases target_all_bases "
-    "base_store_params external_blob_mode allow_external_blob_outside_bases "
-    "blob_pack_file_size_threshold session",
-    enable_v2_manifest_paths=True,
-    enable_stable_row_ids=False,
-    max_rows_per_file=MAX_ROWS_PER_FILE,
-    max_rows_per_group=MAX_ROWS_PER_GROUP,
-    max_bytes_per_file=MAX_BYTES_PER_FILE,
-    external_blob_mode="reference",
-    allow_external_blob_outside_bases=False,
-)
-def write_dataset(
+def write_table(
+    kind: type[T],
     data_obj: object,
     uri: Destination | None = None,
     schema: pa.Schema | None = None,
     mode: str = "create",
-    **arguments: object,
-) -> LanceDataset:
-    """Write rows as a new table, as its whole content, or behind what it has; return the result.
+    *,
+    commit_lock: CommitLock | None = None,
+    enable_v2_manifest_paths: bool = True,
+    enable_stable_row_ids: bool = False,
+    auto_cleanup_options: AutoCleanupConfig | None = None,
+    commit_message: str | None = None,
+    transaction_properties: dict[str, str] | None = None,
+    session: Session | None = None,
+    **files: Unpack[FileArguments],
+) -> T:
+    """Write rows as `write_dataset` does; return the table as an object of a class.
 
     Raises AlreadyExists for mode `create` where a table stands, AppendRefused for another schema,
     CommitConflict when a concurrent commit stands in the way, DataRefused and NotStorable for rows
     that cannot be stored. On any error the table is as it was.
     """
-    return write_table(LanceDataset, data_obj, uri, schema, mode, **arguments)  # type: ignore[arg-type]
+    if uri is None:
+        raise ValueError("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
+    options = store_options(
+        files.get("storage_options"), files.get("base_store_params"), commit_lock
+    )
+    shared = _session_of(uri, session)
+    config = cleanup_config(auto_cleanup_options)
+    written = write_rows(data_obj, open_target(uri, options), schema, mode, **files)
+    properties = dict(transaction_properties or {})
+    if commit_message is not None:
+        properties[MESSAGE_KEY] = commit_message
+    staged = stage(written, properties, stable_row_ids=enable_stable_row_ids)
+    target = written.target
+    if target.base is None:
+        for key, text in config.items():
+            staged.transaction.overwrite.config_upsert_values[key] = text
+    scheme: Literal["V1", "V2"] = "V2" if enable_v2_manifest_paths else "V1"
+    policy = CommitPolicy(scheme, mode == "create", lock=commit_lock)
+    made = committed(kind, target, commit(target.store, staged, policy, target.ctx))
+    return made.within(shared)
+
+
+def _session_of(uri: Destination, session: Session | None) -> Session | None:
+    """Return the session of what is written: an opened table has its own. Raises ValueError."""
+    given = checked_session(session)
+    if not isinstance(uri, OpenTable):
+        return given
+    if given is not None and not given.is_same_as(uri.session()):
+        raise ValueError("The given session is not the destination dataset's own session")
+    return uri.session()
+
+
+def stage(
+    written: Written, properties: dict[str, str] | None = None, *, stable_row_ids: bool = False
+) -> Staged:
+    """Return the transaction of new files, ready to be committed."""
+    base, plan, new = written.target.base, written.plan, written.files
+    read = 0 if base is None else base.version
+    if plan.appends:
+        transaction = new_append(read, new.fragments, properties)
+    else:
+        transaction = new_overwrite(read, new.fragments, plan.table, properties)
+    if base is None:
+        transaction.overwrite.initial_bases.extend(written.bases)
+    draft = Draft(new.paths)
+    return Staged(
+        transaction, plan.table, plan.version, stable_row_ids, new.dictionaries, draft=draft
+    )
+
+
+@overload
+def write_fragments(
+    data: object,
+    dataset_uri: Destination,
+    schema: pa.Schema | None = ...,
+    *,
+    return_transaction: Literal[True],
+    mode: str = ...,
+    session: Session | None = ...,
+    **files: Unpack[FileArguments],
+) -> Transaction: ...
+
+
+@overload
+def write_fragments(
+    data: object,
+    dataset_uri: Destination,
+    schema: pa.Schema | None = ...,
+    *,
+    return_transaction: Literal[False] = ...,
+    mode: str = ...,
+    session: Session | None = ...,
+    **files: Unpack[FileArguments],
+) -> list[FragmentMetadata]: ...
+
+
+@parameters(
+    "data dataset_uri schema * return_transaction mode max_rows_per_file max_rows_per_group "
+    "max_bytes_per_file data_cache_bytes max_page_bytes progress data_storage_version "
+    "use_legacy_format storage_options enable_stable_row_ids target_bases target_all_bases "
+    "initial_bases base_store_params external_blob_mode allow_external_blob_outside_bases "
+    "session",
+    max_rows_per_file=MAX_ROWS_PER_FILE,
+    max_rows_per_group=MAX_ROWS_PER_GROUP,
+    max_bytes_per_file=MAX_BYTES_PER_FILE,
+    enable_stable_row_ids=False,
+    external_blob_mode="reference",
+    allow_external_blob_outside_bases=False,
+)
+def write_fragments(
+    data: object,
+    dataset_uri: Destination,
+    schema: pa.Schema | None = None,
+    *,
+    return_transaction: bool = False,
+    mode: str = "append",
+    session: Session | None = None,
+    **files: Unpack[FileArguments],
+) -> list[FragmentMetadata] | Transaction:
+    """Write rows as data files beside a table that only a commit makes part of it.
+
+    Return the fragments, or the transaction that is to be committed.
+    """
+    _session_of(dataset_uri, session)
+    options = store_options(files.get("storage_options"), files.get("base_store_params"))
+    written = write_rows(data, open_target(dataset_uri, options), schema, mode, **files)
+    if return_transaction:
+        return from_message(stage(written).transaction)
+    return [FragmentMetadata.from_message(fragment) for fragment in written.files.fragments]

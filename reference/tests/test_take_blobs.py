@@ -6,11 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import NotFound, RowDeleted
-from pylanceref.dataset import LanceDataset, dataset
+from pylanceref.dataset import LanceDataset, dataset, write_dataset
 from pylanceref.file import LanceFileWriter
 from pylanceref.metadata import DataFile
 from pylanceref.operation import LanceOperation as Op
-from pylanceref.write import write_dataset
 
 CASES = Path(__file__).parents[2] / "fixtures/table/any/blob"
 SECOND = [b"abc", b"abcdef", b"0123456789abc", None, b"", b"ghijkl"]

@@ -17,113 +17,42 @@ from lanceref.index.geometry import is_geometry
 
 from pylanceref.sql.functions import BINARY_OF, JSON_FUNCTIONS
 from pylanceref.sql.functions import NAMES as GEOMETRY_FUNCTIONS
-from pylanceref.sql.tokens import Token, refusal
+from pylanceref.sql.tokens import Token, refusal, words
 
-RESERVED = frozenset(
-    [
-        "AND",
-        "OR",
-        "NOT",
-        "IN",
-        "IS",
-        "NULL",
-        "TRUE",
-        "FALSE",
-        "LIKE",
-        "ILIKE",
-        "SIMILAR",
-        "TO",
-        "BETWEEN",
-        "CASE",
-        "WHEN",
-        "THEN",
-        "ELSE",
-        "END",
-        "AS",
-        "ESCAPE",
-        "DISTINCT",
-        "FROM",
-        "SELECT",
-        "SYMMETRIC",
-        "ANY",
-        "ALL",
-        "EXISTS",
-        "COLLATE",
-        "UNKNOWN",
-    ]
+RESERVED = words(
+    "AND OR NOT IN IS NULL TRUE FALSE LIKE ILIKE SIMILAR TO BETWEEN CASE WHEN THEN ELSE END "
+    "AS ESCAPE DISTINCT FROM SELECT SYMMETRIC ANY ALL EXISTS COLLATE UNKNOWN"
 )
 """Words that are never columns."""
 
-TYPED_TEXT = frozenset(["DATE", "TIME", "TIMESTAMP", "DATETIME", "INTERVAL"])
+TYPED_TEXT = words("DATE TIME TIMESTAMP DATETIME INTERVAL")
 """Words that give the text after them a type."""
 
 CONSTANTS = frozenset(["CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"])
 """Functions that are called without brackets."""
 
-FORMS = frozenset(
-    ["CAST", "TRY_CAST", "SAFE_CAST", "ANY", "ALL", "IN", "AND", "OR", "NOT", "VALUES"]
-)
+FORMS = words("CAST TRY_CAST SAFE_CAST ANY ALL IN AND OR NOT VALUES")
 """Words before a bracket that call no function."""
 
-INSIDE_CALLS = frozenset(
-    ["CEIL", "FLOOR", "SUBSTR", "SUBSTRING", "TRIM", "EXTRACT", "POSITION", "OVERLAY"]
-)
+INSIDE_CALLS = words("CEIL FLOOR SUBSTR SUBSTRING TRIM EXTRACT POSITION OVERLAY")
 """Functions with a syntax of their own in SQL: Lance takes them as arguments of a call only."""
 
-ARGUMENT_WORDS = frozenset(
-    [
-        "YEAR",
-        "QUARTER",
-        "MONTH",
-        "WEEK",
-        "DAY",
-        "DOW",
-        "DOY",
-        "ISODOW",
-        "HOUR",
-        "MINUTE",
-        "SECOND",
-        "MILLISECOND",
-        "MICROSECOND",
-        "NANOSECOND",
-        "EPOCH",
-        "BOTH",
-        "LEADING",
-        "TRAILING",
-        "FOR",
-        "PLACING",
-    ]
+ARGUMENT_WORDS = words(
+    "YEAR QUARTER MONTH WEEK DAY DOW DOY ISODOW HOUR MINUTE SECOND MILLISECOND MICROSECOND "
+    "NANOSECOND EPOCH BOTH LEADING TRAILING FOR PLACING"
 )
 """Words between the arguments of functions with a syntax of their own."""
 
-TYPE_WORDS = frozenset(
-    [
-        "BOOLEAN",
-        "TINYINT",
-        "SMALLINT",
-        "INT",
-        "INTEGER",
-        "BIGINT",
-        "FLOAT",
-        "DOUBLE",
-        "DECIMAL",
-        "STRING",
-        "BINARY",
-        "DATE",
-        "TIMESTAMP",
-        "DATETIME",
-    ]
+TYPE_WORDS = words(
+    "BOOLEAN TINYINT SMALLINT INT INTEGER BIGINT FLOAT DOUBLE DECIMAL STRING BINARY DATE "
+    "TIMESTAMP DATETIME"
 )
 """Types of casts outside of calls; inside DataFusion's names are known too."""
 
-REFUSED_SIGNS = frozenset(
-    ["<=>", "==", "&", "|", "^", "#", "@", "?", "$", ";", "{", "}", "\\", ":"]
-)
+REFUSED_SIGNS = words("<=> == & | ^ # @ ? $ ; { } \\ :")
 """Operators that Lance does not have."""
 
-CONNECTING = frozenset(
-    ["AND", "OR", "NOT", "WHEN", "THEN", "ELSE", "CASE", "BETWEEN", "LIKE", "ILIKE", "IS"]
-)
+CONNECTING = words("AND OR NOT WHEN THEN ELSE CASE BETWEEN LIKE ILIKE IS")
 """Words before a bracket that holds one expression."""
 
 MICROSECONDS = frozenset(("TIMESTAMP", "DATETIME"))

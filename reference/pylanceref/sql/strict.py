@@ -22,6 +22,7 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 
 from pylanceref.sql.engine import Engine
+from pylanceref.sql.tokens import words
 from pylanceref.sql.trees import Node
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 types = pa.types
 
-ARITHMETIC = frozenset(["+", "-", "*", "/", "%", "<<", ">>"])
+ARITHMETIC = words("+ - * / % << >>")
 """Operators that may stand between literals."""
 
 
@@ -159,7 +160,7 @@ def _as_integer(literal: pa.Scalar, type_: pa.DataType) -> pa.Scalar | None:
     return None if is_large else literal.cast(type_)
 
 
-COMPARISONS = frozenset(("=", "!=", "<", "<=", ">", ">="))
+COMPARISONS = words("= != < <= > >=")
 """Operators that compare two values."""
 
 DISTINCT = frozenset(("IS DISTINCT FROM", "IS NOT DISTINCT FROM"))

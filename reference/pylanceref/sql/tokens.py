@@ -37,31 +37,14 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-_DEEPENING = frozenset(
-    [
-        "-",
-        "+",
-        "*",
-        "/",
-        "%",
-        "=",
-        "<",
-        ">",
-        "<=",
-        ">=",
-        "<>",
-        "!=",
-        "||",
-        "<<",
-        ">>",
-        "::",
-        "[",
-        ".",
-        "~",
-        "!",
-    ]
-)
-_DEEPENING_WORDS = frozenset(["NOT", "IN", "IS", "LIKE", "ILIKE", "BETWEEN"])
+
+def words(text: str) -> frozenset[str]:
+    """Return what lies between the spaces of a text."""
+    return frozenset(text.split())
+
+
+_DEEPENING = words("- + * / % = < > <= >= <> != || << >> :: [ . ~ !")
+_DEEPENING_WORDS = words("NOT IN IS LIKE ILIKE BETWEEN")
 _CLOSING = {"(": ")", "[": "]"}
 
 

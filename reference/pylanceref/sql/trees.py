@@ -16,7 +16,7 @@ from lanceref.core.query_limits import QueryTooLarge
 
 from pylanceref.sql.engine import Engine, named_schema, plain_schema
 from pylanceref.sql.rewriting import Rewriter
-from pylanceref.sql.tokens import DEPTH, Token, refusal, tokens_of
+from pylanceref.sql.tokens import DEPTH, Token, refusal, tokens_of, words
 
 if TYPE_CHECKING:
     from datafusion import Expr
@@ -24,41 +24,21 @@ if TYPE_CHECKING:
 LONG = 32
 """Conditions of a chain that are parsed together."""
 
-BINARY = frozenset(
-    (
-        *["AND", "OR", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "||", "<<", ">>"],
-        "IS DISTINCT FROM",
-        "IS NOT DISTINCT FROM",
-    )
-)
+BINARY = words("AND OR = != < <= > >= + - * / % || << >>") | {
+    "IS DISTINCT FROM",
+    "IS NOT DISTINCT FROM",
+}
 """Operators of two operands that Lance has."""
 
-VOLATILE = frozenset(("random", "uuid", "now", "current_date", "current_time"))
+VOLATILE = words("random uuid now current_date current_time")
 """Functions whose result is another one each time."""
 
-NAMED = frozenset(("BinaryExpr", "InList", "Between", "Like", "ScalarFunction"))
+NAMED = words("BinaryExpr InList Between Like ScalarFunction")
 """Variants whose operator has a name of its own."""
 
-PLAIN = frozenset(
-    [
-        "Column",
-        "Literal",
-        "BinaryExpr",
-        "Not",
-        "Negative",
-        "IsNull",
-        "IsNotNull",
-        "IsTrue",
-        "IsFalse",
-        "IsNotTrue",
-        "IsNotFalse",
-        "InList",
-        "Between",
-        "Like",
-        "ScalarFunction",
-        "Cast",
-        "TryCast",
-    ]
+PLAIN = words(
+    "Column Literal BinaryExpr Not Negative IsNull IsNotNull IsTrue IsFalse IsNotTrue "
+    "IsNotFalse InList Between Like ScalarFunction Cast TryCast"
 )
 """Variants that Lance has; `Case` is one of them inside a call."""
 

@@ -9,8 +9,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import FormatError
 from lanceref.storage import LocalStore
 from lanceref.table.manifest import encode_manifest, open_manifest
-from pylanceref.dataset import dataset
-from pylanceref.write import write_dataset
+from pylanceref.dataset import dataset, write_dataset
 
 from tests.table import manifests
 from tests.transactions import versions

@@ -6,7 +6,7 @@ import shutil
 
 import pyarrow as pa
 from lance_conformance.campaigns.matrix.manifests import manifest_differences
-from pylanceref.write import write_dataset
+from pylanceref.dataset import write_dataset
 
 ROWS = pa.table({"a": range(4)})
 
