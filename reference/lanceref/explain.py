@@ -23,7 +23,7 @@ from lanceref.index.mem_wal.key_filter import FILE as KEY_FILTER
 from lanceref.index.mem_wal.key_filter import check_key_filter
 from lanceref.index.mem_wal.shard_log import check_entry, parse_reversed
 from lanceref.index.mem_wal.shard_log import check_manifest as check_manifest_of_shard
-from lanceref.index.vector.single_file_check import check_vector_file
+from lanceref.index.vector.single_file import check_vector_file
 from lanceref.storage import Source, open_source, store_options
 from lanceref.table.deletions import check_deletion_file
 from lanceref.table.manifest import check_manifest

@@ -16,10 +16,10 @@ from typing import TypedDict
 import numpy as np
 from lanceref.core.errors import OperationRefused
 from lanceref.index.vector import rq_storage
-from lanceref.index.vector.indexed_vectors import sampled_vectors
 from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.storage import Model
 from lanceref.index.vector.vector_kind import VECTOR
+from lanceref.index.vector.vectors import sampled_vectors
 from lanceref.kernels import kmeans, product_quantizer
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.kernels.kmeans import assign

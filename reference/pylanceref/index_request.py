@@ -10,7 +10,7 @@ import pyarrow as pa
 from lanceref import operations
 from lanceref.core.errors import IndexRefused, NotFound, QueryRefused
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.index.full_text.granularity import NO_LIST, DocumentGranularity, is_list
+from lanceref.index.full_text.parameters import NO_LIST, DocumentGranularity, is_list
 from lanceref.index.index_type import Kind
 from lanceref.index.indices import indexed_path
 from lanceref.index.training import has_order, leaf

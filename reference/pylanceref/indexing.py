@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from lanceref import operations
 from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
-from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.index.index_type import Kind
 from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name

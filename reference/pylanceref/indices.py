@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from lanceref.index.training import Training
-from lanceref.index.vector.indexed_vectors import sampled_vectors
 from lanceref.index.vector.storage import Model
 from lanceref.index.vector.vector_kind import VECTOR
-from lanceref.index.vector.vectors import vector_type, vectors_of
+from lanceref.index.vector.vectors import sampled_vectors, vector_type, vectors_of
 from lanceref.kernels import kmeans, product_quantizer
 from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.kmeans import assign

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.search.full_text import (
     BooleanQuery,
     BoostQuery,

@@ -16,7 +16,7 @@ import pyarrow as pa
 from lanceref.core.errors import NotFound, NotYet, QueryRefused, SchemaRefused
 from lanceref.core.integers import unsigned
 from lanceref.file.schema import Field, LanceSchema, project
-from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.search.full_text import FullTextQuery, MatchQuery, MultiMatchQuery, PhraseQuery
 from lanceref.search.minhash_search import MinHashQuery
 from lanceref.search.projection import ColumnOrdering, Projection, scan_projection, take_projection

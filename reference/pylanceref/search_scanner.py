@@ -27,7 +27,7 @@ import pyarrow as pa
 from lanceref.core.errors import QueryRefused
 from lanceref.core.nesting import whole
 from lanceref.file.schema import LanceSchema
-from lanceref.index.vector.search_results import Neighbours
+from lanceref.index.vector.searching import Neighbours
 from lanceref.search.filter import Filter
 from lanceref.search.projection import Projection, ordered, recut, scan_projection, take_projection
 from lanceref.search.row_locator import positions_of_ids

@@ -26,14 +26,12 @@ from lanceref.index.index_type import Built
 from lanceref.index.segment import SegmentWriter
 from lanceref.index.training import Training
 from lanceref.index.vector.building import Shelf, assigned, write
-from lanceref.index.vector.indexed_vectors import indexed_vectors
 from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.rq_storage import USUAL_BITS, model_text
-from lanceref.index.vector.storage import Model
-from lanceref.index.vector.stored_columns import arrow_column
+from lanceref.index.vector.storage import Model, arrow_column
 from lanceref.index.vector.vector_file import TYPES
-from lanceref.index.vector.vectors import vectors_of
+from lanceref.index.vector.vectors import indexed_vectors, vectors_of
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.search.vector_query import METRIC_NAMES
 from numpy.typing import NDArray

@@ -5,7 +5,7 @@ import pytest
 from lanceref.core.errors import NotFound
 from lanceref.explain import checker, explain, explain_source
 from lanceref.file_0_1.check import check_data_file
-from lanceref.index.vector.single_file_check import check_vector_file
+from lanceref.index.vector.single_file import check_vector_file
 from lanceref.storage import BytesSource
 from lanceref.table.deletions import check_deletion_file
 from lanceref.table.manifest import check_manifest

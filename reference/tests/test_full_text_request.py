@@ -6,7 +6,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import QueryRefused
-from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.index.full_text.parameters import DocumentGranularity
 from pylanceref.query import MatchQuery
 
 ROWS = pa.table({"s": ["was a fox", "fox a was"], "l": [["fox"], ["dog", "fox"]], "i": [0, 1]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from lanceref.file.schema import schema_of
-from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.index.full_text.parameters import DocumentGranularity
 from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.index_request import index_request
 from pylanceref.indices import IndexConfig

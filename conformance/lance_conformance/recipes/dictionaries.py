@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
-from lanceref.index.full_text.fst import FOOTER_BYTES, Fst, checksum, parse_fst
-from lanceref.index.full_text.fst_node import HEADER_BYTES
+from lanceref.index.full_text.fst import FOOTER_BYTES, HEADER_BYTES, Fst, checksum, parse_fst
 
 CHECKSUM_BYTES = 4
 """What a dictionary ends with."""

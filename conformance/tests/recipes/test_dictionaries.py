@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lance_conformance.recipes.dictionaries import changed, opened, refused_by, sealed
-from lanceref.index.full_text.fst_build import build_fst
+from lanceref.index.full_text.fst import build_fst
 
 DATA = build_fst([(b"cow", 0), (b"dog", 1)])
 

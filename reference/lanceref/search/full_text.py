@@ -13,7 +13,7 @@ from enum import Enum
 
 from lanceref.core.errors import QueryRefused
 from lanceref.core.query_limits import QueryTooLarge
-from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.index.full_text.parameters import DocumentGranularity
 
 MOST = 1 << 32
 """Numbers of a query lie below."""

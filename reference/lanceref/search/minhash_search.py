@@ -25,7 +25,7 @@ from lanceref.index.minhash.minhash_lsh import MinHashLsh
 from lanceref.index.minhash.signature import Hashes, Signatures, Signer, band_keys
 from lanceref.index.row_set import SHIFT, Keys, row_set
 from lanceref.index.training import Training
-from lanceref.index.vector.search_results import NOBODY, Neighbours, joined
+from lanceref.index.vector.searching import NOBODY, Neighbours, joined
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID

@@ -22,9 +22,8 @@ from lanceref.file.schema import Field, project
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.bm25 import Corpus
 from lanceref.index.full_text.documents import Document, as_text, documents, joined
-from lanceref.index.full_text.granularity import NO_LIST, DocumentGranularity, is_list
 from lanceref.index.full_text.inverted import INVERTED, Inverted, is_text
-from lanceref.index.full_text.parameters import Analysis
+from lanceref.index.full_text.parameters import NO_LIST, Analysis, DocumentGranularity, is_list
 from lanceref.index.full_text.posting_blocks import LARGE
 from lanceref.index.indices import Index
 from lanceref.index.segment import Segment

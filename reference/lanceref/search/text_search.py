@@ -19,8 +19,7 @@ from lanceref.core.integers import difference, intersection, union
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.bit_packer import Numbers
 from lanceref.index.full_text.bm25 import Scores, counts, norms, weight
-from lanceref.index.full_text.granularity import DocumentGranularity
-from lanceref.index.full_text.parameters import Analysis
+from lanceref.index.full_text.parameters import Analysis, DocumentGranularity
 from lanceref.index.full_text.posting_blocks import SMALL
 from lanceref.search.full_text import (
     BooleanQuery,

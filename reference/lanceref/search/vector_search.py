@@ -31,9 +31,7 @@ from pyroaring import BitMap
 from lanceref.core.errors import FormatError, QueryRefused
 from lanceref.index.indices import Index
 from lanceref.index.segment import Moved, Segment
-from lanceref.index.vector.search_parameters import Asked
-from lanceref.index.vector.search_results import NOBODY, Neighbours, joined, summed
-from lanceref.index.vector.searching import search
+from lanceref.index.vector.searching import NOBODY, Asked, Neighbours, joined, search, summed
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.index.vector.vectors import vectors_of

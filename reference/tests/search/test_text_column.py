@@ -6,7 +6,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import QueryRefused
-from lanceref.index.full_text.granularity import DocumentGranularity
+from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.search.text_column import text_column
 
 VALUES = pa.table({"s": ["Red fox", "cow", None], "i": range(3), "l": [["fox"], [], ["a", "cow"]]})

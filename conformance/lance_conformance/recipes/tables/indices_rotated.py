@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.data_file.data_file import open_file
-from lanceref.index.vector.tensor import tensor_of
+from lanceref.index.vector.storage import tensor_of
 from lanceref.kernels.rabitq_codes import codes_in
 from lanceref.kernels.rabitq_estimate import ROUNDS, FastRotation
 from lanceref.storage import BytesSource

@@ -4,21 +4,78 @@ Base tokenizer, then each token: dropped when it is too long in bytes, lower cas
 when it is a stop word, ASCII folding. Positions are those that the base tokenizer gives.
 
 Clauses: L.index.fts.analyzer.order, L.index.fts.analyzer.length, L.index.fts.analyzer.position
+
+ASCII folding: letters without their marks, ligatures as letters.
+
+A character is decomposed by compatibility (NFKD) and its ASCII parts are left, after letters of
+their own have been replaced. One of which nothing would be left stays as it is, so a mark alone
+does.
+
+Clauses: L.index.fts.folding
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from lanceref.index.full_text.folding import folded
-from lanceref.index.full_text.identifiers import code, split_code
-from lanceref.index.full_text.language_models import model
 from lanceref.index.full_text.parameters import Analysis
 from lanceref.index.full_text.stop_words import every_stop_word, stop_words
-from lanceref.index.full_text.tokenizers import Cut, ngrams, raw, simple, whitespace
-from lanceref.index.full_text.word_breaks import icu
+from lanceref.index.full_text.tokenizers import (
+    Cut,
+    code,
+    icu,
+    model,
+    ngrams,
+    raw,
+    simple,
+    split_code,
+    whitespace,
+)
+
+LETTERS = {
+    "Æ": "AE",
+    "Ð": "D",
+    "Ø": "O",
+    "Þ": "TH",
+    "ß": "ss",
+    "ẞ": "SS",
+    "æ": "ae",
+    "ð": "d",
+    "ø": "o",
+    "þ": "th",
+    "Đ": "D",
+    "đ": "d",
+    "Ħ": "H",
+    "ħ": "h",
+    "ı": "i",
+    "ĸ": "k",
+    "Ł": "L",
+    "ł": "l",
+    "Ŋ": "N",
+    "ŋ": "n",
+    "Œ": "OE",
+    "œ": "oe",
+    "Ŧ": "T",
+    "ŧ": "t",
+}
+"""Letters that have no decomposition."""
+
+
+@lru_cache(maxsize=1 << 16)
+def folded_character(character: str) -> str:
+    """Return the ASCII form of a character, or the character."""
+    parts = unicodedata.normalize("NFKD", character)
+    return "".join(c for c in (LETTERS.get(p, p) for p in parts) if c.isascii()) or character
+
+
+def folded(text: str) -> str:
+    """Return a text with each character folded."""
+    return text if text.isascii() else "".join(map(folded_character, text))
+
 
 MOST_KNOWN = 1 << 17
 """Tokens whose form is remembered."""

@@ -6,16 +6,111 @@ first, cut into words of 32 bits; the words of the lanes take turns.
 Layout (little-endian): width x lanes words, u32; word w of lane j is the (lanes x w + j)-th.
 
 Clauses: L.index.fts.posting.width
+
+Byte runs: many encoded pieces in one buffer, and how they are put together.
+
+A writer of millions of small pieces encodes all that are alike at once and brings them into order
+afterwards.
+
+Varints: numbers of 32 bits in groups of seven bits, low groups first.
+
+Layout: bytes whose top bit says that another follows; at most five.
+
+Clauses: L.index.fts.varint
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage
-from lanceref.index.full_text.byte_runs import ByteRuns, beside, of_words, placed
+
+Counts: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ByteRuns:
+    """Runs of bytes, one behind the other: uint8 [all bytes], and how many each has, int64."""
+
+    data: NDArray[np.uint8]
+    sizes: Counts
+
+    @property
+    def ends(self) -> Counts:
+        """Where the runs begin, and where the last ends: int64 [runs + 1]."""
+        return offsets_of(self.sizes)
+
+    def take(self, order: Counts) -> ByteRuns:
+        """Return runs by their numbers."""
+        sizes = self.sizes[order]
+        return ByteRuns(self.data[ranges(self.ends[:-1][order], sizes)], sizes)
+
+    def merged(self, counts: Counts) -> ByteRuns:
+        """Return so many runs each time as one."""
+        ends = self.ends[offsets_of(counts)]
+        return ByteRuns(self.data, np.diff(ends))
+
+    def as_bytes(self) -> list[bytes]:
+        """Return each run."""
+        data, ends = self.data.tobytes(), self.ends.tolist()
+        return [data[start:end] for start, end in pairwise(ends)]
+
+
+def offsets_of(sizes: Counts) -> Counts:
+    """Return where runs of some sizes begin, and where the last ends: int64 [runs + 1]."""
+    found = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=found[1:])
+    return found
+
+
+def ranges(starts: Counts, sizes: Counts) -> Counts:
+    """Return the numbers from each start on, as many as its size says."""
+    shifts = starts - offsets_of(sizes)[:-1]
+    return np.repeat(shifts, sizes) + np.arange(int(sizes.sum()))
+
+
+def cut(counts: Counts, size: int) -> tuple[Counts, Counts, Counts]:
+    """Cut groups of values that follow each other into runs of at most `size`.
+
+    Returns where runs begin, how many values each has, and the runs of each group.
+    """
+    runs = -(-counts // size)
+    within = np.arange(int(runs.sum())) - np.repeat(offsets_of(runs)[:-1], runs)
+    starts = np.repeat(offsets_of(counts)[:-1], runs) + within * size
+    return starts, np.minimum(np.repeat(counts, runs) - within * size, size), runs
+
+
+def of_words(values: NDArray[np.generic]) -> ByteRuns:
+    """Return the bytes of each value as they lie in memory."""
+    data = np.ascontiguousarray(values).view(np.uint8)
+    return ByteRuns(data, np.full(len(values), values.itemsize, np.int64))
+
+
+def joined(parts: Sequence[ByteRuns]) -> ByteRuns:
+    """Return the runs of all parts, those of the first in front."""
+    data = np.concatenate([part.data for part in parts])
+    return ByteRuns(data, np.concatenate([part.sizes for part in parts]))
+
+
+def beside(*parts: ByteRuns) -> ByteRuns:
+    """Return runs that hold the bytes of the first part, then of the second, and so on."""
+    number, rows = len(parts), len(parts[0].sizes)
+    order = np.arange(number * rows).reshape(number, rows).T.reshape(-1)
+    return joined(parts).take(order).merged(np.full(rows, number, np.int64))
+
+
+def placed(parts: Sequence[ByteRuns], places: Sequence[Counts]) -> ByteRuns:
+    """Return the runs of all parts in the order of the places given for each."""
+    order = np.argsort(np.concatenate(places), kind="stable")
+    return joined(parts).take(order)
+
 
 Numbers = NDArray[np.uint32]
 
@@ -115,3 +210,82 @@ def group_runs(rows: Numbers) -> ByteRuns:
     """Return each row as `encode_group` does."""
     widths = widths_of(rows)
     return beside(of_words(widths), pack_runs(rows, widths))
+
+
+MOST_BYTES = 5
+
+SHORT = MOST_BYTES - 1
+"""Bytes of a number that cannot have too many bits."""
+
+FEW = 8
+"""Numbers from which parsing all at once pays."""
+
+
+def parse_varint(cursor: Cursor, name: str) -> int:
+    """Parse a number. Raises FormatError for more than 32 bits."""
+    start = cursor.offset
+    value = 0
+    for number in range(MOST_BYTES):
+        octet = cursor.u8(name, "L.index.fts.varint")
+        value |= (octet & 0x7F) << 7 * number
+        if octet < 0x80 and value < 1 << 32:
+            return value
+    raise CorruptPage(
+        "L.index.fts.varint",
+        cursor.ctx.at(start, MOST_BYTES),
+        found=f"more than 32 bits in {name}",
+        wanted="a number of 32 bits",
+    )
+
+
+def parse_varints(cursor: Cursor, count: int, name: str) -> Numbers:
+    """Parse so many numbers, at least a byte each. Raises FormatError."""
+    cursor.require(count, name, "L.index.fts.varint")
+    if count >= FEW and cursor.ctx.spans is None:
+        octets = np.frombuffer(cursor.data, np.uint8)[cursor.position :][: MOST_BYTES * count]
+        ends = np.flatnonzero(octets < 0x80)[:count]
+        starts = np.append(0, ends[:-1] + 1)
+        if len(ends) == count and int((ends - starts).max()) < SHORT:
+            cursor.skip(int(ends[-1]) + 1, name, "L.index.fts.varint")
+            return _short(octets, starts, ends)
+    return np.array([parse_varint(cursor, name) for _ in range(count)], np.uint32)
+
+
+def _short(
+    octets: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> Numbers:
+    """Return numbers of SHORT bytes at most, which cannot have more than 32 bits."""
+    values = np.zeros(len(starts), np.uint32)
+    for number in range(int((ends - starts).max()) + 1):
+        there = starts + number <= ends
+        values[there] |= (octets[starts[there] + number] & 0x7F).astype(np.uint32) << 7 * number
+    return values
+
+
+def encode_varint(value: int) -> bytes:
+    """Return a number as bytes."""
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def encode_varints(values: Iterable[int]) -> bytes:
+    """Return numbers as bytes, one behind the other."""
+    return b"".join(map(encode_varint, values))
+
+
+def varint_runs(values: Numbers | NDArray[np.uint64]) -> ByteRuns:
+    """Return numbers below 2**35 as `encode_varint` does, a run each."""
+    if not len(values) or int(values.max()) < 0x80:
+        return ByteRuns(values.astype(np.uint8), np.ones(len(values), np.int64))
+    sizes = np.ones(len(values), np.int64)
+    octets = np.empty((len(values), MOST_BYTES), np.uint8)
+    for number in range(MOST_BYTES):
+        rest = values >> values.dtype.type(7 * number)
+        more = rest >= 0x80
+        sizes += more
+        octets[:, number] = rest & values.dtype.type(0x7F)
+        octets[more, number] |= 0x80
+    return ByteRuns(octets[np.arange(MOST_BYTES) < sizes[:, np.newaxis]], sizes)

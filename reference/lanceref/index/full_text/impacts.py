@@ -14,10 +14,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.index.full_text.bit_packer import Numbers
-from lanceref.index.full_text.byte_runs import ByteRuns, Counts, beside, cut, placed, ranges
+from lanceref.index.full_text.bit_packer import (
+    ByteRuns,
+    Counts,
+    Numbers,
+    beside,
+    cut,
+    encode_varint,
+    placed,
+    ranges,
+    varint_runs,
+)
 from lanceref.index.full_text.posting_blocks import BlockLayout, Postings
-from lanceref.index.full_text.varints import encode_varint, varint_runs
 
 GROUP_BLOCKS = 32
 """Posting blocks of a group."""

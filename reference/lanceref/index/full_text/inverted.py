@@ -28,7 +28,7 @@ from lanceref.core.errors import CorruptPage, Place, UnknownIndex
 from lanceref.file.schema import Field
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.bm25 import Corpus
-from lanceref.index.full_text.check import check_partition
+from lanceref.index.full_text.check import check_partition, check_texts
 from lanceref.index.full_text.details import Details, describe_full_text, parse_details
 from lanceref.index.full_text.documents import gather
 from lanceref.index.full_text.layouts import (
@@ -41,7 +41,6 @@ from lanceref.index.full_text.layouts import (
 )
 from lanceref.index.full_text.parameters import Settings, requested
 from lanceref.index.full_text.partition_writer import PartitionWriter
-from lanceref.index.full_text.text_check import check_texts
 from lanceref.index.full_text.word_rows import keeps_words, rows_with, says_words
 from lanceref.index.index_type import Built, Kind, Parameters, Staging
 from lanceref.index.predicate import HasWords, Predicate

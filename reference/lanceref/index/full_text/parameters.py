@@ -4,6 +4,8 @@ Stored twice: as JSON in the metadata of `metadata.lance`, which readers go by, 
 of the index.
 
 Clauses: L.index.fts.params, L.index.fts.format-version, L.index.fts.block-size
+
+Document granularity: what of a row is one document.
 """
 
 from __future__ import annotations
@@ -12,13 +14,38 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from enum import Enum
+
+import pyarrow as pa
 
 from lanceref.core.errors import FormatError, Place, UnknownIndex, UnknownVersion
-from lanceref.index.full_text.granularity import DocumentGranularity
 from lanceref.index.full_text.posting_blocks import LARGE, SMALL, BlockLayout
 from lanceref.index.full_text.stop_words import LANGUAGES
 from lanceref.index.full_text.tokenizers import NAMES, is_known
 from lanceref.proto import index_details_pb2
+
+NO_LIST = (
+    "Invalid user input: FTS field path '{}' has no List layer and cannot use ListElement document "
+    "granularity"
+)
+
+
+class DocumentGranularity(str, Enum):  # noqa: UP042 - as pylance has it
+    """Whether a row is a document, or each element of its list."""
+
+    ROW = "row"
+    LIST_ELEMENT = "list_element"
+
+    @property
+    def shown(self) -> str:
+        """The name as users are told it."""
+        return "Row" if self is DocumentGranularity.ROW else "ListElement"
+
+
+def is_list(type_: pa.DataType) -> bool:
+    """Whether the values of a column have elements."""
+    return bool(pa.types.is_list(type_) or pa.types.is_large_list(type_))
+
 
 FORMATS = (1, 2, 3)
 DEFAULT_FORMAT = 2

@@ -1,27 +1,211 @@
 """Partitions, written: documents are added one by one and get numbers in this order.
 
 Tokens get numbers in the order in which they first appear.
+
+Occurrences: which tokens stand in which documents, how often, and where.
+
+They are held by rising number of the token, those of a token by rising document, until a partition
+is written.
+
+Posting rows: what the file of postings says of each token, made for many tokens at once.
+
+Clauses: L.index.fts.postings
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.index.full_text.bit_packer import Numbers
-from lanceref.index.full_text.byte_runs import Counts, offsets_of
+from lanceref.index.full_text.bit_packer import ByteRuns, Counts, Numbers, cut, offsets_of, ranges
+from lanceref.index.full_text.bm25 import Scores, bounds, norms, weights
 from lanceref.index.full_text.documents import Documents
-from lanceref.index.full_text.fst_build import build_fst
-from lanceref.index.full_text.occurrences import Kept, Occurrences, counted, gathered, keep
+from lanceref.index.full_text.fst import build_fst
+from lanceref.index.full_text.impacts import impact_runs
 from lanceref.index.full_text.parameters import Settings
 from lanceref.index.full_text.partition import BLOCKS, OFFSETS, Partition
-from lanceref.index.full_text.posting_blocks import Postings
-from lanceref.index.full_text.posting_rows import PostingRows
+from lanceref.index.full_text.positions import encode_position_blobs, position_runs
+from lanceref.index.full_text.posting_blocks import Postings, posting_runs
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import SegmentWriter
+
+
+class PostingRows:
+    """Makes rows of tokens over documents of some lengths."""
+
+    def __init__(self, settings: Settings, lengths: Numbers) -> None:
+        self._settings = settings
+        self._lengths = lengths
+        mean = np.float32(lengths.sum(dtype=np.uint64)) / np.float32(max(1, len(lengths)))
+        self._norms: Scores = norms(lengths, mean)
+
+    def batch(self, held: Occurrences, counts: Counts, schema: pa.Schema) -> pa.RecordBatch:
+        """Return the rows of tokens, which have so many occurrences each."""
+        layout, documents = self._settings.layout, held.documents
+        postings = Postings(documents, held.frequencies)
+        starts, sizes, blocks = cut(counts, layout.size)
+        own = np.repeat(weights(len(self._lengths), counts), blocks)
+        scores = bounds(held.frequencies, self._norms[documents], starts, own)
+        impacts, entries = impact_runs(postings, counts, self._lengths[documents], layout)
+        columns = {
+            "_posting": _lists(posting_runs(postings, counts, layout, scores), blocks),
+            "_max_score": pa.array(np.maximum.reduceat(scores, offsets_of(blocks)[:-1])),
+            "_length": pa.array(counts.astype(np.uint32)),
+            "_impacts": _lists(impacts, entries),
+        }
+        if self._settings.analysis.with_position and self._settings.format_version == 1:
+            columns["_position"] = _position_lists(held, counts)
+        elif self._settings.analysis.with_position:
+            columns |= _position_columns(held, sizes, blocks)
+        return pa.record_batch([columns[name] for name in schema.names], schema=schema)
+
+
+def _binaries(runs: ByteRuns) -> pa.Array:
+    buffers = [None, pa.py_buffer(runs.ends), pa.py_buffer(np.ascontiguousarray(runs.data))]
+    return pa.Array.from_buffers(pa.large_binary(), len(runs.sizes), buffers)
+
+
+def _lists(runs: ByteRuns, counts: Counts) -> pa.Array:
+    """Return lists with so many runs each."""
+    ends = pa.array(offsets_of(counts).astype(np.int32))
+    return pa.ListArray.from_arrays(ends, _binaries(runs))
+
+
+def _position_columns(held: Occurrences, sizes: Counts, blocks: Counts) -> Mapping[str, pa.Array]:
+    """Return the positions of each token, and where those of its blocks begin."""
+    runs = position_runs(held.positions, held.frequencies, sizes)
+    ends, first = runs.ends[:-1], offsets_of(blocks)
+    begins = ends - np.repeat(ends[first[:-1]], blocks)
+    offsets = pa.ListArray.from_arrays(
+        pa.array(first.astype(np.int32)), pa.array(begins.astype(np.uint32)), type=OFFSETS
+    )
+    return {
+        "_compressed_position": _binaries(runs.merged(blocks)),
+        "_position_block_offset": offsets,
+    }
+
+
+def _position_lists(held: Occurrences, counts: Counts) -> pa.Array:
+    """Return of each token the parts of the positions of each of its documents, in format 1."""
+    places: Sequence[Numbers] = np.split(
+        held.positions, np.cumsum(held.frequencies, dtype=np.int64)[:-1]
+    )
+    blobs = [encode_position_blobs(one) for one in places]
+    inner = pa.array(blobs, pa.list_(pa.large_binary()))
+    return pa.ListArray.from_arrays(pa.array(offsets_of(counts).astype(np.int32)), inner)
+
+
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """Of each token and document: their numbers, and how often one is in the other, uint32.
+
+    `positions` are those of all, one behind the other; empty where none are kept.
+    """
+
+    tokens: Numbers
+    documents: Numbers
+    frequencies: Numbers
+    positions: Numbers
+
+
+def counted(tokens: Numbers, documents: Numbers, positions: Numbers | None) -> Occurrences:
+    """Return the occurrences of tokens in documents, which rise, as they come in the text."""
+    order = np.arange(len(tokens), dtype=np.uint64)
+    order |= tokens.astype(np.uint64) << np.uint64(32)
+    order.sort()
+    order &= _LOW
+    own, held = tokens[order], documents[order]
+    first = np.ones(len(own), np.bool_)
+    first[1:] = (own[1:] != own[:-1]) | (held[1:] != held[:-1])
+    starts = np.flatnonzero(first)
+    frequencies = np.diff(starts, append=len(own)).astype(np.uint32)
+    places = np.empty(0, np.uint32) if positions is None else positions[order]
+    return Occurrences(own[starts], held[starts], frequencies, places)
+
+
+def gathered(parts: Sequence[Occurrences]) -> Occurrences:
+    """Return the occurrences of all parts, whose documents follow each other."""
+    none = np.empty(0, np.uint32)
+    every = Occurrences(
+        np.concatenate([none, *(part.tokens for part in parts)]),
+        np.concatenate([none, *(part.documents for part in parts)]),
+        np.concatenate([none, *(part.frequencies for part in parts)]),
+        np.concatenate([none, *(part.positions for part in parts)]),
+    )
+    if len(parts) < 2:
+        return every
+    order = np.arange(len(every.tokens), dtype=np.uint64)
+    order |= every.tokens.astype(np.uint64) << np.uint64(32)
+    order.sort()
+    order &= _LOW
+    frequencies, places = every.frequencies[order], every.positions
+    if len(places):
+        starts = offsets_of(every.frequencies.astype(np.int64))[:-1]
+        places = places[ranges(starts[order], frequencies.astype(np.int64))]
+    return Occurrences(every.tokens[order], every.documents[order], frequencies, places)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Occurrences until they are written, in numbers as narrow as hold them.
+
+    `names` are the tokens, each once; of those before the i-th there are `ends[i]`. Documents count
+    from `first` on.
+    """
+
+    names: Numbers
+    ends: Counts
+    first: int
+    documents: NDArray[np.unsignedinteger]
+    frequencies: NDArray[np.unsignedinteger]
+    positions: Numbers
+
+    def counts(self, num_tokens: int) -> Counts:
+        """Return in how many of the documents each token is."""
+        found = np.zeros(num_tokens, np.int64)
+        found[self.names] = np.diff(self.ends)
+        return found
+
+    def of(self, start: int, end: int) -> Occurrences:
+        """Return those of the tokens from one to another."""
+        low, high = np.searchsorted(self.names, [start, end]).tolist()
+        own = slice(*self.ends[[low, high]].tolist())
+        places = np.zeros(2, np.int64)
+        if len(self.positions):
+            places[0] = self.frequencies[: own.start].sum(dtype=np.int64)
+            places[1] = places[0] + self.frequencies[own].sum(dtype=np.int64)
+        return Occurrences(
+            np.repeat(self.names[low:high], np.diff(self.ends[low : high + 1])),
+            self.documents[own].astype(np.uint32) + np.uint32(self.first),
+            self.frequencies[own].astype(np.uint32),
+            self.positions[slice(*places.tolist())],
+        )
+
+
+def keep(found: Occurrences) -> Kept:
+    """Return occurrences to be kept."""
+    starts = np.flatnonzero(np.diff(found.tokens, prepend=np.uint32(0xFFFFFFFF)))
+    first = int(found.documents.min(initial=0xFFFFFFFF)) if len(found.documents) else 0
+    return Kept(
+        found.tokens[starts],
+        np.append(starts, len(found.tokens)),
+        first,
+        _narrow(found.documents - np.uint32(first)),
+        _narrow(found.frequencies),
+        found.positions,
+    )
+
+
+def _narrow(numbers: Numbers) -> NDArray[np.unsignedinteger]:
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
+
 
 READ_TOKENS = 1 << 10
 """Tokens whose postings are read together."""

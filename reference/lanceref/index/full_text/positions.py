@@ -19,9 +19,21 @@ import numpy as np
 
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.index.full_text.bit_packer import Numbers, encode_group, group_runs, parse_group
-from lanceref.index.full_text.byte_runs import ByteRuns, Counts, cut, offsets_of, placed, ranges
-from lanceref.index.full_text.varints import encode_varints, parse_varints, varint_runs
+from lanceref.index.full_text.bit_packer import (
+    ByteRuns,
+    Counts,
+    Numbers,
+    cut,
+    encode_group,
+    encode_varints,
+    group_runs,
+    offsets_of,
+    parse_group,
+    parse_varints,
+    placed,
+    ranges,
+    varint_runs,
+)
 
 GROUP = 128
 LANES = 4

@@ -23,34 +23,30 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, OutOfRange, Place
 from lanceref.index.full_text.bit_packer import (
     PER_LANE,
+    ByteRuns,
+    Counts,
     Numbers,
+    beside,
+    cut,
     encode_group,
+    encode_varint,
+    encode_varints,
     group_runs,
+    of_words,
     pack,
     pack_runs,
     parse_group,
+    parse_varint,
+    parse_varints,
+    placed,
+    ranges,
     unpack,
+    varint_runs,
     width_of,
     widths_of,
 )
 from lanceref.index.full_text.blobs import Blobs
-from lanceref.index.full_text.byte_runs import (
-    ByteRuns,
-    Counts,
-    beside,
-    cut,
-    of_words,
-    placed,
-    ranges,
-)
 from lanceref.index.full_text.full_blocks import full_postings
-from lanceref.index.full_text.varints import (
-    encode_varint,
-    encode_varints,
-    parse_varint,
-    parse_varints,
-    varint_runs,
-)
 
 SMALL, LARGE = 128, 256
 """Documents of a full block."""

@@ -4,14 +4,48 @@ Each returns the words in order and the position of each.
 
 Clauses: L.index.fts.tokenizer.simple, L.index.fts.tokenizer.whitespace,
 L.index.fts.tokenizer.raw, L.index.fts.tokenizer.ngram
+
+Word breaks: how text of any language is cut by the rules of Unicode.
+
+Words are the segments of Unicode's default word boundaries that hold a letter or a digit; a colon
+of any width is always one, as in the root locale. Scripts that are written without blanks need a
+dictionary, which is not here: Chinese, Japanese, Thai and the like are refused.
+
+Clauses: L.index.fts.tokenizer.icu
+
+Identifiers: how program text is cut.
+
+Words are runs of letters, digits and low lines, and on demand operators, the longest first. A word
+can be cut further: at low lines, before a capital that follows a small letter, before the last
+capital of a run that a small letter follows, and between ASCII digits and others. The whole word
+then stands where its first part does.
+
+Clauses: L.index.fts.tokenizer.code
+
+Language models: tokenizers whose words lie in a folder of the user's.
+
+The folder is below LANCE_LANGUAGE_MODEL_HOME, by default that of the user's data. Of `jieba/name`
+it holds words and their frequencies in `dict.txt`, or where `config.json` says ("main", "users").
+Words stand at the number of their first character.
+
+Clauses: L.index.fts.tokenizer.jieba
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from lanceref.core.errors import ModelMissing, NotYet
+
+if TYPE_CHECKING:
+    import regex
+
 
 Pieces: TypeAlias = tuple[Sequence[str], Sequence[int]]
 """Words of a text and their positions."""
@@ -78,3 +112,188 @@ def ngrams(least: int, most: int, *, prefix_only: bool) -> Cut:
         return words, (0,) * len(words)
 
     return cut
+
+
+_UNDIVIDED = r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\uff70\p{Line_Break=SA}]"
+"""Characters of scripts that are written without blanks."""
+
+
+@cache
+def _pattern(text: str, word: bool) -> regex.Pattern[str]:
+    import regex  # only for an index that cuts by these rules
+
+    return regex.compile(text, regex.V1 | (regex.WORD if word else 0))
+
+
+def _segments(text: str) -> Iterator[str]:
+    boundary = _pattern(r"\b", True)
+    for part in _pattern("[:\ufe55\uff1a]", False).split(text):
+        start = 0
+        for found in boundary.finditer(part):
+            yield part[start : found.start()]
+            start = found.start()
+        yield part[start:]
+
+
+def icu(*, split: bool) -> Cut:
+    """Return what cuts text at word boundaries; `split` cuts words at all other characters too.
+
+    That raises NotYet for a text that only a dictionary can cut.
+    """
+
+    def cut(text: str) -> Pieces:
+        if text.isascii() and split:
+            return simple(text)
+        found = _pattern(_UNDIVIDED, False).search(text)
+        if found is not None:
+            raise NotYet(f"U+{ord(found.group()):04X} is of a script that only a dictionary cuts")
+        if split:
+            return counted([word for one in _segments(text) for word in simple(one)[0]])
+        holds = _pattern(f"[{ALPHANUMERIC}]", False).search
+        return counted([one for one in _segments(text) if holds(one)])
+
+    return cut
+
+
+OPERATORS = (
+    *(">>>=", "!==", "&&=", "**=", "//=", "<<=", "<=>", "===", ">>=", ">>>", "??=", "||="),
+    *("!=", "%=", "&&", "&=", "**", "*=", "++", "+=", "--", "-=", "->", "//", "/=", "::", ":="),
+    *("<-", "<<", "<=", "==", "=>", ">=", ">>", "??", "^=", "|=", "|>", "||", "~="),
+    *"!%&*+-/:<=>?^|~",
+)
+"""Operators of program text, longer ones before those that they begin with."""
+
+
+@cache
+def _finder(operators: bool) -> Callable[[str], list[str]]:
+    import regex  # only for an index over program text
+
+    word = f"[_{ALPHANUMERIC}]+"
+    tokens = [word, *(map(regex.escape, OPERATORS) if operators else ())]
+    return regex.compile("|".join(tokens)).findall  # type: ignore[no-any-return]
+
+
+def _boundary(before: str, here: str, after: str, numerics: bool) -> bool:
+    """Return whether a part begins at a character."""
+    if numerics and _digit(before) != _digit(here):
+        return True
+    return here.isupper() and (before.islower() or (before.isupper() and after.islower()))
+
+
+def _digit(character: str) -> bool:
+    return "0" <= character <= "9"
+
+
+def parts_of(word: str, *, numerics: bool) -> list[str]:
+    """Return the parts of an identifier; `numerics` cuts between digits and others."""
+    found = []
+    for run in word.split("_"):
+        start = 0
+        for at in range(1, len(run)):
+            if _boundary(run[at - 1], run[at], run[at + 1 : at + 2], numerics):
+                found.append(run[start:at])
+                start = at
+        if run:
+            found.append(run[start:])
+    return found
+
+
+def code(*, operators: bool) -> Cut:
+    """Return what cuts program text into words, and operators where they are asked for."""
+    find = _finder(operators)
+    return lambda text: counted(find(text))
+
+
+def split_code(*, operators: bool, numerics: bool, whole: bool) -> Cut:
+    """Return what cuts program text into parts of words, and on demand the `whole` words too."""
+    find = _finder(operators)
+
+    def cut(text: str) -> Pieces:
+        words: list[str] = []
+        positions: list[int] = []
+        for word in find(text):
+            position = positions[-1] + 1 if positions else 0
+            parts = parts_of(word, numerics=numerics)
+            if len(parts) < 2:
+                words.append(word)
+                positions.append(position)
+                continue
+            if whole:
+                words.append(word)
+                positions.append(position)
+            words += parts
+            positions += range(position, position + len(parts))
+        return words, positions
+
+    return cut
+
+
+HOME = "LANCE_LANGUAGE_MODEL_HOME"
+
+
+class _Dictionary(Protocol):
+    FREQ: dict[str, int]
+    total: int
+    initialized: bool
+
+    def tokenize(self, text: str, mode: str) -> list[tuple[str, int, int]]: ...
+
+
+def folder_of(name: str) -> Path:
+    """Return the folder of a model. Raises ModelMissing when there is none."""
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
+    home = os.environ.get(HOME) or Path(data) / "lance/language_models"
+    folder = Path(home) / name
+    if not folder.is_dir():
+        raise ModelMissing(f"Invalid directory path: {folder}")
+    return folder
+
+
+def model(name: str) -> Cut:
+    """Return the tokenizer of a model. Raises ModelMissing, NotYet."""
+    folder = folder_of("jieba/default" if name == "jieba" else name)
+    if name.startswith("lindera/"):
+        raise ModelMissing("dictionaries of lindera cannot be read")
+    return _jieba(folder)
+
+
+def _jieba(folder: Path) -> Cut:
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+    except FileNotFoundError:
+        config = {}
+    main, users = config.get("main") or "dict.txt", config.get("users") or ()
+    dictionary = _dictionary(tuple(folder / one for one in (main, *users)))
+
+    def cut(text: str) -> Pieces:
+        found = list(dictionary.tokenize(text, mode="search"))
+        return [word for word, _, _ in found], [start for _, start, _ in found]
+
+    return cut
+
+
+@cache
+def _dictionary(paths: tuple[Path, ...]) -> _Dictionary:
+    """Read dictionaries: lines of a word, its frequency, and its kind. Raises ModelMissing."""
+    try:
+        from jieba import Tokenizer  # only for an index that cuts Chinese by a dictionary
+    except ImportError as error:
+        raise NotYet("tokenizers of jieba need the package jieba") from error
+    dictionary: _Dictionary = Tokenizer()
+    dictionary.FREQ, dictionary.total = {}, 0
+    for path in paths:
+        try:
+            lines = path.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ModelMissing(f"load jieba tokenizer dictionary {path}, error: {error}") from error
+        for line in lines:
+            word, *rest = line.split()[:2] or [""]
+            if not word:
+                continue
+            frequency = int(rest[0]) if rest and rest[0].isdigit() else 0
+            dictionary.total += frequency - dictionary.FREQ.get(word, 0)
+            dictionary.FREQ[word] = frequency
+            for end in range(1, len(word)):
+                dictionary.FREQ.setdefault(word[:end], 0)
+    dictionary.initialized = True
+    return dictionary

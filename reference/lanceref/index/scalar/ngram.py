@@ -23,7 +23,7 @@ import pyarrow as pa
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError
 from lanceref.file.schema import Field
-from lanceref.index.full_text.folding import folded
+from lanceref.index.full_text.analyzer import folded
 from lanceref.index.index_type import Built, Found, Kind, Parameters
 from lanceref.index.predicate import Contains, Matches, Predicate, StartsWith
 from lanceref.index.row_set import (

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import CorruptPage, FormatError, OutOfRange, Place
 from lanceref.index.index_file import IndexFile
-from lanceref.index.vector.metadata_text import compact, parse_object
+from lanceref.index.vector.storage import compact, parse_object
 from lanceref.kernels.hnsw_graph import (
     FEWEST_EDGES,
     Graph,

@@ -25,7 +25,6 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, IndexRefused, OperationRefused, Place
 from lanceref.core.wire import parse_message
 from lanceref.index.index_file import IndexFile
-from lanceref.index.vector.quantizer_metadata import flag, number
 from lanceref.index.vector.storage import (
     Chosen,
     Columns,
@@ -35,8 +34,11 @@ from lanceref.index.vector.storage import (
     Sample,
     Score,
     StorageType,
+    flag,
+    number,
+    parse_tensor,
+    tensor_of,
 )
-from lanceref.index.vector.tensor import parse_tensor, tensor_of
 from lanceref.kernels import product_quantizer
 from lanceref.kernels.distance import AnyVectors, Floats
 from lanceref.kernels.kmeans import ROUNDS

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import FormatError, OperationRefused, Place
 from lanceref.index.index_file import IndexFile
-from lanceref.index.vector.metadata_text import compact
-from lanceref.index.vector.quantizer_metadata import flag, number
 from lanceref.index.vector.rq_rows import (
     BLOCKED,
     ERROR,
@@ -36,8 +34,18 @@ from lanceref.index.vector.rq_rows import (
     rotated_rows,
     with_blocks,
 )
-from lanceref.index.vector.storage import Columns, Model, Quantizer, Sample, StorageType
-from lanceref.index.vector.tensor import parse_tensor, tensor_of
+from lanceref.index.vector.storage import (
+    Columns,
+    Model,
+    Quantizer,
+    Sample,
+    StorageType,
+    compact,
+    flag,
+    number,
+    parse_tensor,
+    tensor_of,
+)
 from lanceref.kernels.distance import AnyVectors, Floats
 from lanceref.kernels.kmeans import distances_to
 from lanceref.kernels.rabitq_codes import columns_of, stored_from

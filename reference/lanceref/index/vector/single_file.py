@@ -8,12 +8,19 @@ The message has the stages ivf, whose offsets are bytes, and pq.
 
 Clauses: L.index.vector.single.footer, L.index.vector.single.message, L.index.vector.single.stages,
 L.index.vector.single.partitions
+
+Vector index files of either form, checked: a single file, or a data file.
+
+Clauses: L.index.vector.single.partitions
+
+Single file index: an opened segment of the file that early releases wrote.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +29,21 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BadSchema, Place, Truncated
 from lanceref.core.wire import parse_message
+from lanceref.file_0_1.check import check_data_file
 from lanceref.index.row_set import Keys
-from lanceref.index.vector.ivf import parse_centroids
+from lanceref.index.segment import Segment
 from lanceref.index.vector.parameters import METRICS
 from lanceref.index.vector.pq_storage import COLUMN, Product, product
-from lanceref.index.vector.storage import Columns, Model
-from lanceref.index.vector.tensor import parse_tensor, tensor_of
+from lanceref.index.vector.storage import Columns, Model, parse_tensor, tensor_of
+from lanceref.index.vector.vector_file import (
+    HEAD,
+    TYPES,
+    Auxiliary,
+    Head,
+    parse_centroids,
+    partitions_of,
+)
+from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.proto import index_pb2
 from lanceref.storage import Source
@@ -186,3 +202,60 @@ def _index(model: Model, quantizer: Product, ivf: index_pb2.IVF, column: str) ->
             metric_type=METRICS[model.metric],
         ),
     )
+
+
+def check_vector_file(source: Source, ctx: Context) -> None:
+    """Parse and check a file of a vector index by its end, all partitions of a single file."""
+    if not is_single_file(source):
+        check_data_file(source, ctx)
+        return
+    with ctx.piece():
+        file = open_single_file(source, ctx)
+        for number in range(len(file.model.centroids)):
+            with ctx.group(f"partition {number}", "L.index.vector.single.partitions"):
+                file.partition(number)
+
+
+SHOWN = {"nbits", "num_sub_vectors", "dimension", "index_type", "metric_type"}
+"""What users are told of the storage."""
+
+
+class SingleFileIndex(VectorIndex):
+    """An opened segment; what is asked for is read from its one file."""
+
+    def __init__(self, segment: Segment) -> None:
+        file = open_single_file(segment.source(HEAD), segment.within(HEAD))
+        texts = [""] * len(file.model.centroids)
+        head = Head(file.place, TYPES["IVF_PQ"], file.model, file.message, texts)
+        super().__init__(segment, head)
+        self.file = file
+
+    @cached_property
+    def auxiliary(self) -> Auxiliary:
+        """How vectors are stored, and how many there are in each partition."""
+        return Auxiliary(partitions_of(self.file.lengths), self.file.quantizer)
+
+    def keys(self, number: int) -> Keys:
+        """Return the row ids of a partition. Raises FormatError."""
+        keys, _ = self.file.partition(number)
+        return keys
+
+    def rows(self, number: int) -> Columns:
+        """Return the codes of a partition, row by row. Raises FormatError."""
+        _, rows = self.file.partition(number)
+        return rows
+
+    def statistics(self) -> dict[str, object]:
+        """Return the same as of others, and that this is an old one."""
+        found = super().statistics()
+        storage = found["sub_index"]
+        assert isinstance(storage, dict)
+        shown = {name: value for name, value in storage.items() if name in SHOWN}
+        return {**found, "sub_index": shown, "index_file_version": "Legacy"}
+
+
+def open_index(segment: Segment) -> VectorIndex:
+    """Open a segment of either form. Raises FormatError, UnknownIndex."""
+    if is_single_file(segment.source(HEAD)):
+        return SingleFileIndex(segment)
+    return VectorIndex(segment)

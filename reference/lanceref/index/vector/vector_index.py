@@ -12,15 +12,15 @@ from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.vector.graph import GraphText, parse_graph_text, read_graph
-from lanceref.index.vector.ivf import Partitions, parse_partitions
-from lanceref.index.vector.storage import Columns, Stored
-from lanceref.index.vector.stored_columns import read_column
+from lanceref.index.vector.storage import Columns, Stored, read_column
 from lanceref.index.vector.vector_file import (
     AUXILIARY,
     HEAD,
     ROW_ID_COLUMN,
     Auxiliary,
     Head,
+    Partitions,
+    parse_partitions,
     read_auxiliary,
     read_head,
 )

@@ -15,14 +15,12 @@ from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.index.vector import building
-from lanceref.index.vector.indexed_vectors import has_vectors
+from lanceref.index.vector.building import resized
 from lanceref.index.vector.parameters import METRICS, VectorParameters, check_column
-from lanceref.index.vector.rebalance import resized
-from lanceref.index.vector.single_file_index import open_index
-from lanceref.index.vector.vector_check import check
+from lanceref.index.vector.single_file import open_index
+from lanceref.index.vector.vector_check import check, check_rows
 from lanceref.index.vector.vector_file import TYPES, type_name
-from lanceref.index.vector.vector_rows_check import check_rows
-from lanceref.index.vector.vectors import ELEMENTS, vector_type
+from lanceref.index.vector.vectors import ELEMENTS, has_vectors, vector_type
 from lanceref.kernels.hnsw_graph import USUAL
 from lanceref.proto import index_pb2
 

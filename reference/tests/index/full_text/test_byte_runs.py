@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from lanceref.index.full_text.byte_runs import ByteRuns, beside, cut, joined, of_words, placed
+from lanceref.index.full_text.bit_packer import ByteRuns, beside, cut, joined, of_words, placed
 
 
 def runs(*pieces: bytes) -> ByteRuns:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.index.full_text.folding import folded
+from lanceref.index.full_text.analyzer import folded
 
 
 def test_worked_characters():

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import FormatError, LanceError
-from lanceref.index.full_text.fst import checksum, parse_fst
-from lanceref.index.full_text.fst_build import build_fst
+from lanceref.index.full_text.fst import build_fst, checksum, parse_fst
 
 from .test_bit_packer import cursor
 

@@ -6,8 +6,7 @@ import struct
 
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.index.full_text.fst import checksum, parse_fst
-from lanceref.index.full_text.fst_build import build_fst
+from lanceref.index.full_text.fst import build_fst, checksum, parse_fst
 
 from .test_bit_packer import cursor
 

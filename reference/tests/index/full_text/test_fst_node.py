@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import CorruptPage
-from lanceref.index.full_text.fst_node import END, Node, encode_node, parse_node
+from lanceref.index.full_text.fst import END, Node, encode_node, parse_node
 
 from .test_bit_packer import cursor
 

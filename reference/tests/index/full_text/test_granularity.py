@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pylanceref.query
 import pytest
-from lanceref.index.full_text.granularity import DocumentGranularity, is_list
+from lanceref.index.full_text.parameters import DocumentGranularity, is_list
 
 
 def test_values_are_those_of_details():

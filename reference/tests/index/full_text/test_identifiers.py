@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lanceref.index.full_text.identifiers import code, parts_of, split_code
+from lanceref.index.full_text.tokenizers import code, parts_of, split_code
 from pylanceref.fts_tokens import tokenize
 
 

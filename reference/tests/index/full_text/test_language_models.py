@@ -6,7 +6,7 @@ import json
 
 import pytest
 from lanceref.core.errors import ModelMissing
-from lanceref.index.full_text.language_models import HOME, folder_of, model
+from lanceref.index.full_text.tokenizers import HOME, folder_of, model
 
 WORDS = "我们 98740 r\n都 202780 d\n有 423765 v\n光明 1219 n\n的 318825 uj\n前途 1263 n\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanceref.index.full_text.occurrences import Occurrences, counted, gathered, keep
+from lanceref.index.full_text.partition_writer import Occurrences, counted, gathered, keep
 
 
 def numbers(*values: int) -> np.ndarray:

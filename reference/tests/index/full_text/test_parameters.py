@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 from lanceref.core.errors import FormatError, UnknownIndex, UnknownVersion
-from lanceref.index.full_text.granularity import DocumentGranularity
-from lanceref.index.full_text.parameters import Analysis, parse_analysis, parse_settings, requested
+from lanceref.index.full_text.parameters import (
+    Analysis,
+    DocumentGranularity,
+    parse_analysis,
+    parse_settings,
+    requested,
+)
 
 from .test_posting_blocks import PLACE
 

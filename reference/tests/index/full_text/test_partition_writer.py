@@ -6,9 +6,13 @@ import numpy as np
 import pyarrow as pa
 from lanceref.index.full_text import partition_writer
 from lanceref.index.full_text.documents import Documents
-from lanceref.index.full_text.occurrences import gathered
 from lanceref.index.full_text.parameters import Settings
-from lanceref.index.full_text.partition_writer import PartitionWriter, cut_tokens, postings_schema
+from lanceref.index.full_text.partition_writer import (
+    PartitionWriter,
+    cut_tokens,
+    gathered,
+    postings_schema,
+)
 
 from .test_partition import opened
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.index.full_text.occurrences import counted, keep
 from lanceref.index.full_text.parameters import Analysis, Settings
-from lanceref.index.full_text.partition_writer import postings_schema
-from lanceref.index.full_text.posting_rows import PostingRows
+from lanceref.index.full_text.partition_writer import PostingRows, counted, keep, postings_schema
 
 
 @pytest.mark.parametrize("format_version", [1, 2, 3])

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.index.full_text import text_check
+from lanceref.index.full_text import check
 from lanceref.validate import validate
 from pylanceref.query import DocumentGranularity
 
@@ -45,26 +45,26 @@ def test_elements_of_lists_are_documents(tmp_path):
 def test_tokens_of_another_row_are_told(tmp_path, monkeypatch, rows):
     """Rows are looked at few at a time; the first that is wrong is told, and no further one."""
     dataset = _made(tmp_path, TEXTS)
-    monkeypatch.setattr(text_check, "ROWS", rows)
-    whole = text_check.gather
+    monkeypatch.setattr(check, "ROWS", rows)
+    whole = check.gather
 
     def other(values, analyzer, *, list_elements):
         texts = [None if text is None else f"{text} zebra" for text in values.to_pylist()]
         return whole(pa.array(texts, pa.utf8()), analyzer, list_elements=list_elements)
 
-    monkeypatch.setattr(text_check, "gather", other)
+    monkeypatch.setattr(check, "gather", other)
     assert ["L.index.segment.complete"] == _told(dataset)
 
 
 def test_sums_know_tokens_their_number_and_their_places():
     """What differs in one of them has another sum."""
     found = {
-        int(text_check._made(_documents(texts), 1, with_position=True)[0])
+        int(check._made(_documents(texts), 1, with_position=True)[0])
         for texts in (["a b"], ["b a"], ["a b b"], ["a"], ["b"], [None])
     }
 
     assert 6 == len(found)
-    assert int(text_check._made(_documents([""]), 1, with_position=True)[0]) == 0
+    assert int(check._made(_documents([""]), 1, with_position=True)[0]) == 0
 
 
 def _documents(texts):
@@ -74,4 +74,4 @@ def _documents(texts):
     parameters = {"stem": False, "remove_stop_words": False}
     analysis = requested(parameters, json_documents=False).analysis
     values = pa.array(texts, pa.utf8())
-    return text_check.gather(values, Analyzer(analysis), list_elements=False)
+    return check.gather(values, Analyzer(analysis), list_elements=False)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import CorruptPage, Truncated
-from lanceref.index.full_text.varints import (
+from lanceref.index.full_text.bit_packer import (
     encode_varint,
     encode_varints,
     parse_varint,

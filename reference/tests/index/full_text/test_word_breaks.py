@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from lanceref.core.errors import NotYet
-from lanceref.index.full_text.word_breaks import icu
+from lanceref.index.full_text.tokenizers import icu
 
 
 def test_worked_text():

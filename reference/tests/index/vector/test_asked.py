@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.index.vector.search_parameters import Asked
+from lanceref.index.vector.searching import Asked
 
 
 def test_only_the_number_of_rows_is_needed():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lanceref.index.vector.building import Graphs
 from lanceref.index.vector.flat_storage import Flat
-from lanceref.index.vector.graph_building import Graphs
-from lanceref.index.vector.ivf import partitions_of
 from lanceref.index.vector.storage import Model
+from lanceref.index.vector.vector_file import partitions_of
 from lanceref.kernels.hnsw_graph import GraphParameters
 
 from .indexed import points

@@ -7,7 +7,7 @@ from dataclasses import replace
 import lanceref
 import numpy as np
 import pytest
-from lanceref.index.vector import graph, graph_building
+from lanceref.index.vector import graph
 from lanceref.kernels import hnsw_build
 from lanceref.kernels.hnsw_build import build
 from lanceref.kernels.hnsw_graph import Graph, Level
@@ -63,7 +63,7 @@ def test_our_graphs_are_sound(tmp_path):
 )
 def test_graphs_that_are_not_as_they_should_be(tmp_path, monkeypatch, edit, clause):
     """Each fault is found under its clause."""
-    monkeypatch.setattr(graph_building, "build", with_levels(edit))
+    monkeypatch.setattr(hnsw_build, "build", with_levels(edit))
     assert f"L.index.vector.graph.{clause}" in clauses(tmp_path)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from lanceref.core.errors import QueryRefused
-from lanceref.index.vector import graph_search
-from lanceref.index.vector.graph_search import walk, worth_walking
-from lanceref.index.vector.search_parameters import Asked
+from lanceref.index.vector import searching
+from lanceref.index.vector.searching import Asked, walk, worth_walking
 from lanceref.kernels.hnsw_build import build
 from lanceref.kernels.hnsw_graph import GraphParameters
 
@@ -73,7 +72,7 @@ def test_large_partitions_are_asked_row_by_row(monkeypatch):
         return near
 
     whole = found(Asked(3))
-    monkeypatch.setattr(graph_search, "WHOLE_ROWS", 0)
+    monkeypatch.setattr(searching, "WHOLE_ROWS", 0)
     part = walk(GRAPH, counted, Asked(3), ALL, KEYS)
     assert whole.ids.tolist() == part.ids.tolist()
     assert sum(asked) < 300

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.index.vector.indexed_vectors import has_vectors, indexed_vectors, sampled_vectors
 from lanceref.index.vector.vector_kind import VECTOR
+from lanceref.index.vector.vectors import has_vectors, indexed_vectors, sampled_vectors
 from lanceref.operations.index_build import indexed_field, training_of
 
 from .indexed import points, write

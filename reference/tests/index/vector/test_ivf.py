@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError
-from lanceref.index.vector.ivf import ivf_message, parse_centroids, parse_partitions, partitions_of
+from lanceref.index.vector.vector_file import (
+    ivf_message,
+    parse_centroids,
+    parse_partitions,
+    partitions_of,
+)
 from lanceref.proto.index_pb2 import IVF
 
 PLACE = Context("f").at(0, 0)

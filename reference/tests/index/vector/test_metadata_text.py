@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError
-from lanceref.index.vector.metadata_text import compact, parse_json, parse_object, parse_texts
+from lanceref.index.vector.storage import compact, parse_json, parse_object, parse_texts
 
 PLACE = Context("f").at(0, 0)
 

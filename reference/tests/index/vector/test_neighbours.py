@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.index.vector.search_results import NOBODY, Neighbours, joined, summed
+from lanceref.index.vector.searching import NOBODY, Neighbours, joined, summed
 
 ROWS = st.lists(st.tuples(st.integers(0, 99), st.sampled_from([0.0, 1.0, 2.0, np.inf, np.nan])))
 

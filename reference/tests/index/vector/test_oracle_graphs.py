@@ -12,8 +12,8 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import FormatError
+from lanceref.index.vector.building import Graphs
 from lanceref.index.vector.graph import GraphText, graph_text
-from lanceref.index.vector.graph_building import Graphs
 from lanceref.kernels.hnsw_graph import GraphParameters, node_levels
 from pylanceref.file import LanceFileReader
 

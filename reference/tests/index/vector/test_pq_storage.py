@@ -9,8 +9,7 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, IndexRefused, OperationRefused, Place
 from lanceref.index.vector.pq_storage import COLUMN, Product, parse, train
-from lanceref.index.vector.storage import Model
-from lanceref.index.vector.tensor import tensor_of
+from lanceref.index.vector.storage import Model, tensor_of
 from lanceref.kernels.distance import distances
 from lanceref.kernels.product_quantizer import ProductQuantizer
 

@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.index.vector.probes import probes
-from lanceref.index.vector.search_parameters import Asked
+from lanceref.index.vector.searching import Asked, probes
 
 from .indexed import fixed
 

@@ -2,7 +2,7 @@
 
 import pytest
 from lanceref.core.errors import FormatError, Place
-from lanceref.index.vector.quantizer_metadata import flag, number
+from lanceref.index.vector.storage import flag, number
 
 PLACE = Place("auxiliary.idx", 0)
 

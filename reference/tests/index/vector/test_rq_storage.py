@@ -9,8 +9,7 @@ import pytest
 from lanceref.core.errors import FormatError, OperationRefused, Place
 from lanceref.index.vector.rq_rows import BLOCKED, ERROR, FOLLOWING, Layout
 from lanceref.index.vector.rq_storage import RQ, parse, rotated, train
-from lanceref.index.vector.storage import Model
-from lanceref.index.vector.tensor import tensor_of
+from lanceref.index.vector.storage import Model, tensor_of
 from lanceref.index.vector.vector_file import TYPES
 from lanceref.kernels.distance import distances, normalized
 from lanceref.kernels.rabitq_codes import codes_in

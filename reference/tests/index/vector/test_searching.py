@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from lanceref.core.errors import QueryRefused
-from lanceref.index.vector.search_parameters import Asked
-from lanceref.index.vector.searching import ranking, search
+from lanceref.index.vector.searching import Asked, ranking, search
 from lanceref.index.vector.storage import Model
 
 from .indexed import opened, points, write

@@ -1,7 +1,7 @@
 """Single file indices."""
 
 import pylanceref
-from lanceref.index.vector.single_file_index import SingleFileIndex
+from lanceref.index.vector.single_file import SingleFileIndex
 
 from .agreement import built, clustered
 from .indexed import opened

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError
-from lanceref.index.vector.metadata_text import compact, parse_object
 from lanceref.index.vector.sq_storage import SQ, Sq, SqRows
-from lanceref.index.vector.storage import Model
+from lanceref.index.vector.storage import Model, compact, parse_object
 from lanceref.kernels.distance import distances
 from lanceref.kernels.scalar_quantizer import Bounds, quantize, squares_of
 

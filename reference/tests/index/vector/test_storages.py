@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.index.vector.storages import STORAGES
+from lanceref.index.vector.vector_file import STORAGES
 
 
 def test_every_type_has_its_name():

@@ -9,7 +9,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import FormatError
 from lanceref.core.file_versions import FileVersion
 from lanceref.index.index_file import IndexFile, write_index_file
-from lanceref.index.vector.stored_columns import arrow_column, read_column
+from lanceref.index.vector.storage import arrow_column, read_column
 from lanceref.storage import open_store
 
 WIDE = pa.list_(pa.uint8(), 3)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError
-from lanceref.index.vector.tensor import parse_tensor, tensor_of
+from lanceref.index.vector.storage import parse_tensor, tensor_of
 from lanceref.proto.index_pb2 import Tensor
 
 PLACE = Context("f").at(0, 0)

@@ -12,10 +12,17 @@ from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.vector import building
 from lanceref.index.vector.building import Shelf
 from lanceref.index.vector.flat_storage import Flat
-from lanceref.index.vector.indexed_vectors import Keyed
-from lanceref.index.vector.ivf import ivf_message, partitions_of
 from lanceref.index.vector.storage import Model
-from lanceref.index.vector.vector_file import AUXILIARY, HEAD, TYPES, read_auxiliary, read_head
+from lanceref.index.vector.vector_file import (
+    AUXILIARY,
+    HEAD,
+    TYPES,
+    ivf_message,
+    partitions_of,
+    read_auxiliary,
+    read_head,
+)
+from lanceref.index.vector.vectors import Keyed
 from lanceref.proto import table_pb2
 from lanceref.storage import open_store
 

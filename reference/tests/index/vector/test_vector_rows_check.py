@@ -13,7 +13,7 @@ from lanceref.file.schema import project
 from lanceref.index.indices import paths_of
 from lanceref.index.training import Training
 from lanceref.index.vector.pq_storage import COLUMN
-from lanceref.index.vector.vector_rows_check import check_rows
+from lanceref.index.vector.vector_check import check_rows
 
 from .indexed import points, table, write
 
