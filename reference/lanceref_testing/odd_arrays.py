@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
 from lanceref.codecs import bitpack, general
-from lanceref.encodings_2_0.flat import slot_bits
-from lanceref.encodings_2_0.nullable import all_nulls, bits_of, fixed_width, no_nulls, some_nulls
+from lanceref.encodings_2_0.flat import slice_bits, slot_bits
+from lanceref.encodings_2_0.nullable import all_nulls, fixed_width, no_nulls, some_nulls
 from lanceref.file.column_writer import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from numpy.typing import NDArray
@@ -140,7 +140,7 @@ def _vectors(array: pa.Array, page: OddPage) -> pb.ArrayEncoding:
 def _values(array: pa.Array, page: OddPage) -> pb.ArrayEncoding:
     """Encode the slots of all rows; those of null rows hold anything."""
     if pa.types.is_boolean(array.type):
-        packed = bits_of(array.buffers()[1], array.offset, len(array))
+        packed = slice_bits(np.frombuffer(array.buffers()[1], np.uint8), array.offset, len(array))
         flags = np.unpackbits(packed, count=len(array), bitorder="little")
         return page.flat(_tailed(flags, page.rng), 1, "bitmaps")
     data, bits = fixed_width(array)

@@ -9,8 +9,10 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-from lanceref.encodings_2_0.binary import is_string
-from lanceref.encodings_2_0.writer import blob_column, offsets_of, plain_column, store_payloads
+from lanceref.encodings_2_0.binary import STRINGS
+from lanceref.encodings_2_0.blob import blob_column, store_payloads
+from lanceref.encodings_2_0.list import offsets_of
+from lanceref.encodings_2_0.values import plain_column
 from lanceref.file.column_writer import Buffer, DataArea, EncodedColumn, EncodedPage
 from lanceref.file.schema import Field
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
@@ -51,7 +53,7 @@ def odd_array(array: pa.Array, page: OddPage) -> ArrayEncoding:
         return odd_dictionary(array, page)
     if pa.types.is_struct(array.type):
         return odd_packed_struct(array, page)
-    return odd_strings(array, page) if is_string(array.type) else odd_fixed(array, page)
+    return odd_strings(array, page) if array.type in STRINGS else odd_fixed(array, page)
 
 
 def _values(rng: Chance, array: pa.Array, number: int) -> EncodedColumn:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.codecs.fsst_encode import symbol_table
 from lanceref.codecs.values import Variable
-from lanceref.encodings_2_0.binary import is_string, variable_of
+from lanceref.encodings_2_0.binary import STRINGS, variable_of
 from lanceref.encodings_2_0.nullable import all_nulls
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from numpy.typing import NDArray
@@ -147,7 +147,7 @@ def odd_dictionary(array: pa.DictionaryArray, page: OddPage) -> pb.ArrayEncoding
 def _dictionary(keys: pb.ArrayEncoding, items: pa.Array, page: OddPage) -> pb.ArrayEncoding:
     encoding = pb.ArrayEncoding()
     encoding.dictionary.indices.CopyFrom(page.wrapped(keys))
-    if is_string(items.type):
+    if items.type in STRINGS:
         encoding.dictionary.items.CopyFrom(odd_strings(items, page, in_dictionary=True))
     else:
         encoding.dictionary.items.CopyFrom(odd_fixed(items, page))

@@ -134,6 +134,18 @@ class CorruptPage(FormatError):
     kind = "corrupt_page"
 
 
+def expect(
+    clause: str,
+    found: object,
+    wanted: object,
+    place: Place,
+    error: type[FormatError] = CorruptPage,
+) -> None:
+    """Raise `error` unless `found` equals `wanted`."""
+    if found != wanted:
+        raise error(clause, place, found=found, wanted=wanted)
+
+
 class Unsupported(BytesError, NotImplementedError):
     """Legal bytes that this reader does not know; `found` names the feature."""
 

@@ -33,7 +33,7 @@ from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
 from lanceref.core.limits import keep_freed_blocks
 from lanceref.core.nesting import mapped, whole
-from lanceref.encodings_2_0 import writer as arrays
+from lanceref.encodings_2_0 import column as arrays
 from lanceref.file.column_writer import Buffer, EncodedPage, FieldWriter, PagePolicy
 from lanceref.file.columns import ALIGNMENT, COLUMN_TYPE
 from lanceref.file.footer import MAGIC

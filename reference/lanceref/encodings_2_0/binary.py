@@ -1,34 +1,21 @@
-"""Binary: strings and byte strings.
+"""Binary: strings and byte strings, plain, FSST or of one width, read and written.
 
 One end offset for each row (`ends`) and the bytes of all rows back to back, which may be
-compressed. A null row may own bytes; they are passed over.
+compressed. A null row may own bytes; a reader skips them. FSST stores codes as `binary`, and the
+symbol table in the description of the page, in the form of later versions; a table that is
+switched off marks strings stored as they are. Strings of one width are an old writer's choice:
+only the bytes are stored, and no writer of today produces it.
 
-Layout: indices (u64 ends, null rows plus null_adjustment), then bytes (flat values of 8 bits).
+Layout, binary: indices (u64 ends, null rows plus null_adjustment), then bytes (flat, 8 bits).
+Layout, fixed-size binary: row i at i * byte_width.
 
 Clauses: L.array.binary.utf8, L.array.binary.null-adjustment-value, L.array.binary.bytes-width,
-L.array.binary.type, L.array.binary.offset-width, L.array.binary.bytes-end, and those of `ends`
-
-Strings and byte strings, encoded: end offsets and bytes, a dictionary, or FSST codes.
-
-Strings of a page with at least 100 rows and fewer than 100 distinct values become a dictionary of
-the writer's own: keys of one byte, 0 for null, k for item k - 1.
-
-Layout: see `binary`, `dictionary` and `fsst`.
-
-Clauses: L.array.binary.null-adjustment-value, L.array.dictionary.num-items
-
-FSST: strings whose frequent substrings are replaced by one-byte codes.
-
-The compressed strings are stored as `binary`; the symbol table stands in the description of the
-page, in the form that later versions use too (see `codecs.fsst`). A table that is switched off
-marks strings stored as they are.
-
-Clauses: L.array.fsst.inner, and those of `codecs.fsst`
+L.array.binary.type, L.array.binary.offset-width, L.array.binary.bytes-end, L.array.fsst.inner,
+L.array.fixed-size-binary.width, and those of `ends` and `codecs.fsst`
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -39,19 +26,24 @@ from numpy.typing import NDArray
 from lanceref.codecs import fsst_encode, general
 from lanceref.codecs.fsst import SymbolTable, decode, parse_table
 from lanceref.codecs.values import Variable
-from lanceref.core.compute import pc
+from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent
-from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
-from lanceref.encodings_2_0.ends import Ends, open_ends
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding, expect
+from lanceref.encodings_2_0.ends import Ends, encode_ends, open_ends
 from lanceref.encodings_2_0.flat import FlatValues, bare_flat, is_compressed, open_flat
-from lanceref.encodings_2_0.nullable import PageBuffers, no_nulls
-from lanceref.encodings_2_0.page import Page, RowRanges
+from lanceref.encodings_2_0.nullable import PageBuffers
+from lanceref.encodings_2_0.page import Page, RowRanges, validity_buffer
 from lanceref.file.column_writer import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 MAX_OFFSET = 2**31 - 1
 """Largest offset of the Arrow types whose offsets are int32."""
+
+TEXT = (pa.string(), pa.large_string())
+LARGE = (pa.large_string(), pa.large_binary())
+STRINGS = (*TEXT, pa.binary(), pa.large_binary())
+"""Types of text and byte strings."""
 
 
 class BinaryArray:
@@ -60,11 +52,8 @@ class BinaryArray:
     def __init__(
         self, page: Page, ends: Ends, body: pb.Flat, type_: pa.DataType, kind: str
     ) -> None:
-        self._page = page
-        self._ends = ends
-        self._body = body
-        self._type = type_
-        self._kind = kind
+        self._page, self._ends, self._body = page, ends, body
+        self._type, self._kind = type_, kind
         self._extent = page.extent(body.buffer)
         self._opened: tuple[FlatValues, int] | None = None
 
@@ -80,13 +69,17 @@ class BinaryArray:
     def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
         """Read the bytes and build the Arrow array."""
         values, nulls = self.values(rows, parts)
-        return variable_array(values, nulls, self._type, self._page, self.place)
+        return _variable_array(values, nulls, self._type, self._page.ctx, self.place)
 
     def values(
         self, rows: RowRanges, parts: Iterator[Cursor]
     ) -> tuple[Variable, NDArray[np.bool_]]:
         """Return the strings as stored, and which rows are null."""
-        body, total = self._bytes()
+        if self._opened is None:  # only the last end says how many compressed bytes there are
+            total = self._ends.last() if is_compressed(self._body) else self._extent.size
+            flat = open_flat(self._body, total, self._page, "bytes", self._kind)
+            self._opened = flat, total
+        body, total = self._opened
         slices = self._ends.decode(rows, parts, total)
         wanted = RowRanges(tuple((start, end) for start, end in slices.bounds if end > start))
         extents = body.plan(wanted)
@@ -97,196 +90,60 @@ class BinaryArray:
             self._lint_last_end(num_rows, slices.bounds[-1][1] if num_rows else 0)
         return Variable(slices.offsets(), data), slices.nulls
 
-    def _bytes(self) -> tuple[FlatValues, int]:
-        """Open the bytes at the first read: only the last end says how many compressed ones are."""
-        if self._opened is None:
-            total = self._ends.last() if is_compressed(self._body) else self._extent.size
-            flat = open_flat(self._body, total, self._page, "bytes", self._kind)
-            self._opened = flat, total
-        return self._opened
-
     def _lint_last_end(self, num_rows: int, last: int) -> None:
         """Lint: the bytes end at the last end, and the adjustment is one more than it."""
         if num_rows != self._ends.num_rows:
             return
-        if not is_compressed(self._body) and self._extent.size != last:
+        ctx, size = self._page.ctx, self._extent.size
+        if not is_compressed(self._body) and size != last:
             spare = self._extent.offset + last, self._extent.end
-            self._page.ctx.leaf(*spare, "spare bytes", "unreferenced", "L.array.binary.bytes-end")
-            self._page.ctx.lint(
-                "L.array.binary.bytes-end",
-                self.place,
-                found=f"{self._extent.size} bytes",
-                wanted=f"{last}, the last end",
-            )
+            ctx.leaf(*spare, "spare bytes", "unreferenced", "L.array.binary.bytes-end")
+            ctx.lint("L.array.binary.bytes-end", self.place, found=size, wanted=last)
         if num_rows and self._ends.adjustment != last + 1:
-            self._page.ctx.lint(
-                "L.array.binary.null-adjustment-value",
-                self._page.place,
-                found=self._ends.adjustment,
-                wanted=last + 1,
-            )
+            clause, found = "L.array.binary.null-adjustment-value", self._ends.adjustment
+            ctx.lint(clause, self._page.place, found=found, wanted=last + 1)
 
 
-def variable_array(
-    values: Variable, nulls: NDArray[np.bool_], type_: pa.DataType, page: Page, place: Place
+def _variable_array(
+    values: Variable, nulls: NDArray[np.bool_], type_: pa.DataType, ctx: Context, place: Place
 ) -> pa.Array:
     """Build an Arrow array of strings or byte strings; `place` is where the bytes lie."""
-    large = pa.types.is_large_string(type_) or pa.types.is_large_binary(type_)
     total = int(values.offsets[-1])
-    if total > MAX_OFFSET and not large:
-        raise LimitExceeded(
-            "L.array.binary.offset-width",
-            place,
-            found=f"{total} bytes in one run of rows",
-            wanted=f"at most {MAX_OFFSET} for {type_}",
-        )
-    offsets = values.offsets if large else values.offsets.astype(np.int32)
-    validity = pa.py_buffer(np.packbits(~nulls, bitorder="little")) if nulls.any() else None
-    buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(values.data)]
+    if total > MAX_OFFSET and type_ not in LARGE:
+        clause, wanted = "L.array.binary.offset-width", f"at most {MAX_OFFSET} for {type_}"
+        raise LimitExceeded(clause, place, found=f"{total} bytes in one run", wanted=wanted)
+    offsets = values.offsets if type_ in LARGE else values.offsets.astype(np.int32)
+    buffers = [validity_buffer(nulls), pa.py_buffer(offsets), pa.py_buffer(values.data)]
     array = pa.Array.from_buffers(type_, values.count, buffers)
-    is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
-    if is_text and not values.is_ascii:
-        check_utf8(array, page, place)
+    if type_ in TEXT and not values.is_ascii:
+        check_utf8(array, ctx, place)
     return array
 
 
-def check_utf8(array: pa.Array, page: Page, place: Place) -> None:
+def check_utf8(array: pa.Array, ctx: Context, place: Place) -> None:
     """Refuse strings that are not UTF-8."""
     try:
         array.validate(full=True)
-    except pa.ArrowInvalid as error:  # L.array.binary.utf8
-        page.ctx.refuse(
-            CorruptPage("L.array.binary.utf8", place, found=str(error), wanted="valid UTF-8")
-        )
-
-
-def is_string(type_: pa.DataType) -> bool:
-    """Whether a type is text or byte strings, with offsets of either width."""
-    return type_ in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+    except pa.ArrowInvalid as error:
+        clause = "L.array.binary.utf8"
+        ctx.refuse(CorruptPage(clause, place, found=str(error), wanted="valid UTF-8"))
 
 
 def open_binary(
     encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page, kind: str = "bytes"
 ) -> BinaryArray:
     """Open the strings of a page; `kind` says in spans what their bytes are."""
-    if not is_string(type_):
-        raise CorruptPage(  # L.array.binary.type
-            "L.array.binary.type", page.place, found="binary", wanted=f"values of {type_}"
-        )
+    if type_ not in STRINGS:
+        raise CorruptPage("L.array.binary.type", page.place, found="binary", wanted=type_)
     ends = open_ends(encoding.indices, encoding.null_adjustment, num_rows, page, "string ends")
     body = bare_flat(encoding.bytes, page, "bytes")
-    if body.bits_per_value != 8:  # L.array.binary.bytes-width
-        raise CorruptPage(
-            "L.array.binary.bytes-width",
-            page.place,
-            found=f"bytes of {body.bits_per_value} bits",
-            wanted="8 bits",
-        )
+    expect("L.array.binary.bytes-width", body.bits_per_value, 8, page.place)
     return BinaryArray(page, ends, body, type_, kind)
-
-
-DICTIONARY_ROWS = 100
-"""Rows from which, and distinct values below which, strings become a dictionary."""
-
-FIRST_ROWS = 4096
-"""Rows that are looked at first: in most pages they have too many distinct values already."""
-
-COMPRESSIONS = ("zstd", "lz4", "none", "fsst")
-"""What field metadata can ask for; anything else is not heard."""
-
-
-def encode_strings(
-    array: pa.Array, page: PageBuffers, compression: str | None, level: int | None
-) -> ArrayEncoding:
-    """Encode strings of a page: a dictionary, FSST or plain, as the rows and metadata suggest."""
-    if pa.types.is_string(array.type):
-        chosen = own_dictionary(array, page)
-        if chosen is not None:
-            return chosen
-    if compression == "fsst":
-        return encode_fsst(array, page)
-    scheme = compression if compression in COMPRESSIONS else None
-    return encode_binary(array, page, scheme, level)
-
-
-def encode_binary(
-    array: pa.Array, page: PageBuffers, scheme: str | None = None, level: int | None = None
-) -> ArrayEncoding:
-    """Encode the ends of all rows, then their bytes, compressed if a scheme is named."""
-    return _binary(variable_of(array), _nulls(array), page, scheme, level)
-
-
-def _binary(
-    values: Variable,
-    nulls: NDArray[np.bool_],
-    page: PageBuffers,
-    scheme: str | None = None,
-    level: int | None = None,
-) -> ArrayEncoding:
-    encoding = ArrayEncoding()
-    size = int(values.offsets[-1])
-    adjustment = size + 1 if values.count else 0
-    ends = values.offsets[1:].astype("<u8")
-    ends[nulls] += np.uint64(adjustment)
-    encoding.binary.indices.CopyFrom(no_nulls(page.flat(ends.view(np.uint8), 64)))
-    plain = np.ascontiguousarray(values.data[:size])
-    data: Buffer = plain
-    if scheme in ("zstd", "lz4"):
-        data = general.compress(scheme, level, plain.data)
-    body = page.flat(data, 8, scheme)
-    if scheme is not None and level is not None:
-        body.flat.compression.level = level
-    encoding.binary.bytes.CopyFrom(body)
-    encoding.binary.null_adjustment = adjustment
-    return encoding
-
-
-def encode_fsst(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
-    """Encode strings as codes under a symbol table."""
-    table, coded = fsst_encode.encode(variable_of(array))
-    encoding = ArrayEncoding()
-    encoding.fsst.binary.CopyFrom(_binary(coded, _nulls(array), page))
-    encoding.fsst.symbol_table = table
-    return encoding
-
-
-def own_dictionary(array: pa.Array, page: PageBuffers) -> ArrayEncoding | None:
-    """Encode strings as a dictionary of the writer's own; None when there are too many or few."""
-    threshold = int(os.environ.get("LANCE_DICT_ENCODING_THRESHOLD", DICTIONARY_ROWS))
-    if len(array) < threshold or pc.count_distinct(array[:FIRST_ROWS]).as_py() >= threshold:
-        return None
-    coded = array.dictionary_encode()
-    if len(coded.dictionary) >= threshold:
-        return None
-    items = coded.dictionary if len(coded.dictionary) else pa.nulls(1, array.type)
-    keys = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False) + 1
-    encoding = ArrayEncoding()
-    encoding.dictionary.indices.CopyFrom(no_nulls(page.flat(keys.astype(np.uint8), 8)))
-    encoding.dictionary.items.CopyFrom(encode_binary(items, page))
-    encoding.dictionary.num_dictionary_items = len(items)
-    return encoding
-
-
-def variable_of(array: pa.Array) -> Variable:
-    """Return the bytes of strings with offsets from 0; those of null rows too if not all are."""
-    wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
-    _, offsets, data = array.buffers()
-    if offsets is None or array.null_count == len(array):
-        return Variable(np.zeros(len(array) + 1, np.int64), np.zeros(0, np.uint8))
-    table = np.frombuffer(offsets, np.int64 if wide else np.int32)
-    cut = table[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    stored = np.frombuffer(data if data is not None else b"", np.uint8)[cut[0] : cut[-1]]
-    return Variable(cut - cut[0], stored)
-
-
-def _nulls(array: pa.Array) -> NDArray[np.bool_]:
-    nulls: NDArray[np.bool_] = np.asarray(array.is_null())
-    return nulls
 
 
 @dataclass(frozen=True, slots=True)
 class FsstArray:
-    """Compressed strings and the table that undoes it."""
+    """FSST codes and the symbol table that expands them."""
 
     page: Page
     strings: BinaryArray
@@ -298,19 +155,100 @@ class FsstArray:
         return self.strings.plan(rows)
 
     def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        """Read the compressed strings and expand them."""
+        """Read the codes and expand them."""
         stored, nulls = self.strings.values(rows, parts)
-        values = decode(self.table, stored, self.strings.place)
-        return variable_array(values, nulls, self.type, self.page, self.strings.place)
+        place = self.strings.place
+        values = decode(self.table, stored, place)
+        return _variable_array(values, nulls, self.type, self.page.ctx, place)
 
 
 def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) -> FsstArray:
-    """Open compressed strings; the inner encoding must be binary."""
+    """Open FSST codes; the inner encoding must be binary."""
     arm = encoding.binary.WhichOneof("array_encoding")
-    if arm != "binary":  # L.array.fsst.inner
-        raise UnknownEncoding(
-            "L.array.fsst.inner", page.place, found=f"fsst over {arm}", wanted="fsst over binary"
-        )
+    expect("L.array.fsst.inner", arm, "binary", page.place, UnknownEncoding)
     table = parse_table(encoding.symbol_table, page.place)
     strings = open_binary(encoding.binary.binary, type_, num_rows, page, "fsst codes")
     return FsstArray(page, strings, table, type_)
+
+
+@dataclass(frozen=True, slots=True)
+class EqualStrings:
+    """Strings of `width` bytes each."""
+
+    page: Page
+    bytes: FlatValues
+    extent: Extent
+    width: int
+    type: pa.DataType
+
+    def plan(self, rows: RowRanges) -> list[Extent]:
+        """Return the extents of the bytes."""
+        return self.bytes.plan(rows.scaled(self.width))
+
+    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+        """Compute the offsets that are not stored."""
+        data = self.bytes.data(rows.scaled(self.width), parts)
+        offsets = np.arange(rows.count + 1, dtype=np.int64) * self.width
+        nulls, place = np.zeros(rows.count, np.bool_), self.page.at(self.extent)
+        return _variable_array(Variable(offsets, data), nulls, self.type, self.page.ctx, place)
+
+
+def open_fixed_size_binary(
+    encoding: pb.FixedSizeBinary, type_: pa.DataType, num_rows: int, page: Page
+) -> EqualStrings:
+    """Open strings of one width; the bytes may be described as bytes or as whole values."""
+    width = encoding.byte_width
+    flat = bare_flat(encoding.bytes, page, "bytes")
+    bits = flat.bits_per_value
+    if type_ not in STRINGS or width == 0 or bits not in (8, 8 * width):
+        clause, found = "L.array.fixed-size-binary.width", f"{width} bytes stored as {bits} bits"
+        raise CorruptPage(clause, page.place, found=found, wanted=f"values of {type_}")
+    as_bytes = pb.Flat(bits_per_value=8, buffer=flat.buffer)
+    if flat.HasField("compression"):
+        as_bytes.compression.CopyFrom(flat.compression)
+    values = open_flat(as_bytes, num_rows * width, page, "bytes", "bytes")
+    return EqualStrings(page, values, page.extent(flat.buffer), width, type_)
+
+
+def encode_binary(
+    array: pa.Array, page: PageBuffers, scheme: str | None = None, level: int | None = None
+) -> ArrayEncoding:
+    """Encode the ends of all rows, then their bytes, compressed if a scheme is named."""
+    return _encode(variable_of(array), np.asarray(array.is_null()), page, scheme, level)
+
+
+def _encode(
+    values: Variable,
+    nulls: NDArray[np.bool_],
+    page: PageBuffers,
+    scheme: str | None = None,
+    level: int | None = None,
+) -> ArrayEncoding:
+    size = int(values.offsets[-1])
+    adjustment = size + 1 if values.count else 0
+    indices = encode_ends(values.offsets[1:], nulls, adjustment, page)
+    data: Buffer = np.ascontiguousarray(values.data[:size])
+    if scheme in ("zstd", "lz4"):
+        data = general.compress(scheme, level, memoryview(data))
+    body = page.flat(data, 8, scheme)
+    if scheme is not None and level is not None:
+        body.flat.compression.level = level
+    return ArrayEncoding(binary=pb.Binary(indices=indices, bytes=body, null_adjustment=adjustment))
+
+
+def encode_fsst(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
+    """Encode strings as codes under a symbol table."""
+    table, coded = fsst_encode.encode(variable_of(array))
+    binary = _encode(coded, np.asarray(array.is_null()), page)
+    return ArrayEncoding(fsst=pb.Fsst(binary=binary, symbol_table=table))
+
+
+def variable_of(array: pa.Array) -> Variable:
+    """Return the bytes of strings with offsets from 0; those of null rows too if not all are."""
+    _, offsets, data = array.buffers()
+    if offsets is None or array.null_count == len(array):
+        return Variable(np.zeros(len(array) + 1, np.int64), np.zeros(0, np.uint8))
+    table = np.frombuffer(offsets, np.int64 if array.type in LARGE else np.int32)
+    cut = table[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    stored = np.frombuffer(data if data is not None else b"", np.uint8)[cut[0] : cut[-1]]
+    return Variable(cut - cut[0], stored)

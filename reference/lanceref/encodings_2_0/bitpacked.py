@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from lanceref.codecs.bitpack import BLOCK, unpack
 from lanceref.core.cursor import Cursor, Extent
-from lanceref.core.errors import CorruptPage
+from lanceref.core.errors import CorruptPage, expect
 from lanceref.encodings_2_0.flat import RawFlat, slot_bits
 from lanceref.encodings_2_0.page import Page, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
@@ -40,17 +40,16 @@ class BitpackedArray:
 
     def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
         """Spread the bits of each value to the width of its type."""
-        width, wanted = self.flat.bits, self.type.bit_width
-        columns = []
+        width = self.flat.bits
+        full = np.zeros((rows.count, self.type.bit_width), np.uint8)
+        at = 0
         for start, end in rows.bounds:
             cursor = next(parts)
             data = cursor.take(cursor.remaining, "values", "L.array.bitpacked.size", self.flat.kind)
             bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
-            skip = start * width % 8
-            columns.append(bits[skip : skip + (end - start) * width].reshape(-1, width))
-        full = np.zeros((rows.count, wanted), np.uint8)
-        if columns:
-            full[:, :width] = np.concatenate(columns)
+            skip, count = start * width % 8, end - start
+            full[at : at + count, :width] = bits[skip : skip + count * width].reshape(-1, width)
+            at += count
         if self.signed:
             full[:, width:] = full[:, width - 1 : width]
         values = np.packbits(full.reshape(-1), bitorder="little")
@@ -67,30 +66,23 @@ class FastLanesArray:
 
     def plan(self, rows: RowRanges) -> list[Extent]:
         """Return the extents of the chunks that hold the rows."""
-        size = 128 * self.width
-        return [
-            Extent(self.extent.offset + first * size, (last - first) * size)
-            for first, last in _chunks(rows)
-        ]
+        size, offset = 128 * self.width, self.extent.offset
+        return [Extent(offset + a * size, (b - a) * size) for a, b in _chunks(rows)]
 
     def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
         """Unpack the chunks and cut the rows out of them."""
-        dtype = np.dtype(f"<u{self.type.bit_width // 8}")
+        bits = self.type.bit_width
+        dtype = np.dtype(f"<u{bits // 8}")
+        clause, kind = "L.array.bitpacked-for-non-neg.size", f"bitpacked u{bits}"
         pieces = [np.empty(0, dtype)]
         for (first, last), (start, end) in zip(_chunks(rows), rows.bounds, strict=True):
             cursor = next(parts)
-            data = cursor.take(
-                cursor.remaining,
-                "values",
-                "L.array.bitpacked-for-non-neg.size",
-                f"bitpacked u{self.type.bit_width}",
-            )
-            packed = np.frombuffer(data, dtype).reshape(last - first, -1)
+            data = cursor.take(cursor.remaining, "values", clause, kind)
             values = np.empty((last - first, BLOCK), dtype)
-            unpack(packed, self.width, values)
+            unpack(np.frombuffer(data, dtype).reshape(last - first, -1), self.width, values)
             pieces.append(values.reshape(-1)[start - first * BLOCK : end - first * BLOCK])
-        joined = np.concatenate(pieces)
-        return pa.Array.from_buffers(self.type, rows.count, [None, pa.py_buffer(joined)])
+        buffers = [None, pa.py_buffer(np.concatenate(pieces))]
+        return pa.Array.from_buffers(self.type, rows.count, buffers)
 
 
 def _chunks(rows: RowRanges) -> list[tuple[int, int]]:
@@ -101,9 +93,9 @@ def open_bitpacked(
     encoding: pb.Bitpacked, type_: pa.DataType, num_rows: int, page: Page
 ) -> BitpackedArray:
     """Open values packed back to back."""
-    width = _width(encoding, type_, page)
-    extent = page.extent(encoding.buffer)
-    _check_size(extent, (num_rows * width + 7) // 8, "L.array.bitpacked.size", page)
+    width, extent = _width(encoding, type_, page), page.extent(encoding.buffer)
+    size = (num_rows * width + 7) // 8
+    expect("L.array.bitpacked.size", extent.size, size, page.at(extent))
     flat = RawFlat(extent, width, "values", f"bitpacked {type_}")
     return BitpackedArray(type_, flat, encoding.signed)
 
@@ -112,10 +104,9 @@ def open_bitpacked_for_non_neg(
     encoding: pb.BitpackedForNonNeg, type_: pa.DataType, num_rows: int, page: Page
 ) -> FastLanesArray:
     """Open values packed in FastLanes chunks."""
-    width = _width(encoding, type_, page)
-    extent = page.extent(encoding.buffer)
-    chunks = -(-num_rows // BLOCK)
-    _check_size(extent, chunks * 128 * width, "L.array.bitpacked-for-non-neg.size", page)
+    width, extent = _width(encoding, type_, page), page.extent(encoding.buffer)
+    size = -(-num_rows // BLOCK) * 128 * width
+    expect("L.array.bitpacked-for-non-neg.size", extent.size, size, page.at(extent))
     return FastLanesArray(type_, extent, width)
 
 
@@ -123,20 +114,6 @@ def _width(encoding: pb.Bitpacked | pb.BitpackedForNonNeg, type_: pa.DataType, p
     bits = slot_bits(type_)
     width, full = encoding.compressed_bits_per_value, encoding.uncompressed_bits_per_value
     if bits not in (8, 16, 32, 64) or full != bits or not 0 < width <= bits:
-        raise CorruptPage(  # L.array.bitpacked.width
-            "L.array.bitpacked.width",
-            page.place,
-            found=f"{full} bits packed into {width}",
-            wanted=f"values of {type_} in 1 to {bits} bits",
-        )
+        found, wanted = f"{full} bits packed into {width}", f"{type_} in 1 to {bits} bits"
+        raise CorruptPage("L.array.bitpacked.width", page.place, found=found, wanted=wanted)
     return int(width)
-
-
-def _check_size(extent: Extent, size: int, clause: str, page: Page) -> None:
-    if extent.size != size:
-        raise CorruptPage(
-            clause,
-            page.at(extent),
-            found=f"a buffer of {extent.size} bytes",
-            wanted=f"{size} bytes of packed values",
-        )

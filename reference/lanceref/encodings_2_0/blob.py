@@ -1,4 +1,4 @@
-"""Blob column: large values stored outside the pages.
+"""Blob column: large values stored outside the pages, read and written.
 
 The pages hold a descriptor for each row, a packed struct of two u64: where the payload lies in the
 file and its size. Payloads are buffers of their own that only the descriptors know.
@@ -19,12 +19,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import BadSchema, CorruptPage
+from lanceref.core.errors import BadSchema, CorruptPage, DataRefused
 from lanceref.encodings_2_0.page import distinct, repeat
-from lanceref.encodings_2_0.values import ValueColumn
+from lanceref.encodings_2_0.values import ValueColumn, ValueWriter
 from lanceref.file.column_reader import DESCRIPTOR, extents, fetch, runs, words
+from lanceref.file.column_writer import DataArea, EncodedColumn, EncodedPage
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
+from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 
 
 class BlobColumn:
@@ -32,20 +34,10 @@ class BlobColumn:
 
     def __init__(self, file: FileBytes, field: Field, column: ColumnMetadata) -> None:
         self.type: pa.DataType = field.arrow.type
-        self._file = file
-        self._column = column
-        self._field = replace(field, arrow=pa.field(field.name, DESCRIPTOR, False), nullable=False)
+        self._file, self._column = file, column
+        self._field = _descriptors_of(field)
         self._descriptors = ValueColumn(file, self._field, column)
-
-    @property
-    def num_rows(self) -> int:
-        """Rows of all pages."""
-        return self._descriptors.num_rows
-
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of a descriptor; how large payloads are is known only row by row."""
-        return self._descriptors.row_bytes
+        self.num_rows, self.row_bytes = self._descriptors.num_rows, self._descriptors.row_bytes
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield payloads, about RUN_BYTES at a time."""
@@ -59,9 +51,9 @@ class BlobColumn:
     def check(self) -> None:
         """Check the descriptors; sound ones lead to the payloads, which then own their bytes."""
         ctx = self._file.ctx
-        known = len(ctx.findings) if ctx.findings is not None else 0
+        known = len(ctx.findings or ())
         self._descriptors.check()
-        if ctx.findings is not None and len(ctx.findings) > known:
+        if len(ctx.findings or ()) > known:
             return
         quiet = self._file.during(replace(ctx, spans=None, findings=None))
         descriptors = ValueColumn(quiet, self._field, self._column)
@@ -70,7 +62,7 @@ class BlobColumn:
                 pass
 
     def payload_extents(self) -> Iterator[Extent]:
-        """Yield where the payloads lie, as the descriptors say it: no other message knows."""
+        """Yield where the payloads lie: only the descriptors say it."""
         for descriptors in self._descriptors.scan(0, self.num_rows):
             yield from extents(descriptors)
 
@@ -81,35 +73,60 @@ class BlobColumn:
 
     def _payloads(self, descriptors: pa.Array) -> pa.Array:
         positions, sizes = words(descriptors)
-        if np.any((sizes == 0) & (positions > 1)):  # L.array.blob.null
-            self._file.ctx.refuse(
-                CorruptPage(
-                    "L.array.blob.null",
-                    self._column.place,
-                    found=f"position {int(positions[sizes == 0].max())} of a payload of 0 bytes",
-                    wanted="position 0 (empty) or 1 (null)",
-                )
-            )
+        place = self._column.place
+        if np.any((sizes == 0) & (positions > 1)):
+            found = f"position {int(positions[sizes == 0].max())} of a payload of 0 bytes"
+            error = CorruptPage("L.array.blob.null", place, found=found, wanted="position 0 or 1")
+            self._file.ctx.refuse(error)
         placed = positions[sizes > 0]
         back = np.flatnonzero(placed[1:] <= placed[:-1])
-        if len(back):  # L.array.blob.order
+        if len(back):
             found = f"a payload at {placed[back[0] + 1]} after one at {placed[back[0]]}"
-            place, wanted = self._column.place, "payloads behind each other"
-            raise CorruptPage("L.array.blob.order", place, found=found, wanted=wanted)
+            raise CorruptPage("L.array.blob.order", place, found=found, wanted="ascending payloads")
         valid = (sizes > 0) | (positions == 0)
-        return fetch(self._file, descriptors, valid, "L.array.blob.payload", self._column.place)
+        return fetch(self._file, descriptors, valid, "L.array.blob.payload", place)
+
+
+def _descriptors_of(field: Field) -> Field:
+    return replace(field, arrow=pa.field(field.name, DESCRIPTOR, False), nullable=False)
 
 
 def open_blobs(file: FileBytes, field: Field, column: ColumnMetadata) -> BlobColumn | ValueColumn:
     """Open a blob column; its field must be of large binary type, or of descriptors."""
-    if field.arrow.type == DESCRIPTOR:
-        bare = replace(field, arrow=pa.field(field.name, DESCRIPTOR, False), nullable=False)
-        return ValueColumn(file, bare, column)
-    if not pa.types.is_large_binary(field.arrow.type):  # L.array.blob.column
-        raise BadSchema(
-            "L.array.blob.column",
-            column.place,
-            found=f"a blob column for {field.arrow.type}",
-            wanted="large_binary",
-        )
+    type_ = field.arrow.type
+    if type_ == DESCRIPTOR:
+        return ValueColumn(file, _descriptors_of(field), column)
+    if not pa.types.is_large_binary(type_):
+        raise BadSchema("L.array.blob.column", column.place, found=type_, wanted="large_binary")
     return BlobColumn(file, field, column)
+
+
+class BlobWriter(ValueWriter):
+    """Writes a blob column: the values at once and out of line, their descriptors as pages."""
+
+    def write(self, array: pa.Array, row: int, data: DataArea) -> list[EncodedPage]:
+        """Write the values; return the pages of descriptors that became full."""
+        return super().write(store_payloads(self._field.name, array, data), row, data)
+
+    def finish(self) -> list[EncodedColumn]:
+        """Return the end of the column, which says that it holds blobs."""
+        return [blob_column()]
+
+
+def blob_column() -> EncodedColumn:
+    """Return the end of a column of blobs."""
+    return EncodedColumn(ColumnEncoding(blob={"inner": {"values": {}}}))
+
+
+def store_payloads(name: str, array: pa.Array, data: DataArea) -> pa.StructArray:
+    """Write the values of a blob field; return where they lie. Raises DataRefused."""
+    if not pa.types.is_large_binary(array.type):
+        raise DataRefused(f"field {name!r}: a blob is large_binary")
+    positions, sizes = [], []
+    for value in array:
+        stored = value.as_buffer()
+        empty = 1 if stored is None else 0
+        positions.append(data.write(stored).offset if stored else empty)
+        sizes.append(stored.size if stored else 0)
+    children = [pa.array(positions, pa.uint64()), pa.array(sizes, pa.uint64())]
+    return pa.StructArray.from_arrays(children, fields=list(DESCRIPTOR))

@@ -1,18 +1,13 @@
-"""Column of a 2.0 file: from the type tree to its physical columns.
+"""Column of a 2.0 file: from the type tree to its physical columns, and structs.
 
 Every leaf of the type tree owns a column of value pages. A struct owns a header column before those
 of its children, a list its offsets before those of its items; packed structs and blobs are one
-column. The columns of a field stand one after another, depth first. Early strings own two.
-
-Clauses: L.array.column.encoding, L.array.column.type, L.array.blob.column,
-L.file.schema.num-columns
-
-Struct: a header column before the columns of its children.
-
-The header has one page without buffers whose length is the number of rows; it has no place for
+column. The columns of a field follow each other, depth first. Early strings own two. The header of
+a struct has one page without buffers whose length is the number of rows; it has no place for
 validity, so no row of a struct is null. A file without rows has a header without pages.
 
-Clauses: L.array.struct.header, L.array.struct.length
+Clauses: L.array.column.encoding, L.array.column.type, L.array.blob.column,
+L.file.schema.num-columns, L.array.struct.header, L.array.struct.length
 """
 
 from __future__ import annotations
@@ -24,15 +19,70 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import FileBytes
-from lanceref.core.errors import BadSchema, CorruptPage, OutOfRange, UnknownEncoding
-from lanceref.encodings_2_0.blob import open_blobs
-from lanceref.encodings_2_0.list import is_early, open_early, open_list
+from lanceref.core.errors import (
+    BadSchema,
+    CorruptPage,
+    DataRefused,
+    NotStorable,
+    OutOfRange,
+    UnknownEncoding,
+    expect,
+)
+from lanceref.encodings_2_0.blob import BlobWriter, open_blobs
+from lanceref.encodings_2_0.list import ListWriter, is_early, open_early, open_list
 from lanceref.encodings_2_0.page import ArrayColumn, run_rows
-from lanceref.encodings_2_0.values import ValueColumn
+from lanceref.encodings_2_0.values import ValueColumn, ValueWriter, plain_column
 from lanceref.file.column_reader import batches
+from lanceref.file.column_writer import (
+    DataArea,
+    EncodedColumn,
+    EncodedPage,
+    FieldWriter,
+    PagePolicy,
+)
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
+
+
+def open_column(file: FileBytes, field: Field, columns: Sequence[ColumnMetadata]) -> ArrayColumn:
+    """Return the reader of a field stored in `columns`, in depth-first order."""
+    return _open(file, field, iter(columns))
+
+
+def _open(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> ArrayColumn:
+    type_ = field.arrow.type
+    if pa.types.is_map(type_) or (pa.types.is_fixed_size_list(type_) and field.children):
+        clause, wanted = "L.array.column.type", "a type that 2.0 can store"
+        raise UnknownEncoding(clause, file.ctx.at(0), found=type_, wanted=wanted)
+    column = _next(file, field, columns)
+    encoding = column.encoding
+    assert isinstance(encoding, pb.ColumnEncoding)
+    arm = encoding.WhichOneof("column_encoding")
+    if arm not in ("values", "blob"):
+        clause = "L.array.column.encoding"
+        raise UnknownEncoding(clause, column.place, found=arm, wanted="values or blob")
+    # a column is blob exactly where the field's metadata has lance-encoding:blob
+    wanted = "blob" if field.is_blob else "values"
+    expect("L.array.blob.column", arm, wanted, column.place, BadSchema)
+    if field.is_blob:
+        return open_blobs(file, field, column)
+    if pa.types.is_struct(type_) and not field.is_packed:
+        children = [_open(file, child, columns) for child in field.children]
+        return _open_struct(file, field, column, children)
+    if pa.types.is_list(type_) or pa.types.is_large_list(type_):
+        return open_list(file, field, column, _open(file, field.children[0], columns))
+    if is_early(field, column):
+        return open_early(file, field, column, _next(file, field, columns))
+    return ValueColumn(file, field, column)
+
+
+def _next(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> ColumnMetadata:
+    column = next(columns, None)
+    if column is None:
+        clause, found = "L.file.schema.num-columns", f"no column for field {field.name!r}"
+        raise BadSchema(clause, file.ctx.at(0), found=found, wanted="a column")
+    return column
 
 
 class StructColumn:
@@ -44,8 +94,7 @@ class StructColumn:
         self.type: pa.DataType = field.arrow.type
         self.num_rows = num_rows
         self._names = [child.name for child in field.children]
-        self._file = file
-        self._children = children
+        self._file, self._children = file, children
 
     @property
     def row_bytes(self) -> float:
@@ -74,7 +123,7 @@ class StructColumn:
         return pa.Array.from_buffers(self.type, num_rows, [None], children=list(arrays))
 
 
-def open_struct(
+def _open_struct(
     file: FileBytes, field: Field, header: ColumnMetadata, children: Sequence[ArrayColumn]
 ) -> StructColumn:
     """Open a struct: its header must agree with its children."""
@@ -82,83 +131,67 @@ def open_struct(
         encoding = page.encoding
         assert isinstance(encoding, pb.ArrayEncoding)
         arm = encoding.WhichOneof("array_encoding")
-        if arm != "struct" or page.extents or len(header.pages) > 1:  # L.array.struct.header
-            raise CorruptPage(
-                "L.array.struct.header",
-                page.place,
-                found=f"{len(header.pages)} pages, one of {arm} with {len(page.extents)} buffers",
-                wanted="one page of struct without buffers",
-            )
+        if arm != "struct" or page.extents or len(header.pages) > 1:
+            clause, wanted = "L.array.struct.header", "one page of struct without buffers"
+            found = f"{len(header.pages)} pages, one of {arm} with {len(page.extents)} buffers"
+            raise CorruptPage(clause, page.place, found=found, wanted=wanted)
     for child in children:
-        if child.num_rows != header.num_rows:  # L.array.struct.length
-            file.ctx.refuse(
-                OutOfRange(
-                    "L.array.struct.length",
-                    header.place,
-                    found=f"{header.num_rows} rows in the header, {child.num_rows} in a child",
-                    wanted="the same number",
-                )
-            )
+        if child.num_rows != header.num_rows:
+            clause, found = "L.array.struct.length", f"{header.num_rows} rows in the header"
+            error = OutOfRange(clause, header.place, found=found, wanted=child.num_rows)
+            file.ctx.refuse(error)
     return StructColumn(file, field, header.num_rows, children)
 
 
-def open_column(file: FileBytes, field: Field, columns: Sequence[ColumnMetadata]) -> ArrayColumn:
-    """Return the reader of a field stored in `columns`, in depth-first order."""
-    return _open(file, field, iter(columns))
+def open_writer(field: Field, first_column: int, policy: PagePolicy) -> FieldWriter:
+    """Return the writer of a field whose first physical column is `first_column`.
 
-
-def _open(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> ArrayColumn:
+    Raises NotStorable for a type that 2.0 does not have.
+    """
     type_ = field.arrow.type
     if pa.types.is_map(type_) or (pa.types.is_fixed_size_list(type_) and field.children):
-        raise UnknownEncoding(  # L.array.column.type
-            "L.array.column.type",
-            file.ctx.at(0),
-            found=f"field {field.name!r} of {type_}",
-            wanted="a type that 2.0 can store",
-        )
-    column = _next(file, field, columns)
-    arm = _column_arm(column, field)
-    if arm == "blob":
-        return open_blobs(file, field, column)
-    if pa.types.is_struct(type_) and not (field.is_packed or field.is_blob):
-        children = [_open(file, child, columns) for child in field.children]
-        return open_struct(file, field, column, children)
-    if pa.types.is_list(type_) or pa.types.is_large_list(type_):
-        return open_list(file, field, column, _open(file, field.children[0], columns))
-    if is_early(field, column):
-        return open_early(file, field, column, _next(file, field, columns))
-    return ValueColumn(file, field, column)
+        raise NotStorable(f"field {field.name!r}: {type_} needs version 2.2 or later")
+    if pa.types.is_fixed_size_binary(type_) and not type_.byte_width:
+        raise NotStorable(f"field {field.name!r}: values without bytes need version 2.2")
+    if field.is_blob:
+        return BlobWriter(field, first_column, policy)
+    if field.is_packed or not (field.children or pa.types.is_struct(type_)):
+        return ValueWriter(field, first_column, policy)
+    children: list[FieldWriter] = []
+    first = first_column + 1
+    for child in field.children:
+        children.append(open_writer(child, first, policy))
+        first += children[-1].num_columns
+    if pa.types.is_struct(type_):
+        return StructWriter(field, first_column, children)
+    return ListWriter(first_column, children[0], policy)
 
 
-def _next(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> ColumnMetadata:
-    column = next(columns, None)
-    if column is None:
-        raise BadSchema(
-            "L.file.schema.num-columns",
-            file.ctx.at(0),
-            found=f"no column for field {field.name!r}",
-            wanted="a column for each field that owns one",
-        )
-    return column
+class StructWriter:
+    """Writes a struct: its header column at the end, its children all along."""
 
+    def __init__(self, field: Field, column: int, children: list[FieldWriter]) -> None:
+        self._field, self._column, self._children = field, column, children
+        self._rows = 0
+        self.num_columns = 1 + sum(child.num_columns for child in children)
 
-def _column_arm(column: ColumnMetadata, field: Field) -> str:
-    """Return the arm of the column's encoding: values, or blob where the field says so."""
-    encoding = column.encoding
-    assert isinstance(encoding, pb.ColumnEncoding)
-    arm = encoding.WhichOneof("column_encoding")
-    if arm not in ("values", "blob"):  # L.array.column.encoding
-        raise UnknownEncoding(
-            "L.array.column.encoding",
-            column.place,
-            found=f"column encoding {arm or 'without an arm'}",
-            wanted="values or blob",
-        )
-    if (arm == "blob") != field.is_blob:  # L.array.blob.column
-        raise BadSchema(
-            "L.array.blob.column",
-            column.place,
-            found=f"column encoding {arm} for field {field.name!r}",
-            wanted="blob exactly where the field's metadata says lance-encoding:blob",
-        )
-    return "blob" if field.is_blob else "values"
+    def write(self, array: pa.StructArray, row: int, data: DataArea) -> list[EncodedPage]:
+        """Write the rows of every child. Raises DataRefused for a null struct."""
+        if array.null_count:
+            name = self._field.name
+            raise DataRefused(f"field {name!r}: 2.0 cannot store null structs, use 2.1 or later")
+        self._rows += len(array)
+        pages: list[EncodedPage] = []
+        for i, child in enumerate(self._children):
+            pages += child.write(array.field(i), row, data)
+        return pages
+
+    def flush(self, data: DataArea) -> list[EncodedPage]:
+        """Return the pages of the children's queued rows."""
+        return [page for child in self._children for page in child.flush(data)]
+
+    def finish(self) -> list[EncodedColumn]:
+        """Return the end of the header column, which is its one page, and those of the children."""
+        header = EncodedPage(self._column, (), pb.ArrayEncoding(struct={}), self._rows)
+        below = [column for child in self._children for column in child.finish()]
+        return [EncodedColumn(plain_column().encoding, [header]), *below]

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor, Extent
-from lanceref.core.errors import CorruptPage, OutOfRange, Place
+from lanceref.core.errors import CorruptPage, OutOfRange, Place, expect
 from lanceref.encodings_2_0.flat import FlatValues, RawFlat, bare_flat, open_flat
+from lanceref.encodings_2_0.nullable import PageBuffers, no_nulls
 from lanceref.encodings_2_0.page import Page, RowRanges
-from lanceref.proto import encodings_v2_0_pb2 as pb
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Slices:
     bounds: tuple[tuple[int, int], ...]
 
     def offsets(self) -> NDArray[np.int64]:
-        """Return where the rows start when the ranges stand back to back, and the final end."""
+        """Return where the rows start when the ranges are concatenated, and the final end."""
         offsets = np.zeros(len(self.lengths) + 1, np.int64)
         np.cumsum(self.lengths, out=offsets[1:])
         return offsets
@@ -84,7 +85,11 @@ class Ends:
         lengths, nulls = signed[1:] - signed[:-1], nulls[1:]
         if len(heads) > 1:
             lengths, nulls = np.delete(lengths, heads[1:] - 1), np.delete(nulls, heads[1:] - 1)
-        self._check_order(lengths, rows)
+        if len(lengths) and lengths.min() < 0:
+            at = int(np.flatnonzero(lengths < 0)[0])
+            found, place = f"an end {-int(lengths[at])} lower", self._row_place(at, rows)
+            wanted = "ends that never decrease"
+            raise CorruptPage("L.array.ends.order", place, found=found, wanted=wanted)
         bounds = zip(signed[heads].tolist(), signed[lasts].tolist(), strict=True)
         return Slices(lengths, nulls, tuple(bounds))
 
@@ -94,7 +99,7 @@ class Ends:
             return 0
         row = RowRanges.single(self.num_rows - 1, self.num_rows)
         parts = self.page.file.cursors(self.words.plan(row), "last end", "L.array.ends.order")
-        if isinstance(self.words, RawFlat):  # owned by who reads the rows, not by this look ahead
+        if isinstance(self.words, RawFlat):  # the span belongs to the read of the rows
             word = int.from_bytes(parts[0].data, "little")
         else:
             word = int(self.words.data(row, iter(parts)).view("<u8")[0])
@@ -103,29 +108,12 @@ class Ends:
     def _check_bounds(self, ends: NDArray[np.uint64], rows: RowRanges, limit: int) -> None:
         largest = int(ends.max()) if len(ends) else 0
         if largest > limit:
-            raise OutOfRange(  # L.array.ends.bound
-                "L.array.ends.bound",
-                self._row_place(int(ends.argmax()), _with_previous(rows)),
-                found=f"an end at {largest}",
-                wanted=f"at most {limit}",
-            )
+            place = self._row_place(int(ends.argmax()), _with_previous(rows))
+            found, wanted = f"an end at {largest}", f"at most {limit}"
+            raise OutOfRange("L.array.ends.bound", place, found=found, wanted=wanted)
         if len(ends) and largest >= self.adjustment:
-            raise CorruptPage(  # L.array.ends.null-adjustment
-                "L.array.ends.null-adjustment",
-                self.page.place,
-                found=f"adjustment {self.adjustment}",
-                wanted=f"more than {largest}, an end of the page",
-            )
-
-    def _check_order(self, lengths: NDArray[np.int64], rows: RowRanges) -> None:
-        if len(lengths) and lengths.min() < 0:
-            at = int(np.flatnonzero(lengths < 0)[0])
-            raise CorruptPage(  # L.array.ends.order
-                "L.array.ends.order",
-                self._row_place(at, rows),
-                found=f"an end {-int(lengths[at])} before the one of the row before",
-                wanted="ends that never decrease",
-            )
+            clause, wanted = "L.array.ends.null-adjustment", f"more than {largest}"
+            raise CorruptPage(clause, self.page.place, found=self.adjustment, wanted=wanted)
 
     def _row_place(self, index: int, rows: RowRanges) -> Place:
         """Name the word of the `index`-th row of the ranges."""
@@ -142,16 +130,19 @@ def _with_previous(rows: RowRanges) -> RowRanges:
 
 
 def open_ends(
-    encoding: pb.ArrayEncoding, adjustment: int, num_rows: int, page: Page, name: str
+    encoding: ArrayEncoding, adjustment: int, num_rows: int, page: Page, name: str
 ) -> Ends:
     """Open end offsets; they must be 64 bits wide."""
     flat = bare_flat(encoding, page, name)
-    if flat.bits_per_value != 64:
-        raise CorruptPage(  # L.array.ends.width
-            "L.array.ends.width",
-            page.place,
-            found=f"{name} of {flat.bits_per_value} bits",
-            wanted="64 bits",
-        )
+    expect("L.array.ends.width", flat.bits_per_value, 64, page.place)
     words = open_flat(flat, num_rows, page, name, "offsets u64[]")
     return Ends(page, page.extent(flat.buffer), words, adjustment, num_rows)
+
+
+def encode_ends(
+    ends: NDArray[np.int64], nulls: NDArray[np.bool_], adjustment: int, page: PageBuffers
+) -> ArrayEncoding:
+    """Add the ends of rows (n,) to a page, those of null rows plus the adjustment."""
+    words = ends.astype("<u8")
+    words[nulls] += np.uint64(adjustment)
+    return no_nulls(page.flat(words.view(np.uint8), 64))

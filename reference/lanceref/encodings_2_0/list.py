@@ -1,21 +1,15 @@
-"""List: a column of end offsets before the column of the items.
+"""List: a column of end offsets before the column of the items; and early strings.
 
 Each page of offsets counts its items from 0; they follow those of the pages before it in the item
-column, whose own pages may be cut elsewhere. A null list may own items; they are passed over.
+column, whose own pages may be cut elsewhere. A null list may own items; a reader skips them.
+Release 0.13 stored text and byte strings as lists of bytes, which are read and never written: the
+pages of the field's first column are lists, and the field owns the next column too.
 
 Layout of a page: u64 ends, null lists plus null_offset_adjustment (see `ends`).
 
 Clauses: L.array.list.num-items, L.array.list.null-adjustment, L.array.list.null-adjustment-value,
-L.array.list.item-column, L.array.list.page, L.array.list.offset-width, L.array.nullable.field, and
-those of `ends`
-
-Early strings: a column of list offsets before a column of bytes, read and never written.
-
-Release 0.13 stored text and byte strings as lists of bytes. The pages of the first column are
-lists, by which such a field is known, and the field owns the next column too. A manifest names the
-first.
-
-Clauses: L.array.binary.early, and those of `list`
+L.array.list.item-column, L.array.list.page, L.array.list.offset-width, L.array.nullable.field,
+L.array.binary.early, and those of `ends`
 """
 
 from __future__ import annotations
@@ -27,21 +21,39 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
-from lanceref.encodings_2_0.binary import MAX_OFFSET, is_string
-from lanceref.encodings_2_0.ends import Ends, Slices, open_ends
+from lanceref.core.errors import (
+    CorruptPage,
+    LimitExceeded,
+    OutOfRange,
+    Place,
+    UnknownEncoding,
+    expect,
+)
+from lanceref.encodings_2_0.binary import LARGE, MAX_OFFSET, STRINGS, check_utf8
+from lanceref.encodings_2_0.ends import Ends, Slices, encode_ends, open_ends
 from lanceref.encodings_2_0.flat import slot_bits
+from lanceref.encodings_2_0.nullable import PageBuffers
 from lanceref.encodings_2_0.page import (
     ArrayColumn,
     Page,
     Paging,
     RowRanges,
+    concat,
     distinct,
-    join,
     repeat,
     run_rows,
+    validity_buffer,
 )
-from lanceref.encodings_2_0.values import ValueColumn
+from lanceref.encodings_2_0.values import ValueColumn, plain_column
+from lanceref.file.column_writer import (
+    BITMAP_OBJECT_BYTES,
+    FIXED_OBJECT_BYTES,
+    DataArea,
+    EncodedColumn,
+    EncodedPage,
+    FieldWriter,
+    PagePolicy,
+)
 from lanceref.file.columns import ColumnMetadata, PageMetadata
 from lanceref.file.schema import Field, schema_of
 from lanceref.proto import encodings_v2_0_pb2 as pb
@@ -54,10 +66,9 @@ class ListColumn:
         self, file: FileBytes, field: Field, column: ColumnMetadata, items: ArrayColumn
     ) -> None:
         self.type: pa.DataType = field.arrow.type
-        self._file = file
+        self._file, self._items = file, items
         self._nullable = field.nullable
         self._paging = Paging(column)
-        self._items = items
         self._lists = [_list_of(page) for page in column.pages]
         self._first_items = [0]
         for one in self._lists:
@@ -94,7 +105,7 @@ class ListColumn:
             self._bound_items(high - low, index)
             base = self._first_items[index]
             parts = list(self._items.scan(base + low, base + high)) if high > low else []
-            items = join(parts, self._items.type, self._place(index))
+            items = concat(parts, self._items.type, self._place(index))
             yield self._build(slices.offsets(), slices.nulls, items, index)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
@@ -104,8 +115,7 @@ class ListColumn:
             return pa.nulls(0, self.type)
         starts, lengths, nulls = self._locate(unique)
         lengths[nulls] = 0
-        offsets = np.zeros(len(lengths) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        offsets = Slices(lengths, nulls, ()).offsets()
         index = next(self._paging.split(unique))[0]
         self._bound_items(int(offsets[-1]), index)
         item_rows = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
@@ -117,9 +127,9 @@ class ListColumn:
         ctx = self._file.ctx
         for index, metadata in enumerate(self._paging.column.pages):
             with ctx.group(f"page {index}"), ctx.piece():
-                ends, whole = self._open(index), RowRanges.single(0, metadata.num_rows)
+                ends = self._open(index)
                 ends.page.lint_buffers()
-                self._slices(index, ends, whole)
+                self._slices(index, ends, RowRanges.single(0, metadata.num_rows))
         with ctx.group("items"), ctx.piece():
             self._items.check()
 
@@ -147,21 +157,13 @@ class ListColumn:
     def _open(self, index: int) -> Ends:
         metadata, one = self._paging.column.pages[index], self._lists[index]
         page = Page(self._file, self._paging.column, metadata)
-        adjustment = one.null_offset_adjustment
-        if adjustment <= one.num_items:  # L.array.list.null-adjustment
-            raise CorruptPage(
-                "L.array.list.null-adjustment",
-                page.place,
-                found=f"adjustment {adjustment}",
-                wanted=f"more than the {one.num_items} items of the page",
-            )
-        if adjustment != one.num_items + 1:
-            page.ctx.lint(
-                "L.array.list.null-adjustment-value",
-                page.place,
-                found=adjustment,
-                wanted=one.num_items + 1,
-            )
+        adjustment, num_items = one.null_offset_adjustment, one.num_items
+        if adjustment <= num_items:
+            clause, wanted = "L.array.list.null-adjustment", f"more than the {num_items} items"
+            raise CorruptPage(clause, page.place, found=adjustment, wanted=wanted)
+        if adjustment != num_items + 1:
+            clause = "L.array.list.null-adjustment-value"
+            page.ctx.lint(clause, page.place, found=adjustment, wanted=num_items + 1)
         return open_ends(one.offsets, adjustment, metadata.num_rows, page, "list ends")
 
     def _slices(self, index: int, ends: Ends, rows: RowRanges) -> Slices:
@@ -171,53 +173,35 @@ class ListColumn:
         return slices
 
     def _check_slices(self, slices: Slices, rows: RowRanges, index: int) -> None:
+        ctx, place = self._file.ctx, self._place(index)
         num_items = self._lists[index].num_items
         whole = rows.bounds and rows.bounds[-1][1] == self._paging.column.pages[index].num_rows
-        if whole and slices.bounds[-1][1] != num_items:  # L.array.list.num-items
-            self._file.ctx.refuse(
-                CorruptPage(
-                    "L.array.list.num-items",
-                    self._place(index),
-                    found=f"{num_items} items, and a last end at {slices.bounds[-1][1]}",
-                    wanted="the last end",
-                )
-            )
-        if not self._nullable and slices.nulls.any():  # L.array.nullable.field
-            self._file.ctx.refuse(
-                CorruptPage(
-                    "L.array.nullable.field",
-                    self._place(index),
-                    found="null lists",
-                    wanted="none: the field is not nullable",
-                )
-            )
+        if whole and slices.bounds[-1][1] != num_items:
+            clause, wanted = "L.array.list.num-items", f"{slices.bounds[-1][1]}, the last end"
+            ctx.refuse(CorruptPage(clause, place, found=num_items, wanted=wanted))
+        if not self._nullable and slices.nulls.any():
+            clause = "L.array.nullable.field"
+            ctx.refuse(CorruptPage(clause, place, found="null lists", wanted="none"))
 
     def _bound_items(self, num_items: int, index: int) -> None:
         """Refuse more items at once than the limits allow; a bound before they are allocated."""
         size = num_items * max(64, slot_bits(self._items.type) or 64) // 8
         allowed = self._file.ctx.limits.expanded(self._file.size)
         if size > allowed:
-            raise LimitExceeded(
-                "L.array.list.num-items",
-                self._place(index),
-                found=f"{num_items} items in one run of lists",
-                wanted=f"items that take at most {allowed} bytes",
-            )
+            clause, found = "L.array.list.num-items", f"{num_items} items of {size} bytes"
+            wanted = f"at most {allowed} bytes in one run"
+            raise LimitExceeded(clause, self._place(index), found=found, wanted=wanted)
 
     def _build(
         self, offsets: NDArray[np.int64], nulls: NDArray[np.bool_], items: pa.Array, index: int
     ) -> pa.Array:
         large = pa.types.is_large_list(self.type)
         if not large and offsets[-1] > MAX_OFFSET:
-            raise LimitExceeded(
-                "L.array.list.offset-width",
-                self._place(index),
-                found=f"{offsets[-1]} items in one run of lists",
-                wanted=f"at most {MAX_OFFSET} for {self.type}",
-            )
-        validity = pa.py_buffer(np.packbits(~nulls, bitorder="little")) if nulls.any() else None
+            clause, wanted = "L.array.list.offset-width", f"at most {MAX_OFFSET} for {self.type}"
+            found = f"{offsets[-1]} items in one run"
+            raise LimitExceeded(clause, self._place(index), found=found, wanted=wanted)
         stored = pa.py_buffer(offsets if large else offsets.astype(np.int32))
-        buffers = [validity, stored]
+        buffers = [validity_buffer(nulls), stored]
         return pa.Array.from_buffers(self.type, len(nulls), buffers, children=[items])
 
     def _place(self, index: int) -> Place:
@@ -228,10 +212,7 @@ def _list_of(page: PageMetadata) -> pb.List:
     encoding = page.encoding
     assert isinstance(encoding, pb.ArrayEncoding)
     arm = encoding.WhichOneof("array_encoding")
-    if arm != "list":  # L.array.list.page
-        raise UnknownEncoding(
-            "L.array.list.page", page.place, found=f"a page of {arm}", wanted="list"
-        )
+    expect("L.array.list.page", arm, "list", page.place, UnknownEncoding)
     return encoding.list
 
 
@@ -240,15 +221,9 @@ def open_list(
 ) -> ListColumn:
     """Open a list: the items its pages claim must be those of the item column."""
     opened = ListColumn(file, field, column, items)
-    if opened.num_items != items.num_rows:  # L.array.list.item-column
-        file.ctx.refuse(
-            OutOfRange(
-                "L.array.list.item-column",
-                column.place,
-                found=f"{opened.num_items} items in the offsets, {items.num_rows} in the column",
-                wanted="the same number",
-            )
-        )
+    if opened.num_items != items.num_rows:
+        clause, found = "L.array.list.item-column", f"{opened.num_items} items in the offsets"
+        file.ctx.refuse(OutOfRange(clause, column.place, found=found, wanted=items.num_rows))
     return opened
 
 
@@ -258,16 +233,7 @@ class EarlyStrings:
     def __init__(self, file: FileBytes, field: Field, lists: ListColumn) -> None:
         self.type: pa.DataType = field.arrow.type
         self._file, self._lists = file, lists
-
-    @property
-    def num_rows(self) -> int:
-        """Rows of all pages."""
-        return self._lists.num_rows
-
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of an offset and of an average string."""
-        return self._lists.row_bytes
+        self.num_rows, self.row_bytes = lists.num_rows, lists.row_bytes
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the strings run by run."""
@@ -285,28 +251,16 @@ class EarlyStrings:
 
     def _strings(self, lists: pa.Array) -> pa.Array:
         nulls = lists.is_null().to_numpy(zero_copy_only=False)
-        validity = pa.py_buffer(np.packbits(~nulls, bitorder="little")) if nulls.any() else None
-        offsets = np.ascontiguousarray(lists.offsets.to_numpy())
-        data = np.ascontiguousarray(lists.values.to_numpy())
-        buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(data)]
+        parts = (np.ascontiguousarray(a.to_numpy()) for a in (lists.offsets, lists.values))
+        buffers = [validity_buffer(nulls), *map(pa.py_buffer, parts)]
         strings = pa.Array.from_buffers(self.type, len(lists), buffers)
-        try:
-            strings.validate(full=True)
-        except pa.ArrowInvalid as error:
-            self._file.ctx.refuse(
-                CorruptPage(
-                    "L.array.binary.utf8",
-                    self._lists.place,
-                    found=str(error),
-                    wanted="valid UTF-8",
-                )
-            )
+        check_utf8(strings, self._file.ctx, self._lists.place)
         return strings
 
 
 def is_early(field: Field, column: ColumnMetadata) -> bool:
     """Whether a column holds the list offsets of a field of strings."""
-    if not is_string(field.arrow.type) or not column.pages:
+    if field.arrow.type not in STRINGS or not column.pages:
         return False
     encoding = column.pages[0].encoding
     assert isinstance(encoding, pb.ArrayEncoding)
@@ -315,12 +269,71 @@ def is_early(field: Field, column: ColumnMetadata) -> bool:
 
 def open_early(
     file: FileBytes, field: Field, offsets: ColumnMetadata, data: ColumnMetadata
-) -> ArrayColumn:
+) -> EarlyStrings:
     """Open a field of early strings, stored in two columns."""
-    large = pa.types.is_large_string(field.arrow.type) or pa.types.is_large_binary(field.arrow.type)
     item = pa.field("item", pa.uint8(), nullable=False)
-    type_ = pa.large_list(item) if large else pa.list_(item)
-    listed = pa.field(field.name, type_, field.nullable)
-    (whole,) = schema_of(pa.schema([listed])).fields
-    items = ValueColumn(file, whole.children[0], data)
-    return EarlyStrings(file, field, open_list(file, whole, offsets, items))
+    type_ = pa.large_list(item) if field.arrow.type in LARGE else pa.list_(item)
+    (lists,) = schema_of(pa.schema([pa.field(field.name, type_, field.nullable)])).fields
+    items = ValueColumn(file, lists.children[0], data)
+    return EarlyStrings(file, field, open_list(file, lists, offsets, items))
+
+
+class ListWriter:
+    """Writes a list: end offsets in its own column, items in those after it.
+
+    When offsets become a page the items do too, unless some item leaf has just written its queue by
+    itself: then the other leaves go on.
+    """
+
+    def __init__(self, column: int, items: FieldWriter, policy: PagePolicy) -> None:
+        self._column, self._items, self._policy = column, items, policy
+        self._queued: list[pa.Array] = []
+        self._queued_bytes = 0
+        self.num_columns = 1 + items.num_columns
+
+    def write(self, array: pa.Array, row: int, data: DataArea) -> list[EncodedPage]:
+        """Queue rows and write their items; offsets and items become pages together."""
+        offsets = offsets_of(array)
+        items = array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+        pages = self._items.write(items, row, data)
+        self._queued.append(array)
+        self._queued_bytes += _queue_bytes(array)
+        if self._queued_bytes <= self._policy.cache_bytes:
+            return pages
+        return [self._page(), *(pages or self._items.flush(data))]
+
+    def flush(self, data: DataArea) -> list[EncodedPage]:
+        """Return the page of queued offsets, and those of their items."""
+        items = self._items.flush(data)
+        return [self._page(), *items] if self._queued else items
+
+    def _page(self) -> EncodedPage:
+        """Encode the queued offsets: where each list ends among the items of the page."""
+        queued, self._queued, self._queued_bytes = self._queued, [], 0
+        ends = np.cumsum(np.concatenate([np.diff(offsets_of(array)) for array in queued]))
+        nulls = np.concatenate([np.asarray(array.is_null()) for array in queued])
+        num_items = int(ends[-1]) if len(ends) else 0
+        page = PageBuffers()
+        offsets = encode_ends(ends, nulls, num_items + 1, page)
+        lists = pb.List(offsets=offsets, null_offset_adjustment=num_items + 1, num_items=num_items)
+        encoding = pb.ArrayEncoding(list=lists)
+        return EncodedPage(self._column, page.buffers, encoding, len(ends))
+
+    def finish(self) -> list[EncodedColumn]:
+        """Return the ends of the offsets column and of those of the items."""
+        return [plain_column(), *self._items.finish()]
+
+
+def offsets_of(array: pa.Array) -> NDArray[np.int64]:
+    """Return the offsets of lists as they are, int64 (rows + 1,)."""
+    dtype = np.int64 if pa.types.is_large_list(array.type) else np.int32
+    table = np.frombuffer(array.buffers()[1] or b"", dtype)
+    cut = table[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    return cut if len(cut) else np.zeros(1, np.int64)
+
+
+def _queue_bytes(array: pa.Array) -> int:
+    """Return what the offsets and the validity of lists count against the cache."""
+    width = 8 if pa.types.is_large_list(array.type) else 4
+    offsets = FIXED_OBJECT_BYTES + (int(array.offset) + len(array) + 1) * width
+    return offsets + BITMAP_OBJECT_BYTES + (-(-len(array) // 8) if array.null_count else 0)

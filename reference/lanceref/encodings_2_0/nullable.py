@@ -1,34 +1,15 @@
-"""Nullable: whether the rows of a page are valid.
+"""Nullable: whether the rows of a page are valid; fixed-size lists; and both written.
 
-Decided for each page from its data: no row is null, every row is null (then nothing is stored), or
-some are (a bitmap and the values of all rows). It wraps flat values and fixed-size lists.
+Nulls are decided for each page from its rows, not from the schema: no row is null, every row is
+null (then nothing is stored), or some are (a bitmap and the values of all rows). It wraps flat
+values and fixed-size lists. The rows of a fixed-size list own the same number of items; the items
+(rows * dimension of them, null rows keep theirs) are an encoding with validity of their own.
 
-Layout, some_nulls: validity as flat values of 1 bit (1 = valid), then the values.
+Layout, some_nulls: validity as flat values of 1 bit (1 = valid), then the values. The buffers of a
+page are numbered in the order of the encoding tree: validity before values, lists before items.
 
-Clauses: L.array.nullable.validity, L.array.nullable.all-nulls, L.array.encoding.tag
-
-Fixed-size list: every row owns the same number of items.
-
-The rows' own validity is a `nullable` around this encoding; the items (rows * dimension of them,
-null rows keep theirs) are an encoding inside it, with validity of their own.
-
-Clauses: L.array.fixed-size-list.dimension
-
-Slots: rows of one width in raw buffers, each read from where it lies.
-
-Random access to flat values needs no ranges and nothing to be picked from what was decoded: where
-a row lies follows from its number.
-
-Arrays, encoded: a page of 2.0 from an Arrow array.
-
-The inverse of `decode`. What a page says of nulls follows from its rows, not from the schema:
-nothing null, some null with a bitmap, or all null without any buffer.
-
-Layout: nullable around flat values and fixed-size lists; the buffers of a page are numbered in the
-order of the encoding tree: validity before values, lists before their items.
-
-Clauses: L.array.nullable.validity, L.array.flat.width, L.array.flat.size,
-L.array.fixed-size-list.dimension
+Clauses: L.array.nullable.validity, L.array.nullable.all-nulls, L.array.encoding.tag,
+L.array.fixed-size-list.dimension, L.array.flat.width, L.array.flat.size
 """
 
 from __future__ import annotations
@@ -43,22 +24,23 @@ from numpy.typing import NDArray
 from lanceref.codecs.chunks import gather_rows
 from lanceref.core.compute import pc
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
-from lanceref.core.errors import CorruptPage, DataRefused, LimitExceeded, UnknownEncoding
+from lanceref.core.errors import DataRefused, LimitExceeded, UnknownEncoding, expect
 from lanceref.encodings_2_0.flat import (
     FlatArray,
     FlatValues,
     RawFlat,
     bare_flat,
     open_flat,
+    slice_bits,
     slot_bits,
 )
 from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
 from lanceref.file.column_writer import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
-from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, Flat
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
-Opener = Callable[[pb.ArrayEncoding], PageArray]
-"""Opens an inner encoding for the same rows."""
+Opener = Callable[[ArrayEncoding, pa.DataType, int], PageArray]
+"""Opens an inner encoding as the given number of values of a type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +58,9 @@ class AllNulls:
         """Build nulls, as many as the caller's limits allow."""
         size = rows.count * (slot_bits(self.type) or 0) // 8
         allowed = self.page.ctx.limits.expanded(self.page.file.size)
-        if size > allowed:  # L.array.nullable.all-nulls
-            raise LimitExceeded(
-                "L.array.nullable.all-nulls",
-                self.page.place,
-                found=f"{rows.count} null rows that take {size} bytes",
-                wanted=f"at most {allowed} bytes",
-            )
+        if size > allowed:
+            clause, found = "L.array.nullable.all-nulls", f"{rows.count} nulls of {size} bytes"
+            raise LimitExceeded(clause, self.page.place, found=found, wanted=f"at most {allowed}")
         return pa.nulls(rows.count, self.type)
 
 
@@ -98,12 +76,12 @@ class SomeNulls:
         return [*self.validity.plan(rows), *self.values.plan(rows)]
 
     def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        """Lay the bitmap over the values."""
+        """Apply the bitmap to the values."""
         bitmap = self.validity.data(rows, parts)
-        return with_validity(self.values.decode(rows, parts), bitmap)
+        return _with_validity(self.values.decode(rows, parts), bitmap)
 
 
-def with_validity(array: pa.Array, bitmap: NDArray[np.uint8]) -> pa.Array:
+def _with_validity(array: pa.Array, bitmap: NDArray[np.uint8]) -> pa.Array:
     """Return `array` with null wherever `bitmap` (packed, 1 = valid) holds 0."""
     buffer = pa.py_buffer(bitmap)
     if array.null_count:
@@ -118,32 +96,19 @@ def open_nullable(
     nullable: pb.Nullable, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
 ) -> PageArray:
     """Open the arm that is set."""
-    arm = nullable.WhichOneof("nullability")
-    if arm == "no_nulls":
-        return opener(nullable.no_nulls.values)
-    if arm == "all_nulls":
-        return AllNulls(type_, page)
-    if arm != "some_nulls":  # L.array.encoding.tag
-        raise UnknownEncoding(
-            "L.array.encoding.tag",
-            page.place,
-            found="nullable without an arm",
-            wanted="no_nulls, some_nulls or all_nulls",
-        )
-    flat = bare_flat(nullable.some_nulls.validity, page, "validity")
-    if flat.bits_per_value != 1:  # L.array.nullable.validity
-        raise CorruptPage(
-            "L.array.nullable.validity",
-            page.place,
-            found=f"validity of {flat.bits_per_value} bits",
-            wanted="1 bit for each row",
-        )
-    validity = open_flat(flat, num_rows, page, "validity", "bitmap")
-    return SomeNulls(validity, opener(nullable.some_nulls.values))
-
-
-ItemsOpener = Callable[[pb.ArrayEncoding, pa.DataType, int], PageArray]
-"""Opens an encoding as the given number of items of a type."""
+    match nullable.WhichOneof("nullability"):
+        case "no_nulls":
+            return opener(nullable.no_nulls.values, type_, num_rows)
+        case "all_nulls":
+            return AllNulls(type_, page)
+        case "some_nulls":
+            some = nullable.some_nulls
+            flat = bare_flat(some.validity, page, "validity")
+            expect("L.array.nullable.validity", flat.bits_per_value, 1, page.place)
+            validity = open_flat(flat, num_rows, page, "validity", "bitmap")
+            return SomeNulls(validity, opener(some.values, type_, num_rows))
+    clause = "L.array.encoding.tag"
+    raise UnknownEncoding(clause, page.place, found="nullable without an arm", wanted="an arm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,29 +129,23 @@ class FixedSizeListArray:
 
 
 def open_fixed_size_list(
-    encoding: pb.FixedSizeList, type_: pa.DataType, num_rows: int, page: Page, opener: ItemsOpener
+    encoding: pb.FixedSizeList, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
 ) -> FixedSizeListArray:
     """Open lists whose dimension is that of the schema."""
     wanted = type_.list_size if pa.types.is_fixed_size_list(type_) else None
-    if encoding.dimension != wanted:  # L.array.fixed-size-list.dimension
-        raise CorruptPage(
-            "L.array.fixed-size-list.dimension",
-            page.place,
-            found=f"lists of {encoding.dimension} items",
-            wanted=f"values of {type_}",
-        )
+    expect("L.array.fixed-size-list.dimension", encoding.dimension, wanted, page.place)
     items = opener(encoding.items, type_.value_type, num_rows * encoding.dimension)
     return FixedSizeListArray(type_, items)
 
 
 def slots_of(array: PageArray) -> tuple[int, int] | None:
-    """Return at which byte the rows of a page begin, and the bits of each.
+    """Return the byte where the rows of a page begin, and the bits of each.
 
-    None where rows do not lie one after another as they are.
+    None where the rows are not stored one after another as they are.
     """
     if isinstance(array, FixedSizeListArray):
-        found = slots_of(array.items)
-        return found and (found[0], found[1] * int(array.type.list_size))
+        slots = slots_of(array.items)
+        return slots and (slots[0], slots[1] * int(array.type.list_size))
     if isinstance(array, FlatArray) and isinstance(array.values, RawFlat):
         return array.values.extent.offset, array.values.bits
     return None
@@ -237,10 +196,8 @@ class PageBuffers:
 
     def flat(self, data: Buffer, bits: int, compression: str | None = None) -> ArrayEncoding:
         """Add a buffer of values; return its description."""
-        encoding = ArrayEncoding()
-        encoding.flat.CopyFrom(Flat(bits_per_value=bits))
-        encoding.flat.buffer.SetInParent()
-        encoding.flat.buffer.buffer_index = len(self.buffers)
+        buffer = pb.Buffer(buffer_index=len(self.buffers))
+        encoding = ArrayEncoding(flat=pb.Flat(bits_per_value=bits, buffer=buffer))
         if compression is not None:
             encoding.flat.compression.scheme = compression
         self.buffers.append(data)
@@ -249,24 +206,18 @@ class PageBuffers:
 
 def no_nulls(values: ArrayEncoding) -> ArrayEncoding:
     """Wrap values of which none is null."""
-    encoding = ArrayEncoding()
-    encoding.nullable.no_nulls.values.CopyFrom(values)
-    return encoding
+    return ArrayEncoding(nullable=pb.Nullable(no_nulls=pb.Nullable.NoNull(values=values)))
 
 
 def all_nulls() -> ArrayEncoding:
     """Describe rows that are all null, or none at all."""
-    encoding = ArrayEncoding()
-    encoding.nullable.all_nulls.SetInParent()
-    return encoding
+    return ArrayEncoding(nullable=pb.Nullable(all_nulls=pb.Nullable.AllNull()))
 
 
 def some_nulls(validity: ArrayEncoding, values: ArrayEncoding) -> ArrayEncoding:
-    """Wrap values behind their bitmap."""
-    encoding = ArrayEncoding()
-    encoding.nullable.some_nulls.validity.CopyFrom(validity)
-    encoding.nullable.some_nulls.values.CopyFrom(values)
-    return encoding
+    """Wrap values and their bitmap."""
+    some = pb.Nullable.SomeNull(validity=validity, values=values)
+    return ArrayEncoding(nullable=pb.Nullable(some_nulls=some))
 
 
 def encode_nullable(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
@@ -274,36 +225,40 @@ def encode_nullable(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
     if array.null_count == len(array):
         return all_nulls()
     if array.null_count == 0:
-        return no_nulls(_values(array, page))
-    validity = page.flat(bits_of(array.buffers()[0], array.offset, len(array)), 1)
-    return some_nulls(validity, _values(array, page))
+        return no_nulls(_encode_values(array, page))
+    bitmap = np.frombuffer(array.buffers()[0], np.uint8)
+    validity = page.flat(slice_bits(bitmap, array.offset, len(array)), 1)
+    return some_nulls(validity, _encode_values(array, page))
 
 
-def _values(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
-    if pa.types.is_fixed_size_list(array.type):
-        size = array.type.list_size
-        encoding = ArrayEncoding()
-        encoding.fixed_size_list.dimension = size
-        items = array.values.slice(array.offset * size, len(array) * size)
-        encoding.fixed_size_list.items.CopyFrom(encode_nullable(items, page))
-        return encoding
-    return page.flat(*fixed_width(array))
+def _encode_values(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
+    if not pa.types.is_fixed_size_list(array.type):
+        return page.flat(*fixed_width(array))
+    items = encode_nullable(list_items(array), page)
+    lists = pb.FixedSizeList(dimension=array.type.list_size, items=items)
+    return ArrayEncoding(fixed_size_list=lists)
+
+
+def list_items(array: pa.FixedSizeListArray) -> pa.Array:
+    """Return the items of all fixed-size lists, those of null ones too."""
+    size = array.type.list_size
+    return array.values.slice(array.offset * size, len(array) * size)
+
+
+def innermost_items(array: pa.Array) -> pa.Array:
+    """Return what lies below all levels of fixed-size lists."""
+    while pa.types.is_fixed_size_list(array.type):
+        array = list_items(array)
+    return array
 
 
 def fixed_width(array: pa.Array) -> tuple[NDArray[np.uint8], int]:
     """Return the bytes of values of fixed width, and the bits of one. Raises DataRefused."""
+    data = np.frombuffer(array.buffers()[1] or b"", np.uint8)
     if pa.types.is_boolean(array.type):
-        return bits_of(array.buffers()[1], array.offset, len(array)), 1
+        return slice_bits(data, array.offset, len(array)), 1
     try:
         width = int(array.type.bit_width) // 8
     except ValueError as error:
         raise DataRefused(f"2.0 cannot store values of {array.type} here") from error
-    data = np.frombuffer(array.buffers()[1] or b"", np.uint8)
     return data[array.offset * width : (array.offset + len(array)) * width], 8 * width
-
-
-def bits_of(buffer: pa.Buffer, start: int, count: int) -> NDArray[np.uint8]:
-    """Return `count` bits of a bitmap from bit `start` on, packed from the first bit of a byte."""
-    data = np.frombuffer(buffer, np.uint8)
-    flags = np.unpackbits(data[start // 8 : -(-(start + count) // 8)], bitorder="little")
-    return np.packbits(flags[start % 8 :][:count], bitorder="little")

@@ -15,13 +15,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor, Extent
-from lanceref.core.errors import CorruptPage
+from lanceref.core.errors import CorruptPage, DataRefused, expect
 from lanceref.encodings_2_0.flat import RawFlat, bare_flat, slot_bits
+from lanceref.encodings_2_0.nullable import (
+    PageBuffers,
+    encode_nullable,
+    fixed_array,
+    fixed_width,
+    innermost_items,
+)
 from lanceref.encodings_2_0.page import Page, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,50 +55,26 @@ class PackedStructArray:
         return pa.Array.from_buffers(self.type, count, [None], children=children)
 
 
-def fixed_array(type_: pa.DataType, count: int, data: NDArray[np.uint8]) -> pa.Array:
-    """Build an array without nulls of a fixed-width type, or of fixed-size lists of one."""
-    if pa.types.is_fixed_size_list(type_):
-        items = fixed_array(type_.value_type, count * type_.list_size, data)
-        return pa.Array.from_buffers(type_, count, [None], children=[items])
-    return pa.Array.from_buffers(type_, count, [None, pa.py_buffer(data)])
-
-
 def open_packed_struct(
     encoding: pb.PackedStruct, type_: pa.DataType, num_rows: int, page: Page
 ) -> PackedStructArray:
     """Open rows whose children have the widths that the schema gives them."""
     num_fields = type_.num_fields if pa.types.is_struct(type_) else None
-    if len(encoding.inner) != num_fields:  # L.array.packed-struct.children
-        raise CorruptPage(
-            "L.array.packed-struct.children",
-            page.place,
-            found=f"a packed struct of {len(encoding.inner)} children",
-            wanted=f"the children of {type_}",
-        )
+    expect("L.array.packed-struct.children", len(encoding.inner), num_fields, page.place)
     widths = []
     for inner, field in zip(encoding.inner, type_, strict=True):
         bits = _child_bits(inner, page)
         if bits != slot_bits(field.type) or bits % 8 or pa.types.is_boolean(field.type):
-            raise CorruptPage(  # L.array.packed-struct.width
-                "L.array.packed-struct.width",
-                page.place,
-                found=f"a child of {bits} bits",
-                wanted=f"whole bytes of {field.type} for {field.name!r}",
-            )
+            clause, wanted = "L.array.packed-struct.width", f"whole bytes of {field.type}"
+            raise CorruptPage(clause, page.place, found=f"{bits} bits", wanted=wanted)
         widths.append(bits // 8)
-    extent = page.extent(encoding.buffer)
-    if extent.size != num_rows * sum(widths):  # L.array.packed-struct.size
-        raise CorruptPage(
-            "L.array.packed-struct.size",
-            page.at(extent),
-            found=f"a buffer of {extent.size} bytes",
-            wanted=f"{num_rows} rows of {sum(widths)} bytes",
-        )
+    extent, size = page.extent(encoding.buffer), num_rows * sum(widths)
+    expect("L.array.packed-struct.size", extent.size, size, page.at(extent))
     rows = RawFlat(extent, 8 * sum(widths), "rows", "packed rows")
     return PackedStructArray(type_, rows, tuple(widths))
 
 
-def _child_bits(encoding: pb.ArrayEncoding, page: Page) -> int:
+def _child_bits(encoding: ArrayEncoding, page: Page) -> int:
     """Return the bits of one value of a child: flat, or fixed-size lists of flat."""
     factor = 1
     while encoding.WhichOneof("array_encoding") in ("nullable", "fixed_size_list"):
@@ -103,3 +86,22 @@ def _child_bits(encoding: pb.ArrayEncoding, page: Page) -> int:
         else:
             break
     return factor * int(bare_flat(encoding, page, "a child of a packed struct").bits_per_value)
+
+
+def encode_packed(array: pa.StructArray, page: PageBuffers) -> ArrayEncoding:
+    """Encode the rows of a packed struct as one buffer. Raises DataRefused for nulls and bits."""
+    children = [array.field(i) for i in range(array.type.num_fields)]
+    if not children:
+        raise DataRefused("a packed struct needs a child")
+    leaves = list(map(innermost_items, children))
+    if array.null_count or any(one.null_count for one in (*children, *leaves)):
+        raise DataRefused("a packed struct of 2.0 cannot hold nulls")
+    cells = []
+    for leaf in leaves:
+        data, bits = fixed_width(leaf)
+        if bits % 8:
+            raise DataRefused("a packed struct cannot hold booleans")
+        cells.append(np.ascontiguousarray(data).reshape(len(array), -1))
+    page.buffers.append(np.concatenate(cells, axis=1).reshape(-1))
+    inner = [encode_nullable(child, PageBuffers()) for child in children]
+    return ArrayEncoding(packed_struct=pb.PackedStruct(inner=inner, buffer=pb.Buffer()))

@@ -1,19 +1,12 @@
-"""Page of a 2.0 column: its buffers, and what every array encoding offers.
+"""Page of a 2.0 column: its buffers, its rows, and what every array encoding offers.
 
 An encoding names its buffers by index: into the page's own buffers, or into those of the column.
-Buffers of the file are in the grammar, but no reader is given any.
+Buffers of the file are in the grammar, but no reader is given any. The rows (below a list: items)
+of a column are those of its pages in order; page boundaries are a column's own and independent of
+its siblings. A scan reads one range of rows, random access many: every encoding reads a list of
+ascending, disjoint ranges.
 
 Clauses: L.array.buffer.index, L.array.buffer.type, L.array.buffer.shared, L.array.buffer.named
-
-Row ranges: which rows of a page a read wants.
-
-A scan wants one range, random access wants many. Both are lists of ascending, disjoint ranges, so
-that every encoding has one way to be read.
-
-Paging: the pages of a column one after another, and reads cut along them.
-
-Page boundaries are a column's own: they say nothing about its siblings. The rows (for the columns
-below a list: items) of a column are those of its pages in order.
 """
 
 from __future__ import annotations
@@ -36,6 +29,9 @@ from lanceref.core.nesting import whole
 from lanceref.file.column_reader import RUN_BYTES, ColumnReader
 from lanceref.file.columns import ColumnMetadata, PageMetadata
 from lanceref.proto import encodings_v2_0_pb2 as pb
+
+MAX_GAP_ROWS = 16
+"""Unwanted rows that are decoded rather than cutting a range in two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +65,7 @@ class RowRanges:
         return RowRanges(tuple((start * factor, end * factor) for start, end in self.bounds))
 
     def positions(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where `rows`, each inside a range, stand when the ranges are put one after another."""
+        """Where `rows` (n,), each inside a range, lie in the concatenation of the ranges."""
         starts = np.array([start for start, _ in self.bounds], dtype=np.int64)
         sizes = np.array([end - start for start, end in self.bounds], dtype=np.int64)
         before = np.cumsum(sizes) - sizes
@@ -109,40 +105,33 @@ class Page:
         """Where the description of the page lies."""
         return self.metadata.place
 
+    def at(self, extent: Extent) -> Place:
+        """Name the bytes of an extent."""
+        return self.ctx.at(extent.offset, extent.size)
+
     def extent(self, buffer: pb.Buffer) -> Extent:
         """Return the extent of the buffer an encoding names."""
-        if buffer.buffer_type == pb.Buffer.page:
-            extents = self.metadata.extents
-        elif buffer.buffer_type == pb.Buffer.column:
-            extents = self.column.extents
-        else:  # L.array.buffer.type
+        kind, index = buffer.buffer_type, buffer.buffer_index
+        if kind not in (pb.Buffer.page, pb.Buffer.column):
             raise UnknownEncoding(
-                "L.array.buffer.type",
-                self.place,
-                found=f"buffer type {buffer.buffer_type}",
-                wanted="a buffer of the page (0) or of the column (1)",
+                "L.array.buffer.type", self.place, found=f"buffer type {kind}", wanted="0 or 1"
             )
-        if buffer.buffer_index >= len(extents):  # L.array.buffer.index
+        extents = self.metadata.extents if kind == pb.Buffer.page else self.column.extents
+        if index >= len(extents):
+            wanted = f"below {len(extents)}"
             raise OutOfRange(
-                "L.array.buffer.index",
-                self.place,
-                found=f"buffer {buffer.buffer_index}",
-                wanted=f"a buffer below {len(extents)}",
+                "L.array.buffer.index", self.place, found=f"buffer {index}", wanted=wanted
             )
-        return extents[buffer.buffer_index]
+        return extents[index]
 
     def check_buffers(self) -> None:
         """Refuse an encoding of which two parts name one buffer of the page."""
         if len(self.metadata.extents) < 2:
             return
         named = list(_page_buffers(self.metadata.encoding))
-        if len(set(named)) != len(named):  # L.array.buffer.shared
-            raise CorruptPage(
-                "L.array.buffer.shared",
-                self.place,
-                found=f"buffers {named[:8]}",
-                wanted="a buffer for each part",
-            )
+        if len(set(named)) != len(named):
+            found, wanted = f"buffers {named[:8]}", "a buffer for each part"
+            raise CorruptPage("L.array.buffer.shared", self.place, found=found, wanted=wanted)
 
     def lint_buffers(self) -> None:
         """Lint: every buffer of the page belongs to exactly one part of its encoding."""
@@ -151,16 +140,8 @@ class Page:
         named = Counter(_page_buffers(self.metadata.encoding))
         for index, extent in enumerate(self.metadata.extents):
             if named[index] != 1:
-                self.ctx.lint(
-                    "L.array.buffer.named",
-                    self.at(extent),
-                    found=f"buffer {index} of the page named {named[index]} times",
-                    wanted="once",
-                )
-
-    def at(self, extent: Extent) -> Place:
-        """Name the bytes of an extent."""
-        return self.ctx.at(extent.offset, extent.size)
+                found = f"buffer {index} of the page named {named[index]} times"
+                self.ctx.lint("L.array.buffer.named", self.at(extent), found=found, wanted="once")
 
 
 def _page_buffers(message: Message) -> Iterator[int]:
@@ -172,22 +153,15 @@ def _page_buffers(message: Message) -> Iterator[int]:
             yield message.buffer_index
         return
     for field, value in message.ListFields():
-        if field.message_type is None:
-            continue
-        for inner in [value] if isinstance(value, Message) else value:
-            yield from _page_buffers(inner)
+        if field.message_type is not None:
+            for inner in [value] if isinstance(value, Message) else value:
+                yield from _page_buffers(inner)
 
 
 def read(array: PageArray, page: Page, rows: RowRanges) -> pa.Array:
     """Plan, read and decode in one go."""
-    extents = array.plan(rows)
-    return array.decode(
-        rows, iter(page.file.cursors(extents, "page buffer", "L.file.pages.extent"))
-    )
-
-
-MAX_GAP_ROWS = 16
-"""Unwanted rows that are decoded rather than cutting a range in two."""
+    cursors = page.file.cursors(array.plan(rows), "page buffer", "L.file.pages.extent")
+    return array.decode(rows, iter(cursors))
 
 
 class ArrayColumn(ColumnReader, Protocol):
@@ -240,7 +214,7 @@ def run_rows(row_bytes: float, run_bytes: int = RUN_BYTES) -> int:
 
 
 def distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-    """Return ascending `rows` without repeats, and where each stands there (None: no repeats)."""
+    """Return ascending `rows` without repeats, and the index of each there (None: no repeats)."""
     fresh = np.diff(rows, prepend=np.int64(-1)) != 0
     if fresh.all():
         return rows, None
@@ -252,15 +226,17 @@ def repeat(array: pa.Array, inverse: NDArray[np.int64] | None) -> pa.Array:
     return array if inverse is None else whole(array).take(arrow_array(inverse))
 
 
-def join(arrays: Sequence[pa.Array], type_: pa.DataType, place: Place) -> pa.Array:
-    """Put arrays of one type one after another; dictionaries are merged."""
+def concat(arrays: Sequence[pa.Array], type_: pa.DataType, place: Place) -> pa.Array:
+    """Concatenate arrays of one type; dictionaries are merged. Raises LimitExceeded."""
     if len(arrays) == 1:
         return arrays[0]
-    if not arrays:
-        return pa.nulls(0, type_)
     try:
-        return pa.concat_arrays(arrays)
+        return pa.concat_arrays(arrays) if arrays else pa.nulls(0, type_)
     except pa.ArrowInvalid as error:
-        raise LimitExceeded(
-            "L.array.dictionary.key-range", place, found=str(error), wanted=f"one array of {type_}"
-        ) from error
+        clause, wanted = "L.array.dictionary.key-range", f"one array of {type_}"
+        raise LimitExceeded(clause, place, found=str(error), wanted=wanted) from error
+
+
+def validity_buffer(nulls: NDArray[np.bool_]) -> pa.Buffer | None:
+    """Return the Arrow bitmap of rows of which some are null (n,); None when none is."""
+    return pa.py_buffer(np.packbits(~nulls, bitorder="little")) if nulls.any() else None

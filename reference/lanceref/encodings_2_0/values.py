@@ -1,79 +1,83 @@
-"""Value column: the pages of one leaf of the type tree.
+"""Value column: the pages of one leaf of the type tree, read and written.
 
-Clauses: L.array.nullable.field, L.array.column.encoding
+Every page is described by an `ArrayEncoding`: one message, twelve arms. The arm that is set chooses
+the module that reads it, and inner encodings are opened the same way. Lists and struct headers are
+not opened here: they are whole columns (see `column`). The protobuf library bounds how deep they
+nest. The writer queues arrays and encodes them as a page when they exceed its cache.
 
-Array encoding: one message, twelve arms.
-
-Every page of a 2.0 column is described by an `ArrayEncoding`; here the arm that is set chooses the
-module that reads it, and inner encodings are opened the same way. Lists and struct headers are not
-opened here: they are whole columns (see `column`). The protobuf library bounds how deep they nest.
-
-Clauses: L.array.encoding.tag
+Clauses: L.array.encoding.tag, L.array.nullable.field, L.array.column.encoding
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.encoder_inputs import params_of
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
-from lanceref.encodings_2_0.binary import open_binary, open_fsst
+from lanceref.encodings_2_0.binary import STRINGS, open_binary, open_fixed_size_binary, open_fsst
 from lanceref.encodings_2_0.bitpacked import open_bitpacked, open_bitpacked_for_non_neg
-from lanceref.encodings_2_0.dictionary import open_dictionary
-from lanceref.encodings_2_0.fixed_size_binary import open_fixed_size_binary
+from lanceref.encodings_2_0.dictionary import encode_dictionary, encode_strings, open_dictionary
 from lanceref.encodings_2_0.flat import open_flat_array, slot_bits
 from lanceref.encodings_2_0.nullable import (
+    PageBuffers,
+    encode_nullable,
     has_slots,
     open_fixed_size_list,
     open_nullable,
     slots_of,
     take_slots,
 )
-from lanceref.encodings_2_0.packed_struct import open_packed_struct
+from lanceref.encodings_2_0.packed_struct import encode_packed, open_packed_struct
 from lanceref.encodings_2_0.page import (
     Page,
     PageArray,
     Paging,
     RowRanges,
+    concat,
     distinct,
-    join,
     read,
     repeat,
     run_rows,
 )
+from lanceref.file.column_writer import (
+    DataArea,
+    EncodedColumn,
+    EncodedPage,
+    PagePolicy,
+    memory_bytes,
+)
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
-from lanceref.proto import encodings_v2_0_pb2 as pb
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, ColumnEncoding
+
+CHECK_BYTES = 64 * 2**20
+"""Decoded bytes that a check holds at a time: more than the pages writers make."""
 
 
-def open_array(
-    encoding: pb.ArrayEncoding, type_: pa.DataType, num_rows: int, page: Page
-) -> PageArray:
+def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
     """Open an encoding as `num_rows` values of an Arrow type; its buffers are bounded here."""
 
-    def same_rows(inner: pb.ArrayEncoding) -> PageArray:
-        return open_array(inner, type_, num_rows, page)
-
-    def items(inner: pb.ArrayEncoding, item_type: pa.DataType, num_items: int) -> PageArray:
-        return open_array(inner, item_type, num_items, page)
+    def opener(inner: ArrayEncoding, inner_type: pa.DataType, num_values: int) -> PageArray:
+        return open_array(inner, inner_type, num_values, page)
 
     match encoding.WhichOneof("array_encoding"):
         case "flat":
             return open_flat_array(encoding.flat, type_, num_rows, page)
         case "nullable":
-            return open_nullable(encoding.nullable, type_, num_rows, page, same_rows)
+            return open_nullable(encoding.nullable, type_, num_rows, page, opener)
         case "fixed_size_list":
-            return open_fixed_size_list(encoding.fixed_size_list, type_, num_rows, page, items)
+            return open_fixed_size_list(encoding.fixed_size_list, type_, num_rows, page, opener)
         case "binary":
             return open_binary(encoding.binary, type_, num_rows, page)
         case "dictionary":
-            return open_dictionary(encoding.dictionary, type_, num_rows, page, items)
+            return open_dictionary(encoding.dictionary, type_, num_rows, page, opener)
         case "fsst":
             return open_fsst(encoding.fsst, type_, num_rows, page)
         case "packed_struct":
@@ -84,17 +88,9 @@ def open_array(
             return open_fixed_size_binary(encoding.fixed_size_binary, type_, num_rows, page)
         case "bitpacked_for_non_neg":
             return open_bitpacked_for_non_neg(encoding.bitpacked_for_non_neg, type_, num_rows, page)
-        case other:  # L.array.encoding.tag
-            raise UnknownEncoding(
-                "L.array.encoding.tag",
-                page.place,
-                found=f"array encoding {other or 'without a known arm'} for {type_}",
-                wanted="an array encoding of 2.0 that holds values",
-            )
-
-
-CHECK_BYTES = 64 * 2**20
-"""Decoded bytes that a check holds at a time: more than the pages writers make."""
+        case other:
+            clause, found = "L.array.encoding.tag", f"array encoding {other or 'unknown'}"
+            raise UnknownEncoding(clause, page.place, found=found, wanted=f"values of {type_}")
 
 
 class ValueColumn:
@@ -149,12 +145,13 @@ class ValueColumn:
             if len(local) != ranges.count:
                 decoded = whole(decoded).take(arrow_array(ranges.positions(local)))
             picked.append(self._checked(decoded, page))
-        return repeat(join(picked, self.type, self._paging.column.place), inverse)
+        return repeat(concat(picked, self.type, self._paging.column.place), inverse)
 
     def _take_slots(self, pages: list[tuple[PageArray, NDArray[np.int64]]]) -> pa.Array | None:
         """Return rows of pages; None unless those of every page can be read one by one."""
-        found = [slots_of(array) for array, _ in pages]
-        slots = [one for one in found if one is not None and has_slots(one[1])]
+        slots = [
+            one for one in (slots_of(array) for array, _ in pages) if one and has_slots(one[1])
+        ]
         if not slots or len(slots) != len(pages) or self._file.ctx.spans is not None:
             return None
         counts = [len(local) for _, local in pages]
@@ -164,14 +161,13 @@ class ValueColumn:
 
     def check(self) -> None:
         """Decode every page."""
-        ctx = self._file.ctx
+        ctx, step = self._file.ctx, run_rows(self.row_bytes, CHECK_BYTES)
         for index, metadata in enumerate(self._paging.column.pages):
             with ctx.group(f"page {index}"), ctx.piece():
                 page, array = self._open(index)
                 page.lint_buffers()
                 stored = metadata.extents or self._paging.column.extents
                 rows = metadata.num_rows if stored else min(1, metadata.num_rows)
-                step = run_rows(self.row_bytes, CHECK_BYTES)
                 for at in range(0, max(1, rows), step):  # a page without rows may own bytes
                     run = RowRanges.single(at, min(rows, at + step))
                     self._checked(read(array, page, run), page)
@@ -181,17 +177,66 @@ class ValueColumn:
         page = Page(self._file, self._paging.column, metadata)
         page.check_buffers()
         encoding = metadata.encoding
-        assert isinstance(encoding, pb.ArrayEncoding)
+        assert isinstance(encoding, ArrayEncoding)
         return page, open_array(encoding, self.type, metadata.num_rows, page)
 
     def _checked(self, array: pa.Array, page: Page) -> pa.Array:
-        if not self._nullable and array.null_count:  # L.array.nullable.field
-            page.ctx.refuse(
-                CorruptPage(
-                    "L.array.nullable.field",
-                    page.place,
-                    found=f"{array.null_count} null rows",
-                    wanted="none: the field is not nullable",
-                )
-            )
+        if not self._nullable and array.null_count:
+            clause, found = "L.array.nullable.field", f"{array.null_count} null rows"
+            page.ctx.refuse(CorruptPage(clause, page.place, found=found, wanted="none"))
         return array
+
+
+class ValueWriter:
+    """Writes a leaf, or a packed struct: one column of value pages."""
+
+    num_columns = 1
+
+    def __init__(self, field: Field, column: int, policy: PagePolicy) -> None:
+        self._field, self._column, self._policy = field, column, policy
+        self._queued: list[pa.Array] = []
+        self._queued_bytes = 0
+
+    def write(self, array: pa.Array, row: int, data: DataArea) -> list[EncodedPage]:
+        """Queue rows; return the pages of all queued ones when they exceed the cache."""
+        self._queued.append(array)
+        self._queued_bytes += memory_bytes(array)
+        return self.flush(data) if self._queued_bytes > self._policy.cache_bytes else []
+
+    def flush(self, data: DataArea) -> list[EncodedPage]:
+        """Return the page of all queued rows; a single large array is cut into several."""
+        queued, self._queued, self._queued_bytes = self._queued, [], 0
+        if not queued:
+            return []
+        if len(queued) > 1:
+            return [self._page(queued)]
+        (array,) = queued
+        parts = min(-(-int(array.nbytes) // self._policy.max_page_bytes), len(array))
+        size = -(-len(array) // max(1, parts)) or 1
+        cuts = range(0, max(1, len(array)), size)
+        return [self._page([array.slice(start, size)]) for start in cuts]
+
+    def _page(self, arrays: Sequence[pa.Array]) -> EncodedPage:
+        page = PageBuffers()
+        encoding = self._encode(arrays, page)
+        return EncodedPage(self._column, page.buffers, encoding, sum(map(len, arrays)))
+
+    def _encode(self, arrays: Sequence[pa.Array], page: PageBuffers) -> ArrayEncoding:
+        if pa.types.is_dictionary(arrays[0].type):
+            return encode_dictionary(arrays, page)
+        array = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+        if pa.types.is_struct(array.type):
+            return encode_packed(array, page)
+        if array.type in STRINGS:
+            params = params_of(self._field.metadata)
+            return encode_strings(array, page, params.compression, params.compression_level)
+        return encode_nullable(array, page)
+
+    def finish(self) -> list[EncodedColumn]:
+        """Return the end of the column."""
+        return [plain_column()]
+
+
+def plain_column() -> EncodedColumn:
+    """Return the end of a column that is described by its pages alone."""
+    return EncodedColumn(ColumnEncoding(values={}))

@@ -1,15 +1,9 @@
-"""Field writer: what a field of any version is written by.
+"""Field writer: the interface by which the rows of a field of any version are written.
 
-The container asks the writer of each top-level field for pages; how rows become pages is the
-version's business (`arrays` in 2.0, `pages` from 2.1 on). The counterpart of `column_reader`.
+The container asks the writer of each top-level field for pages; how rows become pages is decided by
+the version (`encodings_2_0` in 2.0, `pages` from 2.1 on). The counterpart of `column_reader`.
 
 Clauses: L.file.pages.priority
-
-Arrow memory: what an array counts against the cache of a writer.
-
-Pages begin where the queued arrays exceed a number of bytes, and these bytes are those of the
-oracle's arrays in memory: their buffers from the first value on, also the part before a slice, and
-a fixed size for each array object.
 """
 
 from __future__ import annotations
@@ -106,51 +100,41 @@ class FieldWriter(Protocol):
         """Return what is left to say about each physical column, in column order."""
 
 
-PRIMITIVE_BYTES, BOOLEAN_BYTES, BINARY_BYTES = 96, 88, 120
-"""Size of the array object of fixed-width values, of booleans, of values with offsets."""
-
-NULL_BYTES = 8
-"""Size of the array object of the null type."""
-
-FIXED_BINARY_BYTES, FIXED_LIST_BYTES, DICTIONARY_BYTES, STRUCT_BYTES = 112, 104, 48, 104
-"""Size of the array object of fixed-size binary, fixed-size lists, dictionaries, structs."""
+FIXED_OBJECT_BYTES, BITMAP_OBJECT_BYTES, VARIABLE_OBJECT_BYTES = 96, 88, 120
+NULL_OBJECT_BYTES, BINARY_OBJECT_BYTES = 8, 112
+NESTED_OBJECT_BYTES, DICTIONARY_OBJECT_BYTES = 104, 48
+"""Sizes of array objects: fixed-width values, booleans, values with offsets; the null type,
+fixed-size binary; fixed-size lists and structs, dictionaries."""
 
 
 def memory_bytes(array: pa.Array, *, with_validity: bool = True) -> int:
-    """Return the bytes of a leaf array; without the bitmap of its own nulls if that was cut off."""
+    """Return the bytes that a leaf array counts against a cache, as the oracle does.
+
+    They are its buffers from the first value on, also the part before a slice, and a fixed size for
+    each array object; without the bitmap of its own nulls if that was cut off.
+    """
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
-    size = _own_bytes(array)
-    if with_validity and array.null_count and not pa.types.is_null(array.type):
-        size += -(-(array.offset + len(array)) // 8)
-    return size
-
-
-def _own_bytes(array: pa.Array) -> int:
-    """Return the bytes of an array and what it holds, without its own bitmap."""
     types, type_, end = pa.types, array.type, int(array.offset) + len(array)
-    if types.is_dictionary(type_):
-        return DICTIONARY_BYTES + _own_bytes(array.indices) + memory_bytes(array.dictionary)
-    if types.is_fixed_size_list(type_):
-        return FIXED_LIST_BYTES + memory_bytes(array.values)
-    if types.is_struct(type_):
-        children = (memory_bytes(array.field(i)) for i in range(type_.num_fields))
-        return STRUCT_BYTES + sum(children)
     if types.is_null(type_):
-        return NULL_BYTES
+        return NULL_OBJECT_BYTES
+    bitmap = -(-end // 8) if with_validity and array.null_count else 0
+    if types.is_dictionary(type_):
+        indices = memory_bytes(array.indices, with_validity=False)
+        return DICTIONARY_OBJECT_BYTES + indices + memory_bytes(array.dictionary) + bitmap
+    if types.is_fixed_size_list(type_):
+        return NESTED_OBJECT_BYTES + memory_bytes(array.values) + bitmap
+    if types.is_struct(type_):
+        children = sum(memory_bytes(array.field(i)) for i in range(type_.num_fields))
+        return NESTED_OBJECT_BYTES + children + bitmap
+    try:
+        values = -(-end * int(type_.bit_width) // 8)
+    except ValueError:  # values with offsets
+        wide = types.is_large_string(type_) or types.is_large_binary(type_)
+        offsets = np.frombuffer(array.buffers()[1] or b"", np.int64 if wide else np.int32)
+        values = offsets[: end + 1].nbytes + int(offsets[end]) if len(offsets) else 0
+        return VARIABLE_OBJECT_BYTES + values + bitmap
     if types.is_boolean(type_):
-        return BOOLEAN_BYTES - (-end // 8)
-    if types.is_fixed_size_binary(type_) and not types.is_decimal(type_):
-        return FIXED_BINARY_BYTES + end * int(type_.byte_width)
-    if types.is_primitive(type_) or types.is_decimal(type_):
-        return PRIMITIVE_BYTES + end * int(type_.bit_width) // 8
-    return BINARY_BYTES + _variable_bytes(array, end)
-
-
-def _variable_bytes(array: pa.Array, end: int) -> int:
-    wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
-    dtype = np.dtype(np.int64 if wide else np.int32)
-    offsets = array.buffers()[1]
-    if offsets is None or not len(offsets):
-        return 0
-    return (end + 1) * dtype.itemsize + int(np.frombuffer(offsets, dtype)[end])
+        return BITMAP_OBJECT_BYTES + values + bitmap
+    is_binary = types.is_fixed_size_binary(type_) and not types.is_decimal(type_)
+    return (BINARY_OBJECT_BYTES if is_binary else FIXED_OBJECT_BYTES) + values + bitmap

@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import FileBytes
-from lanceref.encodings_2_0.flat import cut, joined
+from lanceref.encodings_2_0.flat import concat_bits, slice_bits
 from lanceref.encodings_2_0.nullable import fixed_array, has_slots, take_slots
 from lanceref.file_0_1.batch_ranges import Numbers, Pieces, gather
 from lanceref.file_0_1.page_table import Pages
@@ -91,7 +91,7 @@ class PlainNode:
         starts, ends = pieces.starts * self._items, pieces.ends * self._items
         if not (starts % 8).any() and not (ends[:-1] % 8).any():
             return data
-        return joined(data, starts, ends - starts)
+        return concat_bits(data, starts, ends - starts)
 
     def take(self, batches: Numbers, rows: Numbers) -> pa.Array | None:
         """Return single rows of batches (n,); None when they cannot be read one by one."""
@@ -125,4 +125,4 @@ def _encode_bits(array: pa.Array) -> bytes:
     """Return booleans as a bitmap from bit 0; null is false."""
     values = array.fill_null(False) if array.null_count else array
     data = np.frombuffer(values.buffers()[1] or b"", np.uint8)
-    return cut(data, values.offset, len(values)).tobytes()
+    return slice_bits(data, values.offset, len(values)).tobytes()

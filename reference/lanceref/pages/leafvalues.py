@@ -37,7 +37,7 @@ from lanceref.codecs.choose import Kind
 from lanceref.codecs.description_checks import value_bits
 from lanceref.codecs.values import Fixed, FixedSizeList, Indexed, Rows, Values, Variable
 from lanceref.core.errors import CorruptPage, DataRefused, LimitExceeded, Place
-from lanceref.encodings_2_0.flat import cut
+from lanceref.encodings_2_0.flat import slice_bits
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 Validity = NDArray[np.bool_] | None
@@ -310,7 +310,7 @@ def _stored_fixed(array: pa.Array) -> Fixed:
     count, start = len(array), array.offset
     data = bytes_of(array.buffers()[1])
     if pa.types.is_boolean(array.type):
-        return Fixed(1, count, cut(data, start, count))
+        return Fixed(1, count, slice_bits(data, start, count))
     width = array.type.bit_width // 8
     return Fixed(8 * width, count, data[start * width : (start + count) * width])
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.encodings_2_0.binary import encode_strings, own_dictionary, variable_of
+from lanceref.encodings_2_0.binary import variable_of
+from lanceref.encodings_2_0.dictionary import encode_strings, own_dictionary
 from lanceref.encodings_2_0.nullable import PageBuffers
 
 

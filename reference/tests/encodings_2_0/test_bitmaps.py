@@ -3,14 +3,14 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.encodings_2_0.flat import cut, joined
+from lanceref.encodings_2_0.flat import concat_bits, slice_bits
 
 
 def test_two_pieces_by_hand():
     """Bits 2..5 of one byte and bits 7..10 of two make one bitmap of six bits."""
     data = np.array([0b00010100, 0b10000000, 0b00000011], np.uint8)
 
-    assert [0b111101] == joined(data, np.array([2, 7]), np.array([3, 3])).tolist()
+    assert [0b111101] == concat_bits(data, np.array([2, 7]), np.array([3, 3])).tolist()
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=99), st.data())
@@ -22,7 +22,7 @@ def test_bits_are_those_of_the_pieces(bits, draw):
     data = b"".join(bitmap[a // 8 : -(-b // 8)].tobytes() for a, b in pieces if b > a)
     some = np.array([piece for piece in pieces if piece[1] > piece[0]], int).reshape(-1, 2)
 
-    found = joined(np.frombuffer(data, np.uint8), some[:, 0], some[:, 1] - some[:, 0])
+    found = concat_bits(np.frombuffer(data, np.uint8), some[:, 0], some[:, 1] - some[:, 0])
 
     wanted = [bit for a, b in some.tolist() for bit in bits[a:b]]
     assert wanted == np.unpackbits(found, count=len(wanted), bitorder="little").tolist()
@@ -36,7 +36,7 @@ def test_a_piece_ends_with_zeros(bits, draw):
         (draw.draw(st.integers(0, len(bits))), draw.draw(st.integers(0, len(bits))))
     )
 
-    found = cut(bitmap, first, last - first)
+    found = slice_bits(bitmap, first, last - first)
 
     assert (
         np.packbits(np.array(bits[first:last], bool), bitorder="little").tolist() == found.tolist()

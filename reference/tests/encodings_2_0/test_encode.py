@@ -1,9 +1,11 @@
 """Arrays, encoded: worked pages of 2.0."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import DataRefused
-from lanceref.encodings_2_0.nullable import PageBuffers, bits_of, encode_nullable, fixed_width
+from lanceref.encodings_2_0.flat import slice_bits
+from lanceref.encodings_2_0.nullable import PageBuffers, encode_nullable, fixed_width
 
 
 def _encoded(array):
@@ -52,7 +54,7 @@ def test_bits_are_packed_from_the_first_on(start, count):
     flags = [i % 3 == 0 for i in range(32)]
     buffer = pa.array(flags).buffers()[1]
 
-    packed = bits_of(buffer, start, count)
+    packed = slice_bits(np.frombuffer(buffer, np.uint8), start, count)
 
     number = int.from_bytes(packed.tobytes(), "little")
     assert [bool(number >> i & 1) for i in range(count)] == flags[start : start + count]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import LimitExceeded, Place
-from lanceref.encodings_2_0.page import Paging, distinct, join, repeat, run_rows
+from lanceref.encodings_2_0.page import Paging, concat, distinct, repeat, run_rows
 from lanceref.file.columns import ColumnMetadata, PageMetadata
 
 from .building import VALUES, flat
@@ -70,4 +70,4 @@ def test_dictionaries_too_large_for_their_keys_are_refused():
     ]
 
     with pytest.raises(LimitExceeded, match=r"L\.array\.dictionary\.key-range"):
-        join(arrays, arrays[0].type, PLACE)
+        concat(arrays, arrays[0].type, PLACE)
