@@ -42,7 +42,7 @@ from lanceref.pages.layers import (
     leaf_paths,
 )
 from lanceref.pages.leafvalues import kind_of
-from lanceref.pages.miniblock_write import FILL, StoredDictionary, chunk_ends, miniblock_page
+from lanceref.pages.miniblock import FILL, StoredDictionary, chunk_ends, miniblock_page
 from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout
 from lanceref.pages.shred import (
     RavelledLevels,

@@ -1,37 +1,185 @@
-"""Rows of chunks: which chunks hold the wanted rows, and these rows cut out of them.
+"""Rows of chunks: which chunks hold the wanted rows, their levels and values, and the rows in them.
 
 The chunks are those of one mini-block page, or of pages that follow each other and are alike. A
-scan decodes as many of them at a time as make a run, a take just those that its rows lie in.
+scan decodes as many of them at a time as make a run, a take just those that its rows lie in. The
+level buffers are decoded first, the value buffers (or the indices into the page's dictionary) once
+the entries of the rows are known.
 
-Layout: see `chunk_table` and `chunks`.
+Layout: see `chunks`.
 
-Clauses: L.page.miniblock.chunk-bytes
+Clauses: L.page.miniblock.chunk-bytes, L.page.miniblock.visible, L.page.dictionary.index-width,
+L.page.dictionary.index-range, L.page.limits.levels
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
+from lanceref.codecs.chunks import ChunkRun, count_before
+from lanceref.codecs.compressive import decode_levels, decode_mini
 from lanceref.codecs.fsst import GROWTH
-from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
-from lanceref.core.errors import BytesError
-from lanceref.core.integers import unique_inverse
+from lanceref.codecs.random_access import pick
+from lanceref.codecs.values import Fixed, Values
+from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, FileBytes
+from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, Place
+from lanceref.core.file_versions import FileVersion
+from lanceref.core.integers import arrow_array, unique_inverse
+from lanceref.core.nesting import whole
 from lanceref.file.column_reader import RUN_BYTES
-from lanceref.pages.chunk_entries import ChunkDecoder, ChunkEntries, Items, join_items
-from lanceref.pages.chunk_table import Chosen, ChunkTable, Counts, join_tables
-from lanceref.pages.layers import Nested
-from lanceref.pages.leafvalues import width_bits
-from lanceref.pages.repdef import Entries, cut, row_starts, select, unravel
-from lanceref.pages.repindex import RepetitionIndex, join_indices
+from lanceref.pages.chunks import (
+    Chunks,
+    ChunkSelection,
+    ChunkShape,
+    ChunkTable,
+    Counts,
+    parse_chunks,
+)
+from lanceref.pages.layers import Layers, Nested
+from lanceref.pages.leafvalues import indexed_array, leaf_array, width_bits
+from lanceref.pages.repdef import (
+    LEVEL_BYTES,
+    Entries,
+    Level,
+    Levels,
+    check_ranges,
+    cut,
+    row_starts,
+    select,
+    unravel,
+)
+from lanceref.pages.repindex import RepetitionIndex
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 DICTIONARY_ROW_BYTES = 8
 """Assumed size of a value that is looked up in a dictionary: cuts runs of 256 Ki rows."""
 
 ONE_RUN = 2**15
 """Rows up to which a scan is taken to be one run."""
+
+Slots = slice | Counts
+"""Values by their numbers: a range, or some of them, ascending."""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The dictionaries of some pages, each of `count` items, one after the other in `values`.
+
+    `firsts` is for each chunk of the pages where the items of its page begin; None for one page.
+    """
+
+    values: pa.Array
+    count: int
+    firsts: Counts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDecoder:
+    """How the chunks of one page are decoded; `max_bytes` is what levels may expand to."""
+
+    layers: Layers
+    shape: ChunkShape
+    rep: CompressiveEncoding | None
+    definition: CompressiveEncoding | None
+    values: CompressiveEncoding
+    type: pa.DataType
+    version: FileVersion
+    max_bytes: int
+
+    def decode(self, cursor: Cursor, chosen: ChunkSelection, items: Items | None) -> ChunkEntries:
+        """Decode the levels of chunks that start at positions of `cursor`; values on demand."""
+        place = cursor.ctx.at(cursor.offset, cursor.remaining)
+        chunks = parse_chunks(cursor, self.shape, chosen)
+        counts = chunks.num_levels if self.shape.num_levels else chunks.run.counts
+        levels = self._levels(chunks, int(counts.sum()), place)
+        decoded = ChunkEntries(self, chunks, chosen, items, place, levels, counts.cumsum() - counts)
+        decoded.check_visible()
+        return decoded
+
+    def _levels(self, chunks: Chunks, count: int, place: Place) -> Levels:
+        if self.shape.num_levels and count * LEVEL_BYTES > self.max_bytes:
+            wanted = f"{self.max_bytes // LEVEL_BYTES} at most"
+            raise LimitExceeded("L.page.limits.levels", place, f"{count} in one run", wanted)
+        rep = definition = None
+        if self.rep is not None:
+            rep = _unsigned(decode_levels(self.rep, chunks.level_run(0)))
+        if self.definition is not None:
+            run = chunks.level_run(self.shape.num_levels - 1)
+            definition = _unsigned(decode_levels(self.definition, run))
+        levels = Levels(count, rep, definition)
+        check_ranges(levels, self.layers, place)
+        return levels if rep is None else replace(levels, starts=row_starts(levels, self.layers))
+
+
+def _unsigned(levels: NDArray[np.uint16] | NDArray[np.bool_]) -> Level:
+    """Return levels as unsigned integers: one-bit levels come as booleans."""
+    return levels.view(np.uint8) if levels.dtype == np.bool_ else levels.view(np.uint16)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkEntries:
+    """Chunks with decoded levels, and the first entry of each; the values are decoded by `leaf`."""
+
+    decoder: ChunkDecoder
+    chunks: Chunks
+    chosen: ChunkSelection
+    items: Items | None
+    place: Place
+    levels: Levels
+    first_entry: Counts
+
+    def check_visible(self) -> None:
+        """Raise CorruptPage unless each chunk has as many visible entries as values."""
+        levels, counts = self.levels, self.chunks.run.counts
+        visible = levels.visible(self.decoder.layers)
+        numbers = self.chunks.num_levels if levels.rep is not None else counts
+        if visible is not None:
+            numbers = np.diff(count_before(visible, np.append(self.first_entry, len(visible))))
+        for at in np.flatnonzero(numbers != counts).tolist():
+            place, chunk = self.chunks.run.place(0, at), int(self.chosen.numbers[at])
+            found = f"{int(numbers[at])} visible entries in chunk {chunk}"
+            raise CorruptPage("L.page.miniblock.visible", place, found, f"{int(counts[at])} values")
+
+    def leaf(self, slots: Slots) -> pa.Array:
+        """Decode the values: those of some slots of the visible entries."""
+        decoder, run = self.decoder, self.chunks.value_run
+        if run.num_values == 0:
+            return pa.array([], decoder.type)
+        validity = self.levels.leaf_validity(decoder.layers)
+        own_validity = None if validity is None else validity[slots]
+        picked = None if isinstance(slots, slice) else pick(decoder.values, run, slots)
+        values = decode_mini(decoder.values, run, decoder.version) if picked is None else picked
+        if self.items is not None:
+            indices = self._indices(values, self.items.count)
+            indices = indices[slots] if picked is None else indices
+            if self.items.firsts is not None:
+                indices = indices + self._first_items(run, slots, self.items.firsts)
+            return indexed_array(decoder.type, indices, self.items.values, own_validity, self.place)
+        if picked is not None:
+            return leaf_array(decoder.type, picked, own_validity, self.place)
+        array = leaf_array(decoder.type, values, validity, self.place)
+        return array[slots] if isinstance(slots, slice) else whole(array).take(arrow_array(slots))
+
+    def _indices(self, values: Values, num_items: int) -> NDArray[np.unsignedinteger]:
+        """Return decoded values as indices into `num_items` items of a dictionary."""
+        if not isinstance(values, Fixed) or values.bits not in (8, 16, 32, 64):
+            clause = "L.page.dictionary.index-width"
+            raise CorruptPage(clause, self.place, values, "unsigned integers")
+        indices: NDArray[np.unsignedinteger] = values.data.view(f"<u{values.bits // 8}")
+        if len(indices) and int(indices.max()) >= num_items:
+            clause, found = "L.page.dictionary.index-range", f"an index {int(indices.max())}"
+            raise CorruptPage(clause, self.place, found, f"an index below {num_items}")
+        return indices
+
+    def _first_items(self, run: ChunkRun, slots: Slots, firsts: Counts) -> NDArray[np.uint64]:
+        """Return for each slot where the dictionary of its page begins among all items."""
+        at = np.arange(run.num_values)[slots] if isinstance(slots, slice) else slots
+        owners = np.searchsorted(np.cumsum(run.counts), at, "right")
+        return firsts[self.chosen.numbers[owners]].astype(np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,41 +197,38 @@ class ChunkRows:
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end`, about RUN_BYTES at a time."""
-        held, known = self, start
+        source, known = self, start
         while start < end:
             if start >= known and end - start > ONE_RUN:
-                held, known = self._ahead(start, end)
+                source, known = self._read_ahead(start, end)
             if self.index is None:
-                run, stop = held._slots(start, end)
+                run, start = source._scan_slots(start, end)
             else:
-                run, stop = held._lists(start, end)
+                run, start = source._scan_lists(start, end)
             yield run
-            start = stop
 
-    def _ahead(self, start: int, end: int) -> tuple[ChunkRows, int]:
-        """Return the same with bytes of several runs from `start` on, and the first row behind.
+    def _read_ahead(self, start: int, end: int) -> tuple[ChunkRows, int]:
+        """Return the same with bytes of several runs from `start` on, and the first row after them.
 
         They are read together up to RUN_BYTES: stored values may be much shorter.
         """
         table, row = self.table, np.array([start])
         first, last = (int(one[0]) for one in self._chunks_of(row, np.array([end - 1])))
         most = int(table.ends[first] - table.sizes[first]) + RUN_BYTES
-        stop = runs = self._run_end(first)
+        stop = one_run = self._run_end(first)
         while stop <= last and table.ends[self._run_end(stop) - 1] <= most:
             stop = self._run_end(stop)
-        if stop == runs:
+        if stop == one_run:
             return self, start + 1
-        extent = _extent(table.part(slice(first, min(stop, last + 1))))
+        extent = table.part(slice(first, min(stop, last + 1))).extent
         window = self.file.with_window(extent, "chunks", "L.page.miniblock.chunk-bytes")
-        scale = self.decoder.layers.scale
-        return replace(self, file=window), int(self._slot_ends[stop - 1]) // scale
+        return replace(self, file=window), int(self._slot_ends[stop - 1]) // self._scale
 
-    def _slots(self, start: int, end: int) -> tuple[Nested, int]:
+    def _scan_slots(self, start: int, end: int) -> tuple[Nested, int]:
         """Return rows from `start` on, each a fixed number of entries, and where they end."""
-        table, layers = self.table, self.decoder.layers
-        scale = layers.scale
+        table, layers, scale = self.table, self.decoder.layers, self._scale
         ends = np.array([start * scale, (start + 1) * scale - 1, end * scale - 1])
-        first, last, wanted = self._slot_chunks(ends).tolist()
+        first, last, wanted = np.searchsorted(table.value_ends, ends, "right").tolist()
         chunks = slice(first, max(min(self._run_end(first), wanted + 1), last + 1))
         rows = min(end, int(table.value_ends[chunks.stop - 1]) // scale) - start
         decoded = self._decode_near(table.part(chunks))
@@ -92,19 +237,20 @@ class ChunkRows:
         entries = Entries(levels, decoded.leaf(slots))
         return unravel(layers, entries, rows, decoded.place), start + rows
 
-    def _lists(self, start: int, end: int) -> tuple[Nested, int]:
-        """Return rows from `start` on, and where they end, when the index must tell."""
+    def _scan_lists(self, start: int, end: int) -> tuple[Nested, int]:
+        """Return rows from `start` on, and where they end, which the index knows."""
         row = np.array([start])
         first, last = self._chunks_of(row, row)
         stop = max(self._run_end(int(first[0])), int(last[0]) + 1)
-        rows = np.array([min(end, int(self._slot_ends[stop - 1]) // self.decoder.layers.scale)])
+        rows = np.array([min(end, int(self._slot_ends[stop - 1]) // self._scale)])
         _, last = self._chunks_of(rows - 1, rows - 1)
         numbers = np.arange(int(first[0]), int(last[0]) + 1)
-        return self._rows(row, rows, numbers), int(rows[0])
+        return self._cut(self._decode(numbers), numbers, row, rows), int(rows[0])
 
     def take(self, rows: Counts) -> Nested:
         """Return the given rows (ascending, each once), decoding only their chunks."""
-        return self._rows(rows, rows + 1, self.chunks_with(rows))
+        numbers = self.chunks_with(rows)
+        return self._cut(self._decode(numbers), numbers, rows, rows + 1)
 
     def chunks_with(self, rows: Counts) -> Counts:
         """Return the chunks that hold some rows."""
@@ -113,7 +259,7 @@ class ChunkRows:
         spread = np.repeat(first - (np.cumsum(widths) - widths), widths)
         return unique_inverse(spread + np.arange(int(widths.sum())))[0]
 
-    def take_from(self, cursor: Cursor, chosen: Chosen, rows: Counts) -> Nested:
+    def take_from(self, cursor: Cursor, chosen: ChunkSelection, rows: Counts) -> Nested:
         """Return the given rows of chunks that start at positions of `cursor`."""
         return self._cut(self.decode(cursor, chosen), chosen.numbers, rows, rows + 1)
 
@@ -122,8 +268,13 @@ class ChunkRows:
         start = 0
         while start < self.table.num_chunks:
             stop = self._run_end(start)
-            _ = self._decode(np.arange(start, stop)).entries
+            self._decode(np.arange(start, stop)).leaf(slice(None))
             start = stop
+
+    @property
+    def _scale(self) -> int:
+        """Page slots per row."""
+        return self.decoder.layers.scale
 
     @property
     def _slot_ends(self) -> Counts:
@@ -132,11 +283,11 @@ class ChunkRows:
 
     def _chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
         """Return the chunk where each row of `first` starts, and where each of `last` ends."""
-        scale = self.decoder.layers.scale
-        first, last = first * scale, (last + 1) * scale - 1
+        first, last = first * self._scale, (last + 1) * self._scale - 1
         if self.index is not None:
             return self.index.chunks_of(first, last)
-        return self._slot_chunks(first), self._slot_chunks(last)
+        ends = self.table.value_ends
+        return np.searchsorted(ends, first, "right"), np.searchsorted(ends, last, "right")
 
     def _run_end(self, start: int) -> int:
         """Return where a run of chunks from `start` ends: about RUN_BYTES of values.
@@ -158,10 +309,6 @@ class ChunkRows:
         )
         return max(start + 1, int(stop))
 
-    def _rows(self, first: Counts, last: Counts, numbers: Counts) -> Nested:
-        """Decode the chunks `numbers` and return the ranges of rows `first`..`last` in them."""
-        return self._cut(self._decode(numbers), numbers, first, last)
-
     def _cut(self, decoded: ChunkEntries, numbers: Counts, first: Counts, last: Counts) -> Nested:
         """Return the ranges of rows `first`..`last` of the decoded chunks `numbers`."""
         layers = self.decoder.layers
@@ -176,15 +323,16 @@ class ChunkRows:
         self, decoded: ChunkEntries, numbers: Counts, first: Counts, last: Counts
     ) -> tuple[Counts, Counts]:
         """Return where the entries of the slots `first`..`last` lie in the decoded chunks."""
-        first_entry, levels = decoded.first_entry, decoded.levels
-        if self.index is None:
-            chunks, last_chunks = self._slot_chunks(first), self._slot_chunks(last)
-            shift = first_entry - (self.table.value_ends - self.table.counts)[numbers]
+        first_entry, levels, index = decoded.first_entry, decoded.levels, self.index
+        if index is None:
+            ends = self.table.value_ends
+            shift = first_entry - (ends - self.table.counts)[numbers]
+            first_chunk, last_chunk = (np.searchsorted(ends, at, "right") for at in (first, last))
             return (
-                first + shift[np.searchsorted(numbers, chunks)],
-                last + shift[np.searchsorted(numbers, last_chunks)] + 1,
+                first + shift[np.searchsorted(numbers, first_chunk)],
+                last + shift[np.searchsorted(numbers, last_chunk)] + 1,
             )
-        index, starts = self.index, row_starts(levels, self.decoder.layers)
+        starts = row_starts(levels, self.decoder.layers)
         before = np.searchsorted(starts, first_entry)
 
         def rank(slots: Counts, chunks: Counts) -> Counts:
@@ -197,13 +345,10 @@ class ChunkRows:
         next_start = np.append(starts, levels.count)[rank(last, last_chunk) + 1]
         return starts[rank(first, first_chunk)], np.minimum(next_start, chunk_end)
 
-    def _slot_chunks(self, slots: Counts) -> Counts:
-        return np.searchsorted(self.table.value_ends, slots, "right")
-
     def _decode(self, numbers: Counts) -> ChunkEntries:
         """Read and decode chunks (ascending numbers); near ones come with what is between them."""
         chosen = self.table.choose(numbers)
-        if len(numbers) == 0 or not (chosen.starts[1:] - chosen.ends[:-1] > MERGE_GAP_BYTES).any():
+        if not (chosen.starts[1:] - chosen.ends[:-1] > MERGE_GAP_BYTES).any():
             return self._decode_near(chosen)
         data, at = self.file.gather(
             chosen.starts, chosen.sizes, "chunks", "L.page.miniblock.chunk-bytes"
@@ -212,15 +357,16 @@ class ChunkRows:
         try:
             return self.decode(together, chosen.moved(at - chosen.starts))
         except BytesError:
-            for number in range(len(numbers)):
-                self._decode_near(chosen.part(slice(number, number + 1)))  # with the right offset
+            for number in numbers:
+                self._decode_near(self.table.part(slice(number, number + 1)))  # with its own offset
             raise
 
-    def _decode_near(self, chosen: Chosen) -> ChunkEntries:
-        cursor = self.file.cursor(_extent(chosen), "chunks", "L.page.miniblock.chunk-bytes")
+    def _decode_near(self, chosen: ChunkSelection) -> ChunkEntries:
+        """Decode chunks from one read that covers all of them."""
+        cursor = self.file.cursor(chosen.extent, "chunks", "L.page.miniblock.chunk-bytes")
         return self.decode(cursor, chosen.moved(-cursor.base))
 
-    def decode(self, cursor: Cursor, chosen: Chosen) -> ChunkEntries:
+    def decode(self, cursor: Cursor, chosen: ChunkSelection) -> ChunkEntries:
         """Decode chunks that start at positions of `cursor`."""
         decoded = self.decoder.decode(cursor, chosen, self.items)
         if self.index is not None:
@@ -228,22 +374,3 @@ class ChunkRows:
             starts = row_starts(levels, self.decoder.layers)
             self.index.check(chosen.numbers, decoded.first_entry, starts, levels.count)
         return decoded
-
-
-def _extent(chosen: Chosen) -> Extent:
-    """Return the bytes from the first of the chunks to the last."""
-    start = int(chosen.starts[0])
-    return Extent(start, int(chosen.starts[-1] + chosen.sizes[-1]) - start)
-
-
-def join_rows(file: FileBytes, parts: Sequence[ChunkRows]) -> ChunkRows:
-    """Return the rows of pages that follow each other in `file` and share their description."""
-    indices = [part.index for part in parts if part.index is not None]
-    items = [(part.items, part.table.num_chunks) for part in parts if part.items is not None]
-    return ChunkRows(
-        file,
-        parts[0].decoder,
-        join_tables([part.table for part in parts]),
-        join_indices(indices) if indices else None,
-        join_items(items) if items else None,
-    )

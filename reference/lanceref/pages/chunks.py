@@ -1,7 +1,10 @@
-"""Chunks of a mini-block page: the header of each.
+"""Chunks of a mini-block page: the table of their sizes, and the header of each.
 
-A chunk holds the levels and the value buffers of a few thousand values; the chunk table says where
-it lies.
+A chunk holds the levels and the value buffers of a few thousand values. Buffer 0 of the page has
+one word per chunk, buffer 1 the chunks back to back.
+
+Layout of a word (u16 in 2.1, u32 later): bits 0-3 log2 of the values in the chunk (0 in the last
+one, which has the rest), the other bits the chunk's size in units of 8 bytes, minus one.
 
 Layout of a chunk::
 
@@ -11,26 +14,148 @@ Layout of a chunk::
     u16 (2.1) or u32 size of each value buffer
     padding to 8, then each buffer, each padded to 8; padding bytes are 0xfe
 
-Clauses: L.page.miniblock.chunk-header, L.page.miniblock.chunk-fill, L.page.miniblock.num-levels,
-L.page.miniblock.chunk-bytes, L.page.miniblock.padding
+Clauses: L.page.miniblock.table-size, L.page.miniblock.log, L.page.miniblock.last-log,
+L.page.miniblock.num-items, L.page.miniblock.chunk-bytes, L.page.miniblock.chunk-header,
+L.page.miniblock.chunk-fill, L.page.miniblock.num-levels, L.page.miniblock.padding
 
-Divergences: D.page.chunk-level-count
+Divergences: D.page.chunk-words-minus-one, D.page.num-items-visible, D.page.chunk-level-count
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun, gather_rows
-from lanceref.core.cursor import Cursor
+from lanceref.codecs.values import MiniBlocks
+from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage
-from lanceref.pages.chunk_table import CHUNK_UNIT, Chosen, Counts
 
-PADDING_BYTE = 0xFE
+CHUNK_UNIT = 8
+"""Chunks and the buffers inside them are padded to this many bytes."""
+MAX_CHUNK_VALUES = 2**15
+"""Values a chunk can hold: the log has four bits."""
+FILL = 0xFE
 """What writers pad with."""
+
+Counts = NDArray[np.int64]
+"""One number per chunk."""
+
+Part = tuple[NDArray[np.uint8], Counts]
+"""One buffer of all chunks: their bytes joined, and the size in each chunk."""
+
+Size = TypeVar("Size", int, Counts)
+"""Bytes of one buffer, or of one in each chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSelection:
+    """Chunks to decode: their `numbers` (ascending), where they start, bytes and values."""
+
+    numbers: Counts
+    starts: Counts
+    sizes: Counts
+    counts: Counts
+
+    @property
+    def ends(self) -> Counts:
+        """Where each chunk ends."""
+        return self.starts + self.sizes
+
+    @property
+    def extent(self) -> Extent:
+        """The bytes from the first of the chunks to the last."""
+        start = int(self.starts[0])
+        return Extent(start, int(self.starts[-1] + self.sizes[-1]) - start)
+
+    def moved(self, by: Counts | int) -> ChunkSelection:
+        """Return the chunks at other positions."""
+        return ChunkSelection(self.numbers, self.starts + by, self.sizes, self.counts)
+
+
+@dataclass(frozen=True)
+class ChunkTable:
+    """The chunks of a page, or of pages that follow each other; `starts` are absolute offsets."""
+
+    starts: Counts
+    sizes: Counts
+    counts: Counts
+
+    @cached_property
+    def ends(self) -> Counts:
+        """Bytes up to and with each chunk."""
+        return np.cumsum(self.sizes)
+
+    @cached_property
+    def value_ends(self) -> Counts:
+        """Values up to and with each chunk."""
+        return np.cumsum(self.counts)
+
+    @property
+    def num_chunks(self) -> int:
+        """Number of chunks."""
+        return len(self.sizes)
+
+    def part(self, chunks: slice) -> ChunkSelection:
+        """Select chunks that follow each other."""
+        numbers = np.arange(chunks.start, chunks.stop)
+        return ChunkSelection(numbers, self.starts[chunks], self.sizes[chunks], self.counts[chunks])
+
+    def choose(self, numbers: Counts) -> ChunkSelection:
+        """Select chunks by their numbers."""
+        return ChunkSelection(
+            numbers, self.starts[numbers], self.sizes[numbers], self.counts[numbers]
+        )
+
+
+def parse_table(cursor: Cursor, wide: bool, num_items: int, chunks: Extent) -> ChunkTable:
+    """Parse the words of a page with `num_items` values, whose `chunks` are one buffer.
+
+    Raises CorruptPage for words that do not share out the bytes of the chunks, or the values.
+    """
+    ctx, offset, width = cursor.ctx, cursor.offset, 4 if wide else 2
+    words = parse_words(cursor, width)
+    logs, sizes = words & 15, ((words >> 4) + 1) * CHUNK_UNIT
+    counts, total, number = np.left_shift(1, logs), int(sizes.sum()), len(words)
+    if total != chunks.size:
+        place = ctx.at(offset, number * width)
+        raise CorruptPage("L.page.miniblock.chunk-bytes", place, f"{total} bytes", chunks.size)
+    for zero in np.flatnonzero(logs[:-1] == 0).tolist():
+        place, found = ctx.at(offset + zero * width, width), f"log 0 in chunk {zero} of {number}"
+        raise CorruptPage("L.page.miniblock.log", place, found, "1 to 15 in all but the last")
+    place = ctx.at(offset + max(0, number - 1) * width, width)
+    before = int(counts[:-1].sum())
+    rest, clause = num_items - before, "L.page.miniblock.num-items"
+    if not 0 <= rest <= MAX_CHUNK_VALUES or (number == 0 and rest):
+        found = f"{num_items} values in {number} chunks, {before} of them before the last"
+        raise CorruptPage(clause, place, found, f"at most {MAX_CHUNK_VALUES} in the last chunk")
+    if rest == 0 and before:
+        ctx.refuse(CorruptPage(clause, place, "no value in the last chunk", "at least one"))
+    if number and logs[-1] and 1 << int(logs[-1]) != rest:
+        wanted = f"0, or log2 of {rest}"
+        raise CorruptPage("L.page.miniblock.last-log", place, int(logs[-1]), wanted)
+    counts[-1:] = rest
+    return ChunkTable(chunks.offset + np.cumsum(sizes) - sizes, sizes, counts)
+
+
+def parse_words(cursor: Cursor, width: int) -> Counts:
+    """Read the words of a chunk table, each of `width` bytes."""
+    ctx, start, clause = cursor.ctx, cursor.offset, "L.page.miniblock.table-size"
+    if cursor.remaining % width:
+        place, wanted = ctx.at(start, cursor.remaining), f"a multiple of {width}"
+        raise CorruptPage(clause, place, f"{cursor.remaining} bytes", wanted)
+    words = np.frombuffer(cursor.skip(cursor.remaining, "chunk table", clause), f"<u{width}")
+    if ctx.spans is not None:
+        with ctx.group("chunk table", clause):
+            for chunk, word in enumerate(words.tolist()):
+                at = start + chunk * width
+                ctx.leaf(at, at + width, f"word of chunk {chunk}", "chunk word", value=word)
+    return words.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +177,10 @@ class ChunkShape:
         """Size of the header without its padding."""
         return 2 + 2 * self.num_levels + (4 if self.wide else 2) * self.num_buffers
 
-    @property
-    def padded_header(self) -> int:
-        """Size of the header with its padding."""
-        return (self.header_bytes + CHUNK_UNIT - 1) & -CHUNK_UNIT
-
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """Chunks that were cut: all their buffers (levels first) as one run."""
+    """Chunks with parsed headers: all their buffers (levels first) as one run."""
 
     run: ChunkRun
     shape: ChunkShape
@@ -68,61 +188,59 @@ class Chunks:
 
     def level_run(self, buffer: int) -> ChunkRun:
         """Return the run of a level buffer: 0 is the first one the page has."""
-        part = slice(buffer, buffer + 1)
-        run = self.run
-        return ChunkRun(
-            run.ctx, run.data, run.base, run.starts[part], run.sizes[part], self.num_levels
-        )
+        return self._part(slice(buffer, buffer + 1), self.num_levels)
 
     @property
     def value_run(self) -> ChunkRun:
         """Return the run of the value buffers."""
-        part, run = slice(self.shape.num_levels, None), self.run
-        return ChunkRun(run.ctx, run.data, run.base, run.starts[part], run.sizes[part], run.counts)
+        return self._part(slice(self.shape.num_levels, None), self.run.counts)
+
+    def _part(self, buffers: slice, counts: Counts) -> ChunkRun:
+        run = self.run
+        return ChunkRun(
+            run.ctx, run.data, run.base, run.starts[buffers], run.sizes[buffers], counts
+        )
 
 
-def parse_chunks(cursor: Cursor, shape: ChunkShape, chosen: Chosen) -> Chunks:
-    """Parse at once the headers of chunks that start at positions of `cursor`, ascending."""
-    ctx, base = cursor.ctx, cursor.offset
-    starts, sizes, numbers = chosen.starts, chosen.sizes, chosen.numbers
+def parse_chunks(cursor: Cursor, shape: ChunkShape, chosen: ChunkSelection) -> Chunks:
+    """Parse at once the headers of chunks that start at positions of `cursor`, ascending.
+
+    Raises CorruptPage for a header that does not fill its chunk, or counts other levels.
+    """
+    ctx, base, starts, sizes = cursor.ctx, cursor.offset, chosen.starts, chosen.sizes
     size = int(starts[-1] + sizes[-1]) if len(sizes) else 0
     data = np.frombuffer(cursor.skip(size, "chunks", "L.page.miniblock.chunk-bytes"), np.uint8)
-    header = shape.padded_header
-    if (sizes < header).any():
-        at = int(np.flatnonzero(sizes < header)[0])
-        raise CorruptPage(
-            "L.page.miniblock.chunk-header",
-            ctx.at(base + int(starts[at]), int(sizes[at])),
-            found=f"chunk {int(numbers[at])} of {int(sizes[at])} bytes",
-            wanted=f"at least {header}",
-        )
+    header = padded(shape.header_bytes)
+    for at in np.flatnonzero(sizes < header).tolist():
+        place = ctx.at(base + int(starts[at]), int(sizes[at]))
+        found = f"chunk {int(chosen.numbers[at])} of {int(sizes[at])} bytes"
+        raise CorruptPage("L.page.miniblock.chunk-header", place, found, f"at least {header}")
     num_levels, part_sizes = _headers(data, starts, shape)
-    padded = _round_up(part_sizes)
-    part_ends = np.cumsum(padded, axis=0) + header
-    used = part_ends[-1]
-    if (used != sizes).any():
-        at = int(np.flatnonzero(used != sizes)[0])
-        raise CorruptPage(
-            "L.page.miniblock.chunk-fill",
-            ctx.at(base + int(starts[at]), header),
-            found=f"buffers of {part_sizes[:, at].tolist()} bytes, {int(used[at])} with header "
-            f"and padding, in chunk {int(numbers[at])}",
-            wanted=f"{int(sizes[at])} bytes",
-        )
-    run = ChunkRun(ctx, data, base, part_ends - padded + starts, part_sizes, chosen.counts)
+    padded_sizes = padded(part_sizes)
+    part_ends = np.cumsum(padded_sizes, axis=0) + header
+    for at in np.flatnonzero(part_ends[-1] != sizes).tolist():
+        place, held = ctx.at(base + int(starts[at]), header), part_sizes[:, at].tolist()
+        found = f"buffers of {held} bytes, {int(part_ends[-1][at])} with header and padding"
+        wanted = f"{int(sizes[at])} bytes in chunk {int(chosen.numbers[at])}"
+        raise CorruptPage("L.page.miniblock.chunk-fill", place, found, wanted)
+    counts = chosen.counts
+    expected = counts if shape.num_levels else np.zeros_like(counts)
+    wrong = num_levels < np.maximum(counts, 1) if shape.has_rep else num_levels != expected
+    for at in np.flatnonzero(wrong).tolist():
+        place = ctx.at(base + int(starts[at]), 2)
+        found = f"{int(num_levels[at])} levels in chunk {int(chosen.numbers[at])}"
+        wanted = f"{int(expected[at])}{' or more' if shape.has_rep else ''}"
+        raise CorruptPage("L.page.miniblock.num-levels", place, found, wanted)
+    run = ChunkRun(ctx, data, base, part_ends - padded_sizes + starts, part_sizes, counts)
     chunks = Chunks(run, shape, num_levels)
-    _check_level_counts(chunks, starts, numbers)
-    _record(chunks, starts, sizes, numbers)
+    if ctx.spans is not None or ctx.validating:
+        _record(chunks, chosen)
     return chunks
-
-
-def _round_up(sizes: Counts) -> Counts:
-    return (sizes + CHUNK_UNIT - 1) & -CHUNK_UNIT
 
 
 def _headers(data: NDArray[np.uint8], starts: Counts, shape: ChunkShape) -> tuple[Counts, Counts]:
     """Return the number of levels, and the buffer sizes as (buffers, chunks)."""
-    table, words = gather_rows(data, starts, shape.padded_header), 1 + shape.num_levels
+    table, words = gather_rows(data, starts, padded(shape.header_bytes)), 1 + shape.num_levels
     short = table.view("<u2")[:, :words].astype(np.int64)
     values = np.ascontiguousarray(table[:, 2 * words : shape.header_bytes])
     sizes = np.empty((shape.num_levels + shape.num_buffers, len(starts)), np.int64)
@@ -131,62 +249,63 @@ def _headers(data: NDArray[np.uint8], starts: Counts, shape: ChunkShape) -> tupl
     return short[:, 0], sizes
 
 
-def _check_level_counts(chunks: Chunks, starts: Counts, numbers: Counts) -> None:
-    """Without levels the count must be 0; with definition only it is the number of values."""
-    shape, run = chunks.shape, chunks.run
-    if shape.has_rep:
-        wrong = chunks.num_levels < np.maximum(run.counts, 1)
-        wanted = run.counts
-    else:
-        wanted = run.counts if shape.has_def else np.zeros_like(run.counts)
-        wrong = chunks.num_levels != wanted
-    if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
-        raise CorruptPage(
-            "L.page.miniblock.num-levels",
-            run.ctx.at(run.base + int(starts[at]), 2),
-            found=f"{int(chunks.num_levels[at])} levels in chunk {int(numbers[at])}",
-            wanted=f"{int(wanted[at])}{' or more' if shape.has_rep else ''}",
-        )
+def padded(size: Size) -> Size:
+    """Round sizes up to whole units."""
+    return (size + CHUNK_UNIT - 1) & -CHUNK_UNIT
 
 
-def _record(chunks: Chunks, starts: Counts, sizes: Counts, numbers: Counts) -> None:
+def _record(chunks: Chunks, chosen: ChunkSelection) -> None:
     """Own headers and padding, and lint the padding; buffers are owned by their codecs."""
-    run, shape = chunks.run, chunks.shape
-    if run.ctx.spans is None and not run.ctx.validating:
-        return
-    names = ["repetition"] * shape.has_rep + ["definition"] * shape.has_def
-    names += [f"value buffer {i}" for i in range(shape.num_buffers)]
-    for chunk, (start, size) in enumerate(zip(starts.tolist(), sizes.tolist())):
-        with run.ctx.group(f"chunk {int(numbers[chunk])}", "L.page.miniblock.chunk-header"):
-            _record_header(chunks, start, names, chunk)
-            ends = [start + shape.header_bytes, *(run.starts[:, chunk] + run.sizes[:, chunk])]
-            nexts = [*run.starts[:, chunk], start + size]
-            for end, following in zip(ends, nexts, strict=True):
-                _padding(run, int(end), int(following))
+    run, shape, ctx = chunks.run, chunks.shape, chunks.run.ctx
+    kinds = [("levels", "u16", 2)]
+    kinds += [("size of repetition", "u16", 2)] * shape.has_rep
+    kinds += [("size of definition", "u16", 2)] * shape.has_def
+    wide = ("u32", 4) if shape.wide else ("u16", 2)
+    kinds += [(f"size of value buffer {i}", *wide) for i in range(shape.num_buffers)]
+    for chunk, (start, size) in enumerate(zip(chosen.starts.tolist(), chosen.sizes.tolist())):
+        starts, ends = run.starts[:, chunk], run.starts[:, chunk] + run.sizes[:, chunk]
+        values, at = [chunks.num_levels[chunk], *run.sizes[:, chunk]], run.base + start
+        with ctx.group(f"chunk {int(chosen.numbers[chunk])}", "L.page.miniblock.chunk-header"):
+            for (name, kind, width), value in zip(kinds, values, strict=True):
+                ctx.leaf(at, at + width, name, kind, value=int(value))
+                at += width
+            gaps = zip([at - run.base, *ends.tolist()], [*starts.tolist(), start + size])
+            for end, following in gaps:
+                _record_padding(run, end, following)
 
 
-def _record_header(chunks: Chunks, start: int, names: list[str], chunk: int) -> None:
-    run = chunks.run
-    at = run.base + start
-    run.ctx.leaf(at, at + 2, "levels", "u16", value=int(chunks.num_levels[chunk]))
-    at += 2
-    for buffer, name in enumerate(names):
-        wide = chunks.shape.wide and buffer >= chunks.shape.num_levels
-        end = at + (4 if wide else 2)
-        value = int(run.sizes[buffer, chunk])
-        run.ctx.leaf(at, end, f"size of {name}", "u32" if wide else "u16", value=value)
-        at = end
-
-
-def _padding(run: ChunkRun, start: int, end: int) -> None:
+def _record_padding(run: ChunkRun, start: int, end: int) -> None:
     if start == end:
         return
     run.ctx.leaf(run.base + start, run.base + end, "padding", "padding")
-    if (run.data[start:end] != PADDING_BYTE).any():
-        run.ctx.lint(
-            "L.page.miniblock.padding",
-            run.ctx.at(run.base + start, end - start),
-            found=run.data[start:end].tobytes().hex(),
-            wanted=f"bytes {PADDING_BYTE:02x}",
-        )
+    if (run.data[start:end] != FILL).any():
+        place, found = run.ctx.at(run.base + start, end - start), run.data[start:end].tobytes()
+        run.ctx.lint("L.page.miniblock.padding", place, found.hex(), f"bytes {FILL:02x}")
+
+
+def frame_chunks(
+    num_levels: Counts, levels: Sequence[Part], values: MiniBlocks, wide: str, fill: int
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return the chunk words and the chunks; `wide` is the type of words and value sizes."""
+    columns = [num_levels.astype("<u2"), *(sizes.astype("<u2") for _, sizes in levels)]
+    columns += [sizes.astype(wide) for _, sizes in values.buffers]
+    header = np.concatenate(
+        [column.view(np.uint8).reshape(len(num_levels), -1) for column in columns], axis=1
+    )
+    parts, width = [*levels, *values.buffers], header.shape[1]
+    sizes = np.full(len(num_levels), padded(width)) + sum(padded(one) for _, one in parts)
+    ends = np.cumsum(sizes)
+    at, out = ends - sizes, np.full(int(ends[-1]) if len(ends) else 0, fill, np.uint8)
+    out[at[:, None] + np.arange(width)] = header
+    at = at + padded(width)
+    for data, part_sizes in parts:
+        first = 0
+        for position, size in zip(at.tolist(), part_sizes.tolist(), strict=True):
+            out[position : position + size] = data[first : first + size]
+            first += size
+        at = at + padded(part_sizes)
+    logs = np.log2(np.maximum(values.counts, 1)).astype(np.int64)
+    if not values.last_says_count:
+        logs[-1:] = 0
+    words = (((sizes // CHUNK_UNIT) - 1) << 4 | logs).astype(wide)
+    return words.view(np.uint8), out

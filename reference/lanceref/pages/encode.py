@@ -42,7 +42,7 @@ from lanceref.pages.constant_write import all_null_page, the_value, value_page
 from lanceref.pages.dictionary_write import dictionary_parts
 from lanceref.pages.fullzip_write import fullzip_page
 from lanceref.pages.leafvalues import kind_of, stored_values
-from lanceref.pages.miniblock_write import StoredDictionary, miniblock_page
+from lanceref.pages.miniblock import StoredDictionary, miniblock_page
 from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout, zipped_plane
 from lanceref.pages.shred import RavelledLevels, Shred, flat_levels, ravel
 from lanceref.pages.sparse import encode_structure

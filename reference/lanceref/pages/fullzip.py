@@ -186,7 +186,7 @@ class FullZipPage:
         scale = self._zipped.layers.scale
         if self._index is None:
             return start + max(1, self._run_bytes // (self._shape.stride * scale))
-        offsets = self._index.whole()[::scale]
+        offsets = self._index.offsets[::scale]
         stop = int(np.searchsorted(offsets, int(offsets[start]) + self._run_bytes, "right")) - 1
         return max(start + 1, stop)
 
@@ -197,7 +197,7 @@ class FullZipPage:
             stride = self._shape.stride
             begin, bounds = first * stride, np.arange(last - first + 1) * stride
         else:
-            offsets = self._index.whole()[first : last + 1]
+            offsets = self._index.offsets[first : last + 1]
             begin, bounds = int(offsets[0]), offsets - offsets[0]
         extent = Extent(self._page.extents[0].offset + begin, int(bounds[-1]))
         cursor = self._file.cursor(extent, "entries", "L.page.fullzip.size")

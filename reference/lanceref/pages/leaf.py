@@ -23,7 +23,7 @@ from lanceref.file.columns import ColumnMetadata, PageMetadata
 from lanceref.pages import blob, constant, fullzip, miniblock, planar
 from lanceref.pages.layers import Nested, Page, Path, parse_layers
 from lanceref.pages.leafvalues import width_bits
-from lanceref.pages.page_coalescing import join, take
+from lanceref.pages.page_coalescing import coalesce, take
 from lanceref.pages.sparse_page import SparsePage
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
@@ -44,7 +44,7 @@ class LeafColumn:
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end`."""
-        for page, begin, stop in join(self._parts(start, end)):
+        for page, begin, stop in coalesce(self._parts(start, end)):
             yield from page.scan(begin, stop)
 
     def _parts(self, start: int, end: int) -> Iterator[tuple[Page, int, int]]:

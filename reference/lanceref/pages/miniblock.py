@@ -3,24 +3,28 @@
 The usual layout of narrow values. Levels and values of each chunk are compressed on their own, so a
 chunk is what random access must decode. Dictionary-coded pages store indices in the chunks.
 
-Layout (page buffers): 0 chunk table, 1 chunks, then the dictionary when there is one, then the
-repetition index when there are list layers.
+Layout (page buffers): 0 chunk table, 1 chunks (see `chunks`), then the dictionary when there is
+one, then the repetition index when there are list layers.
 
 Clauses: L.page.miniblock.values-present, L.page.miniblock.large-chunk,
 L.page.miniblock.num-buffers, L.page.miniblock.buffers, L.page.miniblock.repetition,
-L.page.repindex.depth, L.page.dictionary.num-items, L.page.limits.items
+L.page.miniblock.num-levels, L.page.repindex.depth, L.page.dictionary.num-items,
+L.page.limits.items
 
 Divergences: D.page.num-items-visible
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from lanceref.codecs.choose import encode_levels
 from lanceref.codecs.compressive import (
     check_chunks,
     check_encoding,
@@ -29,18 +33,19 @@ from lanceref.codecs.compressive import (
     decode_block,
     num_buffers,
 )
+from lanceref.codecs.values import MiniBlocks
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
+from lanceref.file.column_writer import Buffer
 from lanceref.file.columns import PageMetadata
-from lanceref.pages.chunk_entries import ChunkDecoder, Items
-from lanceref.pages.chunk_rows import ChunkRows
-from lanceref.pages.chunk_table import Counts, parse_tables
-from lanceref.pages.chunks import ChunkShape
+from lanceref.pages.chunk_rows import ChunkDecoder, ChunkRows, Items
+from lanceref.pages.chunks import FILL, ChunkShape, Counts, Part, frame_chunks, parse_table
 from lanceref.pages.layers import Layers, Nested, expect
 from lanceref.pages.leafvalues import check_leaf_encoding, leaf_array, value_type
-from lanceref.pages.repindex import parse_indices
+from lanceref.pages.repindex import parse_index, repetition_index
+from lanceref.pages.shred import LevelArray, RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
 
 BUFFERS = "L.page.miniblock.buffers"
@@ -49,7 +54,7 @@ BUFFERS = "L.page.miniblock.buffers"
 
 @dataclass(frozen=True, slots=True)
 class MiniBlock:
-    """The description of a mini-block page, in the words of any version."""
+    """The description of a mini-block page of any version."""
 
     layers: Layers
     rep: CompressiveEncoding | None
@@ -64,27 +69,18 @@ class MiniBlock:
 
     def is_like(self, other: MiniBlock) -> bool:
         """Whether nothing but the number of items differs."""
-        return self._shape == other._shape
-
-    @property
-    def _shape(self) -> tuple[object, ...]:
-        whole = self.layers, self.rep, self.definition, self.values, self.dictionary
-        return *whole, self.num_dictionary_items, self.num_buffers, self.wide, self.index_depth
+        return replace(self, num_items=other.num_items) == other
 
 
 def describe(
     layout: MiniBlockLayout, layers: Layers, version: FileVersion, place: Place
 ) -> MiniBlock:
-    """Take over the message of 2.1 and 2.2."""
+    """Return the description in a message of 2.1 or 2.2. Raises CorruptPage, UnknownEncoding."""
     if layout.has_large_chunk != (version > V2_1):
-        raise UnknownEncoding(
-            "L.page.miniblock.large-chunk",
-            place,
-            found=f"has_large_chunk {layout.has_large_chunk} in a file of version {version}",
-            wanted=f"{version > V2_1}",
-        )
+        found = f"has_large_chunk {layout.has_large_chunk} in a file of version {version}"
+        raise UnknownEncoding("L.page.miniblock.large-chunk", place, found, f"{version > V2_1}")
     if not layout.HasField("value_compression"):
-        raise CorruptPage("L.page.miniblock.values-present", place, found="none", wanted="values")
+        raise CorruptPage("L.page.miniblock.values-present", place, "none", "values")
     return MiniBlock(
         layers=layers,
         rep=layout.rep_compression if layout.HasField("rep_compression") else None,
@@ -102,7 +98,7 @@ def describe(
 def check_description(
     mini: MiniBlock, type_: pa.DataType, version: FileVersion, ctx: Context, place: Place
 ) -> None:
-    """The gates of mini-block pages that are alike: what their description alone can break."""
+    """Check what is the same in pages that are alike. Raises CorruptPage, UnknownEncoding."""
     for levels in (mini.rep, mini.definition):
         if levels is not None:
             check_levels(levels, version, ctx, place)
@@ -118,47 +114,28 @@ def check_description(
         check_items(mini.dictionary, place)
         check_leaf_encoding(value_type(type_), mini.dictionary, place)
     elif pa.types.is_dictionary(type_):
-        raise CorruptPage("L.page.leaf.kind", place, found="no dictionary", wanted=f"{type_}")
+        raise CorruptPage("L.page.leaf.kind", place, "no dictionary", f"{type_}")
     else:
         check_leaf_encoding(type_, mini.values, place)
 
 
 def check_page(mini: MiniBlock, page: PageMetadata, ctx: Context) -> None:
-    """The gates of one page: its buffers and how many items it has."""
+    """Check the buffers of one page and how many items it has. Raises CorruptPage."""
     place, has_lists = page.place, mini.layers.max_rep > 0
-    buffers = 2 + (mini.dictionary is not None) + has_lists
-    expect("L.page.miniblock.buffers", len(page.extents), buffers, place)
+    expect(BUFFERS, len(page.extents), 2 + (mini.dictionary is not None) + has_lists, place)
     for count in (mini.num_items, mini.num_dictionary_items):
         if count > ctx.limits.page_rows:
-            raise CorruptPage(
-                "L.page.limits.items", place, found=count, wanted=f"{ctx.limits.page_rows} at most"
-            )
+            wanted = f"{ctx.limits.page_rows} at most"
+            raise CorruptPage("L.page.limits.items", place, count, wanted)
     if not has_lists:
         expect("L.page.miniblock.num-items", mini.num_items, page.num_rows, place)
 
 
-def _decoder(
-    mini: MiniBlock, type_: pa.DataType, version: FileVersion, file: FileBytes
-) -> ChunkDecoder:
-    return ChunkDecoder(
-        layers=mini.layers,
-        shape=ChunkShape(
-            mini.rep is not None, mini.definition is not None, mini.num_buffers, mini.wide
-        ),
-        rep=mini.rep,
-        definition=mini.definition,
-        values=mini.values,
-        type=type_,
-        version=version,
-        max_bytes=file.ctx.limits.expanded(file.size),
-    )
-
-
 class MiniBlockPage:
-    """A mini-block page whose description has passed the gates.
+    """A mini-block page with a checked description.
 
-    `known` is a page of the same column that has: what is like it has passed them too, and shares
-    its description (but for the number of items) and its decoder.
+    A page whose description is like that of the checked page `known` of the same column (but for
+    the number of items) shares it, and its decoder.
     """
 
     def __init__(
@@ -170,20 +147,28 @@ class MiniBlockPage:
         version: FileVersion,
         known: MiniBlockPage | None = None,
     ) -> None:
+        self.file, self.page, self.mini = file, page, mini
+        self.num_rows = page.num_rows // mini.layers.scale
+        self.opened: ChunkRows | None = None
+        self.shared: MiniBlock = mini
+        self.type: pa.DataType = type_
         if known is not None and mini.is_like(known.shared):
-            shared, type_, decoder = known.shared, known.type, known.decoder
+            self.shared, self.type, self.decoder = known.shared, known.type, known.decoder
         else:
             check_description(mini, type_, version, file.ctx, page.place)
-            shared, decoder = mini, _decoder(mini, type_, version, file)
+            self.decoder = ChunkDecoder(
+                layers=mini.layers,
+                shape=ChunkShape(
+                    mini.rep is not None, mini.definition is not None, mini.num_buffers, mini.wide
+                ),
+                rep=mini.rep,
+                definition=mini.definition,
+                values=mini.values,
+                type=type_,
+                version=version,
+                max_bytes=file.ctx.limits.expanded(file.size),
+            )
         check_page(mini, page, file.ctx)
-        self.file = file
-        self.page = page
-        self.mini = mini
-        self.shared: MiniBlock = shared
-        self.type: pa.DataType = type_
-        self.decoder: ChunkDecoder = decoder
-        self.num_rows = page.num_rows // mini.layers.scale
-        self._opened: ChunkRows | None = None
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
@@ -197,45 +182,23 @@ class MiniBlockPage:
         """Decode every chunk once, in order, holding the repetition index against them."""
         self.rows.check()
 
-    @cached_property
-    def extent(self) -> Extent:
-        """Bytes from the first buffer of the page to the last."""
-        extents = self.page.extents
-        start = min(extents).offset
-        return Extent(start, max([offset + size for offset, size in extents]) - start)
-
     @property
     def rows(self) -> ChunkRows:
-        """The chunks, once their tables are read."""
-        if self._opened is None:
-            self._opened = self.open_rows(self.file)
-        return self._opened
-
-    def open_rows(self, file: FileBytes) -> ChunkRows:
-        """Read and parse chunk table, dictionary and repetition index."""
-        return open_tables(file, [self])[0]
+        """The chunks. Chunk table, dictionary and repetition index are read when first needed."""
+        if self.opened is None:
+            cursors, index = self.file.cursors(self.tables, "page tables", BUFFERS), None
+            chunks = self.page.extents[1]
+            table = parse_table(cursors[0], self.mini.wide, self.mini.num_items, chunks)
+            if self.mini.layers.max_rep:
+                index = parse_index(cursors[-1], table.num_chunks, self.page.num_rows)
+            items = self.parse_items(cursors)
+            self.opened = ChunkRows(self.file, self.decoder, table, index, items)
+        return self.opened
 
     @property
     def tables(self) -> list[Extent]:
         """Where the buffers beside the chunks are."""
         return [self.page.extents[0], *self.page.extents[2:]]
-
-    def keep(self, opened: ChunkRows) -> None:
-        """Keep the chunks, whose tables were read with those of other pages."""
-        self._opened = opened
-
-    def is_like(self, other: MiniBlockPage) -> bool:
-        """Whether the pages differ in nothing but their number of items."""
-        if pa.types.is_dictionary(self.type):
-            return False
-        if self.shared is other.shared:
-            return True
-        return self.type is other.type and self.mini.is_like(other.mini)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the tables are read."""
-        return self._opened is not None
 
     def parse_items(self, tables: Sequence[Cursor]) -> Items | None:
         """Parse the dictionary, if the page has one, which fills the second of its `tables`."""
@@ -247,27 +210,85 @@ class MiniBlockPage:
         expect("L.page.dictionary.num-items", values.count, count, place)
         return Items(leaf_array(value_type(self.type), values, None, place), count)
 
+    @cached_property
+    def extent(self) -> Extent:
+        """Bytes from the first buffer of the page to the last."""
+        extents = self.page.extents
+        start = min(extents).offset
+        return Extent(start, max([offset + size for offset, size in extents]) - start)
 
-def open_tables(file: FileBytes, pages: Sequence[MiniBlockPage]) -> list[ChunkRows]:
-    """Read and parse at once the tables of pages of one column: one of them, at least."""
-    read = iter(
-        file.cursors([one for page in pages for one in page.tables], "page tables", BUFFERS)
+    def is_like(self, other: MiniBlockPage) -> bool:
+        """Whether the pages differ in nothing but their number of items."""
+        if pa.types.is_dictionary(self.type):
+            return False
+        if self.shared is other.shared:
+            return True
+        return self.type is other.type and self.mini.is_like(other.mini)
+
+
+Coded = tuple[CompressiveEncoding, NDArray[np.uint8], Counts]
+"""A description, the bytes of all chunks joined, and the size in each chunk."""
+
+LevelEncoder = Callable[[LevelArray, Counts, FileVersion], Coded]
+"""Encodes the levels of a page, with the number of them in each chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDictionary:
+    """The encoded items of a page's dictionary."""
+
+    encoding: CompressiveEncoding
+    data: Buffer
+    count: int
+
+
+def miniblock_page(
+    levels: RavelledLevels,
+    values: MiniBlocks,
+    dictionary: StoredDictionary | None,
+    version: FileVersion,
+    encode: LevelEncoder = encode_levels,
+    fill: int = FILL,
+) -> tuple[list[Buffer], MiniBlockLayout]:
+    """Return the buffers of a page, and its description.
+
+    `encode` chooses the codec of levels; `fill` pads the parts of chunks.
+    """
+    layout = MiniBlockLayout(
+        value_compression=values.encoding,
+        layers=levels.codes,  # type: ignore[arg-type]
+        num_buffers=len(values.buffers),
+        num_items=int(values.counts.sum()),
+        has_large_chunk=version > V2_1,
     )
-    buffers = [[next(read) for _ in page.tables] for page in pages]
-    tables = parse_tables(
-        [own[0] for own in buffers],
-        pages[0].mini.wide,
-        [page.mini.num_items for page in pages],
-        [page.page.extents[1] for page in pages],
-    )
-    listed = [at for at, page in enumerate(pages) if page.mini.layers.max_rep]
-    indices = parse_indices(
-        [buffers[at][-1] for at in listed],
-        [tables[at].num_chunks for at in listed],
-        [pages[at].page.num_rows for at in listed],
-    )
-    index_of = dict(zip(listed, indices, strict=True))
-    return [
-        ChunkRows(file, page.decoder, table, index_of.get(at), page.parse_items(own))
-        for at, (page, table, own) in enumerate(zip(pages, tables, buffers, strict=True))
-    ]
+    ends = chunk_ends(levels, values.counts)
+    num_levels, parts = np.diff(ends, prepend=0), list[Part]()
+    for stored, target in (
+        (levels.rep, layout.rep_compression),
+        (levels.definition, layout.def_compression),
+    ):
+        if stored is not None:
+            encoding, data, sizes = encode(stored, num_levels, version)
+            target.CopyFrom(encoding)
+            parts.append((data, sizes))
+    counted = num_levels if parts else np.zeros_like(num_levels)
+    wide = "<u2" if version == V2_1 else "<u4"
+    buffers: list[Buffer] = [*frame_chunks(counted, parts, values, wide, fill)]
+    if dictionary is not None:
+        layout.dictionary.CopyFrom(dictionary.encoding)
+        layout.num_dictionary_items = dictionary.count
+        buffers.append(dictionary.data)
+    if levels.rep is not None:
+        layout.repetition_index_depth = 1
+        index = repetition_index(levels.rep, levels.max_rep, ends)
+        buffers.append(index.reshape(-1).view(np.uint8))
+    return buffers, layout
+
+
+def chunk_ends(levels: RavelledLevels, counts: Counts) -> Counts:
+    """Return the entry after each chunk's last: placeholders after a chunk's values belong to it."""
+    ends, visible = np.cumsum(counts), levels.visible
+    if visible is not None:
+        ends = np.flatnonzero(visible)[ends - 1] + 1
+        ends[-1] = levels.num_entries
+    return ends

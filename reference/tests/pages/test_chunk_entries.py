@@ -9,9 +9,8 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded
 from lanceref.core.file_versions import V2_1
-from lanceref.pages.chunk_entries import ChunkDecoder, Items
-from lanceref.pages.chunk_table import parse_table
-from lanceref.pages.chunks import ChunkShape
+from lanceref.pages.chunk_rows import ChunkDecoder, Items
+from lanceref.pages.chunks import ChunkShape, parse_table
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM
 
 from .building import LISTS, chunk, chunk_table, field_of, flat, path_to, pb, words
@@ -56,7 +55,7 @@ def test_worked_chunk():
     """Five entries, three of them with a value."""
     decoded = _decode([chunk(words(1, 2, 3), levels=(REP, DEFINITION))], [0], num_items=3)
 
-    assert [1, 2, 3] == decoded.entries.leaf.to_pylist()
+    assert [1, 2, 3] == decoded.leaf(slice(None)).to_pylist()
     assert (REP, DEFINITION) == (
         decoded.levels.rep.tolist(),
         decoded.levels.definition.tolist(),
@@ -73,7 +72,7 @@ def test_chunks_are_joined():
     ]
     decoded = _decode(chunks, [1, 0], num_items=3)
 
-    assert [1, 2, 3] == decoded.entries.leaf.to_pylist()
+    assert [1, 2, 3] == decoded.leaf(slice(None)).to_pylist()
     assert REP == decoded.levels.rep.tolist()
     assert [0, 2] == decoded.first_entry.tolist()
 
@@ -101,9 +100,9 @@ def test_indices_are_looked_up():
     items = {"layers": ITEM_LAYERS, "rep": None, "type": pa.string(), "num_items": 3}
     decoded = _decode(stored, [0], dictionary=pa.array(["p", "q"]), **items)
 
-    assert ["q", None, "q"] == decoded.entries.leaf.to_pylist()
+    assert ["q", None, "q"] == decoded.leaf(slice(None)).to_pylist()
     with pytest.raises(CorruptPage) as caught:
-        _ = _decode(stored, [0], dictionary=pa.array(["p"]), **items).entries
+        _decode(stored, [0], dictionary=pa.array(["p"]), **items).leaf(slice(None))
     assert "L.page.dictionary.index-range" == caught.value.clause
 
 
@@ -119,7 +118,7 @@ def test_indices_are_integers():
             values=values,
             dictionary=pa.array(["p"]),
             num_items=1,
-        ).entries
+        ).leaf(slice(None))
 
     assert "L.page.dictionary.index-width" == caught.value.clause
 
@@ -141,6 +140,6 @@ def test_damaged_chunks_are_refused_or_entries(at, mask):
     data[at] ^= mask
     try:
         decoded = _decode([bytes(data)], [0], num_items=3)
-        assert 3 == len(decoded.entries.leaf)
+        assert 3 == len(decoded.leaf(slice(None)))
     except BytesError as error:
         assert error.clause.startswith("L.")

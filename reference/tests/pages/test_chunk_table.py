@@ -1,11 +1,11 @@
 """Chunk table: words, by hand."""
 
-import numpy as np
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage
-from lanceref.pages.chunk_table import join_tables, parse_table, parse_tables
+from lanceref.pages.chunks import parse_table
+from lanceref.pages.page_coalescing import concat_tables, parse_tables
 
 
 def _table(words, num_items, chunk_bytes, *, wide=False, at=0):
@@ -74,7 +74,7 @@ def test_a_last_chunk_without_values_is_only_for_pages_without_any():
 def test_chunks_start_where_the_buffer_does():
     """Two chunks of 400 bytes in a buffer at 64; chosen and moved, they keep size and count."""
     table = _table(bytes.fromhex("1a031003"), 1200, 800, at=64)
-    second = table.choose(np.array([0, 1])).part(slice(1, 2)).moved(-64)
+    second = table.part(slice(1, 2)).moved(-64)
 
     assert ([64, 464], [400, 800]) == (table.starts.tolist(), table.ends.tolist())
     assert ([1], [400], [800], [176]) == (
@@ -89,7 +89,7 @@ def test_joined_tables_count_on():
     """Two pages of 1 200 values: bytes and values run through, starts stay absolute."""
     one = _table(bytes.fromhex("1a031003"), 1200, 800, at=64)
     two = _table(bytes.fromhex("1a031003"), 1200, 800, at=1000)
-    both = join_tables([one, two])
+    both = concat_tables([one, two])
 
     assert [64, 464, 1000, 1400] == both.starts.tolist()
     assert [400, 800, 1200, 1600] == both.ends.tolist()

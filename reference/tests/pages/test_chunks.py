@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context, SpanRecorder
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage
-from lanceref.pages.chunk_table import parse_table
-from lanceref.pages.chunks import ChunkShape, parse_chunks
+from lanceref.pages.chunks import ChunkShape, parse_chunks, parse_table
 
 from .building import chunk, chunk_table
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from lanceref.codecs.values import MiniBlocks
 from lanceref.core.file_versions import V2_1, V2_2
-from lanceref.pages.miniblock_write import StoredDictionary, chunk_ends, miniblock_page
+from lanceref.pages.miniblock import StoredDictionary, chunk_ends, miniblock_page
 from lanceref.pages.shred import RavelledLevels, flat_levels
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 

@@ -20,7 +20,7 @@ def test_worked_index():
     """00 01 08 0d: entries of 1, 7 and 5 bytes."""
     index = _index(bytes.fromhex("0001080d"), 3, 13)
 
-    assert [0, 1, 8, 13] == index.whole().tolist()
+    assert [0, 1, 8, 13] == index.offsets.tolist()
     assert [[1, 8], [8, 13]] == index.rows(np.array([1, 2]), 1).tolist()
 
 
@@ -30,7 +30,7 @@ def test_single_rows_are_read_without_the_rest():
 
     assert [[0, 1, 8]] == index.rows(np.array([0]), 2).tolist()
     with pytest.raises(CorruptPage):
-        index.whole()
+        index.offsets
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_single_rows_are_read_without_the_rest():
 def test_an_index_that_is_none_is_refused(data, clause):
     """Its width, its order, its ends."""
     with pytest.raises(CorruptPage) as caught:
-        _index(bytes.fromhex(data), 3, 13).whole()
+        _index(bytes.fromhex(data), 3, 13).offsets
 
     assert f"L.page.rowindex.{clause}" == caught.value.clause
 
@@ -55,7 +55,7 @@ def test_an_index_that_is_none_is_refused(data, clause):
 def test_every_position_is_owned():
     """One span a slot, and one for the end."""
     spans = SpanRecorder()
-    _index(bytes.fromhex("0001080d"), 3, 13, spans).whole()
+    _index(bytes.fromhex("0001080d"), 3, 13, spans).offsets
     names = [leaf.name for leaf in spans.finish(4).leaves()]
 
     assert [f"start of row {i}" for i in range(4)] == names
@@ -70,6 +70,6 @@ def test_any_width_says_the_same(width, sizes):
     first = np.arange(len(sizes))
     single = index.rows(first, 1)
 
-    assert ends.tolist() == index.whole().tolist()
+    assert ends.tolist() == index.offsets.tolist()
     assert np.stack([ends[:-1], ends[1:]], axis=1).tolist() == single.tolist()
     assert single.tolist() == index.rows(first, 1).tolist()
