@@ -84,13 +84,13 @@ def train_model(
     few = np.concatenate(list(executor.map(first_vectors, shards, replace(sampling, most=k))))
     if len(few) < k:
         raise OperationRefused(f"KMeans cannot train {k} centroids with {len(few)} vectors")
-    first = kmeans.drawn(few, k, metric, random)
+    first = kmeans.initial_centroids(few, k, metric, random)
 
     def look(centroids: AnyVectors) -> list[kmeans.Partial]:
         return list(executor.map(partial, shards, Round(sampling, centroids)))
 
     lengths = sum(executor.map(squared_lengths, shards, sampling))
-    found = kmeans.settled(look, first, metric, lengths, given.max_iters)
+    found = kmeans.lloyd(look, first, metric, lengths, given.max_iters)
     centroids = np.ascontiguousarray(found.astype(few.dtype))
     shared = SharedModel(ivf_centroids=centroids)
     model = Model(sampling.metric, centroids)
@@ -142,7 +142,7 @@ def squared_lengths(shard: tuple[int, ...], sampling: Sampling) -> float:
 def partial(shard: tuple[int, ...], work: Round) -> kmeans.Partial:
     """Return what the sample of a shard says in one round."""
     sampling = work.sampling
-    return kmeans.partial(_sample(shard, sampling), work.centroids, sampling.between)
+    return kmeans.partial_sums(_sample(shard, sampling), work.centroids, sampling.between)
 
 
 def _table(sampling: Sampling) -> LanceDataset:

@@ -30,16 +30,16 @@ from lanceref.kernels.rabitq_estimate import (
     CONFIDENCE,
     FINE_STEPS,
     STEPS,
-    Asked,
     Factors,
+    QueryTerms,
     Signs,
-    ask,
     by_codes,
     by_signs,
     draw_rotation,
     factors,
-    ready,
+    query_terms,
     sign_sums,
+    sign_table,
 )
 from numpy.typing import NDArray
 
@@ -85,7 +85,7 @@ class Kept:
     bits: int
     factors: Factors
 
-    def near(self, asked: Asked, steps: int) -> Floats:
+    def near(self, asked: QueryTerms, steps: int) -> Floats:
         """Return the estimated distances from a query."""
         sums = sign_sums(asked.rotated, self.signs, steps)
         if self.bits == 1:
@@ -120,11 +120,11 @@ def _rotation(
     found = factors(z, w, np.broadcast_to(turned, z.shape), squares, "l2")
     cosines = np.einsum("ij,ij->i", z, w) / np.sqrt(squares * np.einsum("ij,ij->i", w, w))
     spread = np.sqrt(np.maximum(1 / cosines.astype(np.float64) ** 2 - 1, 0) / (dim - 1))
-    kept = Kept(ready(columns), codes, bits, found)
+    kept = Kept(sign_table(columns), codes, bits, found)
     eps, scaled = [], []
     for query in queries:
         away = query - middle[0]
-        asked = ask(rotation.rotate(query[None])[0], turned, np.float32(away @ away), "l2")
+        asked = query_terms(rotation.rotate(query[None])[0], turned, np.float32(away @ away), "l2")
         gaps = vectors.astype(np.float64) - query
         wrong = np.abs(kept.near(asked, steps) - np.einsum("ij,ij->i", gaps, gaps)) / 2
         share = wrong / np.sqrt(squares * float(away @ away))

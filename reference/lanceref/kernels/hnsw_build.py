@@ -1,37 +1,25 @@
-"""HNSW build: the graph of vectors.
+"""HNSW build: the graph of vectors (Malkov and Yashunin, arXiv 1603.09320, algorithm 1).
 
-Nodes are inserted one after another, on each level from their highest down (Malkov and Yashunin,
-arXiv 1603.09320, algorithm 1): the candidates of a new node are the nearest of those inserted
-before it, the heuristic of `hnsw_select` chooses m of them, and each of these gets an edge back;
+Nodes are inserted one after another, on each level from their highest down: the heuristic of
+algorithm 4 chooses m of the nearest nodes inserted before, each of these gets an edge back, and
 those with more edges than a level allows (2 m on level 0, m above) choose anew. The entry point is
-the first node of every level, the others follow by number.
+the first node of every level, the others follow by number. Two things differ from the paper, and no
+reader can tell: candidates are found by comparing vectors, not by walking the unfinished graph, so
+that whole blocks are inserted by one matrix product; and a node chooses anew once, when all edges
+to it exist.
 
-Two things differ from the paper, and no reader can tell: the candidates are found by comparing with
-earlier nodes (`hnsw_candidates`), not by walking the unfinished graph, so that they depend on
-nothing but the vectors, and whole blocks of nodes are inserted by one matrix product; and a node
-chooses anew once, when all edges to it are there. At the end every node of level 0 that cannot be
-reached gets one more edge to it.
+Candidates: up to `NEAR_ALL` nodes, a block of new ones is compared with all before it. The other
+nodes are compared with those before them in the same region of space: nodes belong to the nearest
+of some drawn centres, and a region is the nodes of the centres nearest to one, at least
+`REGION_ROWS`. By dot product, the nearest centre is a matter of direction, and the longest vectors
+belong to every region.
 
-HNSW neighbours: which of a node's candidates it keeps an edge to.
+Heuristic (algorithm 4, pruned connections kept): of the candidates, nearest first, one is accepted
+when it is nearer to the node than to every one accepted before. The nearest of the others fill the
+places that are left.
 
-The heuristic of Malkov and Yashunin (arXiv 1603.09320, algorithm 4, pruned connections kept):
-candidates are looked at from the nearest on, and one is accepted when it is nearer to the node than
-to every one accepted before, so that edges point in different directions. Places that are left are
-filled with the nearest of the others. No more candidates than places: all are kept.
-
-HNSW repair: every node of level 0 can be reached from the entry point.
-
-Edges have a direction, and a node that chose others may be chosen by none. Whatever a walk along
-all edges from the entry point does not meet gets one edge to it from a near node that the walk met,
-one edge above the limit of a level for each of those.
-
-HNSW candidates: the nearest nodes of each new one among those inserted before it.
-
-Up to `NEAR_ALL` nodes, a block of new ones is compared with all before it. Of more nodes, the
-others are compared with those before them that lie in the same region of space: nodes belong to the
-nearest of some that are drawn as centres, and the region of a centre are the nodes of the centres
-nearest to it, enough for `REGION_ROWS`. By dot product, which centre is nearest is a matter of
-direction, and the longest vectors belong to every region.
+Repair: edges have a direction, and a node may be chosen by none. Each node of level 0 that cannot
+be reached from the entry point gets an edge from a near node that can, one above the limit each.
 """
 
 from __future__ import annotations
@@ -78,32 +66,76 @@ CELL_ROWS = 1 << 10
 LONGEST_ROWS = 1 << 10
 """Vectors that belong to every region, by dot product."""
 
+NUMBERS_AT_ONCE = 1 << 18
+"""Numbers of the candidates' vectors that are held together, so that they stay in the cache."""
+
+
+def build(vectors: NDArray[np.generic], metric: str, parameters: GraphParameters) -> Graph:
+    """Return the graph of vectors (n, d) under l2, cosine, dot or hamming (of bytes)."""
+    if not len(vectors):
+        return Graph(0, ())
+    space = space_of(vectors, metric)
+    levels = node_levels(len(vectors), parameters.m, parameters.max_level)
+    first = entry_point(levels)
+    tables = []
+    for level in range(int(levels[first]) + 1):
+        nodes = np.flatnonzero(levels >= level)
+        table = _connect(space.take(nodes), int(np.searchsorted(nodes, first)), level, parameters)
+        neighbours = np.where(table.neighbours == EMPTY, EMPTY, nodes[table.neighbours])
+        tables.append(EdgeTable(neighbours, table.distances))
+    return graph_of(levels, tables)
+
+
+def _connect(space: Space, first: int, level: int, parameters: GraphParameters) -> EdgeTable:
+    """Return the edges of a level's nodes; `first` is the row of the entry point."""
+    num_nodes = len(space.vectors)
+    order = np.concatenate(([first], np.arange(first), np.arange(first + 1, num_nodes)))
+    ranked = space.take(order)
+    m = min(parameters.m, num_nodes)
+    limit = m if level else 2 * m
+    out = _own_edges(ranked, m, parameters.ef_construction)
+    table = _with_edges_back(ranked, out, limit, max(parameters.ef_construction, limit))
+    if not level:
+        table = repair(ranked, table)
+    rank = np.argsort(order)
+    neighbours = np.where(table.neighbours == EMPTY, EMPTY, order[table.neighbours])[rank]
+    exact = np.full(neighbours.shape, np.inf, np.float32)
+    filled = neighbours != EMPTY
+    exact[filled] = space.pairs(np.nonzero(filled)[0], neighbours[filled])
+    return EdgeTable(neighbours, exact)
+
+
+def _own_edges(space: Space, m: int, most: int) -> EdgeTable:
+    """Return the edges (n, m) that each node chooses among the `most` nearest before it."""
+    neighbours = np.full((len(space.vectors), m), EMPTY, np.int64)
+    distances = np.full(neighbours.shape, np.inf, np.float32)
+    for rows, near, far in candidates(space, most):
+        table = select(space, near, far, m)
+        width = table.neighbours.shape[1]
+        neighbours[rows, :width] = table.neighbours
+        distances[rows, :width] = table.distances
+    return EdgeTable(neighbours, distances)
+
 
 def candidates(space: Space, most: int) -> Iterator[tuple[Nodes, Nodes, Distances]]:
     """Yield rows (b,), and up to `most` rows before each that are near it, nearest first.
 
-    They are (b, k) rows, `EMPTY` behind the last of one, and distances, inf there.
+    They are (b, k) rows, `EMPTY` after the last of one, and distances, inf there.
     """
     num_nodes = len(space.vectors)
     first = min(num_nodes, NEAR_ALL)
-    for start, end in _blocks(first):
-        rows = np.arange(start, end)
-        block = space.take(slice(start, end)).to(space.take(slice(0, end)))
-        yield rows, *_nearest(block, rows, np.arange(end), most)
+    start = 0
+    while start < first:
+        count = max(min(BLOCK_BYTES // (4 * start + 4), BLOCK_ROWS), 64)
+        rows = np.arange(start, min(start + count, first))
+        start += len(rows)
+        block = space.take(rows).to(space.take(slice(0, start)))
+        yield rows, *_nearest(block, rows, np.arange(start), most)
     if first < num_nodes:
         for rows, region in _regions(space, first):
             before = region[region < rows[-1]]
             block = space.take(rows).to(space.take(before))
             yield rows, *_nearest(block, rows, before, most)
-
-
-def _blocks(num_nodes: int) -> Iterator[tuple[int, int]]:
-    start = 0
-    while start < num_nodes:
-        rows = max(min(BLOCK_BYTES // (4 * start + 4), BLOCK_ROWS), 64)
-        end = min(start + rows, num_nodes)
-        yield start, end
-        start = end
 
 
 def _nearest(block: Distances, rows: Nodes, among: Nodes, most: int) -> tuple[Nodes, Distances]:
@@ -126,7 +158,7 @@ def _nearest(block: Distances, rows: Nodes, among: Nodes, most: int) -> tuple[No
 
 
 def _regions(space: Space, first: int) -> Iterator[tuple[Nodes, Nodes]]:
-    """Yield rows from `first` on, ascending, and the rows of the region they lie in."""
+    """Yield rows from `first` on, ascending, and the rows of their region, or a sample of them."""
     num_nodes = len(space.vectors)
     random = np.random.default_rng(num_nodes)
     drawn = random.choice(num_nodes, num_nodes // CELL_ROWS, replace=False)
@@ -136,88 +168,31 @@ def _regions(space: Space, first: int) -> Iterator[tuple[Nodes, Nodes]]:
     for start in range(0, num_nodes, BLOCK_ROWS):
         run = slice(start, start + BLOCK_ROWS)
         cells[run] = directions.take(run).to(centres).argmin(axis=1)
-    by_cell = np.argsort(cells, kind="stable")
     counts = np.bincount(cells, minlength=len(drawn))
-    ends = np.cumsum(counts)
-    members = np.split(by_cell, ends[:-1])
+    members = np.split(np.argsort(cells, kind="stable"), np.cumsum(counts)[:-1])
     always = np.empty(0, np.int64)
     if not space.is_l2:
         always = np.argpartition(-space.norms, LONGEST_ROWS)[:LONGEST_ROWS]
-    around = centres.to(centres).argsort(axis=1, kind="stable")
+    nearest = centres.to(centres).argsort(axis=1, kind="stable")
     for cell in np.flatnonzero(counts).tolist():
-        needed = 1 + int(np.searchsorted(np.cumsum(counts[around[cell]]), REGION_ROWS))
-        parts = [members[one] for one in around[cell, :needed].tolist()]
+        needed = 1 + int(np.searchsorted(np.cumsum(counts[nearest[cell]]), REGION_ROWS))
+        parts = [members[one] for one in nearest[cell, :needed].tolist()]
         region = unique(np.concatenate([always, *parts]))
         own = members[cell][members[cell] >= first]
         step = max(BLOCK_BYTES // (4 * min(len(region), MOST_ROWS)), 64)
         for start in range(0, len(own), step):
             rows = own[start : start + step]
-            yield rows, _thinned(region, rows, random)
-
-
-def _thinned(region: Nodes, rows: Nodes, random: np.random.Generator) -> Nodes:
-    """Return the rows of a region, or some of too many, those given among them."""
-    if len(region) <= MOST_ROWS:
-        return region
-    return union(random.choice(region, MOST_ROWS, replace=False), rows)
-
-
-def reached(neighbours: Nodes, known: NDArray[np.bool_], start: int) -> None:
-    """Mark in `known` (n,) what edges (n, width) lead to from a row, rows known before aside."""
-    known[start] = True
-    border = np.array([start])
-    while len(border):
-        ahead = neighbours[border].ravel()
-        ahead = ahead[ahead != EMPTY]
-        border = unique(ahead[~known[ahead]])
-        known[border] = True
-
-
-def repaired(space: Space, table: EdgeTable) -> EdgeTable:
-    """Return edges by which every row is reached from row 0: a column more where there is need."""
-    known = np.zeros(len(table.neighbours), np.bool_)
-    reached(table.neighbours, known, 0)
-    if known.all():
-        return table
-    column = np.full((len(known), 1), EMPTY, np.int64)
-    neighbours = np.concatenate((table.neighbours, column), axis=1)
-    free = np.ones(len(known), np.bool_)
-    for node in np.flatnonzero(~known).tolist():
-        if known[node]:
-            continue
-        nearest = _nearest_open(space, node, table.neighbours[node], known & free)
-        neighbours[nearest, -1] = node
-        free[nearest] = False
-        reached(neighbours, known, node)
-    return EdgeTable(_closed_up(neighbours), np.full(neighbours.shape, np.inf, np.float32))
-
-
-def _nearest_open(space: Space, node: int, around: Nodes, open_: NDArray[np.bool_]) -> int:
-    """Return the nearest open row: of a node's own neighbours, or else of all."""
-    rows = around[around != EMPTY]
-    rows = rows[open_[rows]]
-    if not len(rows):
-        rows = np.flatnonzero(open_)
-    return int(rows[space.pairs(np.full(len(rows), node), rows).argmin()])
-
-
-def _closed_up(neighbours: Nodes) -> Nodes:
-    """Move the edges of each row before its empty places."""
-    order = np.argsort(neighbours == EMPTY, axis=1, kind="stable")
-    return np.take_along_axis(neighbours, order, 1)
-
-
-Mask = NDArray[np.bool_]
-
-NUMBERS_AT_ONCE = 1 << 18
-"""Numbers of the candidates' vectors that are held together, so that they stay in the cache."""
+            if len(region) <= MOST_ROWS:
+                yield rows, region
+            else:
+                yield rows, union(random.choice(region, MOST_ROWS, replace=False), rows)
 
 
 def select(space: Space, candidates: Nodes, distances: Distances, m: int) -> EdgeTable:
-    """Return at most m edges of each node.
+    """Return at most m edges of each node; no more candidates than m are all kept.
 
-    `candidates` (b, k) are rows of the space, nearest first, `EMPTY` behind the last of a node;
-    `distances` (b, k) how far they are, inf behind the last.
+    `candidates` (b, k) are rows of the space, nearest first, `EMPTY` after the last of a node;
+    `distances` (b, k) how far they are, inf after the last.
     """
     num_nodes, width = candidates.shape
     if width <= m:
@@ -226,23 +201,18 @@ def select(space: Space, candidates: Nodes, distances: Distances, m: int) -> Edg
     step = max(NUMBERS_AT_ONCE // (width * space.vectors.shape[1]), 1)
     for start in range(0, num_nodes, step):
         run = slice(start, start + step)
-        keep[run] = _chosen(space, candidates[run], distances[run], m)
-    few = np.flatnonzero(candidates[:, m] == EMPTY)
-    keep[few] = np.arange(m)
+        accepted = _accepted(space, candidates[run], distances[run], m)
+        keep[run] = np.argsort(~accepted, axis=1, kind="stable")[:, :m]
+    keep[candidates[:, m] == EMPTY] = np.arange(m)
     return EdgeTable(
         np.take_along_axis(candidates, keep, 1), np.take_along_axis(distances, keep, 1)
     )
 
 
-def _chosen(space: Space, candidates: Nodes, distances: Distances, m: int) -> Nodes:
-    accepted = _accepted(space, candidates, distances, m)
-    return np.argsort(~accepted, axis=1, kind="stable")[:, :m]
-
-
-def _accepted(space: Space, candidates: Nodes, distances: Distances, m: int) -> Mask:
+def _accepted(space: Space, candidates: Nodes, distances: Distances, m: int) -> NDArray[np.bool_]:
     """Return the candidates (b, k) that the heuristic accepts, m of a node at most.
 
-    The first one left is accepted, and those behind it are left no more.
+    The first one left is accepted; those nearer to it than to the node are left no more.
     """
     left = candidates != EMPTY
     accepted = np.zeros(candidates.shape, np.bool_)
@@ -257,53 +227,6 @@ def _accepted(space: Space, candidates: Nodes, distances: Distances, m: int) -> 
         left &= groups.to_one(first) > distances
         left[nodes, first] = False
     return accepted
-
-
-def build(vectors: NDArray[np.generic], metric: str, parameters: GraphParameters) -> Graph:
-    """Return the graph of vectors (n, d) under l2, cosine, dot or hamming (of bytes)."""
-    if not len(vectors):
-        return Graph(0, ())
-    space = space_of(vectors, metric)
-    levels = node_levels(len(vectors), parameters.m, parameters.max_level)
-    first = entry_point(levels)
-    tables = []
-    for level in range(int(levels[first]) + 1):
-        nodes = np.flatnonzero(levels >= level)
-        table = _connected(space.take(nodes), int(np.searchsorted(nodes, first)), level, parameters)
-        neighbours = np.where(table.neighbours == EMPTY, EMPTY, nodes[table.neighbours])
-        tables.append(EdgeTable(neighbours, table.distances))
-    return graph_of(levels, tables)
-
-
-def _connected(space: Space, first: int, level: int, parameters: GraphParameters) -> EdgeTable:
-    """Return the edges of a level's nodes; `first` is the row of the entry point."""
-    num_nodes = len(space.vectors)
-    order = np.concatenate(([first], np.arange(first), np.arange(first + 1, num_nodes)))
-    ranked = space.take(order)
-    m = min(parameters.m, num_nodes)
-    limit = m if level else 2 * m
-    out = _own_edges(ranked, m, parameters.ef_construction)
-    both = _with_edges_back(ranked, out, limit, max(parameters.ef_construction, limit))
-    table = both if level else repaired(ranked, both)
-    rank = np.empty(num_nodes, np.int64)
-    rank[order] = np.arange(num_nodes)
-    neighbours = np.where(table.neighbours == EMPTY, EMPTY, order[table.neighbours])[rank]
-    exact = np.full(neighbours.shape, np.inf, np.float32)
-    filled = neighbours != EMPTY
-    exact[filled] = space.pairs(np.nonzero(filled)[0], neighbours[filled])
-    return EdgeTable(neighbours, exact)
-
-
-def _own_edges(space: Space, m: int, most: int) -> EdgeTable:
-    """Return the edges (n, m) that each node chooses among the `most` nearest before it."""
-    neighbours = np.full((len(space.vectors), m), EMPTY, np.int64)
-    distances = np.full(neighbours.shape, np.inf, np.float32)
-    for rows, near, far in candidates(space, most):
-        table = select(space, near, far, m)
-        width = table.neighbours.shape[1]
-        neighbours[rows, :width] = table.neighbours
-        distances[rows, :width] = table.distances
-    return EdgeTable(neighbours, distances)
 
 
 def _with_edges_back(space: Space, own: EdgeTable, limit: int, most: int) -> EdgeTable:
@@ -369,3 +292,41 @@ def _of_like_size(nodes: Nodes, counts: Nodes) -> Iterator[Nodes]:
         end = start + max(int(np.searchsorted(counts[ordered[start:]], limit)), 1)
         yield ordered[start : min(end, start + 1024)]
         start = min(end, start + 1024)
+
+
+def mark_reachable(neighbours: Nodes, known: NDArray[np.bool_], start: int) -> None:
+    """Mark in `known` (n,) the rows that edges (n, width) lead to from one through unknown rows."""
+    known[start] = True
+    border = np.array([start])
+    while len(border):
+        ahead = neighbours[border].ravel()
+        ahead = ahead[ahead != EMPTY]
+        border = unique(ahead[~known[ahead]])
+        known[border] = True
+
+
+def repair(space: Space, table: EdgeTable) -> EdgeTable:
+    """Return edges that reach every row from row 0, in one column more where needed.
+
+    A row gets its edge from the nearest of its own neighbours that is reached, else of all rows.
+    """
+    known = np.zeros(len(table.neighbours), np.bool_)
+    mark_reachable(table.neighbours, known, 0)
+    if known.all():
+        return table
+    neighbours = np.pad(table.neighbours, ((0, 0), (0, 1)), constant_values=EMPTY)
+    free = np.ones(len(known), np.bool_)
+    for node in np.flatnonzero(~known).tolist():
+        if known[node]:
+            continue
+        own = table.neighbours[node]
+        own = own[own != EMPTY]
+        rows = own[(known & free)[own]]
+        rows = rows if len(rows) else np.flatnonzero(known & free)
+        nearest = int(rows[space.pairs(np.full(len(rows), node), rows).argmin()])
+        neighbours[nearest, -1] = node
+        free[nearest] = False
+        mark_reachable(neighbours, known, node)
+    order = np.argsort(neighbours == EMPTY, axis=1, kind="stable")  # edges before empty places
+    empty = np.full(neighbours.shape, np.inf, np.float32)
+    return EdgeTable(np.take_along_axis(neighbours, order, 1), empty)

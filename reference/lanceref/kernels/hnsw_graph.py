@@ -1,26 +1,14 @@
-"""HNSW graphs: nodes on levels, each with edges to others of its level.
+"""HNSW graphs: nodes on levels, their edges, and the distances of their vectors.
 
-Nodes are numbered from 0 as the vectors they stand for. Level 0 holds all of them, each level above
-some of the one below (Malkov and Yashunin, arXiv 1603.09320).
+Malkov and Yashunin, arXiv 1603.09320. Nodes are numbered from 0 as their vectors. Level 0 holds all
+of them, each level above some of the one below: a node reaches the next level with probability 1/m
+(section 4: `floor(-ln(u) / ln(m))`). The draws `u` are the upper 24 bits of the words of one fixed
+sequence, so that levels follow from the number of nodes, m and the number of levels: xoshiro256++
+of Blackman and Vigna, whose state is the first four words of SplitMix64 from seed 42.
 
-HNSW levels: the highest level of each node of a graph.
-
-A node of an HNSW graph lies on level 0 and, with probability 1/m per level, on each one above
-(Malkov and Yashunin, arXiv 1603.09320, section 4: `floor(-ln(u) / ln(m))`). The draws `u` come from
-one fixed sequence that starts anew for every graph, so that the levels follow from the number of
-nodes, m and the number of levels: xoshiro256++ of Blackman and Vigna, whose four words of state are
-the first four of SplitMix64 from seed 42. A draw is the upper 24 bits of a word, as a fraction.
-
-HNSW parameters: what a graph is built with.
-
-Space: how far the vectors of a graph are from each other, many pairs at once.
-
-Every distance of stored vectors is, up to a constant, that of a matrix product:
-`|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`, `1 - x.y`, and for bits `x + y - 2 x y` summed, which is the
-first formula again. So a space keeps 32-bit vectors and which of the two formulas holds: cosine
-vectors are brought to unit length, those of Hamming distance spread into bits. The products lose
-digits where distances are small beside the vectors; what is stored in a graph is computed by
-differences.
+Distances of many pairs come from a matrix product: `|x - y|^2 = |x|^2 + |y|^2 - 2 x.y` or
+`1 - x.y`. Cosine vectors are brought to unit length, those of Hamming distance spread into bits.
+The products lose digits of small distances; those stored in a graph are sums over differences.
 """
 
 from __future__ import annotations
@@ -33,33 +21,43 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-SEED = 42
-"""From which every sequence starts."""
-
-WORD = 2**64 - 1
-"""All bits of a word."""
-
-DRAW_BITS = 24
-"""Bits of a word that make a draw: as many as a 32-bit float keeps."""
-
-Levels = NDArray[np.int64]
+FEWEST_EDGES = 4
+"""Edges per node that keep a graph connected."""
 
 
-def node_levels(num_nodes: int, m: int, max_level: int) -> Levels:
+@dataclass(frozen=True, slots=True)
+class GraphParameters:
+    """Edges per node, candidates per new node, levels at most."""
+
+    m: int = 20
+    ef_construction: int = 150
+    max_level: int = 7
+
+
+USUAL = GraphParameters()
+"""Default parameters."""
+
+SEED, WORD, DRAW_BITS = 42, 2**64 - 1, 24
+"""Seed of the sequence, all bits of a word, bits of a draw (as many as a 32-bit float keeps)."""
+
+Nodes = NDArray[np.int64]
+Distances = NDArray[np.float32]
+
+EMPTY = -1
+"""No edge, in a table of edges."""
+
+
+def node_levels(num_nodes: int, m: int, max_level: int) -> Nodes:
     """Return the highest level (num_nodes,) of each node, below `max_level`."""
+    count = 1 << max(num_nodes - 1, 1023).bit_length()  # graphs of like size share their draws
     with np.errstate(divide="ignore"):
-        rounds = -np.log(_draws(_block(num_nodes))[:num_nodes]) * np.float32(1 / np.log(m))
-    return np.minimum(rounds, max_level - 1).astype(np.int64)
+        levels = -np.log(_draws(count)[:num_nodes]) * np.float32(1 / np.log(m))
+    return np.minimum(levels, max_level - 1).astype(np.int64)
 
 
-def entry_point(levels: Levels) -> int:
-    """Return the node where searches start: the first one of the highest level, 0 of none."""
+def entry_point(levels: Nodes) -> int:
+    """Return the node where searches start: the first of the highest level, 0 without nodes."""
     return int(levels.argmax()) if len(levels) else 0
-
-
-def _block(num_nodes: int) -> int:
-    """Round up, so that graphs of nearly the same size share their draws."""
-    return 1 << max(num_nodes - 1, 1023).bit_length()
 
 
 @lru_cache(maxsize=4)
@@ -82,19 +80,10 @@ def _xoshiro(seed: int) -> Iterator[int]:
         total = a + d & WORD
         yield (total << 23 | total >> 41) + a & WORD
         shifted = b << 17 & WORD
-        c ^= a
-        d ^= b
-        b ^= c
-        a ^= d
+        c, d = c ^ a, d ^ b
+        b, a = b ^ c, a ^ d
         c ^= shifted
         d = (d << 45 | d >> 19) & WORD
-
-
-Nodes = NDArray[np.int64]
-Distances = NDArray[np.float32]
-
-EMPTY = -1
-"""What stands for no edge in a table of edges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +99,7 @@ class Level:
     neighbours: Nodes
     distances: Distances
 
-    def around(self, node: int) -> Nodes:
+    def neighbours_of(self, node: int) -> Nodes:
         """Return the neighbours of a node, none where it is not on the level."""
         place = int(np.searchsorted(self.nodes, node))
         if place == len(self.nodes) or self.nodes[place] != node:
@@ -133,7 +122,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class EdgeTable:
-    """Edges of nodes in rows (k, width): neighbours int64, `EMPTY` behind the last, distances."""
+    """Edges of nodes in rows (k, width): neighbours int64, `EMPTY` after the last, distances."""
 
     neighbours: Nodes
     distances: Distances
@@ -141,49 +130,28 @@ class EdgeTable:
     def level(self, nodes: Nodes) -> Level:
         """Return a level whose `nodes` (k,) ascending have these edges."""
         filled = self.neighbours != EMPTY
-        offsets = np.zeros(len(nodes) + 1, np.int64)
-        np.cumsum(filled.sum(1), out=offsets[1:])
+        offsets = np.append(0, np.cumsum(filled.sum(1), dtype=np.int64))
         return Level(nodes, offsets, self.neighbours[filled], self.distances[filled])
 
 
-def graph_of(levels: Levels, tables: Sequence[EdgeTable]) -> Graph:
+def graph_of(levels: Nodes, tables: Sequence[EdgeTable]) -> Graph:
     """Return a graph by the highest level of each node and the edges of each level's nodes."""
     parts = (table.level(np.flatnonzero(levels >= i)) for i, table in enumerate(tables))
     return Graph(entry_point(levels), tuple(parts))
 
 
-FEWEST_EDGES = 4
-"""Edges per node that a graph needs so as not to fall apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class GraphParameters:
-    """Edges per node, candidates per new node, levels at most."""
-
-    m: int = 20
-    ef_construction: int = 150
-    max_level: int = 7
-
-
-USUAL = GraphParameters()
-"""What graphs are built with when nothing else is said."""
-
-
-Vectors = NDArray[np.float32]
-
 PAIRS_AT_ONCE = 1 << 14
 """Pairs whose differences are computed together."""
 
-
 SMALLEST = np.float32(2**-126)
-"""What a squared length is taken for at least where it is divided by."""
+"""Least squared length that is divided by."""
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Vectors (n, d), whether distances are squared l2 (else 1 - x.y), squared norms (n,)."""
+    """Vectors (n, d) float32, whether distances are squared l2 (else 1 - x.y), squared norms."""
 
-    vectors: Vectors
+    vectors: NDArray[np.float32]
     is_l2: bool
     norms: Distances
 
@@ -193,41 +161,36 @@ class Space:
 
     @property
     def directions(self) -> Space:
-        """The space by whose l2 near vectors lie together: by dot those of one direction."""
+        """The space by whose l2 near vectors lie together: for dot, that of unit vectors."""
         if self.is_l2:
             return self
-        lengths = np.sqrt(np.maximum(self.norms, SMALLEST))
-        return Space(
-            (self.vectors / lengths[:, None]).astype(np.float32), True, np.ones_like(self.norms)
-        )
+        lengths = np.sqrt(np.maximum(self.norms, SMALLEST))[:, None]
+        return Space((self.vectors / lengths).astype(np.float32), True, np.ones_like(self.norms))
 
     def to(self, other: Space) -> Distances:
         """Return the distances (n, m) of all vectors to all m of another space."""
-        products: Distances = self.vectors @ other.vectors.T
-        if not self.is_l2:
-            np.subtract(1, products, out=products)
-            return products
-        products *= -2
-        products += other.norms
-        products += self.norms[:, None]
-        np.maximum(products, 0, out=products)
-        return products
+        return self._distances(
+            self.vectors @ other.vectors.T, self.norms[:, None], other.norms[None]
+        )
 
     def to_one(self, places: Nodes) -> Distances:
         """Return the distances (b, k) of b groups of k to one member of each, by its place.
 
-        The vectors are those of the groups, one group behind the other.
+        The vectors are those of the groups, one group after the other.
         """
         count = len(places)
-        group = self.vectors.reshape(count, -1, self.vectors.shape[1])
-        products: Distances = (group @ group[np.arange(count), places, :, None])[:, :, 0]
-        if not self.is_l2:
-            np.subtract(1, products, out=products)
-            return products
+        groups = self.vectors.reshape(count, -1, self.vectors.shape[1])
+        products = (groups @ groups[np.arange(count), places, :, None])[:, :, 0]
         norms = self.norms.reshape(count, -1)
+        return self._distances(products, np.take_along_axis(norms, places[:, None], 1), norms)
+
+    def _distances(self, products: Distances, first: Distances, second: Distances) -> Distances:
+        """Turn products into distances in place, by the squared norms of both factors."""
+        if not self.is_l2:
+            return np.subtract(1, products, out=products)
         products *= -2
-        products += norms
-        products += np.take_along_axis(norms, places[:, None], 1)
+        products += second
+        products += first
         return np.maximum(products, 0, out=products)
 
     def pairs(self, left: Nodes, right: Nodes) -> Distances:

@@ -1,9 +1,9 @@
 """HNSW search: the nodes of a graph nearest to a query.
 
 A walk goes down the levels by single steps to the nearest neighbour, then keeps on level 0 the `ef`
-nearest it has met and looks around each of them (Malkov and Yashunin, arXiv 1603.09320, algorithms
-2 and 5). It ends when the nearest node not yet looked around is farther than all it keeps. Nodes
-that a filter does not admit are walked over and not kept.
+nearest nodes it has met and expands each of them (Malkov and Yashunin, arXiv 1603.09320, algorithms
+2 and 5). It ends when the nearest unexpanded node is farther than all it keeps. Nodes that a filter
+does not admit are expanded and not kept.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.kernels.hnsw_graph import Distances, Graph, Level, Nodes
+from lanceref.kernels.hnsw_graph import Distances, Graph, Nodes
 
 DistanceOf: TypeAlias = Callable[[Nodes], Distances]
 """From nodes (k,) to their distances from the query."""
@@ -51,31 +51,23 @@ def search(
 ) -> tuple[Nodes, Distances]:
     """Return the at most `ef` nearest admitted nodes the walk meets, nearest first, ties by number.
 
-    Raises IndexError for edges that lead out of the graph: who reads one checks it before.
+    Raises IndexError for edges that lead out of the graph: readers check them before.
     """
     if not graph.num_nodes:
         return np.empty(0, np.int64), np.empty(0, np.float32)
     start = graph.entry_point
+    best = distance_of(np.array([start]))[0]
     for level in graph.levels[:0:-1]:
-        start = _descend(level, distance_of, start)
+        while len(neighbours := level.neighbours_of(start)):
+            distances = distance_of(neighbours)
+            nearest = int(distances.argmin())
+            if not distances[nearest] < best:
+                break
+            start, best = int(neighbours[nearest]), distances[nearest]
     kept = _walk(graph, distance_of, start, ef, admitted)
     kept.sort(key=lambda pair: (-pair[0], pair[1]))
     nodes = np.array([node for _, node in kept], np.int64)
     return nodes, np.array([-distance for distance, _ in kept], np.float32)
-
-
-def _descend(level: Level, distance_of: DistanceOf, start: int) -> int:
-    """Go from a node to its nearest neighbour as long as that is nearer to the query."""
-    best = distance_of(np.array([start]))[0]
-    while True:
-        around = level.around(start)
-        if not len(around):
-            return start
-        distances = distance_of(around)
-        nearest = int(distances.argmin())
-        if not distances[nearest] < best:
-            return start
-        start, best = int(around[nearest]), distances[nearest]
 
 
 def _walk(
@@ -94,26 +86,22 @@ def _walk(
         full = len(kept) >= ef
         if full and distance > -kept[0][0]:
             break
-        around = neighbours[offsets[node] : offsets[node + 1]]
-        around = around[~seen[around]]
-        if not len(around):
+        new = neighbours[offsets[node] : offsets[node + 1]]
+        new = new[~seen[new]]
+        if not len(new):
             continue
-        seen[around] = True
-        distances = distance_of(around)
+        seen[new] = True
+        distances = distance_of(new)
         if full:
             near = distances <= -kept[0][0]
-            around, distances = around[near], distances[near]
-        admits = admitted.of(around, distances)
-        for far, neighbour, admits_it in zip(
-            distances.tolist(), around.tolist(), admits, strict=True
-        ):
+            new, distances = new[near], distances[near]
+        rows = zip(distances.tolist(), new.tolist(), admitted.of(new, distances), strict=True)
+        for far, neighbour, is_admitted in rows:
             if len(kept) >= ef and far > -kept[0][0]:
                 continue
             heappush(ahead, (far, neighbour))
-            if not admits_it:
-                continue
-            if len(kept) < ef:
+            if is_admitted and len(kept) < ef:
                 heappush(kept, (-far, neighbour))
-            elif far < -kept[0][0]:
+            elif is_admitted and far < -kept[0][0]:
                 heapreplace(kept, (-far, neighbour))
     return kept

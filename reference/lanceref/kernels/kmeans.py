@@ -1,26 +1,21 @@
-"""K-means: centroids that vectors are near to.
+"""K-means: the nearest centroid of each vector, and centroids that vectors are near to.
 
-Lloyd's rounds: every vector goes to its nearest centroid, every centroid to the mean of its
-vectors, until the sum of distances changes by less than a ten-thousandth. The first centroids are
-vectors drawn at random. A centroid that nothing is near to takes half the vectors of the largest
-cluster: both get its mean, moved apart a little. For dot, centroids are of length 1; for hamming, a
-centroid has the bits that most of its vectors have.
-
-Where there are many vectors, the rounds go over a few of them until these settle, and then over all
-a few times: most of the way is made at a fraction of the cost.
-
-Beyond 256, vectors are first divided by 16 centroids, and each part gets its share of the rest.
-
-Assignment: which of k centroids each vector is nearest to.
-
-AnyVectors are compared with all centroids by one matrix product:
+Assignment compares vectors with all centroids by one matrix product:
 
     l2   |v - c| ** 2 = |v| ** 2 + (|c| ** 2 - 2 v.c);  the bracket is the score
     dot  1 - v.c
 
-Where another centroid is nearer than the rounding of such a product could tell apart, distances
-are computed as they are defined; the first of equally near ones is taken. For the cosine, vectors
-are normalized and assigned by l2.
+Where another centroid is nearer than the rounding of such a product could tell apart, distances are
+computed as they are defined; the first of equally near ones is taken. For the cosine, vectors are
+normalized and assigned by l2.
+
+Training is Lloyd's algorithm (Least squares quantization in PCM, 1982): every vector goes to its
+nearest centroid, every centroid to the mean of its vectors, until the sum of distances changes by
+less than a ten-thousandth. The first centroids are vectors drawn at random. An empty cluster takes
+half the vectors of the largest: both get its mean, moved apart a little. For dot, centroids are of
+length 1; for hamming, a centroid has the bits that most of its vectors have. Where there are many
+vectors, the rounds go over a few of them until these settle, and then over all a few times. Beyond
+256 centroids, vectors are first divided by 16, and each part gets its share of the rest.
 """
 
 from __future__ import annotations
@@ -34,12 +29,37 @@ from numpy.typing import NDArray
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator, distances, normalized
 
 Ids = NDArray[np.int64]
+Counts = NDArray[np.int64]
 
 BLOCK_SCORES = 2**17
-"""Scores that are looked at together, so that they stay in the cache."""
+"""Scores that are computed together, so that they stay in the cache."""
 
 BLOCK_NUMBERS = 2**22
 """Numbers of the vectors of a block, at most."""
+
+ROUNDS = 50
+"""Rounds of Lloyd at most."""
+
+SETTLED = 1e-4
+"""Change of the sum of distances, as a share of it, at which the rounds end."""
+
+ROWS_PER_CENTROID = 512
+"""Vectors used for training, at most, for each centroid."""
+
+FEW_PER_CENTROID = 32
+"""Vectors of the first rounds, for each centroid, where there are twice as many."""
+
+LAST_ROUNDS = 20
+"""Rounds over all vectors, at most, where others came first."""
+
+MOST_AT_ONCE = 256
+"""Centroids that are trained together."""
+
+FAN_OUT = 16
+"""Parts into which vectors are divided when more centroids are wanted."""
+
+APART = 1 / 1024
+"""How far the halves of a cluster are moved apart, as a share of each component."""
 
 
 def assign(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> Ids:
@@ -66,8 +86,12 @@ def score_blocks(
         for start in range(0, len(vectors), step):
             yield start, distances(vectors[start : start + step], centroids, metric)
         return
-    table = _score_table(np.asarray(centroids, accumulator(vectors)), metric)
-    rows = np.ones((step, len(table)), table.dtype)
+    wide = np.asarray(centroids, accumulator(vectors))
+    factor, last = -1.0, np.ones(len(wide), wide.dtype)
+    if metric != "dot":
+        factor, last = -2.0, np.einsum("ij,ij->i", wide, wide)
+    table = np.ascontiguousarray(np.vstack([wide.T * factor, last]), wide.dtype)
+    rows = np.ones((step, len(table)), table.dtype)  # vectors, each followed by a 1
     scores = np.empty((step, len(centroids)), table.dtype)
     for start in range(0, len(vectors), step):
         block = vectors[start : start + step]
@@ -75,26 +99,22 @@ def score_blocks(
         yield start, np.matmul(rows[: len(block)], table, out=scores[: len(block)])
 
 
-def _score_table(centroids: AnyVectors, metric: Metric) -> AnyVectors:
-    """Return what vectors with a 1 behind are multiplied by: [d + 1, k]."""
-    if metric == "dot":
-        factor, last = -1.0, np.ones(len(centroids), centroids.dtype)
-    else:
-        factor, last = -2.0, np.einsum("ij,ij->i", centroids, centroids)
-    return np.ascontiguousarray(np.vstack([centroids.T * factor, last]), centroids.dtype)
-
-
 def _first_nearest(
     vectors: AnyVectors, centroids: AnyVectors, metric: Metric, scores: AnyVectors
 ) -> Ids:
-    """Return the nearest centroids of vectors whose scores these are; the scores are spoiled."""
+    """Return the nearest centroids of vectors with these scores, which are overwritten."""
     ids: Ids = scores.argmin(axis=1)
     if metric != "l2" or len(centroids) == 1:
         return ids
     places = np.arange(len(ids))
     best = scores[places, ids]
     scores[places, ids] = np.inf
-    doubtful = np.flatnonzero(scores.min(axis=1) - best <= _rounding(vectors, centroids))
+    wide = accumulator(vectors)
+    largest = np.linalg.norm(np.asarray(centroids, wide), axis=1).max()
+    lengths = np.linalg.norm(np.asarray(vectors, wide), axis=1)
+    share = 2 * (vectors.shape[1] + 2) * np.finfo(wide).eps
+    rounding = share * largest * (largest + 2 * lengths)  # of two scores together
+    doubtful = np.flatnonzero(scores.min(axis=1) - best <= rounding)
     step = max(1, BLOCK_SCORES // len(centroids))
     for start in range(0, len(doubtful), step):
         some = doubtful[start : start + step]
@@ -102,63 +122,22 @@ def _first_nearest(
     return ids
 
 
-def _rounding(vectors: AnyVectors, centroids: AnyVectors) -> AnyVectors:
-    """Return how far scores of two centroids may be off together, for each vector."""
-    wide = accumulator(vectors)
-    largest = np.linalg.norm(np.asarray(centroids, wide), axis=1).max()
-    lengths = np.linalg.norm(np.asarray(vectors, wide), axis=1)
-    share = 2 * (vectors.shape[1] + 2) * np.finfo(wide).eps
-    bound: AnyVectors = share * largest * (largest + 2 * lengths)
-    return bound
-
-
 def distances_to(vectors: AnyVectors, centroids: AnyVectors, ids: Ids, metric: Metric) -> Floats:
     """Return the distance of each vector [n, d] from the centroid with its id [n]: [n]."""
     result = np.empty(len(vectors), np.float32)
     step = max(1, BLOCK_SCORES // max(1, vectors.shape[1]))
-    wide = accumulator(vectors)
+    wide = np.dtype(np.uint8) if metric == "hamming" else accumulator(vectors)
     for start in range(0, len(vectors), step):
         rows = slice(start, start + step)
+        near, own = centroids[ids[rows]].astype(wide), vectors[rows].astype(wide)
         if metric == "hamming":
-            result[rows] = np.bitwise_count(
-                np.bitwise_xor(vectors[rows], centroids[ids[rows]])
-            ).sum(axis=1)
-            continue
-        near = centroids[ids[rows]].astype(wide)
-        own = vectors[rows].astype(wide)
-        if metric == "dot":
+            result[rows] = np.bitwise_count(own ^ near).sum(axis=1)
+        elif metric == "dot":
             result[rows] = 1 - np.einsum("ij,ij->i", own, near)
         else:
             own -= near
             result[rows] = np.einsum("ij,ij->i", own, own)
     return result
-
-
-ROUNDS = 50
-"""Rounds of Lloyd at most."""
-
-SETTLED = 1e-4
-"""Change of the sum of distances, as a share of it, at which the rounds end."""
-
-ROWS_PER_CENTROID = 512
-"""AnyVectors that are looked at, at most, for each centroid."""
-
-FEW_PER_CENTROID = 32
-"""Vectors that the first rounds look at, for each centroid, where there are twice as many."""
-
-LAST_ROUNDS = 20
-"""Rounds over all vectors, at most, where others came first."""
-
-MOST_AT_ONCE = 256
-"""Centroids that are trained together."""
-
-FAN_OUT = 16
-"""Parts into which vectors are divided when more centroids are wanted."""
-
-APART = 1 / 1024
-"""How far the halves of a cluster are moved apart, as a share of each component."""
-
-Counts = NDArray[np.int64]
 
 
 def train(
@@ -176,17 +155,14 @@ def train(
     if len(vectors) > most:
         vectors = vectors[np.sort(random.choice(len(vectors), most, replace=False))]
     if k <= MOST_AT_ONCE:
-        return _rounds(vectors, k, metric, random, rounds).astype(vectors.dtype, copy=False)
-    coarse = _rounds(vectors, FAN_OUT, metric, random, rounds)
+        return _train_together(vectors, k, metric, random, rounds).astype(vectors.dtype, copy=False)
+    coarse = _train_together(vectors, FAN_OUT, metric, random, rounds)
     ids = assign(vectors, coarse, metric)
     parts = [vectors[ids == number] for number in range(FAN_OUT)]
-    shares = divide(k, np.array([len(part) for part in parts]))
+    shares = divide(k, np.array([len(part) for part in parts])).tolist()
+    pairs = zip(parts, shares, strict=True)
     return np.concatenate(
-        [
-            train(part, share, metric, random, rounds)
-            for part, share in zip(parts, shares.tolist(), strict=True)
-            if share
-        ]
+        [train(part, share, metric, random, rounds) for part, share in pairs if share]
     )
 
 
@@ -199,35 +175,31 @@ def divide(k: int, sizes: Counts) -> Counts:
     exact = k * sizes / sizes.sum()
     shares: Counts = np.minimum(exact.astype(np.int64), sizes)
     while shares.sum() < k:
-        lost = np.where(shares < sizes, exact - shares, -np.inf)
-        shares[np.argmax(lost)] += 1
+        shares[np.argmax(np.where(shares < sizes, exact - shares, -np.inf))] += 1
     return shares
 
 
-def _rounds(
+def _train_together(
     vectors: AnyVectors, k: int, metric: Metric, random: np.random.Generator, rounds: int
 ) -> AnyVectors:
     """Run the rounds of Lloyd: where there are many vectors, over few of them first."""
-    centroids, few = drawn(vectors, k, metric, random), k * FEW_PER_CENTROID
+    centroids, few = initial_centroids(vectors, k, metric, random), k * FEW_PER_CENTROID
+    samples = [vectors]
     if len(vectors) >= 2 * few:
-        some = vectors[np.sort(random.choice(len(vectors), few, replace=False))]
-        centroids = _settled_over(some, centroids, metric, rounds)
+        samples.insert(0, vectors[np.sort(random.choice(len(vectors), few, replace=False))])
+    for sample in samples:
+
+        def look(centroids: AnyVectors, sample: AnyVectors = sample) -> list[Partial]:
+            return [partial_sums(sample, centroids, metric)]
+
+        centroids = lloyd(look, centroids, metric, squared_lengths(sample, metric), rounds)
         rounds = min(rounds, LAST_ROUNDS)
-    return _settled_over(vectors, centroids, metric, rounds)
+    return centroids
 
 
-def _settled_over(
-    vectors: AnyVectors, centroids: AnyVectors, metric: Metric, rounds: int
+def initial_centroids(
+    vectors: AnyVectors, k: int, metric: Metric, random: np.random.Generator
 ) -> AnyVectors:
-    """Run rounds over vectors that are all at hand."""
-
-    def look(centroids: AnyVectors) -> list[Partial]:
-        return [partial(vectors, centroids, metric)]
-
-    return settled(look, centroids, metric, squared_lengths(vectors, metric), rounds)
-
-
-def drawn(vectors: AnyVectors, k: int, metric: Metric, random: np.random.Generator) -> AnyVectors:
     """Return k of the vectors as the first centroids, in the type that rounds count in."""
     first = np.sort(random.choice(len(vectors), k, replace=False))
     centroids = vectors[first].astype(np.uint8 if metric == "hamming" else accumulator(vectors))
@@ -236,7 +208,7 @@ def drawn(vectors: AnyVectors, k: int, metric: Metric, random: np.random.Generat
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """What a part of the vectors says in one round.
+    """What a part of the vectors contributes to one round.
 
     The sums of the vectors near to each centroid [k, d] (of hamming: of their bits), how many these
     are [k], and the sum of their scores: distances, of l2 without the squared lengths of vectors.
@@ -247,10 +219,23 @@ class Partial:
     loss: float
 
 
-def partial(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> Partial:
-    """Return what vectors [n, d] say; parts of them can be looked at anywhere."""
-    ids, loss = _nearest(vectors, centroids, metric)
-    return Partial(*_sums(vectors, ids, len(centroids), metric), loss)
+def partial_sums(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> Partial:
+    """Return the contribution of vectors [n, d], each near to the centroid of the best score."""
+    ids, loss = np.empty(len(vectors), np.int64), 0.0
+    for start, scores in score_blocks(vectors, centroids, metric):
+        near = scores.argmin(axis=1)
+        ids[start : start + len(near)] = near
+        loss += float(scores[np.arange(len(near)), near].sum(dtype=np.float64))
+    counts = np.bincount(ids, minlength=len(centroids))
+    rows = vectors[np.argsort(ids.astype(np.uint16), kind="stable")]
+    if metric == "hamming":
+        rows = np.unpackbits(rows.view(np.uint8), axis=1)
+    wide = np.int64 if metric == "hamming" else accumulator(vectors)
+    sums = np.zeros((len(centroids), rows.shape[1]), wide)
+    if len(rows):
+        starts = (np.cumsum(counts) - counts)[counts > 0]
+        sums[counts > 0] = np.add.reduceat(rows, starts, axis=0, dtype=wide)
+    return Partial(sums, counts, loss)
 
 
 def squared_lengths(vectors: AnyVectors, metric: Metric) -> float:
@@ -258,7 +243,7 @@ def squared_lengths(vectors: AnyVectors, metric: Metric) -> float:
     return float(np.square(vectors, dtype=np.float64).sum()) if metric == "l2" else 0.0
 
 
-def settled(
+def lloyd(
     look: Callable[[AnyVectors], Iterable[Partial]],
     centroids: AnyVectors,
     metric: Metric,
@@ -267,7 +252,7 @@ def settled(
 ) -> AnyVectors:
     """Run rounds until the sum of distances hardly changes.
 
-    `look` goes through all vectors, whose `squared_lengths` are `lengths`.
+    `look` returns the parts of a round over all vectors, whose `squared_lengths` are `lengths`.
     """
     before = np.inf
     for _ in range(rounds):
@@ -282,50 +267,21 @@ def settled(
     return centroids
 
 
-def _nearest(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> tuple[Ids, float]:
-    """Return the nearest centroid of each vector, as good as scores are, and the sum of scores."""
-    ids, loss = np.empty(len(vectors), np.int64), 0.0
-    for start, scores in score_blocks(vectors, centroids, metric):
-        near = scores.argmin(axis=1)
-        ids[start : start + len(near)] = near
-        loss += float(scores[np.arange(len(near)), near].sum(dtype=np.float64))
-    return ids, loss
-
-
-def _sums(vectors: AnyVectors, ids: Ids, k: int, metric: Metric) -> tuple[AnyVectors, Counts]:
-    """Return the sums of the vectors of each cluster, or of their bits, and how many these are."""
-    counts = np.bincount(ids, minlength=k)
-    rows = vectors[np.argsort(ids.astype(np.uint16), kind="stable")]
-    starts = (np.cumsum(counts) - counts)[counts > 0]
-    if metric == "hamming":
-        rows = np.unpackbits(rows.view(np.uint8), axis=1)
-    wide = np.int64 if metric == "hamming" else accumulator(vectors)
-    sums = np.zeros((k, rows.shape[1]), wide)
-    if len(rows):
-        sums[counts > 0] = np.add.reduceat(rows, starts, axis=0, dtype=wide)
-    return sums, counts
-
-
 def _means(sums: AnyVectors, counts: Counts, metric: Metric) -> AnyVectors:
     """Return the centroids of clusters [k, d], after halving large ones where some are empty."""
     if metric == "hamming":
         return np.packbits(sums * 2 > counts[:, None], axis=1)
     means: AnyVectors = sums / np.maximum(counts, 1).astype(sums.dtype)[:, None]
-    _fill_empty(means, counts)
-    return _unit(means) if metric == "dot" else means
-
-
-def _fill_empty(means: AnyVectors, counts: Counts) -> None:
-    """Give each empty cluster half of the one that is largest then, in place."""
     signs = np.where(np.arange(means.shape[1]) % 2, -APART, APART)
     for empty in np.flatnonzero(counts == 0).tolist():
         largest = int(np.argmax(counts))
         if counts[largest] < 2:
-            return
+            break
         counts[empty] = counts[largest] // 2
         counts[largest] -= counts[empty]
         means[empty] = means[largest] * (1 + signs)
         means[largest] *= 1 - signs
+    return _unit(means) if metric == "dot" else means
 
 
 def _unit(centroids: AnyVectors) -> AnyVectors:

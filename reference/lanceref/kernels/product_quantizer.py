@@ -1,4 +1,4 @@
-"""Product quantizer: vectors as codes of their sub-vectors.
+"""Product quantizer: vectors as codes of their sub-vectors, and the sums that estimate distances.
 
 A vector of d numbers is cut into m sub-vectors of d / m, and each is replaced by the number of the
 nearest of k = 2 ** bits codewords (Jegou, Douze, Schmid: Product quantization for nearest neighbor
@@ -8,25 +8,16 @@ codewords (section III, asymmetric), a sum that needs one table for each query:
     l2   T[m][c] = |q_m - w_mc| ** 2,   distance = sum of T[m][code[m]]
     dot  T[m][c] = 1 - q_m.w_mc,        distance = sum of T[m][code[m]] - (m - 1)
 
-Codes are [m, n], one row for each sub-vector.
-
-Codes of a product quantizer as bytes.
-
-A vector has a code for each sub-vector. Codes of 8 bits are a byte each; of those of 4 bits two lie
-in a byte, the first in its low half. The rows of a partition lie one behind the other, or
+Codes are [m, n], one row for each sub-vector. Codes of 8 bits are a byte each; of those of 4 bits
+two lie in a byte, the first in its low half. The rows of a partition lie one after the other, or
 transposed: first the first byte of each, then the second of each.
 
     rows        row 0: b0 b1 .. | row 1: b0 b1 .. | ..
     transposed  b0 of row 0, 1, .. | b1 of row 0, 1, .. | ..
 
-Here the bytes of rows are [n, w], and columns are [w, n].
-
-Look-up: sums of table entries that the bytes of rows choose.
-
-    sum of a row = T[0][byte 0] + T[1][byte 1] + ..
-
-One look-up costs the same for a byte as for two, so for many rows tables are put together in pairs:
-the entry of two bytes b and c is T[0][b] + T[1][c], at b + 256 c.
+Stored bytes are [n, w], columns [w, n]. The sum of a row is T[0][byte 0] + T[1][byte 1] + .. One
+look-up costs the same for a byte as for two, so for many rows tables are combined in pairs: the
+entry of two bytes b and c is T[0][b] + T[1][c], at b + 256 c.
 """
 
 from __future__ import annotations
@@ -43,28 +34,56 @@ from lanceref.kernels.kmeans import assign
 from lanceref.kernels.top_k import Rows, nearest
 
 Sums = TypeVar("Sums", np.float32, np.int32, np.uint16)
+Bytes = NDArray[np.uint8]
 Pairs = NDArray[np.uint16]
 
 BLOCK_ROWS = 2**14
 """Rows that are looked up together, so that the sums stay in the cache."""
 
 WORTH_PAIRS = 2**16
-"""Rows from which on tables are put together: fewer take less time than that."""
+"""Rows from which on tables are combined: that takes longer than look-ups of fewer."""
+
+FEW = 256
+"""Rows up to which the bytes of all columns are looked up at once."""
 
 
-def prepared(columns: NDArray[np.uint8]) -> NDArray[np.uint8] | Pairs:
-    """Return columns of bytes [w, n] as they are looked up fastest, w even for pairs."""
+def columns_of(stored: Bytes, *, transposed: bool) -> Bytes:
+    """Return the columns [w, n] of a partition whose rows are stored as [n, w]."""
+    return stored.reshape(stored.shape[::-1]) if transposed else np.ascontiguousarray(stored.T)
+
+
+def stored_from(columns: Bytes, *, transposed: bool) -> Bytes:
+    """Return the stored bytes [n, w] of a partition with these columns [w, n]."""
+    if transposed:
+        return np.ascontiguousarray(columns).reshape(columns.shape[::-1])
+    return np.ascontiguousarray(columns.T)
+
+
+def codes_in(columns: Bytes, num_bits: int) -> Bytes:
+    """Return the codes [m, n] in columns: themselves, or the halves of each, 4 bits."""
+    if num_bits == 8:
+        return columns
+    return np.stack([columns & 15, columns >> 4], axis=1).reshape(2 * len(columns), -1)
+
+
+def columns_from(codes: Bytes, num_bits: int) -> Bytes:
+    """Return the columns that hold codes [m, n]; m is even for 4 bits."""
+    return codes if num_bits == 8 else codes[0::2] | codes[1::2] << np.uint8(4)
+
+
+def pair_columns(columns: Bytes) -> Bytes | Pairs:
+    """Return columns of bytes [w, n] as they are looked up fastest: many in pairs [w / 2, n]."""
     if columns.shape[1] < WORTH_PAIRS or len(columns) % 2:
         return columns
     return columns[0::2] | columns[1::2].astype(np.uint16) << np.uint16(8)
 
 
-def looked_up(
-    table: NDArray[Sums], columns: NDArray[np.uint8] | Pairs, before: NDArray[Sums] | None = None
+def look_up(
+    table: NDArray[Sums], columns: Bytes | Pairs, before: NDArray[Sums] | None = None
 ) -> NDArray[Sums]:
     """Return the sums [n] of a table [w, 256] for columns [w, n], or for pairs of them.
 
-    They go on from what is `before` [n], by default from zero.
+    They are added to those `before` [n], by default to zero.
     """
     count = columns.shape[1]
     sums: NDArray[Sums] = np.zeros(count, table.dtype) if before is None else before.copy()
@@ -80,26 +99,20 @@ def looked_up(
     return sums
 
 
-def looked_up_in(table: NDArray[Sums], columns: NDArray[np.uint8]) -> NDArray[Sums]:
+def look_up_few(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
     """Return the same for few rows, whose columns are no pairs."""
     firsts = np.arange(len(table))[:, None] * table.shape[1]
     sums: NDArray[Sums] = np.add.reduce(table.ravel().take(firsts + columns), axis=0)
     return sums
 
 
-def _add(sums: NDArray[Sums], row: NDArray[Sums], column: NDArray[np.uint8] | Pairs) -> None:
-    """Add to sums [n] what a column [n] chooses in a row of a table."""
+def _add(sums: NDArray[Sums], row: NDArray[Sums], column: Bytes | Pairs) -> None:
+    """Add to sums [n] the entries of a row of a table that a column [n] selects."""
     more = np.empty(min(BLOCK_ROWS, len(sums)), row.dtype)
     for start in range(0, len(sums), BLOCK_ROWS):
         own = sums[start : start + BLOCK_ROWS]
         row.take(column[start : start + BLOCK_ROWS], out=more[: len(own)], mode="clip")
         own += more[: len(own)]
-
-
-Codes = NDArray[np.uint8]
-
-FEW = 256
-"""Rows up to which the bytes of all columns are looked up at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +127,16 @@ class ProductQuantizer:
         """Bits of a code: 4 or 8."""
         return int(self.codebook.shape[1]).bit_length() - 1
 
-    def encode(self, vectors: AnyVectors) -> Codes:
+    def encode(self, vectors: AnyVectors) -> Bytes:
         """Return the codes [m, n] of vectors [n, d]: whatever the metric, the nearest by l2."""
-        codes = np.empty((len(self.codebook), len(vectors)), np.uint8)
         parts = np.split(vectors, len(self.codebook), axis=1)
-        for row, part, words in zip(codes, parts, self.codebook, strict=True):
-            row[:] = assign(part, words, "l2")
-        return codes
+        pairs = zip(parts, self.codebook, strict=True)
+        return np.stack([assign(part, words, "l2").astype(np.uint8) for part, words in pairs])
 
-    def decode(self, codes: Codes) -> AnyVectors:
-        """Return the vectors [n, d] that codes [m, n] stand for."""
-        return np.concatenate(
-            [words[row] for words, row in zip(self.codebook, codes, strict=True)], axis=1
-        )
+    def decode(self, codes: Bytes) -> AnyVectors:
+        """Return the vectors [n, d] that codes [m, n] represent."""
+        pairs = zip(self.codebook, codes, strict=True)
+        return np.concatenate([words[row] for words, row in pairs], axis=1)
 
     def table(self, query: AnyVectors) -> Floats:
         """Return for a query [d] what each column of stored bytes adds to the distance: [w, 256].
@@ -142,39 +152,40 @@ class ProductQuantizer:
             gaps = words - parts
             table = np.einsum("mkj,mkj->mk", gaps, gaps)
         sums: Floats = table.astype(np.float32)
-        if self.num_bits == 4:
-            sums = (sums[1::2, :, None] + sums[0::2, None, :]).reshape(-1, 256)
-        return sums
+        return bytewise(sums) if self.num_bits == 4 else sums
 
-    def distances(self, table: Floats, columns: Codes | Pairs) -> Floats:
+    def distances(self, table: Floats, columns: Bytes | Pairs) -> Floats:
         """Return estimated distances [n] of a query with this table from stored bytes [w, n]."""
         few = columns.dtype == np.uint8 and columns.shape[1] <= FEW
-        sums = looked_up_in(table, columns.view(np.uint8)) if few else looked_up(table, columns)
+        sums = look_up_few(table, columns.view(np.uint8)) if few else look_up(table, columns)
         if self.metric == "dot":
             sums -= np.float32(len(self.codebook) - 1)
         return sums
 
     def nearest(
-        self, table: Floats, columns: Codes | Pairs, kept: NDArray[np.bool_], k: int
+        self, table: Floats, columns: Bytes | Pairs, kept: NDArray[np.bool_], k: int
     ) -> tuple[Rows, Floats]:
         """Return rows, in order, of those that are kept [n], and their distances.
 
-        The k nearest are among them: by l2, all others are as far by half of the sub-vectors alone.
+        The k nearest are among them: by l2, half of the sub-vectors alone put all others as far.
         """
         half = len(columns) // 2 if self.metric == "l2" else 0
         if not half:
             rows: Rows = np.flatnonzero(kept)
             return rows, self.distances(table, columns)[rows]
         split = half * len(table) // len(columns)
-        sums = looked_up(table[:split], columns[:half])
+        sums = look_up(table[:split], columns[:half])
         sums[~kept] = np.inf
+        rows, near = nearest(
+            sums, k, lambda rows: look_up(table[split:], columns[half:, rows], sums[rows])
+        )
+        return rows[kept[rows]], near[kept[rows]]
 
-        def whole(rows: Rows) -> Floats:
-            return looked_up(table[split:], columns[half:, rows], sums[rows])
 
-        rows, near = nearest(sums, k, whole)
-        there = kept[rows]
-        return rows[there], near[there]
+def bytewise(table: NDArray[Sums]) -> NDArray[Sums]:
+    """Return the sums for whole bytes [w, 256] from those for their halves [2 w, 16]."""
+    sums: NDArray[Sums] = (table[1::2, :, None] + table[0::2, None, :]).reshape(-1, 256)
+    return sums
 
 
 def train(
@@ -189,39 +200,6 @@ def train(
 
     d is a multiple of `num_sub_vectors`.
     """
-    parts = np.split(vectors, num_sub_vectors, axis=1)
-    words = [
-        kmeans.train(np.ascontiguousarray(part), 2**num_bits, "l2", random, rounds)
-        for part in parts
-    ]
+    parts = map(np.ascontiguousarray, np.split(vectors, num_sub_vectors, axis=1))
+    words = [kmeans.train(part, 2**num_bits, "l2", random, rounds) for part in parts]
     return ProductQuantizer(np.stack(words), metric)
-
-
-Bytes = NDArray[np.uint8]
-
-
-def columns_of(stored: Bytes, *, transposed: bool) -> Bytes:
-    """Return the columns [w, n] of a partition whose rows are stored as [n, w]."""
-    if transposed:
-        return stored.reshape(stored.shape[::-1])
-    return np.ascontiguousarray(stored.T)
-
-
-def stored_from(columns: Bytes, *, transposed: bool) -> Bytes:
-    """Return what is stored for the rows [n, w] of a partition with these columns."""
-    if transposed:
-        return np.ascontiguousarray(columns).reshape(columns.shape[::-1])
-    return np.ascontiguousarray(columns.T)
-
-
-def codes_in(columns: Bytes, num_bits: int) -> Bytes:
-    """Return the codes [m, n] in columns: themselves, or the halves of each, 4 bits."""
-    if num_bits == 8:
-        return columns
-    halves = np.stack([columns & 15, columns >> 4], axis=1)
-    return halves.reshape(2 * len(columns), -1)
-
-
-def columns_from(codes: Bytes, num_bits: int) -> Bytes:
-    """Return the columns that hold codes [m, n]; m is even for 4 bits."""
-    return codes if num_bits == 8 else codes[0::2] | codes[1::2] << np.uint8(4)

@@ -1,20 +1,28 @@
-"""Extended codes of RabitQ: how large each component of a rotated residual is, in e bits.
+"""Codes of RabitQ: the sign of each component of a rotated residual, and how large it is, in e bits.
 
-With its sign a component has e + 1 bits and stands for w, an odd multiple of a half (Gao et al.:
-Practical and asymptotically optimal quantization of high-dimensional vectors, arXiv 2409.09913,
-section 3.2):
+A sign is 1 where the component is not negative; -0 is. With its sign a component has e + 1 bits and
+stands for w, an odd multiple of a half (Gao et al.: Practical and asymptotically optimal
+quantization of high-dimensional vectors, arXiv 2409.09913, section 3.2):
 
     |w_i| = floor(t u_i) + 1/2,  u = |z| / ||z||,  at most 2 ** e - 1/2
 
 t is chosen so that w points as nearly as possible to where z does: it is swept over the thresholds
 at which a component becomes larger by 1, from a share of the largest useful t on. Of a negative
-component the bits of the code are turned round, so that sign and code are one number:
+component the bits of the code are inverted, so that sign and code are one number:
 
     (sign << e) + code = w + 2 ** e - 1/2
 
-Blocks of extended codes of RabitQ: the codes of 64 components in 8 e bytes.
+Layout of signs: that of component i is bit i % 8 of byte i // 8. The bytes of a partition of n rows
+are stored one row after the other, or packed: full blocks of 32 rows, in each of these for every
+byte of a row 32 bytes of halves of it, so that one shuffle looks up 16 rows.
 
-Components behind the last are 0. In a block lie planes, each with some bits of every code:
+    byte j,      j < 16   low half of rows ORDER[j] and ORDER[j] + 16 in the low and high half
+    byte j + 16, j < 16   high halves of the same rows
+
+The n % 32 rows after the blocks are transposed. Columns here are bytes of rows, [d / 8, n].
+
+Layout of codes: blocks of 64 components in 8 e bytes; components after the last are 0. In a block
+lie planes, each with some bits of every code:
 
     e   planes: bits of the codes, and in which of their bytes they lie
     1   one bit:    component 8 b + j is bit j of byte b
@@ -27,18 +35,6 @@ Components behind the last are 0. In a block lie planes, each with some bits of 
     5   four bits: components b, b + 16 in byte b, then 32 + b, 48 + b in byte 16 + b; the top bits
 
     top bits: that of component 16 k + b is bit 8 (b % 8) + 2 k + b // 8 of 64
-
-Signs of RabitQ: one bit for each component of a rotated residual.
-
-A bit is 1 where the component is not negative; -0 is. Component i is bit i % 8 of byte i // 8. The
-bytes of a partition of n rows are stored one row behind the other, or packed: full blocks of 32
-rows, in each of these for every byte of a row 32 bytes of halves of it, so that one shuffle looks
-up 16 rows.
-
-    byte j,      j < 16   low half of rows ORDER[j] and ORDER[j] + 16 in the low and high half
-    byte j + 16, j < 16   high halves of the same rows
-
-The n % 32 rows behind the blocks are transposed. Here bytes of rows are columns, [d / 8, n].
 """
 
 from __future__ import annotations
@@ -50,7 +46,19 @@ from numpy.typing import NDArray
 
 from lanceref.kernels.distance import Floats
 
-Codes = NDArray[np.uint8]
+Bytes = NDArray[np.uint8]
+Places = NDArray[np.int64]
+
+COMPONENTS = 64
+"""Components of a block of codes."""
+
+BLOCK_ROWS = 32
+"""Rows of a block of signs."""
+
+ORDER = np.array([0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15])
+"""Rows of a block of signs in whose order their halves lie."""
+
+FOUR, LOW = np.uint8(4), np.uint8(15)
 
 SHARES = (0.0, 0.15, 0.20, 0.52, 0.59, 0.71, 0.75, 0.77, 0.81)
 """Where the sweep starts, as a share of its end, by the number of bits."""
@@ -65,13 +73,55 @@ BLOCK_EVENTS = 2**20
 """Thresholds that are swept together, about."""
 
 
-def extended_codes(rotated: Floats, num_bits: int) -> Codes:
+def sign_columns(rotated: Floats) -> Bytes:
+    """Return the signs of rotated residuals [n, d] as columns, d a multiple of 8."""
+    return np.packbits(~np.signbit(rotated.T), axis=0, bitorder="little")
+
+
+def signs_in(columns: Bytes) -> NDArray[np.bool_]:
+    """Return which components are not negative, [n, d]."""
+    bits = np.unpackbits(columns, axis=0, bitorder="little")
+    return np.ascontiguousarray(bits.T).view(np.bool_)
+
+
+def columns_of(stored: Bytes, *, packed: bool) -> Bytes:
+    """Return the columns [w, n] of a partition whose rows are stored as [n, w]."""
+    if not packed:
+        return np.ascontiguousarray(stored.T)
+    num_rows, width = stored.shape
+    full = num_rows - num_rows % BLOCK_ROWS
+    groups = stored[:full].reshape(-1, width, 2, len(ORDER))
+    blocks = np.empty((len(groups), width, BLOCK_ROWS), np.uint8)
+    blocks[:, :, ORDER] = groups[:, :, 0] & LOW | groups[:, :, 1] << FOUR
+    blocks[:, :, ORDER + 16] = groups[:, :, 0] >> FOUR | groups[:, :, 1] & ~LOW
+    columns = np.empty((width, num_rows), np.uint8)
+    columns[:, :full] = blocks.transpose(1, 0, 2).reshape(width, full)
+    columns[:, full:] = stored[full:].reshape(width, num_rows - full)
+    return columns
+
+
+def stored_from(columns: Bytes, *, packed: bool) -> Bytes:
+    """Return the stored bytes [n, w] of a partition with these columns [w, n]."""
+    if not packed:
+        return np.ascontiguousarray(columns.T)
+    width, num_rows = columns.shape
+    full = num_rows - num_rows % BLOCK_ROWS
+    blocks = columns[:, :full].reshape(width, -1, BLOCK_ROWS).transpose(1, 0, 2)
+    first, second = blocks[:, :, ORDER], blocks[:, :, ORDER + 16]
+    groups = np.stack([first & LOW | second << FOUR, first >> FOUR | second & ~LOW], axis=2)
+    stored = np.empty((num_rows, width), np.uint8)
+    stored[:full] = groups.reshape(full, width)
+    stored[full:] = columns[:, full:].reshape(num_rows - full, width)
+    return stored
+
+
+def extended_codes(rotated: Floats, num_bits: int) -> Bytes:
     """Return the codes [n, d] of `num_bits` bits (1 to 8) of rotated residuals [n, d].
 
     Those of zero, and of vectors that are not finite, are 0.
     """
     codes = np.zeros(rotated.shape, np.uint8)
-    lengths: Floats = np.sqrt(_last(rotated * rotated))
+    lengths: Floats = np.sqrt(_sum_in_order(rotated * rotated))
     sound = np.flatnonzero(np.isfinite(lengths) & (lengths > 0))
     most = np.uint8(2**num_bits - 1)
     step = max(1, BLOCK_EVENTS // (rotated.shape[1] * 2**num_bits))
@@ -84,7 +134,7 @@ def extended_codes(rotated: Floats, num_bits: int) -> Codes:
     return codes
 
 
-def halves(signs: NDArray[np.bool_], codes: Codes, num_bits: int) -> Floats:
+def halves(signs: NDArray[np.bool_], codes: Bytes, num_bits: int) -> Floats:
     """Return w [n, d] of components by their signs and codes."""
     whole = (signs.astype(np.int32) << num_bits) + codes
     return whole.astype(np.float32) - np.float32(2**num_bits - 0.5)
@@ -103,12 +153,12 @@ def best_scales(units: Floats, num_bits: int) -> Floats:
     thresholds, places, sizes = _events(units, now, ends, most)
     gains = np.take_along_axis(units, places, axis=1)
     gains[~np.isfinite(thresholds)] = 0
-    products = _running(_last((now + np.float32(0.5)) * units), gains)
+    products = _running(_sum_in_order((now + np.float32(0.5)) * units), gains)
     squares = _running(
-        _last(now * now + now) + np.float32(units.shape[1] / 4), 2 * sizes.astype(np.float32)
+        _sum_in_order(now * now + now) + np.float32(units.shape[1] / 4),
+        2 * sizes.astype(np.float32),
     )
-    quality = products / np.sqrt(squares)
-    best = quality.argmax(axis=1)
+    best = (products / np.sqrt(squares)).argmax(axis=1)
     scales: Floats = np.concatenate([starts[:, None], thresholds], axis=1)
     chosen: Floats = scales[np.arange(len(best)), best]
     return chosen
@@ -116,7 +166,7 @@ def best_scales(units: Floats, num_bits: int) -> Floats:
 
 def _events(
     units: Floats, now: Floats, ends: Floats, most: int
-) -> tuple[Floats, NDArray[np.int64], NDArray[np.uint8]]:
+) -> tuple[Floats, NDArray[np.int64], Bytes]:
     """Return when components become larger, ascending: the t, the component, its new size: [n, x].
 
     `now` are the sizes at the start of the sweep. Rows are filled up by infinite t of size 0.
@@ -140,20 +190,14 @@ def _events(
     return thresholds, places, keys.astype(np.uint8)
 
 
-def _last(terms: Floats) -> Floats:
+def _sum_in_order(terms: Floats) -> Floats:
     """Return the sum of each row, term by term."""
     return np.cumsum(terms, axis=1, dtype=np.float32)[:, -1]
 
 
-def _running(first: Floats, terms: Floats) -> Floats:
-    """Return the sums of a first number and 0, 1, .. terms [n, x], term by term: [n, x + 1]."""
-    return np.cumsum(np.concatenate([first[:, None], terms], axis=1), axis=1, dtype=np.float32)
-
-
-Places = NDArray[np.int64]
-
-COMPONENTS = 64
-"""Components of a block."""
+def _running(first: Floats, more: Floats) -> Floats:
+    """Return `first` and its sums with what comes after, term by term: [n, 1 + x]."""
+    return np.cumsum(np.concatenate([first[:, None], more], axis=1), axis=1, dtype=np.float32)
 
 
 def width_of(dim: int, num_bits: int) -> int:
@@ -161,7 +205,7 @@ def width_of(dim: int, num_bits: int) -> int:
     return -(-dim // COMPONENTS) * (COMPONENTS // 8) * num_bits
 
 
-def block_bytes(codes: NDArray[np.uint8], num_bits: int) -> NDArray[np.uint8]:
+def block_bytes(codes: Bytes, num_bits: int) -> Bytes:
     """Return the bytes [n, w] of codes [n, d]."""
     num_rows, dim = codes.shape
     num_blocks = -(-dim // COMPONENTS)
@@ -172,7 +216,7 @@ def block_bytes(codes: NDArray[np.uint8], num_bits: int) -> NDArray[np.uint8]:
     return np.packbits(laid, axis=2, bitorder="little").reshape(num_rows, width_of(dim, num_bits))
 
 
-def codes_in(stored: NDArray[np.uint8], dim: int, num_bits: int) -> NDArray[np.uint8]:
+def codes_in(stored: Bytes, dim: int, num_bits: int) -> Bytes:
     """Return the codes [n, d] of components in bytes [n, w]."""
     num_rows, num_blocks = len(stored), -(-dim // COMPONENTS)
     bits = np.unpackbits(stored, axis=1, bitorder="little")
@@ -186,91 +230,24 @@ def codes_in(stored: NDArray[np.uint8], dim: int, num_bits: int) -> NDArray[np.u
 def bit_places(num_bits: int) -> Places:
     """Return for each bit of a block which it is: component * e + bit of its code, [64 e]."""
     plane = {3: 2, 5: 4, 7: 6}.get(num_bits, num_bits)
-    parts = [_wide_nibbles() if num_bits == 5 else _plane(plane)]
-    if plane < num_bits:
-        parts.append(_top_bits(plane))
-    component, bit = np.concatenate(parts).T
+    at = np.arange(COMPONENTS * plane)
+    byte, bit = at // 8, at % 8
+    match num_bits:
+        case 1 | 8:
+            component, bit = at // num_bits, at % num_bits
+        case 2 | 3:
+            component, bit = byte + 16 * (bit // 2), bit % 2
+        case 4:
+            component, bit = 16 * (byte // 8) + byte % 8 + 8 * (bit // 4), bit % 4
+        case 5:
+            component, bit = 32 * (byte // 16) + byte % 16 + 16 * (bit // 4), bit % 4
+        case _:
+            low = bit < 6
+            component = np.where(low, byte, 48 + byte % 16)
+            bit = np.where(low, bit, 2 * (byte // 16) + bit - 6)
     places: Places = component * num_bits + bit
+    if plane < num_bits:  # the top bits
+        one = np.arange(COMPONENTS)
+        order = np.argsort(8 * (one % 8) + 2 * (one // 16) + one % 16 // 8)
+        places = np.append(places, order * num_bits + plane)
     return places
-
-
-def _plane(num_bits: int) -> Places:
-    """Return of a plane of 1, 2, 4, 6 or 8 bits the component and bit of each bit."""
-    at = np.arange(COMPONENTS * num_bits)
-    byte, bit = at // 8, at % 8
-    if num_bits in (1, 8):
-        return np.stack([at // num_bits, at % num_bits], axis=1)
-    if num_bits == 2:
-        return np.stack([byte + 16 * (bit // 2), bit % 2], axis=1)
-    if num_bits == 4:
-        return np.stack([16 * (byte // 8) + byte % 8 + 8 * (bit // 4), bit % 4], axis=1)
-    low = bit < 6
-    component = np.where(low, byte, 48 + byte % 16)
-    return np.stack([component, np.where(low, bit, 2 * (byte // 16) + bit - 6)], axis=1)
-
-
-def _wide_nibbles() -> Places:
-    """Return the same of the plane of 4 bits that codes of 5 have."""
-    at = np.arange(COMPONENTS * 4)
-    byte, bit = at // 8, at % 8
-    return np.stack([32 * (byte // 16) + byte % 16 + 16 * (bit // 4), bit % 4], axis=1)
-
-
-def _top_bits(bit: int) -> Places:
-    """Return the same of the plane of top bits."""
-    component = np.arange(COMPONENTS)
-    quarter, place = component // 16, component % 16
-    order = np.argsort(8 * (place % 8) + 2 * quarter + place // 8)
-    return np.stack([component[order], np.full(COMPONENTS, bit)], axis=1)
-
-
-BLOCK_ROWS = 32
-"""Rows of a block."""
-
-ORDER = np.array([0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15])
-"""Rows of a block in whose order their halves lie."""
-
-FOUR = np.uint8(4)
-LOW = np.uint8(15)
-
-
-def sign_columns(rotated: Floats) -> NDArray[np.uint8]:
-    """Return the signs of rotated residuals [n, d] as columns, d a multiple of 8."""
-    return np.packbits(~np.signbit(rotated.T), axis=0, bitorder="little")
-
-
-def signs_in(columns: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Return which components are not negative, [n, d]."""
-    bits = np.unpackbits(columns, axis=0, bitorder="little")
-    return np.ascontiguousarray(bits.T).view(np.bool_)
-
-
-def columns_of(stored: NDArray[np.uint8], *, packed: bool) -> NDArray[np.uint8]:
-    """Return the columns [w, n] of a partition whose rows are stored as [n, w]."""
-    if not packed:
-        return np.ascontiguousarray(stored.T)
-    num_rows, width = stored.shape
-    full = num_rows - num_rows % BLOCK_ROWS
-    groups = stored[:full].reshape(-1, width, 2, len(ORDER))
-    blocks = np.empty((len(groups), width, BLOCK_ROWS), np.uint8)
-    blocks[:, :, ORDER] = groups[:, :, 0] & LOW | groups[:, :, 1] << FOUR
-    blocks[:, :, ORDER + 16] = groups[:, :, 0] >> FOUR | groups[:, :, 1] & ~LOW
-    columns = np.empty((width, num_rows), np.uint8)
-    columns[:, :full] = blocks.transpose(1, 0, 2).reshape(width, full)
-    columns[:, full:] = stored[full:].reshape(width, num_rows - full)
-    return columns
-
-
-def stored_from(columns: NDArray[np.uint8], *, packed: bool) -> NDArray[np.uint8]:
-    """Return what is stored for the rows [n, w] of a partition with these columns."""
-    if not packed:
-        return np.ascontiguousarray(columns.T)
-    width, num_rows = columns.shape
-    full = num_rows - num_rows % BLOCK_ROWS
-    blocks = columns[:, :full].reshape(width, -1, BLOCK_ROWS).transpose(1, 0, 2)
-    first, second = blocks[:, :, ORDER], blocks[:, :, ORDER + 16]
-    groups = np.stack([first & LOW | second << FOUR, first >> FOUR | second & ~LOW], axis=2)
-    stored = np.empty((num_rows, width), np.uint8)
-    stored[:full] = groups.reshape(full, width)
-    stored[full:] = columns[:, full:].reshape(num_rows - full, width)
-    return stored

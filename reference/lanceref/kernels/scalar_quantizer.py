@@ -1,8 +1,7 @@
 """Scalar quantizer: a number as a byte, by its place between two bounds.
 
 The byte is (x - start) * 255 / (end - start) in float64 without its fraction; what is outside gets
-the nearest byte, what is no number 0. Distances are computed from bytes: the query is quantized
-too, but for dot.
+the nearest byte, NaN 0. Distances are computed from bytes; the query is quantized too, but for dot.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Codes = NDArray[np.uint8]
 
 LEVELS = 255
 EXACT_DIMENSIONS = 256
-"""Products of so many bytes, summed, are whole numbers that float32 has."""
+"""Sums of so many products of two bytes are whole numbers that float32 has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +39,7 @@ class Bounds:
 
 def bounds_of(vectors: AnyVectors) -> Bounds:
     """Return the bounds of all numbers of vectors [n, d]; of none 0 and 0."""
-    if not vectors.size:
-        return Bounds(0.0, 0.0)
-    return Bounds(float(vectors.min()), float(vectors.max()))
+    return Bounds(float(vectors.min()), float(vectors.max())) if vectors.size else Bounds(0.0, 0.0)
 
 
 def quantize(vectors: AnyVectors, bounds: Bounds) -> Codes:
@@ -57,19 +54,18 @@ def quantize(vectors: AnyVectors, bounds: Bounds) -> Codes:
 
 def numbers_of(codes: Codes, bounds: Bounds) -> NDArray[np.float64]:
     """Return numbers [n, d] in the middle of what has these bytes."""
-    width = bounds.end - bounds.start
-    return bounds.start + (codes + 0.5) * width / LEVELS
+    return bounds.start + (codes + 0.5) * (bounds.end - bounds.start) / LEVELS
 
 
 def l2_distances(
     query: Codes, codes: Codes, squares: NDArray[np.floating], bounds: Bounds
 ) -> Floats:
     """Return the squared distances of bytes [n, d], with their `squares`, from a query's [d]."""
-    asked = query.astype(squares.dtype)
-    near = products(codes, asked)
+    numbers = query.astype(squares.dtype)
+    near = products(codes, numbers)
     near *= -2
     near += squares
-    near += asked @ asked
+    near += numbers @ numbers
     return np.asarray(near.astype(np.float32, copy=False) * (bounds.step * bounds.step), np.float32)
 
 
@@ -85,6 +81,6 @@ def squares_of(codes: Codes) -> NDArray[np.floating]:
 
 def dot_distances(query: AnyVectors, codes: Codes, bounds: Bounds) -> Floats:
     """Return 1 less the products of a query [d] with the numbers of bytes [n, d]."""
-    asked = query.astype(np.float32)
-    near = bounds.step * products(codes, asked)
-    return np.asarray(1 - (np.float32(bounds.start) * asked.sum() + near), np.float32)
+    numbers = query.astype(np.float32)
+    near = bounds.step * products(codes, numbers)
+    return np.asarray(1 - (np.float32(bounds.start) * numbers.sum() + near), np.float32)

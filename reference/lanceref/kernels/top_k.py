@@ -1,12 +1,11 @@
-"""Top k: the places of the k smallest values.
+"""Top k: the places of the k smallest values, and of the k nearest rows by bounds of distances.
 
-A threshold is guessed from a sample, and only what is not above it is sorted. The guess is aimed at
-twice as many values as are wanted; where it was too low, the k-th smallest value is the threshold.
+`smallest` guesses a threshold from a sample and sorts only what is not above it. The guess aims at
+twice as many values as are wanted; where it is too low, the k-th smallest value is the threshold.
 
-Bounded distances: the nearest rows, where a bound of a distance costs less than the distance.
-
-Some rows that seem nearest come first; no row that is further than the k-th of them is among the k
-nearest. Only rows whose bounds are not above it are looked at (arXiv 2405.12497, section 4).
+`nearest` serves where a bound of a distance costs less than the distance. The distances of some
+rows that seem nearest are computed first; no row whose bound is above the k-th of these is among
+the k nearest (arXiv 2405.12497, section 4).
 """
 
 from __future__ import annotations
@@ -19,22 +18,29 @@ from numpy.typing import NDArray
 
 from lanceref.kernels.distance import Floats
 
+Rows = NDArray[np.int64]
+
 SAMPLE = 4096
 """Values that the threshold is guessed from."""
 
 SPARE = 8
 """Values of the sample that are below the threshold at least."""
 
+FIRST_LOOK = 4
+"""So many times as many rows as are wanted have their distances computed first."""
 
-def smallest(values: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+
+def smallest(values: Floats, k: int) -> Rows:
     """Return the places of the k smallest values [n], or of all, ascending; first come equal first.
 
-    Values that are no numbers are larger than all others.
+    NaN is larger than all others.
     """
     if k <= 0:
         return np.zeros(0, np.int64)
     if k < len(values):
-        near = np.flatnonzero(values <= _guess(values, k))
+        sample = values[:: len(values) // SAMPLE + 1]
+        rank = min(len(sample) - 1, 2 * k * len(sample) // len(values) + SPARE)
+        near = np.flatnonzero(values <= np.partition(sample, rank)[rank])
         if len(near) < k:
             near = np.flatnonzero(values <= np.partition(values, k - 1)[k - 1])
         if len(near) >= k:
@@ -42,30 +48,15 @@ def smallest(values: NDArray[np.float32], k: int) -> NDArray[np.int64]:
     return np.argsort(values, kind="stable")[:k]
 
 
-def _guess(values: NDArray[np.float32], k: int) -> np.float32:
-    """Return a value that about 2 k of the values do not exceed."""
-    sample = values[:: len(values) // SAMPLE + 1]
-    rank = min(len(sample) - 1, 2 * k * len(sample) // len(values) + SPARE)
-    return np.float32(np.partition(sample, rank)[rank])
-
-
-Rows = NDArray[np.int64]
-
-ONE = np.float32(1)
-
-FIRST_LOOK = 4
-"""So many times as many rows as are wanted are looked at first."""
-
-
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """How much nearer rows may be than they seem: `share` of what is `stored`, [n] or of all rows.
+    """How much nearer rows may be than they seem: `share` of `stored`, [n] or one for all rows.
 
-    One that is no number says nothing.
+    A row whose error is NaN may be at any distance.
     """
 
     stored: Floats | np.float32
-    share: np.float32 = ONE
+    share: np.float32 = np.float32(1)
 
 
 def nearest(
@@ -73,13 +64,13 @@ def nearest(
 ) -> tuple[Rows, Floats]:
     """Return rows of [n], in order, and their distances: the k nearest are among them.
 
-    `seeming` [n] says about how far rows are, without `errors` how far at least.
+    `seeming` [n] are about the distances; without `errors`, lower bounds of them.
     """
     if k >= len(seeming):
-        every: Rows = np.arange(len(seeming))
-        return every, distances_of(every)
+        rows: Rows = np.arange(len(seeming))
+        return rows, distances_of(rows)
     near = distances_of(smallest(seeming, FIRST_LOOK * k))
     furthest = np.partition(near, k - 1)[k - 1] if k else -np.inf
     least = seeming if errors is None else seeming - errors.share * errors.stored
-    rows: Rows = np.flatnonzero(~(least > furthest))
+    rows = np.flatnonzero(~(least > furthest))
     return rows, distances_of(rows)

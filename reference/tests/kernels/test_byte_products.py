@@ -22,7 +22,7 @@ def test_blocks_do_not_show(count, width, size, dtype):
     rows = np.arange(count * width).reshape(count, width).astype(np.uint8).astype(of_rows)
     vector = np.arange(width, dtype=dtype)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distance, "BLOCK_BYTES", size)
+        patch.setattr(distance, "BLOCK_VALUES", size)
         found, cut = products(rows, vector), list(blocks(rows))
     assert found.dtype == dtype
     assert found.tolist() == (rows.astype(np.int64) @ vector.astype(np.int64)).tolist()

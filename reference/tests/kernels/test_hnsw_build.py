@@ -42,7 +42,7 @@ def check(graph: Graph, num_nodes: int, parameters: GraphParameters) -> None:
         assert len(np.unique(pairs)) == len(pairs)
     seen, border = {graph.entry_point}, [graph.entry_point]
     while border:
-        around = graph.levels[0].around(border.pop()).tolist()
+        around = graph.levels[0].neighbours_of(border.pop()).tolist()
         border.extend(set(around) - seen)
         seen.update(around)
     assert len(seen) == num_nodes

@@ -30,8 +30,13 @@ def test_neighbours_are_those_of_the_level() -> None:
     """A node has its neighbours where it is, and none on a level that lacks it."""
     graph = graph_of(np.array([0, 1, 1]), [table([[1], [0], [1]]), table([[2], [1]])])
 
-    assert [graph.levels[0].around(node).tolist() for node in range(4)] == [[1], [0], [1], []]
-    assert [graph.levels[1].around(node).tolist() for node in range(3)] == [[], [2], [1]]
+    assert [graph.levels[0].neighbours_of(node).tolist() for node in range(4)] == [
+        [1],
+        [0],
+        [1],
+        [],
+    ]
+    assert [graph.levels[1].neighbours_of(node).tolist() for node in range(3)] == [[], [2], [1]]
 
 
 def test_nothing_is_a_graph() -> None:

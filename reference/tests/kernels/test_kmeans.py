@@ -112,12 +112,12 @@ def test_parts_together_say_what_the_whole_says(metric):
     vectors = random.standard_normal((300, 8)).astype(np.float32)
     if metric == "hamming":
         vectors = random.integers(0, 256, (300, 8), np.uint8)
-    first = kmeans.drawn(vectors, 5, metric, random)
+    first = kmeans.initial_centroids(vectors, 5, metric, random)
     lengths = kmeans.squared_lengths(vectors, metric)
 
     def rounds(parts):
-        return kmeans.settled(
-            lambda given: [kmeans.partial(part, given, metric) for part in parts],
+        return kmeans.lloyd(
+            lambda given: [kmeans.partial_sums(part, given, metric) for part in parts],
             first,
             metric,
             lengths,

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from lanceref.kernels import product_quantizer
-from lanceref.kernels.product_quantizer import looked_up, looked_up_in, prepared
+from lanceref.kernels.product_quantizer import look_up, look_up_few, pair_columns
 
 
 def test_worked_numbers():
     """Two tables, n and 1000 n: the bytes 3 and 4 make 4003."""
     table = np.stack([np.arange(256), 1000 * np.arange(256)]).astype(np.int32)
     columns = np.array([[3, 0, 255], [4, 255, 0]], np.uint8)
-    assert looked_up(table, columns).tolist() == [4003, 255_000, 255]
+    assert look_up(table, columns).tolist() == [4003, 255_000, 255]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint16])
@@ -27,11 +27,11 @@ def test_pairs_make_no_difference(dtype, columns):
         patch.setattr(product_quantizer, "BLOCK_ROWS", 16)
         for worth in (0, 1000):
             patch.setattr(product_quantizer, "WORTH_PAIRS", worth)
-            ready = prepared(columns)
+            ready = pair_columns(columns)
             assert (ready.dtype == np.uint16) is (worth == 0 and len(columns) % 2 == 0)
-            found = looked_up(table, ready)
+            found = look_up(table, ready)
             assert (found.dtype, found.tolist()) == (dtype, wanted.tolist())
             patch.setattr(product_quantizer, "WORTH_PAIRS", 1000)  # of pairs, some rows only
-            assert looked_up_in(table, columns).tolist() == wanted.tolist()
-            more = looked_up(table, ready, found)
+            assert look_up_few(table, columns).tolist() == wanted.tolist()
+            more = look_up(table, ready, found)
             assert (more.dtype, more.tolist()) == (dtype, (2 * wanted).tolist())

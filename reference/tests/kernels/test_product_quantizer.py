@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from lanceref.kernels.distance import distances
-from lanceref.kernels.product_quantizer import ProductQuantizer, columns_from, prepared, train
+from lanceref.kernels.product_quantizer import ProductQuantizer, columns_from, pair_columns, train
 
 DTYPES = (np.float16, np.float32, np.float64)
 
@@ -61,7 +61,7 @@ def test_the_nearest_are_found_without_all_codes(metric, num_bits, num_rows):
     random = np.random.default_rng(5)
     quantizer = ProductQuantizer(random.normal(size=(8, 2**num_bits, 2)).astype(np.float32), metric)
     codes = random.integers(0, 2**num_bits, (8, num_rows)).astype(np.uint8)
-    columns = prepared(columns_from(codes, num_bits))
+    columns = pair_columns(columns_from(codes, num_bits))
     table = quantizer.table(random.normal(size=16).astype(np.float32))
     near = quantizer.distances(table, columns)
     for share in (1.0, 0.5, 0.0001):

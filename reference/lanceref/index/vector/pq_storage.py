@@ -48,7 +48,7 @@ from lanceref.kernels.product_quantizer import (
     codes_in,
     columns_from,
     columns_of,
-    prepared,
+    pair_columns,
     stored_from,
 )
 from lanceref.proto import index_pb2
@@ -186,7 +186,7 @@ class Product:
         center = self.model.centroids[partition] if self.of_residuals else None
         codes: Bytes = rows[COLUMN].view(np.uint8)
         columns = np.ascontiguousarray(codes.T)
-        return ProductRows(columns, prepared(columns), self.quantizer, center)
+        return ProductRows(columns, pair_columns(columns), self.quantizer, center)
 
     def around(self, model: Model) -> Product:
         """Return the same with other centroids."""

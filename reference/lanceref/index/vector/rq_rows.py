@@ -32,19 +32,19 @@ from lanceref.kernels.rabitq_codes import (
 from lanceref.kernels.rabitq_estimate import (
     FINE_STEPS,
     STEPS,
-    Asked,
     Factors,
+    QueryTerms,
     Rotation,
     Signs,
-    ask,
     by_codes,
     by_residual,
     by_signs,
     error_factors,
     factors,
-    ready,
+    query_terms,
     residual_factors,
     sign_sums,
+    sign_table,
 )
 from lanceref.kernels.top_k import Errors, nearest
 
@@ -191,17 +191,17 @@ class RotatedRows:
             return by_signs(asked, sums, self.plain)
         return by_codes(asked, sums, self.codes, self.layout.extra_bits, self.more)
 
-    def _by_codes(self, asked: Asked, sums: Floats, rows: NDArray[np.int64]) -> Floats:
+    def _by_codes(self, asked: QueryTerms, sums: Floats, rows: NDArray[np.int64]) -> Floats:
         """Return the distances of some rows; all have sums of signs."""
         assert self.codes is not None
         more = Factors(self.more.add[rows], self.more.scale[rows])
         return by_codes(asked, sums[rows], self.codes[rows], self.layout.extra_bits, more)
 
-    def _ask(self, query: AnyVectors, mode: Mode) -> tuple[Asked, Floats]:
+    def _ask(self, query: AnyVectors, mode: Mode) -> tuple[QueryTerms, Floats]:
         """Return what is asked, and the sums [n] that signs choose."""
         turned = self.rotation.rotate(query[None].astype(np.float32))[0]
         far = distances(query[None], self.center[None], "l2")[0, 0]
-        asked = ask(turned, self.turned, far, self.metric)
+        asked = query_terms(turned, self.turned, far, self.metric)
         return asked, sign_sums(turned, self.signs, FINE_STEPS if mode == "accurate" else STEPS)
 
     def _by_residual(self, query: AnyVectors) -> Floats:
@@ -258,7 +258,7 @@ def rotated_rows(
         rotation,
         center,
         turned,
-        ready(np.ascontiguousarray(rows[SIGNS].view(np.uint8).T)),
+        sign_table(np.ascontiguousarray(rows[SIGNS].view(np.uint8).T)),
         Factors(rows[ADD].view(np.float32), rows[SCALE].view(np.float32)),
         _extended(layout, rows) if layout.extra_bits else None,
         Factors(rows[ADD + more].view(np.float32), rows[SCALE + more].view(np.float32)),

@@ -118,7 +118,7 @@ def _check_reached(index: VectorIndex, number: int, graph: Graph) -> None:
     known[graph.entry_point] = True
     border = np.array([graph.entry_point])
     while len(border):
-        ahead = np.concatenate([level.around(node) for node in border.tolist()])
+        ahead = np.concatenate([level.neighbours_of(node) for node in border.tolist()])
         border = unique(ahead[~known[ahead]])
         known[border] = True
     if not known.all():

@@ -68,7 +68,7 @@ def test_a_graph_by_hand(tmp_path):
     graph = read_graph(file, text(), 4, 8, 3, distances=True)
     assert 1 == graph.entry_point
     assert [[0, 1, 2], [1]] == [level.nodes.tolist() for level in graph.levels]
-    assert [[1], [0, 2], [1]] == [graph.levels[0].around(node).tolist() for node in range(3)]
+    assert [[1], [0, 2], [1]] == [graph.levels[0].neighbours_of(node).tolist() for node in range(3)]
     assert [1.0, 1.0, 4.0, 4.0] == graph.levels[0].distances.tolist()
     assert 0 == len(graph.levels[1].neighbours)
     assert not read_graph(file, text(), 0, 4, 3).levels[0].distances.any()
