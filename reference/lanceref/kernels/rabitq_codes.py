@@ -1,4 +1,4 @@
-"""Codes of RabitQ: the sign of each component of a rotated residual, and how large it is, in e bits.
+"""Codes of RabitQ: the sign and the size, in e bits, of each component of a rotated residual.
 
 A sign is 1 where the component is not negative; -0 is. With its sign a component has e + 1 bits and
 stands for w, an odd multiple of a half (Gao et al.: Practical and asymptotically optimal

@@ -47,7 +47,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanceref.kernels.distance import Floats, Metric, products
 from lanceref.kernels.product_quantizer import Bytes, Pairs, bytewise, look_up, pair_columns

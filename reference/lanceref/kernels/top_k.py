@@ -20,6 +20,8 @@ from lanceref.kernels.distance import Floats
 
 Rows = NDArray[np.int64]
 
+ONE = np.float32(1)
+
 SAMPLE = 4096
 """Values that the threshold is guessed from."""
 
@@ -56,7 +58,7 @@ class Errors:
     """
 
     stored: Floats | np.float32
-    share: np.float32 = np.float32(1)
+    share: np.float32 = ONE
 
 
 def nearest(
