@@ -74,7 +74,7 @@ def _mini(rng: Chance, values: Values, kind: Kind, version: FileVersion) -> Mini
     if isinstance(values, Variable):
         blocks = _variable(rng, values, kind, version)
     elif isinstance(values, FixedSizeList):
-        size = fixed_size_list.rows_per_chunk_bytes(values)[0]
+        size = fixed_size_list.bytes_per_word(values)[0]
         counts = odd_counts(rng, values.count, size, version)
         return fixed_size_list.encode_mini(values, counts)
     elif isinstance(values, Rows):

@@ -90,7 +90,7 @@ def encode_mini(values: Values, params: Params, version: FileVersion, kind: Kind
     if isinstance(values, Variable):
         return _mini_variable(values, params, version, kind)
     if isinstance(values, FixedSizeList):
-        per_chunk = flat_chunk(*fixed_size_list.rows_per_chunk_bytes(values))
+        per_chunk = flat_chunk(*fixed_size_list.bytes_per_word(values))
         blocks = fixed_size_list.encode_mini(values, even_counts(values.count, per_chunk))
         return replace(blocks, last_says_count=values.count % per_chunk == 0)
     if isinstance(values, Rows):

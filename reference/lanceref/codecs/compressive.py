@@ -250,7 +250,8 @@ def decode_fsst(encoding: pb.Fsst, run: ChunkRun, slots: Ints | None = None) -> 
     if decoded is not None:
         return decoded
     codes = _decode_variable(encoding.values.variable.offsets, run, fsst.CODES)
-    return fsst.expand(encoding, codes if slots is None else codes.take(slots), run.place())
+    table = fsst.parse_table(encoding.symbol_table, run.place())
+    return fsst.decode(table, codes if slots is None else codes.take(slots), run.place())
 
 
 def _decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> Variable:
@@ -310,12 +311,13 @@ def decode_zip_variable(
     if arm == "variable":
         return values
     if arm == "fsst":
-        return fsst.expand(encoding.fsst, values, place)
+        return fsst.decode(fsst.parse_table(encoding.fsst.symbol_table, place), values, place)
     if arm == "general":
         name = general.codec_name(encoding.general, place)
         inner = general.decompress_each(name, values, ctx, place)
         return decode_zip_variable(encoding.general.values, inner, ctx, place)
     if arm == "variable_packed_struct":
-        rows = packed_struct.VariableRows(values, ctx, place)
-        return rows.decode(encoding.variable_packed_struct, decode_zip_fixed, decode_zip_variable)
+        packed = encoding.variable_packed_struct
+        decoders = decode_zip_fixed, decode_zip_variable
+        return packed_struct.split_variable(packed, values, *decoders, ctx, place)
     raise unsupported(encoding, "a variable-width value", place)

@@ -5,13 +5,7 @@ then the flat items. Layout of one zipped value: the same bitmaps for the items 
 the items. A level whose items are all null has the child `constant {}`: bitmaps, and no items.
 
 Clauses: L.codec.fixed-size-list.bitmap, L.codec.fixed-size-list.all-null,
-L.codec.fixed-size-list.size
-
-Fixed-size lists, encoded: validity bitmaps of the items, then the items.
-
-Layout: see `fixed_size_list`.
-
-Clauses: L.codec.fixed-size-list.size
+L.codec.fixed-size-list.size, L.codec.fixed-size-list.whole-bytes
 """
 
 from __future__ import annotations
@@ -37,8 +31,7 @@ from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
-MAX_DIMENSION = 2**31 - 1
-"""Largest number of items, of all levels together: Arrow counts them in int32."""
+_ALL_NULL = "L.codec.fixed-size-list.all-null"
 
 Validities = list[Bools | None]
 
@@ -58,14 +51,6 @@ def innermost(encoding: pb.FixedSizeList) -> pb.CompressiveEncoding:
     return last.values
 
 
-def items_per_value(encoding: pb.FixedSizeList) -> int:
-    """Return the number of innermost items of one value."""
-    total = 1
-    for level in levels(encoding):
-        total *= level.items_per_value
-    return total
-
-
 def decode_mini(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
     """Decode bitmaps and items of every chunk."""
     validities: Validities = []
@@ -83,7 +68,8 @@ def decode_mini(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
         validities.append(np.unpackbits(bits, count=total, bitorder="little").view(np.bool_))
         buffer += 1
     if innermost(encoding).WhichOneof("compression") == "constant":
-        raise _not_zipped(run.place())
+        found, wanted = "all items null in a chunk", "a full-zip page"
+        raise CorruptPage(_ALL_NULL, run.place(), found=found, wanted=wanted)
     items = run.only(buffer).counting(run.counts * per_value)
     values = flat.decode(items, innermost(encoding).flat.bits_per_value, "items")
     return _nest(encoding, run.num_values, values, validities)
@@ -129,15 +115,6 @@ def value_bits(encoding: pb.FixedSizeList) -> int:
     return total + (per_value * innermost(encoding).flat.bits_per_value + 7 & -8)
 
 
-def _not_zipped(place: Place) -> CorruptPage:
-    return CorruptPage(
-        "L.codec.fixed-size-list.all-null",
-        place,
-        found="items that are all null in a chunk",
-        wanted="a full-zip page",
-    )
-
-
 def _zip_items(
     encoding: pb.FixedSizeList, rows: Bytes, per_value: int, validities: Validities, place: Place
 ) -> Fixed:
@@ -145,28 +122,15 @@ def _zip_items(
     if items.WhichOneof("compression") == "constant":
         last = validities[-1]
         if last is None or last.any() or rows.shape[1]:
-            raise CorruptPage(
-                "L.codec.fixed-size-list.all-null",
-                place,
-                found="items that are not all null",
-                wanted="a bitmap of zeros and no item bytes",
-            )
+            raise CorruptPage(_ALL_NULL, place, found="valid items", wanted="a bitmap of zeros")
         return Fixed(0, len(rows) * per_value, np.empty(0, np.uint8))
     bits = items.flat.bits_per_value
+    found, wanted = f"{rows.shape[1]} bytes", f"{per_value} items of {bits} bits"
     if per_value * bits % 8:
-        raise CorruptPage(
-            "L.codec.fixed-size-list.whole-bytes",
-            place,
-            found=f"{per_value} items of {bits} bits",
-            wanted="items that fill whole bytes",
-        )
+        clause = "L.codec.fixed-size-list.whole-bytes"
+        raise CorruptPage(clause, place, found=wanted, wanted="whole bytes")
     if rows.shape[1] * 8 != per_value * bits:
-        raise CorruptPage(
-            "L.codec.fixed-size-list.size",
-            place,
-            found=f"{rows.shape[1]} bytes of items in a value",
-            wanted=f"{per_value} items of {bits} bits",
-        )
+        raise CorruptPage("L.codec.fixed-size-list.size", place, found=found, wanted=wanted)
     return Fixed(bits, len(rows) * per_value, np.ascontiguousarray(rows).reshape(-1))
 
 
@@ -174,48 +138,41 @@ def _nest(
     encoding: pb.FixedSizeList, count: int, values: Fixed, validities: Validities
 ) -> FixedSizeList:
     """Wrap the items level by level, from the innermost outward."""
-    dimensions = [level.items_per_value for level in levels(encoding)]
-    counts = [count]
-    for dimension in dimensions:
-        counts.append(counts[-1] * dimension)
+    shapes = []
+    for level, validity in zip(levels(encoding), validities, strict=True):
+        shapes.append((level.items_per_value, count, validity))
+        count *= level.items_per_value
     nested: Fixed | FixedSizeList = values
-    for level in reversed(range(len(dimensions))):
-        nested = FixedSizeList(dimensions[level], counts[level], validities[level], nested)
+    for shape in reversed(shapes):
+        nested = FixedSizeList(*shape, nested)
     assert isinstance(nested, FixedSizeList)
     return nested
 
 
-def layers(values: FixedSizeList) -> Iterator[tuple[FixedSizeList, int]]:
-    """Yield each list layer, outermost first, and the items of one value down to it."""
-    items = 1
-    inner: Fixed | FixedSizeList = values
-    while isinstance(inner, FixedSizeList):
+def layers(values: FixedSizeList) -> tuple[list[tuple[FixedSizeList, int]], Fixed]:
+    """Return the list layers, outermost first, each with the items of one value; and the items."""
+    found, items, inner = list[tuple[FixedSizeList, int]](), 1, values
+    while True:
         items *= inner.dimension
-        yield inner, items
+        found.append((inner, items))
+        if isinstance(inner.items, Fixed):
+            return found, inner.items
         inner = inner.items
-
-
-def innermost_items(values: FixedSizeList) -> Fixed:
-    """Return the items of the innermost lists."""
-    inner: Fixed | FixedSizeList = values
-    while isinstance(inner, FixedSizeList):
-        inner = inner.items
-    return inner
 
 
 def list_encoding(values: FixedSizeList, *, keeps_null_items: bool) -> CompressiveEncoding:
     """Return the description; lists of nothing but nulls have no items unless these are kept."""
-    encoding = CompressiveEncoding()
-    encoding.fixed_size_list.items_per_value = values.dimension
-    encoding.fixed_size_list.has_validity = values.validity is not None
     if is_empty(values) and not keeps_null_items:
-        encoding.fixed_size_list.values.constant.SetInParent()
+        items = CompressiveEncoding(constant=pb.Constant())
     elif isinstance(values.items, FixedSizeList):
-        inner = list_encoding(values.items, keeps_null_items=keeps_null_items)
-        encoding.fixed_size_list.values.CopyFrom(inner)
+        items = list_encoding(values.items, keeps_null_items=keeps_null_items)
     else:
-        encoding.fixed_size_list.values.CopyFrom(flat_encoding(values.items.bits))
-    return encoding
+        items = flat_encoding(values.items.bits)
+    has_validity = values.validity is not None
+    lists = pb.FixedSizeList(
+        items_per_value=values.dimension, has_validity=has_validity, values=items
+    )
+    return CompressiveEncoding(fixed_size_list=lists)
 
 
 def is_empty(values: FixedSizeList) -> bool:
@@ -223,29 +180,25 @@ def is_empty(values: FixedSizeList) -> bool:
     return values.validity is not None and not values.validity.any()
 
 
-def rows_per_chunk_bytes(values: FixedSizeList) -> tuple[int, int]:
+def bytes_per_word(values: FixedSizeList) -> tuple[int, int]:
     """Return the bytes that a word of values takes, and the values of a word (1, or 8 of bits)."""
-    bitmap_bytes = sum(-(-n // 8) for layer, n in layers(values) if layer.validity is not None)
-    *_, (_, items) = layers(values)
-    bits = innermost_items(values).bits * items
-    if bits % 8:
-        return bitmap_bytes * 8 + bits, 8
-    return bitmap_bytes + bits // 8, 1
+    lists, inner = layers(values)
+    bitmap_bytes = sum(-(-n // 8) for layer, n in lists if layer.validity is not None)
+    bits = inner.bits * lists[-1][1]
+    return (bitmap_bytes * 8 + bits, 8) if bits % 8 else (bitmap_bytes + bits // 8, 1)
 
 
 def encode_mini(values: FixedSizeList, counts: Ints) -> MiniBlocks:
     """Encode chunks of `counts` lists: one bitmap for each layer with nulls, then the items."""
-    buffers: list[Part] = []
-    for layer, items in layers(values):
+    buffers, (lists, inner) = list[Part](), layers(values)
+    for layer, items in lists:
         if layer.validity is not None:
             buffers.append(_bits_of_chunks(layer.validity.view(np.uint8), counts * items))
-    *_, (_, items) = layers(values)
-    inner = innermost_items(values)
     if inner.bits % 8:
         flags = np.unpackbits(inner.data, count=inner.count, bitorder="little")
-        buffers.append(_bits_of_chunks(flags, counts * items))
+        buffers.append(_bits_of_chunks(flags, counts * lists[-1][1]))
     else:
-        buffers.append((inner.data, counts * items * inner.bits // 8))
+        buffers.append((inner.data, counts * lists[-1][1] * inner.bits // 8))
     return MiniBlocks(list_encoding(values, keeps_null_items=True), counts, tuple(buffers))
 
 
@@ -264,21 +217,17 @@ def encode_zip(values: FixedSizeList) -> tuple[CompressiveEncoding, Fixed]:
 
     Raises ValueError when a value does not take whole bytes.
     """
-    cells: list[Bytes] = []
-    has_items = True
-    for layer, items in layers(values):
+    cells, (lists, inner) = list[Bytes](), layers(values)
+    for layer, items in lists:
         if layer.validity is not None:
             cells.append(_bits_of_values(layer.validity.view(np.uint8), values.count, items))
         if is_empty(layer):
-            has_items = False
             break
-    if has_items:
-        *_, (_, items) = layers(values)
-        inner = innermost_items(values)
-        if inner.bits * items % 8:
+    else:
+        bits = inner.bits * lists[-1][1]
+        if bits % 8:
             raise ValueError("fixed-size lists of bits that do not fill whole bytes")
-        width = inner.bits * items // 8
-        cells.append(inner.data[: values.count * width].reshape(values.count, width))
+        cells.append(inner.data[: values.count * bits // 8].reshape(values.count, bits // 8))
     rows = np.concatenate(cells, axis=1)
     encoding = list_encoding(values, keeps_null_items=False)
     return encoding, Fixed(8 * rows.shape[1], values.count, rows.reshape(-1))

@@ -1,8 +1,8 @@
-"""FSST, compiled: codes to bytes in one pass.
+"""FSST, compiled: codes to bytes, and values to codes, in one pass.
 
-The specification is `codecs.fsst`, which also says what is wrong with codes that the kernel gives
-up at. Eight bytes are written at every symbol's place, in order, and each overwrites what the one
-before wrote too much.
+The specifications are `codecs.fsst`, which also says what is wrong with codes that the kernel gives
+up at, and `codecs.fsst_encode`. When codes are expanded eight bytes are written at every symbol's
+place, in order, and each overwrites what the one before wrote too much.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from lanceref.codecs.values import Bytes, Ints
 from lanceref.kernels.compiled import compiled
 
-ESCAPE = 255
+BYTE, TWO_BYTES, THREE_BYTES = np.uint64(0xFF), np.uint64(0xFFFF), np.uint64(0xFFFFFF)
+
+FACTOR, SHIFT, SLOTS = np.uint64(2971215073), np.uint64(15), np.uint64(2**12 - 1)
+"""The hash of `fsst_encode`."""
+
+ESCAPE, LITERAL = 255, 256
+"""The code before a literal byte, and the number that stands for byte 0 escaped."""
+
 LONGEST = 8
 """Bytes of the longest symbol, and codes that are looked at together."""
 
@@ -26,11 +33,14 @@ FULL, FAULTY = -1, -2
 OFFSET_BYTES = 4
 """Width of the offsets."""
 
+Words = NDArray[np.uint64]
+Codes = NDArray[np.int16]
+
 Decoded = tuple[Ints, Bytes, int]
 """Where the bytes of each value end, behind a 0; all bytes; the bits that any escaped byte has."""
 
 
-def decode(symbols: NDArray[np.uint64], lengths: Ints, codes: Bytes, cuts: Ints) -> Decoded | None:
+def decode(symbols: Words, lengths: Ints, codes: Bytes, cuts: Ints) -> Decoded | None:
     """Decode values cut from `codes` by `cuts` (n + 1,), ascending from 0 to `len(codes)`.
 
     `symbols` and `lengths` (256,), 0 where there is none. None: a code has no symbol, or a value
@@ -44,7 +54,7 @@ def decode(symbols: NDArray[np.uint64], lengths: Ints, codes: Bytes, cuts: Ints)
 
 
 def decode_chunks(
-    symbols: NDArray[np.uint64], lengths: Ints, data: Bytes, starts: Ints, sizes: Ints, counts: Ints
+    symbols: Words, lengths: Ints, data: Bytes, starts: Ints, sizes: Ints, counts: Ints
 ) -> Decoded | None:
     """Decode chunks of `data`, each of which starts with a table of u32 offsets from its start.
 
@@ -56,7 +66,7 @@ def decode_chunks(
 
 
 def _decode(
-    symbols: NDArray[np.uint64],
+    symbols: Words,
     lengths: Ints,
     data: Bytes,
     tables: Bytes,
@@ -82,13 +92,13 @@ def _decode(
 
 @compiled
 def _expand_chunk(
-    symbols: NDArray[np.uint64],
+    symbols: Words,
     lengths: Ints,
     num_symbols: np.uint8,
     codes: Bytes,
     offsets: NDArray[np.uint32],
     skipped: int,
-    words: NDArray[np.uint64],
+    words: Words,
     size: int,
     ends: Ints,
     seen: Bytes,
@@ -134,7 +144,7 @@ def _expand_chunk(
 
 @compiled
 def _expand(
-    symbols: NDArray[np.uint64],
+    symbols: Words,
     lengths: Ints,
     data: Bytes,
     offsets: NDArray[np.uint32],
@@ -142,7 +152,7 @@ def _expand(
     first: Ints,
     sizes: Ints,
     counts: Ints,
-    words: NDArray[np.uint64],
+    words: Words,
     ends: Ints,
     seen: Bytes,
 ) -> int:
@@ -169,4 +179,45 @@ def _expand(
         if size < 0:
             return size
         value = next_value
+    return size
+
+
+@compiled
+def code(
+    lengths: Ints,
+    slots: Codes,
+    slot_symbols: Words,
+    slot_masks: Words,
+    shorts: Codes,
+    singles: Codes,
+    words: Words,
+    offsets: Ints,
+    out: Bytes,
+    ends: Ints,
+) -> int:
+    """Write the codes of every value, at most two bytes for each of its own; return the size."""
+    size = 0
+    for value in range(len(ends) - 1):
+        at, end = offsets[value], offsets[value + 1]
+        while at < end:
+            word = words[at]
+            mixed = (word & THREE_BYTES) * FACTOR
+            slot = (mixed ^ (mixed >> SHIFT)) & SLOTS
+            fits = (word & slot_masks[slot]) == slot_symbols[slot]
+            if fits and lengths[slots[slot]] <= end - at:
+                code = np.int64(slots[slot])
+            elif end - at == 1:
+                code = np.int64(singles[word & BYTE])
+            else:
+                code = np.int64(shorts[word & TWO_BYTES])
+            if code >= LITERAL:
+                out[size] = ESCAPE
+                out[size + 1] = word & BYTE
+                size += 2
+                at += 1
+            else:
+                out[size] = code
+                size += 1
+                at += lengths[code]
+        ends[value + 1] = size
     return size

@@ -1,19 +1,28 @@
-"""FSST, encoded: strings as codes of up to eight bytes each.
+"""FSST, written: symbol tables are trained, and values are cut into their symbols.
 
-Layout: see `fsst`. Values of fewer than 32 KiB in all, and those that no table makes smaller, are
-stored as they are, under a table that is switched off.
+A table is grown in rounds: a sample is coded with the table so far, and the symbols and pairs of
+neighbours that save most bytes make the next table (Boncz, Neumann, Leis: "FSST: Fast Random Access
+String Compression", VLDB 2020, section 4). Values of fewer than 32 KiB in all, and those that no
+table makes smaller, are stored as they are, under a table that is switched off.
+
+At every place of a value the longest symbol that matches is taken, or one byte is escaped. Values
+are coded side by side, one code of each at a time; where few values are left, because they are
+longer than the others, the longest symbol is looked up at all of their bytes at once, and the chain
+of symbols is followed from the start of each by doubling jumps. Both give the same codes.
+
+Layout: see `fsst`.
 
 Clauses: L.codec.fsst.table, L.codec.fsst.escape
 """
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
-from lanceref.codecs.fsst import MAGIC, TABLE_BYTES
-from lanceref.codecs.fsst_code import LITERAL, Coded, code_values, make_coder
-from lanceref.codecs.fsst_expand import ESCAPE
-from lanceref.codecs.fsst_train import shrinks, train
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.codecs.fsst import ESCAPE, MAGIC, TABLE_BYTES
 from lanceref.codecs.values import Bytes, Ints, Variable
 from lanceref.kernels.compiled import PATIENCE
 
@@ -22,6 +31,32 @@ SMALLEST = 32 * 1024
 
 SLAB_BYTES, SLAB_VALUES = 1 << 19, 1 << 14
 """What is coded at a time: it stays in the cache."""
+
+SAMPLE_BYTES, PIECE_BYTES = 1 << 14, 512
+"""Bytes that a table is trained on, and the most of one piece of a value among them."""
+
+ROUNDS = 5
+"""Rounds of training."""
+
+MAX_SYMBOL = 8
+"""Bytes of the longest symbol."""
+
+HASH_BITS, HASH_FACTOR, HASH_SHIFT = 12, 2971215073, 15
+"""How the first three bytes of a word are hashed: as the compiled coder does."""
+
+FEW = 256
+"""Values from which going side by side is faster."""
+
+LITERAL = 256
+"""The number of byte 0 escaped, and of how many codes the lengths are known."""
+
+_MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
+
+Words = NDArray[np.uint64]
+"""Eight bytes each, the first one lowest."""
+
+Codes = NDArray[np.int16]
+"""Numbers of symbols; LITERAL + byte for an escaped byte."""
 
 
 def encode(values: Variable) -> tuple[bytes, Variable]:
@@ -43,13 +78,83 @@ def symbol_table(symbols: list[bytes], *, is_on: bool) -> bytes:
     return (header + words + bytes(map(len, symbols))).ljust(TABLE_BYTES, b"\0")
 
 
+def train(values: Variable) -> list[bytes]:
+    """Return the symbols of a table for these values, the most useful first; at most 255."""
+    sample = _sample(values)
+    symbols: list[bytes] = []
+    for last in range(1, ROUNDS + 1):
+        coded = code_values(make_coder(symbols), sample)
+        symbols = _best(symbols, *coded, last < ROUNDS)
+    return symbols
+
+
+def shrinks(symbols: list[bytes], values: Variable) -> bool:
+    """Return whether a table makes values smaller, by a sample that it was not trained on."""
+    sample = _sample(values, 1)
+    codes, _ = code_values(make_coder(symbols), sample)
+    return len(codes) + int((codes >= LITERAL).sum()) < len(sample.data)
+
+
+def _sample(values: Variable, turn: int = 0) -> Variable:
+    """Return pieces of values spread over all of them, about SAMPLE_BYTES in total.
+
+    `turn` 1 takes other pieces than 0, where there are so many.
+    """
+    ends = np.cumsum(-(-np.diff(values.offsets) // PIECE_BYTES))
+    step = max(1, -(-int(values.offsets[-1]) // SAMPLE_BYTES))
+    chosen = np.arange(turn * step // 2, ends[-1], step)
+    owner = np.searchsorted(ends, chosen, "right")
+    before = np.append(0, ends)[owner]
+    starts = values.offsets[owner] + (chosen - before) * PIECE_BYTES
+    sizes = np.minimum(values.offsets[owner + 1] - starts, PIECE_BYTES)
+    offsets = np.append(0, np.cumsum(sizes))
+    at = np.repeat(starts - offsets[:-1], sizes) + np.arange(int(offsets[-1]))
+    return Variable(offsets, values.data[at])
+
+
+def _best(symbols: list[bytes], codes: Codes, counts: Ints, grows: bool) -> list[bytes]:
+    """Return the 255 symbols, or pairs of neighbours, that save most bytes of the sample.
+
+    `codes` are those of the sample, `counts` (values,) the codes of each of its values.
+    """
+    words, sizes = np.zeros(2 * LITERAL, np.uint64), np.zeros(2 * LITERAL, np.int64)
+    words[: len(symbols)], sizes[: len(symbols)] = _words_of(symbols)
+    words[LITERAL:], sizes[LITERAL:] = np.arange(LITERAL), 1
+    numbers = codes.astype(np.int64)
+    used, uses = np.unique(numbers, return_counts=True)
+    text, size = words[used], sizes[used]
+    gains = uses * np.where(size > 1, size, 8)
+    if grows and len(numbers) > 1:
+        same = np.ones(len(numbers) - 1, np.bool_)
+        ends = np.cumsum(counts)
+        same[ends[(ends > 0) & (ends < len(numbers))] - 1] = False
+        pairs, uses = np.unique((numbers[:-1] * 512 + numbers[1:])[same], return_counts=True)
+        first, second = np.divmod(pairs, 512)
+        shift = np.minimum(8 * sizes[first], 63).astype(np.uint64)
+        joined = words[first] | np.where(sizes[first] < MAX_SYMBOL, words[second] << shift, 0)
+        joined_size = np.minimum(sizes[first] + sizes[second], MAX_SYMBOL)
+        text, size = np.append(text, joined), np.append(size, joined_size)
+        gains = np.append(gains, uses * joined_size)
+    return _ranked(text, size, gains)
+
+
+def _ranked(words: Words, sizes: Ints, gains: Ints) -> list[bytes]:
+    """Return the texts (`sizes` bytes of `words` each) with the highest sums of gains, 255."""
+    big = words.byteswap()
+    order = np.lexsort((sizes, big))
+    big, sizes = big[order], sizes[order]
+    is_new = np.append(True, (big[1:] != big[:-1]) | (sizes[1:] != sizes[:-1]))[: len(order)]
+    firsts = np.flatnonzero(is_new)
+    total = np.add.reduceat(gains[order], firsts) if len(firsts) else gains
+    best = firsts[np.argsort(-total, kind="stable")].tolist()
+    return [int(big[at]).to_bytes(MAX_SYMBOL, "big")[: sizes[at]] for at in best[:ESCAPE]]
+
+
 def apply(symbols: list[bytes], values: Variable) -> Variable:
     """Code the values with the symbols of a table, some of them at a time."""
     coder, offsets = make_coder(symbols), values.offsets
     if PATIENCE.pays(int(offsets[-1])):
-        from lanceref.codecs import fsst_code_compiled as kernel
-
-        return kernel.apply(coder, values)
+        return apply_compiled(coder, values)
     ends, parts, size = [np.zeros(1, np.int64)], [np.empty(0, np.uint8)], 0
     first = 0
     while first < values.count:
@@ -57,7 +162,7 @@ def apply(symbols: list[bytes], values: Variable) -> Variable:
         last = min(max(full, first + 1), first + SLAB_VALUES)
         start, end = int(offsets[first]), int(offsets[last])
         part = Variable(offsets[first : last + 1] - start, values.data[start:end])
-        codes, stops = _stored(code_values(coder, part))
+        codes, stops = _stored(*code_values(coder, part))
         ends.append(size + stops)
         parts.append(codes)
         size += len(codes)
@@ -65,14 +170,154 @@ def apply(symbols: list[bytes], values: Variable) -> Variable:
     return Variable(np.concatenate(ends), np.concatenate(parts))
 
 
-def _stored(coded: Coded) -> tuple[Bytes, Ints]:
+def _stored(codes: Codes, counts: Ints) -> tuple[Bytes, Ints]:
     """Return codes as they are stored, escapes before literals, and where each value ends."""
-    stops = np.cumsum(coded.counts)
-    escaped = coded.codes >= LITERAL
+    stops = np.cumsum(counts)
+    escaped = codes >= LITERAL
     if not escaped.any():
-        return coded.codes.astype(np.uint8), stops
+        return codes.astype(np.uint8), stops
     ends = np.cumsum(1 + escaped.astype(np.int64))
     out = np.empty(int(ends[-1]), np.uint8)
-    out[ends - 1] = coded.codes & 0xFF
+    out[ends - 1] = codes & 0xFF
     out[ends[escaped] - 2] = ESCAPE
     return out, np.append(0, ends)[stops]
+
+
+@dataclass(frozen=True, slots=True)
+class Coder:
+    """Looks up symbols: those of three bytes and more by a hash of three, others by two bytes.
+
+    `lengths` int64 (512,), by code; those of escaped bytes, from LITERAL on, are 1. By slot of the
+    hash: `slots` int16 (code), `slot_symbols` and `slot_masks` uint64; no word is the symbol of an
+    empty slot. `shorts` int16 (code) by the first two bytes, `singles` by one: a symbol, or the
+    first byte escaped.
+    """
+
+    lengths: Ints
+    slots: Codes
+    slot_symbols: Words
+    slot_masks: Words
+    shorts: Codes
+    singles: Codes
+
+
+def make_coder(symbols: list[bytes]) -> Coder:
+    """Return the coder of at most 255 symbols; the first of several in one slot wins."""
+    values, sizes = _words_of(symbols)
+    lengths = np.ones(2 * LITERAL, np.int64)
+    lengths[: len(symbols)] = sizes
+    singles = np.arange(LITERAL, 2 * LITERAL, dtype=np.int16)
+    one = np.flatnonzero(sizes == 1)
+    singles[values[one]] = one
+    shorts = np.tile(singles, 256)
+    two = np.flatnonzero(sizes == 2)
+    shorts[values[two]] = two
+    long = np.flatnonzero(sizes > 2)[::-1]
+    at = _hash(values[long])
+    slots = np.zeros(1 << HASH_BITS, np.int16)
+    slot_symbols, slot_masks = np.full(len(slots), ~np.uint64(0)), np.zeros(len(slots), np.uint64)
+    slots[at], slot_symbols[at], slot_masks[at] = long, values[long], _MASKS[sizes[long]]
+    return Coder(lengths, slots, slot_symbols, slot_masks, shorts, singles)
+
+
+def apply_compiled(coder: Coder, values: Variable) -> Variable:
+    """Code the values with the kernel."""
+    from lanceref.codecs import fsst_compiled as kernel
+
+    words, tables = _words_at(values), (coder.lengths, coder.slots, coder.slot_symbols)
+    tables = *tables, coder.slot_masks, coder.shorts, coder.singles
+    out, ends = np.empty(2 * (len(words) + 7), np.uint8), np.zeros(values.count + 1, np.int64)
+    size = kernel.code(*tables, words, values.offsets, out, ends)
+    return Variable(ends, out[:size])
+
+
+def _words_of(symbols: list[bytes]) -> tuple[Words, Ints]:
+    """Return symbols as words, padded with zeros, and their lengths."""
+    data = b"".join([symbol.ljust(MAX_SYMBOL, b"\0") for symbol in symbols])
+    return np.frombuffer(data, "<u8"), np.array(list(map(len, symbols)), np.int64)
+
+
+def _words_at(values: Variable) -> Words:
+    """Return the word that begins at each byte of the values."""
+    data = np.append(values.data[: int(values.offsets[-1])], np.zeros(MAX_SYMBOL, np.uint8))
+    return np.ndarray((len(data) - MAX_SYMBOL + 1,), "<u8", data.data, strides=(1,))
+
+
+def _hash(words: Words) -> Ints:
+    """Return the slot of the first three bytes of each word."""
+    mixed: Words = (words & _MASKS[3]) * np.uint64(HASH_FACTOR)
+    mixed ^= mixed >> np.uint64(HASH_SHIFT)
+    mixed &= np.uint64((1 << HASH_BITS) - 1)
+    return mixed.view(np.int64)
+
+
+def code_values(coder: Coder, values: Variable) -> tuple[Codes, Ints]:
+    """Cut every value into the longest symbols and escaped bytes: codes, and codes per value."""
+    words = _words_at(values)
+    counts, steps = np.zeros(values.count, np.int64), []
+    alive = np.flatnonzero(values.offsets[:-1] < values.offsets[1:])
+    at, left = values.offsets[alive], np.diff(values.offsets)[alive]
+    while len(alive) >= FEW:
+        numbers, sizes = _longest(coder, words[at], left)
+        steps.append((alive, numbers))
+        at, left = at + sizes, left - sizes
+        if not left.all():
+            counts[alive[left == 0]] = len(steps)
+            goes_on = np.flatnonzero(left)
+            alive, at, left = alive.take(goes_on), at.take(goes_on), left.take(goes_on)
+    rest, rest_counts = _code_at_once(coder, words, at, left)
+    counts[alive] = len(steps) + rest_counts
+    start = np.cumsum(counts) - counts
+    codes = np.empty(int(counts.sum()), np.int16)
+    for step, (coded, numbers) in enumerate(steps):
+        codes[start.take(coded) + step] = numbers
+    moved = start[alive] + len(steps) - (np.cumsum(rest_counts) - rest_counts)
+    codes[np.repeat(moved, rest_counts) + np.arange(len(rest))] = rest
+    return codes, counts
+
+
+def _longest(coder: Coder, words: Words, left: Ints) -> tuple[Codes, Ints]:
+    """Return the number of the longest symbol that each word starts with, and its length.
+
+    `left` is how many bytes of a word belong to its value.
+    """
+    slot = _hash(words)
+    fits = (words & coder.slot_masks.take(slot)) == coder.slot_symbols.take(slot)
+    pairs = (words & np.uint64(0xFFFF)).view(np.int64)
+    codes = np.where(fits, coder.slots.take(slot), coder.shorts.take(pairs))
+    sizes = coder.lengths.take(codes)
+    long = np.flatnonzero(sizes > left)
+    if len(long):  # symbols that end beyond their value
+        pairs, room = pairs[long], left[long]
+        codes[long] = coder.shorts.take(pairs)
+        short = np.flatnonzero(room == 1)
+        codes[long[short]] = coder.singles.take(pairs[short] & 0xFF)
+        sizes[long] = coder.lengths.take(codes[long])
+    return codes, sizes
+
+
+def _code_at_once(coder: Coder, words: Words, start: Ints, sizes: Ints) -> tuple[Codes, Ints]:
+    """Code `sizes` bytes from `start` on of some values, looking at every byte."""
+    offsets = np.append(0, np.cumsum(sizes))
+    at = np.arange(int(offsets[-1]))
+    left = np.repeat(offsets[1:], sizes) - at
+    numbers, lengths = _longest(coder, words[np.repeat(start - offsets[:-1], sizes) + at], left)
+    chosen = _chain(at + lengths, offsets, len(at))
+    return numbers[chosen], np.diff(np.searchsorted(chosen, offsets))
+
+
+def _chain(after: Ints, offsets: Ints, size: int) -> Ints:
+    """Return the positions reached from the start of each value by stepping to `after`."""
+    jump = np.append(after, size)
+    reached = np.zeros(size + 1, np.bool_)
+    starts = offsets[:-1]
+    reached[starts[starts < offsets[1:]]] = True
+    ends = np.zeros(size + 1, np.bool_)
+    ends[offsets] = True
+    jump[:-1][ends[jump[:-1]]] = size
+    steps = int(np.diff(offsets).max(initial=0))
+    while steps > 0:
+        reached[jump[np.flatnonzero(reached)]] = True
+        jump = jump[jump]
+        steps //= 2
+    return np.flatnonzero(reached[:size])

@@ -5,12 +5,6 @@ Layout of a variable row (a variable value of the page): fixed fields as raw byt
 a length of `bits_per_length` bits and the bytes, each coded as its field's encoding says.
 
 Clauses: L.codec.packed-struct.bits, L.codec.packed-struct.row
-
-Packed structs, encoded: the fields of a row side by side.
-
-Layout: see `packed_struct`.
-
-Clauses: L.codec.packed-struct.bits, L.codec.packed-struct.row
 """
 
 from __future__ import annotations
@@ -25,19 +19,18 @@ from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
-DecodeFixed = Callable[[pb.CompressiveEncoding, Bytes, Context, Place], Values]
-DecodeVariable = Callable[[pb.CompressiveEncoding, Variable, Context, Place], Values]
+DecodeFixed = Callable[[CompressiveEncoding, Bytes, Context, Place], Values]
+DecodeVariable = Callable[[CompressiveEncoding, Variable, Context, Place], Values]
+
+Cells = tuple[CompressiveEncoding, Fixed | Variable, int]
+"""One encoded field: its description, its values, the bits of a variable value's length."""
 
 
 def check_bits(bits: Sequence[int], row_bits: int, place: Place) -> None:
-    """Refuse fields that are not whole bytes or do not fill the row."""
+    """Raise CorruptPage for fields that are not whole bytes or do not fill the row."""
     if any(width % 8 or width <= 0 for width in bits) or sum(bits) != row_bits:
-        raise CorruptPage(
-            "L.codec.packed-struct.bits",
-            place,
-            found=f"fields of {list(bits)[:8]} bits",
-            wanted=f"whole bytes that fill {row_bits} bits",
-        )
+        clause, found = "L.codec.packed-struct.bits", f"fields of {list(bits)[:8]} bits"
+        raise CorruptPage(clause, place, found=found, wanted=f"bytes that fill {row_bits} bits")
 
 
 def split(rows: Fixed, bits: Sequence[int]) -> Rows:
@@ -50,56 +43,47 @@ def split(rows: Fixed, bits: Sequence[int]) -> Rows:
     return Rows(rows.count, tuple(fields))
 
 
-class VariableRows:
-    """The rows of a page while their fields are cut off one after the other."""
+def split_variable(
+    encoding: pb.VariablePackedStruct,
+    rows: Variable,
+    decode_fixed: DecodeFixed,
+    decode_variable: DecodeVariable,
+    ctx: Context,
+    place: Place,
+) -> Rows:
+    """Cut variable rows into their fields, and decode each. Raises CorruptPage."""
+    at, ends, fields = rows.offsets[:-1].copy(), rows.offsets[1:], list[Values]()
 
-    def __init__(self, rows: Variable, ctx: Context, place: Place) -> None:
-        self._data, self._ctx, self._place = rows.data, ctx, place
-        self._at, self._ends = rows.offsets[:-1].copy(), rows.offsets[1:]
+    def corrupt(found: str, wanted: str) -> CorruptPage:
+        return CorruptPage("L.codec.packed-struct.row", place, found=found, wanted=wanted)
 
-    def decode(
-        self, encoding: pb.VariablePackedStruct, fixed: DecodeFixed, variable: DecodeVariable
-    ) -> Rows:
-        """Cut and decode every field; the rows must be used up by them."""
-        count, fields = len(self._at), list[Values]()
-        for field in encoding.fields:
-            if field.WhichOneof("layout") == "bits_per_length":
-                cut = self._variable_field(field.bits_per_length // 8)
-                fields.append(variable(field.value, cut, self._ctx, self._place))
-            else:
-                cells = self._cut_cells(field.bits_per_value // 8)
-                fields.append(fixed(field.value, cells, self._ctx, self._place))
-        if np.any(self._at != self._ends):
-            raise self._corrupt("bytes behind the last field", "rows used up by their fields")
-        return Rows(count, tuple(fields))
-
-    def _cut_cells(self, width: int) -> Bytes:
+    def cut(width: int) -> Bytes:
         """Cut `width` bytes from every row: uint8 (rows, width)."""
-        if np.any(self._ends - self._at < width):
-            raise self._corrupt("a row that ends early", f"{width} bytes of a field")
-        cells = self._data[self._at[:, None] + np.arange(width)]
-        self._at += width
+        if np.any(ends - at < width):
+            raise corrupt("a row that ends early", f"{width} bytes of a field")
+        cells = rows.data[at[:, None] + np.arange(width)]
+        at[:] += width
         return np.ascontiguousarray(cells)
 
-    def _variable_field(self, width: int) -> Variable:
-        cells = np.ascontiguousarray(self._cut_cells(width))
-        lengths = cells.view(f"<u{width}").reshape(-1).astype(np.uint64)
-        if np.any(lengths > (self._ends - self._at).astype(np.uint64)):
-            raise self._corrupt("a length beyond its row", "the bytes it promises")
-        sizes = lengths.astype(np.int64)
-        view = self._data.data
-        spans = zip(self._at.tolist(), (self._at + sizes).tolist())
-        joined = b"".join([view[start:end] for start, end in spans])
-        self._at = self._at + sizes
-        offsets = np.append(0, np.cumsum(sizes)).astype(np.int64)
-        return Variable(offsets, np.frombuffer(joined, np.uint8))
-
-    def _corrupt(self, found: str, wanted: str) -> CorruptPage:
-        return CorruptPage("L.codec.packed-struct.row", self._place, found=found, wanted=wanted)
-
-
-Cells = tuple[CompressiveEncoding, Fixed | Variable, int]
-"""One encoded field: its description, its values, the bits of a variable value's length."""
+    for field in encoding.fields:
+        if field.WhichOneof("layout") == "bits_per_value":
+            cells = cut(field.bits_per_value // 8)
+            fields.append(decode_fixed(field.value, cells, ctx, place))
+            continue
+        width = field.bits_per_length // 8
+        lengths = cut(width).view(f"<u{width}").reshape(-1).astype(np.uint64)
+        if np.any(lengths > (ends - at).astype(np.uint64)):
+            raise corrupt("a length beyond its row", "the bytes it promises")
+        stops = at + lengths.astype(np.int64)
+        spans = zip(at.tolist(), stops.tolist())
+        joined = b"".join([rows.data.data[start:end] for start, end in spans])
+        offsets = np.append(0, np.cumsum(stops - at)).astype(np.int64)
+        values = Variable(offsets, np.frombuffer(joined, np.uint8))
+        fields.append(decode_variable(field.value, values, ctx, place))
+        at[:] = stops
+    if np.any(at != ends):
+        raise corrupt("bytes after the last field", "rows used up by their fields")
+    return Rows(len(at), tuple(fields))
 
 
 def join(rows: Rows) -> tuple[CompressiveEncoding, Fixed]:
@@ -109,10 +93,10 @@ def join(rows: Rows) -> tuple[CompressiveEncoding, Fixed]:
         raise ValueError("a packed struct cannot hold fields that are not whole bytes")
     cells = [field.data.reshape(rows.count, field.bits // 8) for field in fields]
     joined = np.concatenate(cells, axis=1)
-    encoding = CompressiveEncoding()
-    encoding.packed_struct.bits_per_value.extend(field.bits for field in fields)
-    encoding.packed_struct.values.CopyFrom(flat_encoding(8 * joined.shape[1]))
-    return encoding, Fixed(8 * joined.shape[1], rows.count, joined.reshape(-1))
+    bits = 8 * joined.shape[1]
+    widths = [field.bits for field in fields]
+    packed = pb.PackedStruct(bits_per_value=widths, values=flat_encoding(bits))
+    return CompressiveEncoding(packed_struct=packed), Fixed(bits, rows.count, joined.reshape(-1))
 
 
 def join_variable(count: int, fields: Sequence[Cells]) -> tuple[CompressiveEncoding, Variable]:
@@ -132,8 +116,12 @@ def join_variable(count: int, fields: Sequence[Cells]) -> tuple[CompressiveEncod
     for _, values, length_bits in fields:
         if isinstance(values, Fixed):
             at = _put_cells(out, at, values.data.reshape(count, values.bits // 8))
-        else:
-            at = _put_variable(out, at, values, length_bits // 8)
+            continue
+        lengths, width = np.diff(values.offsets), length_bits // 8
+        at = _put_cells(out, at, lengths.astype(f"<u{width}").view(np.uint8).reshape(-1, width))
+        target = np.repeat(at - values.offsets[:-1], lengths) + np.arange(int(lengths.sum()))
+        out[target] = values.data[: int(values.offsets[-1])]
+        at = at + lengths
     return encoding, Variable(np.append(0, ends), out)
 
 
@@ -141,12 +129,3 @@ def _put_cells(out: Bytes, at: Ints, cells: Bytes) -> Ints:
     """Write one cell into each row; return where the rows go on."""
     out[at[:, None] + np.arange(cells.shape[1])] = cells
     return at + int(cells.shape[1])
-
-
-def _put_variable(out: Bytes, at: Ints, values: Variable, width: int) -> Ints:
-    """Write length and bytes into each row; return where the rows go on."""
-    lengths = np.diff(values.offsets)
-    at = _put_cells(out, at, lengths.astype(f"<u{width}").view(np.uint8).reshape(-1, width))
-    target = np.repeat(at - values.offsets[:-1], lengths) + np.arange(int(lengths.sum()))
-    out[target] = values.data[: int(values.offsets[-1])]
-    return at + lengths

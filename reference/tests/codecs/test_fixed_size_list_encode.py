@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from lanceref.codecs.compressive import decode_block, decode_zip_fixed
 from lanceref.codecs.fixed_size_list import (
+    bytes_per_word,
     encode_mini,
     encode_zip,
     is_empty,
     list_encoding,
-    rows_per_chunk_bytes,
 )
 from lanceref.codecs.values import Fixed, FixedSizeList
 from lanceref.core.errors import CorruptPage
@@ -74,7 +74,7 @@ def test_nested_lists_come_back():
 
     assert back.validity.tolist() == [True, False, True, True]
     assert back.items.validity.tolist() == [True] * 11 + [False]
-    assert rows_per_chunk_bytes(values) == (1 + 1 + 12, 1)
+    assert bytes_per_word(values) == (1 + 1 + 12, 1)
     assert list_encoding(values, keeps_null_items=True).fixed_size_list.items_per_value == 2
 
 

@@ -3,8 +3,8 @@
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
-from lanceref.codecs import fsst_code
-from lanceref.codecs.fsst_code import code_values, make_coder
+from lanceref.codecs import fsst_encode
+from lanceref.codecs.fsst_encode import code_values, make_coder
 
 from .encoded_runs import variable
 
@@ -26,24 +26,24 @@ def test_the_longest_symbol_wins_and_the_rest_is_escaped():
     """'abcdx' with a, ab, abc: 'abc', then d and x as they are."""
     symbols = [b"a", b"ab", b"abc"]
 
-    coded = code_values(make_coder(symbols), variable([b"abcdx", b"ab", b""]))
+    codes, counts = code_values(make_coder(symbols), variable([b"abcdx", b"ab", b""]))
 
-    assert coded.codes.tolist() == [2, 256 + ord("d"), 256 + ord("x"), 1]
-    assert coded.counts.tolist() == [3, 1, 0]
+    assert codes.tolist() == [2, 256 + ord("d"), 256 + ord("x"), 1]
+    assert counts.tolist() == [3, 1, 0]
 
 
 def test_a_symbol_does_not_cross_a_value():
     """'ab' in two values of one byte each is not one symbol."""
-    coded = code_values(make_coder([b"ab", b"a"]), variable([b"a", b"b"]))
+    codes, _ = code_values(make_coder([b"ab", b"a"]), variable([b"a", b"b"]))
 
-    assert coded.codes.tolist() == [1, 256 + ord("b")]
+    assert codes.tolist() == [1, 256 + ord("b")]
 
 
 def test_the_last_byte_of_a_value_is_a_symbol_whatever_follows():
     """'a' has a symbol of its own beside 'a' and zero, and 'ab'."""
-    coded = code_values(make_coder([b"a\0", b"ab", b"a"]), variable([b"a", b"b"]))
+    codes, _ = code_values(make_coder([b"a\0", b"ab", b"a"]), variable([b"a", b"b"]))
 
-    assert coded.codes.tolist() == [2, 256 + ord("b")]
+    assert codes.tolist() == [2, 256 + ord("b")]
 
 
 @given(
@@ -56,9 +56,9 @@ def test_values_are_coded_as_by_the_slow_form(texts, symbols, few):
     hashed = [symbol for symbol in symbols if len(symbol) > 2]
     symbols = [s for s in symbols if len(s) < 3 or s == next(h for h in hashed if h[:3] == s[:3])]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fsst_code, "FEW", few)
-        coded = code_values(make_coder(symbols), variable(texts))
+        patch.setattr(fsst_encode, "FEW", few)
+        codes, counts = code_values(make_coder(symbols), variable(texts))
 
     wanted = [code_slowly(symbols, text) for text in texts]
-    assert coded.codes.tolist() == [number for numbers in wanted for number in numbers]
-    assert coded.counts.tolist() == [len(numbers) for numbers in wanted]
+    assert codes.tolist() == [number for numbers in wanted for number in numbers]
+    assert counts.tolist() == [len(numbers) for numbers in wanted]

@@ -4,14 +4,11 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from lanceref.codecs.fsst_code import make_coder
-from lanceref.codecs.fsst_encode import apply
+from lanceref.codecs.fsst_encode import apply, apply_compiled, make_coder
 from lanceref.codecs.values import Variable
 from lanceref.kernels.compiled import PATIENCE
 
 pytest.importorskip("numba")
-
-from lanceref.codecs import fsst_code_compiled as kernel
 
 BYTE = st.sampled_from([0, 1, 97, 98, 255])
 TEXT = st.lists(BYTE, max_size=30).map(bytes)
@@ -28,7 +25,7 @@ def test_values_are_coded_as_without_the_kernel(texts, symbols):
         patch.setattr(PATIENCE, "is_there", False)
         wanted = apply(symbols, values)
 
-    coded = kernel.apply(make_coder(symbols), values)
+    coded = apply_compiled(make_coder(symbols), values)
 
     assert wanted.offsets.tolist() == coded.offsets.tolist()
     assert wanted.data.tobytes() == coded.data.tobytes()
