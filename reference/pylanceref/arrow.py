@@ -20,6 +20,8 @@ from lanceref.core.compute import pc
 from lanceref.core.logical_types import BFLOAT16
 from numpy.typing import NDArray
 
+from pylanceref.late_names import late_names
+
 __all__ = [
     "BFloat16",
     "BFloat16Array",
@@ -28,6 +30,9 @@ __all__ = [
     "bfloat16_array",
     "cast",
 ]
+
+_IMAGES = "FixedShapeImageTensorType ImageArray ImageURIArray PandasBFloat16Array"
+__getattr__ = late_names(__name__, {"pylanceref.left_out": _IMAGES})
 
 SHOWN = 10
 """Values at each end of a long array that its text shows."""

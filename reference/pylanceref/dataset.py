@@ -77,6 +77,7 @@ _LATE = {
     "pylanceref.edits": "DeleteResult UpdateResult",
     "pylanceref.evolution": "AlterColumn",
     "pylanceref.fragment": "LanceFragment",
+    "pylanceref.left_out": "VectorIndexReader",
     "pylanceref.history": "Version",
     "pylanceref.index_listing": "IndexInformation",
     "pylanceref.indices": "IndexConfig SupportedDistributedIndices",

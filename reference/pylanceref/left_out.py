@@ -1,0 +1,63 @@
+"""Names of pylance that have nothing to do with the format.
+
+Programs that import them load; what is made of a class here, or asked of a function, raises.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from lanceref.core.errors import NotYet
+
+
+class LeftOut:
+    """A class whose objects cannot be made."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        _refuse(type(self).__name__)
+
+    @classmethod
+    def from_uris(cls, *_: object) -> NoReturn:
+        """Raise NotYet."""
+        _refuse(cls.__name__)
+
+    from_array = from_pandas = from_uris
+
+
+class VectorIndexReader(LeftOut):
+    """Partitions of a vector index as tables."""
+
+
+class ImageArray(LeftOut):
+    """An array of images."""
+
+
+class ImageURIArray(LeftOut):
+    """An array of addresses of images."""
+
+
+class FixedShapeImageTensorType(LeftOut):
+    """The type of images of one shape."""
+
+
+class PandasBFloat16Array(LeftOut):
+    """bfloat16 as a column of pandas."""
+
+
+def format_schema(*_: object) -> NoReturn:
+    """Raise NotYet: the text is that of another implementation's memory."""
+    _refuse("format_schema")
+
+
+def format_manifest(*_: object) -> NoReturn:
+    """Raise NotYet: `lance-conformance explain` shows a manifest."""
+    _refuse("format_manifest")
+
+
+def list_transactions(*_: object) -> NoReturn:
+    """Raise NotYet: `LanceDataset.get_transactions` returns them."""
+    _refuse("list_transactions")
+
+
+def _refuse(name: str) -> NoReturn:
+    raise NotYet(f"{name} has nothing to do with the format: pylanceref leaves it out")
