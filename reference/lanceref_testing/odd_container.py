@@ -20,8 +20,7 @@ from lanceref.core.file_versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersi
 from lanceref.file.column_writer import Buffer, EncodedColumn
 from lanceref.file.columns import ALIGNMENT, COLUMN_TYPE
 from lanceref.file.footer import MAGIC
-from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_messages import schema_message
+from lanceref.file.schema import LanceSchema, schema_message
 from lanceref.proto import file2_pb2, file_pb2
 from lanceref.storage import Sink
 

@@ -14,8 +14,7 @@ import pyarrow as pa
 from lanceref import operations
 from lanceref.core.errors import EvolutionRefused, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
-from lanceref.file.schema import Field, LanceSchema, schema_of
-from lanceref.file.schema_messages import field_message
+from lanceref.file.schema import Field, LanceSchema, field_message, schema_of
 from lanceref.proto import table_pb2
 from lanceref.search.projection import scan_projection
 from lanceref.table.logical import BlobHandling

@@ -17,8 +17,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import BadSchema, Place, SchemaRefused
 from lanceref.core.logical_types import arrow_type, logical_type
 from lanceref.file import schema as core
-from lanceref.file.schema import schema_of
-from lanceref.file.schema_messages import field_message, parse_schema
+from lanceref.file.schema import field_message, parse_schema, schema_of
 from lanceref.proto import file_pb2
 
 _NOWHERE = Place("JSON", 0, 0)

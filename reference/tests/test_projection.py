@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound
-from lanceref.file.schema_messages import parse_schema
+from lanceref.file.schema import parse_schema
 from lanceref.proto.file_pb2 import Field
 from lanceref.search.projection import scan_projection, take_projection
 

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_messages import field_message
+from lanceref.file.schema import LanceSchema, field_message
 from pylanceref.bitmap import Bitmap
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.schema import LanceSchema as PublicSchema

@@ -37,8 +37,7 @@ from lanceref.encodings_2_0 import column as arrays
 from lanceref.file.column_writer import Buffer, EncodedPage, FieldWriter, PagePolicy
 from lanceref.file.columns import ALIGNMENT, COLUMN_TYPE
 from lanceref.file.footer import MAGIC
-from lanceref.file.schema import Field, LanceSchema, schema_of
-from lanceref.file.schema_messages import schema_message
+from lanceref.file.schema import Field, LanceSchema, schema_message, schema_of
 from lanceref.json.json_text import documents
 from lanceref.pages import writer as pages
 from lanceref.proto import file2_pb2, file_pb2

@@ -1,18 +1,10 @@
-"""Column reader: what a field of any file version reads as.
+"""Column reader: the interface by which a field of any file version is read.
 
 Every version's field tree (array encodings of 2.0, page layouts of 2.1 and later) offers the same
-three ways to its rows; the file reader knows nothing else about encodings.
-
-Batches: arrays of many columns cut at the same rows.
-
-Each column yields arrays cut where its own pages and chunks end. Here they are re-cut to batches of
-a given number of rows; only a batch that straddles a cut is copied. Whole batches that lie in one
-array of every column can be had together.
-
-Payloads: values that lie outside the pages of their column.
-
-A blob column holds descriptors, where in the file each value lies and how many bytes it has. Here
-descriptors become values: their bytes are fetched about a run at a time, neighbours together.
+three ways to its rows. Columns yield arrays cut where their own pages and chunks end; here they are
+cut anew to batches of a given number of rows, and only a batch that straddles a cut is copied. The
+descriptors of a blob column become values: their payloads, which lie outside the pages, are read
+about a run at a time, neighbours together.
 
 Layout of a descriptor: u64 position (absolute), u64 size.
 
@@ -134,12 +126,8 @@ class Recutter:
         while known < rows:
             array = next(self._arrays, None)
             if array is None:
-                raise OutOfRange(
-                    "L.file.descriptor.length",
-                    Place("batch", 0),
-                    found=f"a column that ends {rows - known} rows early",
-                    wanted="the same number of rows in every column",
-                )
+                clause, found = "L.file.descriptor.length", f"ends {rows - known} rows early"
+                raise OutOfRange(clause, Place("batch", 0), found=found, wanted="as many rows")
             known += len(array)
             if len(array):
                 self._held.append(array)
@@ -157,9 +145,9 @@ class Recutter:
         try:
             return pa.concat_arrays(parts)
         except pa.ArrowInvalid as error:
-            raise LimitExceeded(
-                "L.page.limits.row", Place("batch", 0), found=str(error), wanted="smaller batches"
-            ) from error
+            clause, wanted = "L.page.limits.row", "smaller batches"
+            place = Place("batch", 0)
+            raise LimitExceeded(clause, place, found=str(error), wanted=wanted) from error
 
     def _cut(self, rows: int) -> pa.Array:
         """Return the next rows of one array, `rows` at most."""
@@ -180,11 +168,9 @@ DESCRIPTOR = pa.struct([("position", pa.uint64()), ("size", pa.uint64())])
 KINDS = 6
 """Kinds of the blobs whose descriptors can point out of the file."""
 
-Words = NDArray[np.uint64]
 
-
-def words(descriptors: pa.Array) -> tuple[Words, Words]:
-    """Return positions and sizes."""
+def words(descriptors: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return positions and sizes, each (n,)."""
     return np.asarray(descriptors.field(0)), np.asarray(descriptors.field(1))
 
 
@@ -211,14 +197,10 @@ def fetch(
     Raises OutOfRange for one outside the file, LimitExceeded for more bytes than a run may have.
     """
     sizes = words(descriptors)[1]
-    allowed = file.ctx.limits.expanded(file.size)
-    if len(sizes) and (int(sizes.max()) > file.size or sum(sizes.tolist()) > allowed):
-        raise LimitExceeded(
-            clause,
-            place,
-            found=f"{sum(sizes.tolist())} bytes of payloads in one run of rows",
-            wanted=f"at most {allowed} bytes",
-        )
+    total, allowed = sum(sizes.tolist()), file.ctx.limits.expanded(file.size)
+    if len(sizes) and (int(sizes.max()) > file.size or total > allowed):
+        found, wanted = f"{total} bytes of payloads in one run", f"at most {allowed} bytes"
+        raise LimitExceeded(clause, place, found=found, wanted=wanted)
     data = b"".join(
         cursor.take(cursor.remaining, "payload", clause, "blob")
         for cursor in file.cursors(extents(descriptors), "blob payload", clause)

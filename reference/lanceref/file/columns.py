@@ -27,7 +27,6 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
 from lanceref.core.file_versions import PAGE_TYPE, V2_0, FileVersion
-from lanceref.core.limits import Limits
 from lanceref.core.wire import parse_message
 from lanceref.proto import encodings_v2_0_pb2, encodings_v2_1_pb2, encodings_v2_3_pb2, file2_pb2
 
@@ -81,25 +80,31 @@ def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int
     message = parse_message(
         cursor, file2_pb2.ColumnMetadata, f"column metadata {index}", "L.file.columns.message"
     )
+
+    def extents(offsets: Sequence[int], sizes: Sequence[int]) -> tuple[Extent, ...]:
+        return _extents(offsets, sizes, version, data_end, ctx, place)
+
     encoding = _encoding(message.encoding, COLUMN_TYPE, "L.file.columns.encoding", ctx, place)
-    extents = _extents(message.buffer_offsets, message.buffer_sizes, version, data_end, ctx, place)
+    of_column = extents(message.buffer_offsets, message.buffer_sizes)
     pages = []
-    known: dict[bytes, Message] = {}
+    shared: dict[bytes, Message] = {}  # pages with the same bytes share their encoding
+    first_row = 0
     for page in message.pages:
-        _check_length(page.length, ctx.limits, place)
-        pages.append(
-            PageMetadata(
-                extents=_extents(
-                    page.buffer_offsets, page.buffer_sizes, version, data_end, ctx, place
-                ),
-                num_rows=page.length,
-                priority=page.priority,
-                encoding=_shared(page.encoding, known, PAGE_TYPE[version], ctx, place),
-                place=place,
-            )
-        )
-    _check_priorities(pages, version, ctx)
-    return ColumnMetadata(index, tuple(pages), encoding, extents, place)
+        if page.length > ctx.limits.page_rows:
+            clause, wanted = "L.file.pages.length", f"at most {ctx.limits.page_rows} rows"
+            raise OutOfRange(clause, place, found=f"a page of {page.length} rows", wanted=wanted)
+        key, type_name = page.encoding.direct.encoding, PAGE_TYPE[version]
+        own = extents(page.buffer_offsets, page.buffer_sizes)
+        if key not in shared:
+            clause = "L.file.pages.encoding"
+            shared[key] = _encoding(page.encoding, type_name, clause, ctx, place)
+        pages.append(PageMetadata(own, page.length, page.priority, shared[key], place))
+    for one in pages:  # 0 in 2.0, never decreasing later
+        if one.priority < first_row or (version == V2_0 and one.priority != 0):
+            wanted = f"{first_row} or more"
+            ctx.lint("L.file.pages.priority", place, found=one.priority, wanted=wanted)
+        first_row = 0 if version == V2_0 else max(first_row, one.priority)
+    return ColumnMetadata(index, tuple(pages), encoding, of_column, place)
 
 
 def _extents(
@@ -111,47 +116,21 @@ def _extents(
     place: Place,
 ) -> tuple[Extent, ...]:
     if len(offsets) != len(sizes):
-        raise CorruptPage(
-            "L.file.pages.extents-pair",
-            place,
-            found=f"{len(offsets)} offsets and {len(sizes)} sizes",
-            wanted="one size for each offset",
-        )
+        clause, found = "L.file.pages.extents-pair", f"{len(sizes)} sizes"
+        raise CorruptPage(clause, place, found=found, wanted=f"{len(offsets)}, one for each offset")
     extents = tuple(map(Extent, offsets, sizes))
     for offset, size in extents:
         if offset + size > data_end:
-            raise OutOfRange(
-                "L.file.pages.extent",
-                place,
-                found=f"a buffer of {size} bytes at {offset}",
-                wanted=f"a buffer inside the data area of {data_end} bytes",
-            )
+            clause, found = "L.file.pages.extent", f"a buffer of {size} bytes at {offset}"
+            raise OutOfRange(clause, place, found=found, wanted=f"at most {data_end} bytes")
         if offset % ALIGNMENT:
-            misaligned = OutOfRange(
-                "L.file.alignment.buffers",
-                place,
-                found=f"a buffer at {offset}",
-                wanted=f"a multiple of {ALIGNMENT}",
-            )
+            clause, found = "L.file.alignment.buffers", f"a buffer at {offset}"
+            misaligned = OutOfRange(clause, place, found=found, wanted=f"a multiple of {ALIGNMENT}")
             if version > V2_0:
                 ctx.refuse(misaligned)
             else:
-                ctx.lint(misaligned.clause, place, found=misaligned.found, wanted=misaligned.wanted)
+                ctx.lint(clause, place, found=found, wanted=misaligned.wanted)
     return extents
-
-
-def _shared(
-    encoding: file2_pb2.Encoding,
-    known: dict[bytes, Message],
-    type_name: str,
-    ctx: Context,
-    place: Place,
-) -> Message:
-    """Return the encoding of a page; pages of a column that have the same bytes share it."""
-    data = encoding.direct.encoding
-    if data not in known:
-        known[data] = _encoding(encoding, type_name, "L.file.pages.encoding", ctx, place)
-    return known[data]
 
 
 def _encoding(
@@ -160,52 +139,17 @@ def _encoding(
     """Unwrap `Encoding.direct` into the message named `type_name`."""
     arm = encoding.WhichOneof("location")
     if arm != "direct":
-        raise UnknownEncoding(
-            clause, place, found=f"encoding {arm or 'missing'}", wanted="encoding stored as direct"
-        )
+        raise UnknownEncoding(clause, place, found=f"encoding {arm or 'missing'}", wanted="direct")
     packed = parse_any(encoding.direct.encoding, ctx, place)
     name = packed.type_url.rpartition("/")[2]
     if name != type_name or "/" not in packed.type_url:
-        raise UnknownEncoding(
-            "L.file.pages.type-url", place, found=repr(packed.type_url), wanted=f"/{type_name}"
-        )
-    return parse_message(
-        Cursor(memoryview(packed.value), place.offset, ctx.during(ctx.stage)),
-        _MESSAGES[type_name],
-        type_name,
-        clause,
-        embedded_in=place,
-    )
+        found, wanted = repr(packed.type_url), f"/{type_name}"
+        raise UnknownEncoding("L.file.pages.type-url", place, found=found, wanted=wanted)
+    value = Cursor(memoryview(packed.value), place.offset, ctx)
+    return parse_message(value, _MESSAGES[type_name], type_name, clause, embedded_in=place)
 
 
 def parse_any(data: bytes, ctx: Context, place: Place) -> AnyMessage:
     """Parse the `Any` that an encoding is stored as."""
-    return parse_message(
-        Cursor(memoryview(data), place.offset, ctx),
-        AnyMessage,
-        "encoding",
-        "L.file.pages.encoding",
-        embedded_in=place,
-    )
-
-
-def _check_length(length: int, limits: Limits, place: Place) -> None:
-    if length > limits.page_rows:
-        raise OutOfRange(
-            "L.file.pages.length",
-            place,
-            found=f"a page of {length} rows",
-            wanted=f"at most {limits.page_rows} rows",
-        )
-
-
-def _check_priorities(pages: list[PageMetadata], version: FileVersion, ctx: Context) -> None:
-    """Lint the first row numbers: 0 in 2.0, never decreasing later."""
-    row = 0
-    for page in pages:
-        wanted = 0 if version == V2_0 else row
-        if (version == V2_0 and page.priority != 0) or page.priority < wanted:
-            ctx.lint(
-                "L.file.pages.priority", page.place, found=page.priority, wanted=f"{wanted} or more"
-            )
-        row = max(row, page.priority)
+    cursor, clause = Cursor(memoryview(data), place.offset, ctx), "L.file.pages.encoding"
+    return parse_message(cursor, AnyMessage, "encoding", clause, embedded_in=place)

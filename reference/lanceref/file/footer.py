@@ -1,6 +1,9 @@
-"""Footer: the last 40 bytes of a 2.x file.
+"""Footer: the last 40 bytes of a 2.x file, and the tables and global buffers it leads to.
 
-It names the version and says where the three tables of the file begin.
+It names the version and says where the three tables of the file begin. Two offset tables lie
+between the last column metadata and the footer: CMO (column metadata offsets), then GBO (global
+buffer offsets). Global buffer 0 is the `FileDescriptor`: the schema and the number of rows. Further
+buffers belong to the application (indices keep their models there).
 
 Layout (little-endian)::
 
@@ -13,30 +16,15 @@ Layout (little-endian)::
     34  u16  minor
     36  4s   "LANC"
 
-Clauses: L.file.footer.size, L.file.footer.magic, L.file.footer.version, L.file.footer.version-2-0,
-L.file.footer.column-metadata-start, L.file.footer.cmo-start, L.file.footer.gbo-start,
-L.file.footer.num-columns, L.file.footer.num-global-buffers
-
-Divergences: D.file.footer-says-0-3, D.file.cmo-start-unused
-
-Offset tables: where column metadata and global buffers lie.
-
-Two tables stand between the last column metadata and the footer: CMO (column metadata offsets),
-then GBO (global buffer offsets).
-
-Layout of an entry (16 bytes): u64 position, u64 size, absolute.
-
-Clauses: L.file.cmo.entry, L.file.gbo.entry
-
-Global buffers: the file descriptor and what users add.
-
-Entry 0 of the GBO table is the `FileDescriptor`: the schema and the number of rows. Further buffers
-belong to the application (indices keep their models there) and have no meaning for the file format.
-
+Layout of a table entry (16 bytes): u64 position, u64 size, absolute.
 Layout (message lance.file.FileDescriptor): 1 schema {1 fields, 5 metadata}, 2 length.
 
-Clauses: L.file.globals.descriptor, L.file.gbo.entry, L.file.descriptor.length,
-L.file.alignment.buffers
+Clauses: L.file.footer.size, L.file.footer.magic, L.file.footer.version, L.file.footer.version-2-0,
+L.file.footer.column-metadata-start, L.file.footer.cmo-start, L.file.footer.gbo-start,
+L.file.footer.num-columns, L.file.footer.num-global-buffers, L.file.cmo.entry, L.file.gbo.entry,
+L.file.globals.descriptor, L.file.descriptor.length, L.file.alignment.buffers
+
+Divergences: D.file.footer-says-0-3, D.file.cmo-start-unused
 """
 
 from __future__ import annotations
@@ -44,32 +32,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lanceref.core.cursor import Cursor, Extent, FileBytes
-from lanceref.core.errors import BadMagic, OutOfRange, Place, Truncated, UnknownVersion
+from lanceref.core.errors import BadMagic, OutOfRange, Place, Truncated, UnknownVersion, expect
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, V2_0, FileVersion
 from lanceref.core.wire import parse_message
 from lanceref.file.columns import ALIGNMENT
-from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_messages import parse_schema
+from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.proto import file_pb2
-
-ENTRY_BYTES = 16
-"""Bytes of one entry."""
-
-
-def parse_offsets(cursor: Cursor, count: int, name: str, clause: str) -> list[Extent]:
-    """Parse `count` entries; what they point at is bounded by who reads it."""
-    cursor.require(count * ENTRY_BYTES, f"{count} entries of {name}", clause)
-    with cursor.ctx.group(name, clause):
-        return [
-            Extent(
-                cursor.u64(f"{name}[{i}].position", clause), cursor.u64(f"{name}[{i}].size", clause)
-            )
-            for i in range(count)
-        ]
-
 
 FOOTER_BYTES = 40
 """Size of the footer."""
+
+ENTRY_BYTES = 16
+"""Bytes of one entry of an offset table."""
 
 MAGIC = b"LANC"
 """Last four bytes of every Lance file."""
@@ -88,100 +62,84 @@ class Footer:
     start: int
 
 
+def footer_cursor(file: FileBytes, size: int, clause: str) -> Cursor:
+    """Return the last `size` bytes of a file of any version. Raises Truncated."""
+    if file.size < size:
+        place, found = file.ctx.at(0, file.size), f"a file of {file.size} bytes"
+        raise Truncated(clause, place, found=found, wanted=f"at least {size} bytes")
+    return file.cursor(Extent(file.size - size, size), "footer", clause)
+
+
+def parse_version(cursor: Cursor, version_clause: str, magic_clause: str) -> tuple[int, int]:
+    """Parse the version words and the magic that end a file of any version. Raises BadMagic."""
+    words = cursor.u16("major", version_clause), cursor.u16("minor", version_clause)
+    place = cursor.ctx.at(cursor.offset, 4)
+    magic = bytes(cursor.take(4, "magic", magic_clause, "magic"))
+    expect(magic_clause, magic.hex(), MAGIC.hex(), place, BadMagic)
+    return words
+
+
 def parse_footer(file: FileBytes) -> Footer:
     """Parse the last 40 bytes of the file and check them against its size."""
-    if file.size < FOOTER_BYTES:
-        raise Truncated(
-            "L.file.footer.size",
-            file.ctx.at(0, file.size),
-            found=f"a file of {file.size} bytes",
-            wanted=f"at least the {FOOTER_BYTES} bytes of a footer",
-        )
-    start = file.size - FOOTER_BYTES
-    cursor = file.cursor(Extent(start, FOOTER_BYTES), "footer", "L.file.footer.size")
+    cursor = footer_cursor(file, FOOTER_BYTES, "L.file.footer.size")
+    start = cursor.offset
     with file.ctx.group("footer"):
         a = cursor.u64("column_metadata_start", "L.file.footer.column-metadata-start")
         b = cursor.u64("cmo_start", "L.file.footer.cmo-start")
         c = cursor.u64("gbo_start", "L.file.footer.gbo-start")
         num_global_buffers = cursor.u32("num_global_buffers", "L.file.footer.num-global-buffers")
         num_columns = cursor.u32("num_columns", "L.file.footer.num-columns")
-        words = (
-            cursor.u16("major", "L.file.footer.version"),
-            cursor.u16("minor", "L.file.footer.version"),
-        )
-        magic = bytes(cursor.take(4, "magic", "L.file.footer.magic", "magic"))
-    if magic != MAGIC:
-        raise BadMagic(
-            "L.file.footer.magic", file.ctx.at(start + 36, 4), found=magic.hex(), wanted=MAGIC.hex()
-        )
-    version = _version(words, file, start)
+        words = parse_version(cursor, "L.file.footer.version", "L.file.footer.magic")
+    version, place = FROM_WORDS.get(words), file.ctx.at(start + 32, 4)
+    if version is None or version == V0_1:
+        raise UnknownVersion("L.file.footer.version", place, found=words, wanted="2.0 to 2.3")
+    if words != FOOTER_WORDS[version]:
+        file.ctx.lint("L.file.footer.version-2-0", place, found=words, wanted=FOOTER_WORDS[version])
     footer = Footer(a, b, c, num_global_buffers, num_columns, version, start)
     _check_starts(footer, file)
     return footer
 
 
-def _version(words: tuple[int, int], file: FileBytes, start: int) -> FileVersion:
-    version = FROM_WORDS.get(words)
-    place = file.ctx.at(start + 32, 4)
-    if version is None or version == V0_1:
-        raise UnknownVersion(
-            "L.file.footer.version",
-            place,
-            found=f"version words {words[0]}, {words[1]}",
-            wanted="a version of 2.0 to 2.3",
-        )
-    if words != FOOTER_WORDS[version]:
-        file.ctx.lint("L.file.footer.version-2-0", place, found=words, wanted=FOOTER_WORDS[version])
-    return version
-
-
 def _check_starts(footer: Footer, file: FileBytes) -> None:
-    """Hold the starts and counts against each other: A <= B, B + CMO = C, C + GBO = footer."""
-    place = file.ctx.at(footer.start, FOOTER_BYTES)
+    """Check the starts and counts: A <= B, B + CMO = C, C + GBO = footer."""
+    ctx, end = file.ctx, footer.start
     cmo_bytes = footer.num_columns * ENTRY_BYTES
     gbo_bytes = footer.num_global_buffers * ENTRY_BYTES
-    if footer.num_global_buffers == 0 or gbo_bytes > footer.start:
+    if footer.num_global_buffers == 0 or gbo_bytes > end:
+        clause, wanted = "L.file.footer.num-global-buffers", f"1 to {end // ENTRY_BYTES}"
         raise OutOfRange(
-            "L.file.footer.num-global-buffers",
-            file.ctx.at(footer.start + 24, 4),
-            found=f"{footer.num_global_buffers} global buffers",
-            wanted=f"1 to {footer.start // ENTRY_BYTES}",
+            clause, ctx.at(end + 24, 4), found=footer.num_global_buffers, wanted=wanted
         )
-    if cmo_bytes > footer.start - gbo_bytes:
-        raise OutOfRange(
-            "L.file.footer.num-columns",
-            file.ctx.at(footer.start + 28, 4),
-            found=f"{footer.num_columns} columns",
-            wanted=f"at most {(footer.start - gbo_bytes) // ENTRY_BYTES}",
-        )
-    if footer.gbo_start + gbo_bytes > footer.start:
-        raise OutOfRange(
-            "L.file.footer.gbo-start",
-            file.ctx.at(footer.start + 16, 8),
-            found=footer.gbo_start,
-            wanted=f"at most {footer.start - gbo_bytes}",
-        )
-    if footer.cmo_start + cmo_bytes != footer.gbo_start:
-        raise OutOfRange(
-            "L.file.footer.cmo-start",
-            file.ctx.at(footer.start + 8, 8),
-            found=footer.cmo_start,
-            wanted=f"{footer.gbo_start - cmo_bytes}, so that the table ends where the next begins",
-        )
+    if cmo_bytes > end - gbo_bytes:
+        clause, wanted = "L.file.footer.num-columns", f"at most {(end - gbo_bytes) // ENTRY_BYTES}"
+        raise OutOfRange(clause, ctx.at(end + 28, 4), found=footer.num_columns, wanted=wanted)
+    if footer.gbo_start + gbo_bytes > end:
+        clause, wanted = "L.file.footer.gbo-start", f"at most {end - gbo_bytes}"
+        raise OutOfRange(clause, ctx.at(end + 16, 8), found=footer.gbo_start, wanted=wanted)
+    cmo_start = footer.gbo_start - cmo_bytes  # each table ends where the next begins
+    place = ctx.at(end + 8, 8)
+    expect("L.file.footer.cmo-start", footer.cmo_start, cmo_start, place, OutOfRange)
     if footer.column_metadata_start > footer.cmo_start:
-        raise OutOfRange(
-            "L.file.footer.column-metadata-start",
-            file.ctx.at(footer.start, 8),
-            found=footer.column_metadata_start,
-            wanted=f"at most {footer.cmo_start}",
+        clause, wanted = "L.file.footer.column-metadata-start", f"at most {footer.cmo_start}"
+        found = footer.column_metadata_start
+        raise OutOfRange(clause, ctx.at(end, 8), found=found, wanted=wanted)
+    if footer.gbo_start + gbo_bytes != end:
+        found, wanted = (
+            f"a table that ends at {footer.gbo_start + gbo_bytes}",
+            f"the footer at {end}",
         )
-    if footer.gbo_start + gbo_bytes != footer.start:
-        file.ctx.lint(
-            "L.file.footer.gbo-start",
-            place,
-            found=f"a table that ends at {footer.gbo_start + gbo_bytes}",
-            wanted=f"a table that ends at the footer at {footer.start}",
-        )
+        ctx.lint("L.file.footer.gbo-start", ctx.at(end, FOOTER_BYTES), found=found, wanted=wanted)
+
+
+def parse_offsets(cursor: Cursor, count: int, name: str, clause: str) -> list[Extent]:
+    """Parse `count` entries; the caller bounds what they point at."""
+    cursor.require(count * ENTRY_BYTES, f"{count} entries of {name}", clause)
+    extents = []
+    with cursor.ctx.group(name, clause):
+        for i in range(count):
+            position = cursor.u64(f"{name}[{i}].position", clause)
+            extents.append(Extent(position, cursor.u64(f"{name}[{i}].size", clause)))
+    return extents
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,35 +154,24 @@ class Descriptor:
 def check_global_buffers(
     extents: list[Extent], version: FileVersion, data_end: int, file: FileBytes
 ) -> None:
-    """Hold every entry against the bytes before the column metadata."""
+    """Check that every entry lies before the column metadata, and is aligned from 2.1 on."""
     for i, extent in enumerate(extents):
         place = file.ctx.at(extent.offset, extent.size)
+        found = f"global buffer {i} at {extent.offset} with {extent.size} bytes"
         if extent.end > data_end:
-            raise OutOfRange(
-                "L.file.gbo.entry",
-                place,
-                found=f"global buffer {i} at {extent.offset} with {extent.size} bytes",
-                wanted=f"a buffer inside the first {data_end} bytes",
-            )
+            wanted = f"a buffer inside the first {data_end} bytes"
+            raise OutOfRange("L.file.gbo.entry", place, found=found, wanted=wanted)
         if extent.offset % ALIGNMENT and version > V2_0:
-            file.ctx.refuse(
-                OutOfRange(
-                    "L.file.alignment.buffers",
-                    place,
-                    found=f"global buffer {i} at {extent.offset}",
-                    wanted=f"a multiple of {ALIGNMENT}",
-                )
-            )
+            clause, wanted = "L.file.alignment.buffers", f"a multiple of {ALIGNMENT}"
+            file.ctx.refuse(OutOfRange(clause, place, found=found, wanted=wanted))
 
 
 def parse_descriptor(file: FileBytes, extent: Extent) -> Descriptor:
     """Parse global buffer 0."""
     cursor = file.cursor(extent, "global buffer 0", "L.file.gbo.entry")
-    place = file.ctx.at(extent.offset, extent.size)
-    message = parse_message(
-        cursor, file_pb2.FileDescriptor, "file descriptor", "L.file.globals.descriptor"
-    )
+    place, clause = file.ctx.at(extent.offset, extent.size), "L.file.globals.descriptor"
+    message = parse_message(cursor, file_pb2.FileDescriptor, "file descriptor", clause)
     if not message.HasField("schema"):
-        raise OutOfRange("L.file.globals.descriptor", place, found="no schema", wanted="a schema")
+        raise OutOfRange(clause, place, found="no schema", wanted="a schema")
     schema = parse_schema(message.schema.fields, dict(message.schema.metadata), file.ctx, place)
     return Descriptor(schema, message.length, place)

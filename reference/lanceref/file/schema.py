@@ -1,10 +1,18 @@
-"""Schema: the field tree of a file or dataset, and how it comes from an Arrow schema.
+"""Schema: the field tree of a file or dataset, from an Arrow schema and as stored messages.
 
-Fields get ids in depth-first order and types their strings; `schema_messages` parses and writes the
-flat list of messages in which data files, manifests and 0.1 files store the tree.
+Fields get ids in depth-first order, and types their logical names. Data file (global buffer 0),
+manifest and 0.1 file store the same flat list of `Field` messages in depth-first order; parents
+come before children and are named by id.
+
+Layout (message lance.file.Field): 2 name, 3 id, 4 parent_id (-1 at top level), 5 logical_type,
+6 nullable, 7 encoding, 9 extension_name, 10 metadata, 12-15 keys; 1 type is always 0 and says
+nothing.
 
 Clauses: L.file.schema.unique-ids, L.file.schema.logical-type, L.file.schema.top-level-names,
-L.file.schema.extension-name
+L.file.schema.extension-name, L.file.schema.parent-first, L.file.schema.children
+
+Divergences: D.file.field-type-always-parent, D.file.top-level-parent-minus-one,
+D.file.blob-v2-descriptor-ids
 """
 
 from __future__ import annotations
@@ -12,13 +20,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 
 import pyarrow as pa
 
 from lanceref.core import logical_types as arrowtypes
-from lanceref.core.errors import NotFound, Place, SchemaRefused
+from lanceref.core.context import Context
+from lanceref.core.errors import BadSchema, NotFound, Place, SchemaRefused
 from lanceref.core.logical_types import EXTENSION_KEY, storage_of
+from lanceref.proto import file_pb2
 
 BLOB_EXTENSION = "lance.blob.v2"
 """Extension name of blobs that can lie outside of the data file."""
@@ -41,12 +52,6 @@ CLUSTERING_KEY = "lance-schema:unenforced-clustering-key"
 
 JSON = "lance.json"
 """Extension name of JSON columns as stored; text under `arrow.json` becomes it."""
-
-_TRUE = ("true", "1", "yes")
-
-_JSON_NAMES = (JSON, "arrow.json")
-
-_NOWHERE = Place("schema", 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +111,12 @@ class LanceSchema:
     """Top-level fields and schema metadata."""
 
     fields: tuple[Field, ...]
-    metadata: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, str] = dataclass_field(default_factory=dict)
 
     @property
     def arrow(self) -> pa.Schema:
         """The Arrow schema."""
         return pa.schema([f.arrow for f in self.fields], metadata=self.metadata or None)
-
-    def to_pyarrow(self) -> pa.Schema:
-        """Return the Arrow schema."""
-        return self.arrow
-
-    @staticmethod
-    def from_pyarrow(schema: pa.Schema) -> LanceSchema:
-        """Return the schema with ids from 0 on, depth first. Raises SchemaRefused."""
-        return schema_of(schema)
 
     def flat(self) -> Iterator[Field]:
         """Yield every field, depth first."""
@@ -134,13 +130,12 @@ def schema_of(arrow: pa.Schema) -> LanceSchema:
     Raises SchemaRefused for names used twice or with a dot, ids used twice, a primary key that can
     be null, and a type the format does not have.
     """
-    times = Counter(field.name for field in arrow)
-    for name in times:
+    for name, times in Counter(field.name for field in arrow).items():
         if "\0" in name:
             raise SchemaRefused(f"field {name!r}: no name has a null byte")
         if "." in name:
             raise SchemaRefused(f"top-level field {name!r} cannot contain `.`")
-        if times[name] > 1:
+        if times > 1:
             raise SchemaRefused(f"duplicate field name {name!r} in schema")
     try:
         drafts = [_draft(field) for field in arrow]
@@ -161,84 +156,61 @@ def numbered(draft: Field, parent_id: int, ids: Iterator[int]) -> Field:
     """Return the field with an id of its own where it has none, and so for its children."""
     own = draft.id if draft.id >= 0 else next(ids)
     children = tuple(numbered(child, own, ids) for child in draft.children)
-    return Field(
-        name=draft.name,
-        id=own,
-        parent_id=parent_id,
-        logical_type=draft.logical_type,
-        nullable=draft.nullable,
-        metadata=draft.metadata,
-        children=children,
-        arrow=draft.arrow,
-    )
+    return replace(draft, id=own, parent_id=parent_id, children=children)
 
 
 def _draft(arrow: pa.Field) -> Field:
     """Describe a field without an id (-1)."""
     type_, metadata = storage_of(arrow)
-    own_id = _own_id(arrow.name, metadata.pop(ID_KEY, "-1"))
-    children = tuple(_draft(child) for child in child_fields(type_))
-    if metadata.get(EXTENSION_KEY) in _JSON_NAMES:
+    text = metadata.pop(ID_KEY, "-1")
+    try:
+        own_id = int(text)
+    except ValueError as error:
+        raise SchemaRefused(f"field {arrow.name!r}: {text!r} is no field id") from error
+    children = tuple(_draft(child) for child in _child_fields(type_))
+    if metadata.get(EXTENSION_KEY) in (JSON, "arrow.json"):
         if pa.types.is_string_view(type_):
             raise SchemaRefused(f"field {arrow.name!r}: JSON is no {type_}")
         metadata[EXTENSION_KEY] = JSON
         logical = "json"
     else:
         logical = _logical_type(arrow.name, type_)
-    stored = arrowtypes.arrow_type(logical, [child.arrow for child in children], _NOWHERE)
-    return Field(
-        name=arrow.name,
-        id=own_id,
-        parent_id=-1,
-        logical_type=logical,
-        nullable=arrow.nullable,
-        metadata=metadata,
-        children=children,
-        arrow=pa.field(arrow.name, stored, arrow.nullable, metadata or None),
-    )
-
-
-def _own_id(name: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError as error:
-        raise SchemaRefused(f"field {name!r}: {text!r} is no field id") from error
+    stored = arrowtypes.arrow_type(logical, [child.arrow for child in children], Place("schema", 0))
+    own = pa.field(arrow.name, stored, arrow.nullable, metadata or None)
+    return Field(arrow.name, own_id, -1, logical, arrow.nullable, metadata, children, own)
 
 
 def _logical_type(name: str, type_: pa.DataType) -> str:
     """Return the string of a type, one that a reader understands. Raises SchemaRefused."""
-    if pa.types.is_fixed_size_list(type_):
+    types = pa.types
+    if types.is_fixed_size_list(type_):
         item, extension = storage_of(type_.value_field)
         if type_.list_size == 0:
             raise SchemaRefused(
                 f'Field "{name}" contains a FixedSizeList with dimension 0; dimension must be '
                 "a positive integer"
             )
-        if pa.types.is_fixed_size_list(item) and pa.types.is_struct(item.value_type):
-            raise SchemaRefused(f"field {name!r}: unsupported data type {type_}")
-        if extension.get(EXTENSION_KEY) == arrowtypes.BFLOAT16:
+        of_structs = types.is_fixed_size_list(item) and types.is_struct(item.value_type)
+        if not of_structs and extension.get(EXTENSION_KEY) == arrowtypes.BFLOAT16:
             return f"fixed_size_list:{arrowtypes.BFLOAT16}:{type_.list_size}"
-        if pa.types.is_list(item) or pa.types.is_large_list(item) or pa.types.is_map(item):
+        if of_structs or types.is_list(item) or types.is_large_list(item) or types.is_map(item):
             raise SchemaRefused(f"field {name!r}: unsupported data type {type_}")
         return f"fixed_size_list:{_logical_type(name, item)}:{type_.list_size}"
-    if pa.types.is_dictionary(type_) and not _is_plain(_logical_type(name, type_.value_type)):
-        raise SchemaRefused(f"field {name!r}: the name of {type_} does not parse back")
-    if pa.types.is_map(type_) and type_.keys_sorted:
+    if types.is_dictionary(type_):  # its name holds that of its values
+        value = _logical_type(name, type_.value_type)
+        if ":" in value or value.startswith(("struct", "list", "large_list", "map")):
+            raise SchemaRefused(f"field {name!r}: the name of {type_} does not parse back")
+    if types.is_map(type_) and type_.keys_sorted:
         raise SchemaRefused(f"unsupported map field {name!r}: keys_sorted=true is not supported")
-    if pa.types.is_string_view(type_) or pa.types.is_binary_view(type_):
-        return "string" if pa.types.is_string_view(type_) else "binary"
+    if types.is_string_view(type_) or types.is_binary_view(type_):
+        return "string" if types.is_string_view(type_) else "binary"
     try:
         return arrowtypes.logical_type(type_)
     except TypeError as error:
         raise SchemaRefused(f"field {name!r}: {error}") from error
 
 
-def _is_plain(logical: str) -> bool:
-    """Whether a type's name can stand inside another name: no parts, nothing below it."""
-    return ":" not in logical and not logical.startswith(("struct", "list", "large_list", "map"))
-
-
-def child_fields(type_: pa.DataType) -> list[pa.Field]:
+def _child_fields(type_: pa.DataType) -> list[pa.Field]:
     """Return the fields listed below a field of this type."""
     types = pa.types
     if types.is_struct(type_):
@@ -246,9 +218,8 @@ def child_fields(type_: pa.DataType) -> list[pa.Field]:
     if types.is_map(type_):
         entries = pa.struct([type_.key_field, type_.item_field])
         return [pa.field("entries", entries, nullable=False)]
-    if types.is_list(type_) or types.is_large_list(type_):
-        return [type_.value_field]
-    if types.is_fixed_size_list(type_) and types.is_struct(type_.value_type):
+    of_structs = types.is_fixed_size_list(type_) and types.is_struct(type_.value_type)
+    if types.is_list(type_) or types.is_large_list(type_) or of_structs:
         return [type_.value_field]
     return []
 
@@ -265,26 +236,22 @@ def _check_keys(field: Field, *, nullable_above: bool) -> None:
 
 
 def is_primary(field: Field) -> bool:
-    return (
-        field.metadata.get(PRIMARY_KEY, "").lower() in _TRUE
-        or f"{PRIMARY_KEY}:position" in field.metadata
-    )
+    """Whether the field is part of the primary key."""
+    is_key = field.metadata.get(PRIMARY_KEY, "").lower() in ("true", "1", "yes")
+    return is_key or f"{PRIMARY_KEY}:position" in field.metadata
 
 
 def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:
     """Return the named fields in the order asked for; `a.b` keeps only `b` of struct `a`.
 
-    A name with a point or other signs may stand in backticks.
+    A name with a point or other signs may be quoted in backticks.
     Raises NotFound for a name the schema does not have.
     """
     chosen: dict[str, list[str]] = {}
     top = {f.name: f for f in schema.fields}
     for name in names:
-        if name in top:
-            chosen[name] = []
-            continue
-        first, rest = split_path(name)
-        if first not in top or name == first:
+        first, rest = (name, "") if name in top else split_path(name)
+        if first not in top:
             raise NotFound(
                 f"Schema error: No field named {name}. Valid fields are {', '.join(top)}."
             )
@@ -298,7 +265,8 @@ def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:
 def split_path(path: str) -> tuple[str, str]:
     """Return the first name of a path and what follows its point.
 
-    A name may stand in backticks, where one of its own is doubled; what is not closed is a name.
+    A name may be quoted in backticks, where one of its own is doubled; an unclosed quote is part of
+    the name.
     """
     quoted = QUOTED.match(path)
     if quoted is None:
@@ -313,10 +281,115 @@ def _prune(whole: Field, names: list[str]) -> Field:
         return whole
     if whole.logical_type != "struct":
         raise NotFound(f"{whole.name!r} is a {whole.logical_type} and has no field {names[0]!r}")
-    inner = LanceSchema(whole.children)
-    kept = project(inner, names)
-    arrow = pa.field(
-        whole.name, pa.struct([f.arrow for f in kept]), whole.nullable, whole.arrow.metadata
-    )
+    kept = project(LanceSchema(whole.children), names)
+    type_ = pa.struct([f.arrow for f in kept])
     packed = (whole.packed or whole) if whole.is_packed else None
-    return replace(whole, children=kept, arrow=arrow, packed=packed)
+    return replace(whole, children=kept, arrow=whole.arrow.with_type(type_), packed=packed)
+
+
+def parse_schema(
+    fields: Iterable[file_pb2.Field], metadata: dict[str, bytes], ctx: Context, place: Place
+) -> LanceSchema:
+    """Build the tree from the flat list; `place` is where the list lies. Raises BadSchema."""
+    children: dict[int, list[file_pb2.Field]] = {-1: []}
+    latest = -1
+    for one in fields:
+        if one.id == -1 and one.parent_id == -1:  # blob v2 descriptor: L.file.schema.unique-ids
+            if latest != -1:
+                children[latest].append(one)
+            continue
+        latest = one.id
+        if one.parent_id not in children:
+            clause, found = "L.file.schema.parent-first", f"parent {one.parent_id} of {one.name!r}"
+            raise BadSchema(clause, place, found=found, wanted="a parent listed before it, or -1")
+        if one.id in children or (one.id < 0 and one.id not in HIDDEN_IDS):
+            clause, found = "L.file.schema.unique-ids", f"id {one.id} of field {one.name!r}"
+            raise BadSchema(clause, place, found=found, wanted="an id of its own, 0 or more")
+        children[one.id] = []
+        children[one.parent_id].append(one)
+    roots = tuple(_build(top, children, ctx, place, 0) for top in children[-1])
+    seen: set[str] = set()
+    for top in roots:
+        if top.name in seen or "." in top.name:
+            clause, wanted = "L.file.schema.top-level-names", "a name used once, without a dot"
+            ctx.refuse(BadSchema(clause, place, found=repr(top.name), wanted=wanted))
+        seen.add(top.name)
+    return LanceSchema(roots, {key: _text(value) for key, value in metadata.items()})
+
+
+def _build(
+    message: file_pb2.Field,
+    children: dict[int, list[file_pb2.Field]],
+    ctx: Context,
+    place: Place,
+    depth: int,
+) -> Field:
+    if depth > ctx.limits.depth:
+        clause, wanted = "L.file.schema.children", f"{ctx.limits.depth} levels"
+        raise BadSchema(clause, place, found="deeper nesting", wanted=wanted)
+    # the fields of a blob descriptor have no id of their own
+    listed = children[message.id] if message.id != -1 else []
+    below = tuple(_build(child, children, ctx, place, depth + 1) for child in listed)
+    metadata = {key: _text(value) for key, value in message.metadata.items()}
+    extension, named = message.extension_name, metadata.get(EXTENSION_KEY, "")
+    if extension != named:
+        ctx.lint("L.file.schema.extension-name", place, found=extension, wanted=repr(named))
+        if extension:
+            metadata[EXTENSION_KEY] = extension
+    arrow = arrowtypes.arrow_type(message.logical_type, [f.arrow for f in below], place)
+    values = message.dictionary
+    return Field(
+        name=message.name,
+        id=message.id,
+        parent_id=message.parent_id,
+        logical_type=message.logical_type,
+        nullable=message.nullable,
+        metadata=metadata,
+        children=below,
+        arrow=pa.field(message.name, arrow, message.nullable, metadata or None),
+        dictionary=(values.offset, values.length) if message.HasField("dictionary") else None,
+    )
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
+
+
+def schema_message(schema: LanceSchema) -> file_pb2.Schema:
+    """Return the message of a schema."""
+    metadata = {key: value.encode() for key, value in schema.metadata.items()}
+    return file_pb2.Schema(fields=map(field_message, schema.flat()), metadata=metadata)
+
+
+def field_message(field: Field) -> file_pb2.Field:
+    """Return the message of one field, without its children."""
+    message = file_pb2.Field(
+        name=field.name,
+        id=field.id,
+        parent_id=field.parent_id,
+        logical_type=field.logical_type,
+        nullable=field.nullable,
+        encoding=storage_encoding(field.logical_type),  # type: ignore[arg-type]
+        extension_name=field.metadata.get(EXTENSION_KEY, ""),
+        metadata={key: value.encode() for key, value in field.metadata.items()},
+        unenforced_primary_key=is_primary(field),
+    )
+    if field.dictionary is not None:
+        message.dictionary.SetInParent()
+        message.dictionary.offset, message.dictionary.length = field.dictionary
+    for key, name in ((PRIMARY_KEY, "primary"), (CLUSTERING_KEY, "clustering")):
+        position = field.metadata.get(f"{key}:position", "")
+        if position.isascii() and position.isdigit():
+            setattr(message, f"unenforced_{name}_key_position", int(position))
+    return message
+
+
+def storage_encoding(logical: str) -> int:
+    """Return the 0.1 encoding that a field's message names in every version."""
+    if logical in ("null", "struct"):
+        return file_pb2.Encoding.NONE
+    if logical.startswith("dict:"):
+        return file_pb2.Encoding.DICTIONARY
+    if logical in ("string", "large_string", "binary", "large_binary", "json"):
+        return file_pb2.Encoding.VAR_BINARY
+    return file_pb2.Encoding.PLAIN

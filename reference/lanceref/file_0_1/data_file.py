@@ -45,8 +45,7 @@ from lanceref.core.errors import BadSchema, OutOfRange, Place
 from lanceref.core.file_versions import V0_1, FileVersion
 from lanceref.core.limits import keep_freed_blocks
 from lanceref.file.column_reader import ColumnReader
-from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_messages import field_message, parse_schema
+from lanceref.file.schema import Field, LanceSchema, field_message, parse_schema
 from lanceref.file_0_1.binary import Dictionaries, parse_dictionaries
 from lanceref.file_0_1.column import LegacyColumn, open_node
 from lanceref.file_0_1.footer import (

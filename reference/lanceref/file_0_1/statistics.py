@@ -53,8 +53,7 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import BadSchema, Place
-from lanceref.file.schema import Field, LanceSchema, schema_of
-from lanceref.file.schema_messages import parse_schema
+from lanceref.file.schema import Field, LanceSchema, parse_schema, schema_of
 from lanceref.file_0_1.batch_ranges import Pieces
 from lanceref.file_0_1.binary import TEXT, VAR_BINARY
 from lanceref.file_0_1.column import open_node

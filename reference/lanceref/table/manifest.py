@@ -48,8 +48,7 @@ from lanceref.core.errors import (
 )
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3, FileVersion
 from lanceref.core.wire import M, parse_message
-from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_messages import parse_schema
+from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.storage import Source
 from lanceref.table.flags import check_flags

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LanceError, NotFound
-from lanceref.file.schema_messages import parse_schema
+from lanceref.file.schema import parse_schema
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import BytesSource, Store

@@ -5,7 +5,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import BadSchema, Place
 from lanceref.core.file_versions import V2_0, V2_1
 from lanceref.data_file.data_file import assign_columns, column_owners, indices_of
-from lanceref.file.schema_messages import parse_schema
+from lanceref.file.schema import parse_schema
 from lanceref.proto.file_pb2 import Field
 
 PLACE = Place("f", 0)

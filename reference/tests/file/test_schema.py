@@ -4,8 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import BadSchema, NotFound, Place
-from lanceref.file.schema import project
-from lanceref.file.schema_messages import parse_schema
+from lanceref.file.schema import parse_schema, project
 from lanceref.proto.file_pb2 import Field
 
 PLACE = Place("f", 0)
