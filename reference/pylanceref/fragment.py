@@ -6,9 +6,9 @@ Has the names of pylance's `LanceFragment`, as far as they read.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, Self, overload
+from typing import TYPE_CHECKING, Literal, Self, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
@@ -16,12 +16,13 @@ from lanceref import operations
 from lanceref.core.errors import DataRefused, NotFound
 from lanceref.core.integers import difference, unique
 from lanceref.file import schema as core
+from lanceref.search.snapshot import positions_of
+from lanceref.table.deletions import deletion_path
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
-from lanceref.table.rows import FragmentRows
+from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 from lanceref.table.uncommitted_files import Draft
 
-from pylanceref.fragment_reading import FragmentReading, FragmentSession
 from pylanceref.late_names import late_names, listing
 from pylanceref.metadata import (
     DataFile,
@@ -31,14 +32,17 @@ from pylanceref.metadata import (
     RowIdMeta,
 )
 from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress, OfFragment
+from pylanceref.scan_arguments import Columns, ScanArguments, describe, split_arguments
+from pylanceref.scanner import LanceScanner
 from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
-from pylanceref.sql.columns import computed_columns
+from pylanceref.sql.columns import computed_columns, take_columns
 from pylanceref.sql.filter import condition
 from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     from lanceref.operations.columns import ColumnSource
 
     from pylanceref.write import write_fragments
@@ -61,7 +65,16 @@ __getattr__ = late_names(__name__, {"pylanceref.write": "write_fragments"})
 __dir__ = listing(__all__)
 
 
-class LanceFragment(FragmentReading):
+SYSTEM = "with_row_id with_row_address"
+READING = (
+    "blob_handling order_by use_scalar_index io_buffer_size late_materialization "
+    "include_deleted_rows batch_size_bytes strict_batch_size"
+)
+USUAL = {"with_row_id": False, "with_row_address": False}
+"""Parameters of a scan of a fragment after the first ones, and defaults."""
+
+
+class LanceFragment:
     """One fragment of a dataset."""
 
     def __init__(self, dataset: OpenTable, fragment_id: int) -> None:
@@ -85,6 +98,90 @@ class LanceFragment(FragmentReading):
 
     def __reduce__(self) -> tuple[type[LanceFragment], tuple[OpenTable, int]]:
         return LanceFragment, (self._ds, self.fragment_id)
+
+    @property
+    def fragment_id(self) -> int:
+        """Id of the fragment."""
+        return self._rows.fragment.id
+
+    @property
+    def metadata(self) -> FragmentMetadata:
+        """The fragment as the manifest lists it."""
+        return FragmentMetadata.from_message(self._rows.fragment.message)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Schema of the table."""
+        return self._snapshot.arrow_schema
+
+    @property
+    def physical_rows(self) -> int:
+        """Rows including the deleted ones."""
+        return self._rows.columns.bounded_rows
+
+    @property
+    def num_deletions(self) -> int:
+        """Rows that are deleted."""
+        return self._rows.num_deleted
+
+    def count_rows(self, filter: object = None) -> int:
+        """Return the rows that are not deleted and pass a filter."""
+        return self.scanner(columns=[], filter=filter).count_rows()
+
+    def data_files(self) -> list[DataFile]:
+        """Return the data files as the manifest lists them."""
+        return [DataFile.from_message(entry) for entry in self._rows.fragment.message.files]
+
+    def deletion_file(self) -> str | None:
+        """Return the path of the deletion file below the root, None without one."""
+        entry = self._rows.fragment.deletion_file
+        if entry is None:
+            return None
+        return deletion_path(self.fragment_id, entry, self._rows.fragment.place)
+
+    @parameters(
+        f"self * columns batch_size filter limit offset {SYSTEM} batch_readahead {READING}",
+        **USUAL,
+        batch_readahead=16,
+    )
+    def scanner(self, **arguments: Unpack[ScanArguments]) -> LanceScanner:
+        """Describe a scan of this fragment; see `scan_arguments.describe`."""
+        return describe(self._snapshot, [self._rows], arguments)
+
+    @parameters(
+        f"self * columns batch_size filter limit offset {SYSTEM} batch_readahead {READING}",
+        **USUAL,
+        batch_readahead=16,
+    )
+    def to_batches(self, **arguments: Unpack[ScanArguments]) -> Iterator[pa.RecordBatch]:
+        """Yield the live rows in batches."""
+        return self.scanner(**arguments).to_batches()
+
+    @parameters(f"self columns filter limit offset {SYSTEM} {READING}", **USUAL)
+    def to_table(self, **arguments: Unpack[ScanArguments]) -> pa.Table:
+        """Return the live rows."""
+        return self.scanner(**arguments).to_table()
+
+    @parameters(f"self columns filter limit offset batch_size {SYSTEM} order_by **kwargs", **USUAL)
+    def to_pandas(self, **arguments: object) -> pd.DataFrame:
+        """Return the live rows as a data frame; arguments that no scan has are those of pyarrow."""
+        scan, others = split_arguments(arguments)
+        return self.scanner(**scan).to_pandas(**others)
+
+    def head(self, num_rows: int) -> pa.Table:
+        """Return the first live rows."""
+        return self.to_table(limit=num_rows)
+
+    def open_session(
+        self, columns: Columns = None, with_row_address: bool | None = None
+    ) -> FragmentSession:
+        """Return what takes rows of the same columns again and again."""
+        return FragmentSession(self, columns, bool(with_row_address))
+
+    def take(self, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:
+        """Return live rows by their position in the fragment. Raises RowNotFound."""
+        alone = replace(self._snapshot, fragments=(self._rows,))
+        return take_columns(alone, positions_of(indices, self.count_rows()), columns)
 
     @staticmethod
     def create_from_file(filename: str, dataset: OpenTable, fragment_id: int) -> FragmentMetadata:
@@ -263,3 +360,32 @@ class LanceFragment(FragmentReading):
         if with_offsets:
             return metadata, made.fields, made.offsets
         return metadata, made.fields
+
+
+class FragmentSession:
+    """Takes rows of the same columns of a fragment."""
+
+    def __init__(self, fragment: LanceFragment, columns: Columns, with_address: bool) -> None:
+        """Take all columns where none are given."""
+        self._fragment = fragment
+        self._columns: Columns = fragment.schema.names if columns is None else columns
+        if with_address and isinstance(self._columns, Mapping):
+            self._columns = {**self._columns, ROW_ADDRESS: ROW_ADDRESS}
+        elif with_address:
+            self._columns = [*self._columns, ROW_ADDRESS]
+
+    def take(self, indices: Sequence[int] | pa.Array) -> pa.Table:
+        """Return live rows by their position in the fragment. Raises RowNotFound."""
+        return self._fragment.take(indices, self._columns)
+
+
+def check_fragments(given: Iterable[object]) -> list[LanceFragment]:
+    """Return fragments as a list. Raises TypeError for what is none."""
+    fragments = []
+    for one in given:
+        if not isinstance(one, LanceFragment):
+            raise TypeError(
+                f"fragments must be an iterable of LanceFragment. Got {type(one)} instead."
+            )
+        fragments.append(one)
+    return fragments

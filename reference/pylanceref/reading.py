@@ -22,13 +22,13 @@ from lanceref.transactions.manifest_builder import storage_version_of
 from pylanceref.bitmap import Bitmap
 from pylanceref.blob import DEFAULT_BLOB_BUFFER_SIZE, BlobFile, checked_buffer_size
 from pylanceref.errors import InvalidTable
-from pylanceref.fragment import LanceFragment
+from pylanceref.fragment import LanceFragment, check_fragments
 from pylanceref.scan_arguments import (
-    SYSTEM_OPTIONS,
     Columns,
     ScanArguments,
     describe,
     split_arguments,
+    system_columns,
 )
 from pylanceref.scanner import LanceScanner
 from pylanceref.schema import LanceSchema
@@ -40,6 +40,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+SCAN = "self columns filter limit offset"
+READAHEAD = "batch_readahead fragment_readahead scan_in_order"
+WITH = "prefilter with_row_id with_row_address use_stats"
+"""Parameters that several scans have in this order."""
+
+
 class Reading(OpenTable):
     """What a dataset reads."""
 
@@ -49,12 +55,10 @@ class Reading(OpenTable):
     @property
     def schema(self) -> pa.Schema:
         """Arrow schema of the table, and the system columns that every scan returns."""
-        given = self._scan_options
-        names = [name for option, name in SYSTEM_OPTIONS if given.get(option)]
-        own = self._snapshot.arrow_schema
-        if not names:
+        own, added = self._snapshot.arrow_schema, system_columns(self._scan_options)
+        if not added:
             return own
-        return pa.schema([*own, *(pa.field(name, pa.uint64()) for name in names)], own.metadata)
+        return pa.schema([*own, *(pa.field(name, pa.uint64()) for name in added)], own.metadata)
 
     @property
     def lance_schema(self) -> LanceSchema:
@@ -107,88 +111,57 @@ class Reading(OpenTable):
 
     def count_rows(self, filter: object = None, **kwargs: Unpack[ScanArguments]) -> int:
         """Return the rows that are not deleted and pass a filter; without one none is read."""
-        return self.scanner([], filter, **kwargs).count_rows()
+        return self.scanner(columns=[], filter=filter, **kwargs).count_rows()
 
     @parameters(
-        "self columns filter limit offset nearest batch_size batch_size_bytes batch_readahead "
-        "fragment_readahead scan_in_order fragments index_segments full_text_query * prefilter "
-        "with_row_id with_row_address use_stats fast_search io_buffer_size late_materialization "
-        "blob_handling use_scalar_index include_deleted_rows scan_stats_callback "
-        "strict_batch_size order_by disable_scoring_autoprojection row_addr_allowlist "
-        "row_addr_blocklist",
+        f"{SCAN} nearest batch_size batch_size_bytes {READAHEAD} fragments index_segments "
+        f"full_text_query * {WITH} fast_search io_buffer_size late_materialization blob_handling "
+        "use_scalar_index include_deleted_rows scan_stats_callback strict_batch_size order_by "
+        "disable_scoring_autoprojection row_addr_allowlist row_addr_blocklist",
     )
     def scanner(
         self,
-        columns: Columns = None,
-        filter: object = None,
-        limit: int | None = None,
-        offset: int | None = None,
         *,
         fragments: Iterable[LanceFragment] | None = None,
         **arguments: Unpack[ScanArguments],
     ) -> LanceScanner:
         """Describe a scan; see `scan_arguments.describe`. Raises TypeError for odd fragments."""
-        arguments = {**self._scan_options, **arguments}
         rows = self._snapshot.fragments
         if fragments is not None:
-            chosen = []
-            for fragment in fragments:
-                if not isinstance(fragment, LanceFragment):
-                    raise TypeError(
-                        "fragments must be an iterable of LanceFragment. "
-                        f"Got {type(fragment)} instead."
-                    )
-                chosen.append(fragment.fragment_id)
+            chosen = [one.fragment_id for one in check_fragments(fragments)]
             by_id = {one.fragment.id: one for one in rows}
             if not by_id.keys() >= set(chosen):
                 raise ValueError(f"fragments {chosen} are not all in version {self.version}")
             rows = tuple(by_id[number] for number in chosen)
-        return describe(self._snapshot, rows, columns, filter, limit, offset, arguments)
+        return describe(self._snapshot, rows, {**self._scan_options, **arguments})
 
     @parameters(
-        "self columns filter limit offset nearest batch_size batch_size_bytes batch_readahead "
-        "fragment_readahead scan_in_order * prefilter with_row_id with_row_address use_stats "
-        "fast_search full_text_query io_buffer_size late_materialization blob_handling "
-        "use_scalar_index include_deleted_rows order_by disable_scoring_autoprojection",
-    )
-    def to_table(
-        self,
-        columns: Columns = None,
-        filter: object = None,
-        limit: int | None = None,
-        offset: int | None = None,
-        **arguments: Unpack[ScanArguments],
-    ) -> pa.Table:
-        """Return the rows as a table."""
-        return self.scanner(columns, filter, limit, offset, **arguments).to_table()
-
-    @parameters(
-        "self columns filter limit offset nearest batch_size batch_size_bytes batch_readahead "
-        "fragment_readahead scan_in_order * prefilter with_row_id with_row_address use_stats "
+        f"{SCAN} nearest batch_size batch_size_bytes {READAHEAD} * {WITH} fast_search "
         "full_text_query io_buffer_size late_materialization blob_handling use_scalar_index "
-        "strict_batch_size order_by disable_scoring_autoprojection **kwargs",
+        "include_deleted_rows order_by disable_scoring_autoprojection",
     )
-    def to_batches(
-        self,
-        columns: Columns = None,
-        filter: object = None,
-        limit: int | None = None,
-        offset: int | None = None,
-        **arguments: Unpack[ScanArguments],
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches."""
-        return self.scanner(columns, filter, limit, offset, **arguments).to_batches()
+    def to_table(self, **arguments: Unpack[ScanArguments]) -> pa.Table:
+        """Return the rows as a table."""
+        return self.scanner(**arguments).to_table()
 
     @parameters(
-        "self columns filter limit offset nearest batch_size batch_readahead fragment_readahead "
-        "scan_in_order * prefilter with_row_id with_row_address use_stats fast_search "
-        "full_text_query io_buffer_size late_materialization use_scalar_index "
-        "include_deleted_rows order_by disable_scoring_autoprojection **kwargs",
+        f"{SCAN} nearest batch_size batch_size_bytes {READAHEAD} * {WITH} full_text_query "
+        "io_buffer_size late_materialization blob_handling use_scalar_index strict_batch_size "
+        "order_by disable_scoring_autoprojection **kwargs",
     )
-    def to_pandas(self, columns: Columns = None, **arguments: object) -> pd.DataFrame:
+    def to_batches(self, **arguments: Unpack[ScanArguments]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in batches."""
+        return self.scanner(**arguments).to_batches()
+
+    @parameters(
+        f"{SCAN} nearest batch_size {READAHEAD} * {WITH} fast_search full_text_query "
+        "io_buffer_size late_materialization use_scalar_index include_deleted_rows order_by "
+        "disable_scoring_autoprojection **kwargs",
+    )
+    def to_pandas(self, **arguments: object) -> pd.DataFrame:
         """Return the rows as a data frame; arguments that no scan has are those of pyarrow."""
         scan, others = split_arguments(arguments)
-        return self.scanner(columns, **scan).to_pandas(**others)  # type: ignore[arg-type]
+        return self.scanner(**scan).to_pandas(**others)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Hand the rows to another library, by Arrow's protocol of streams."""
@@ -196,7 +169,7 @@ class Reading(OpenTable):
 
     def head(self, num_rows: int, **kwargs: object) -> pa.Table:
         """Return the first rows; `kwargs` as in `scanner`."""
-        return self.scanner(limit=num_rows, **kwargs).to_table()  # type: ignore[arg-type]
+        return self.scanner(limit=num_rows, **kwargs).to_table()
 
     def slice(self, start: int, end: int, columns: Columns = None) -> pa.Table:
         """Return the rows from one position to before another. Raises ValueError."""
@@ -204,7 +177,7 @@ class Reading(OpenTable):
             raise ValueError(f"start must be non-negative, got {start}")
         if end < start:
             raise ValueError(f"end ({end}) must be >= start ({start})")
-        return self.scanner(columns, limit=end - start, offset=start).to_table()
+        return self.scanner(columns=columns, limit=end - start, offset=start).to_table()
 
     def sample(
         self, num_rows: int, columns: Columns = None, randomize_order: bool = True

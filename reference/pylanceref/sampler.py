@@ -1,6 +1,6 @@
 """Sampling: rows that are drawn from a table, and the share of each of many processes (face).
 
-Has the names, arguments and defaults of pylance's `lance.sampler`. Ranks share a table by whole
+Has names of pylance's `lance.sampler`. Ranks share a table by whole
 fragments or by batches; with the same seed every rank, and pylance, comes to the same order.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import random
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from pylanceref.dataset import LanceDataset
 from pylanceref.dataset import dataset as open_dataset
-from pylanceref.fragment import LanceFragment
+from pylanceref.scan_arguments import Columns
 
 T = TypeVar("T")
 
@@ -29,17 +28,6 @@ _Take = Callable[[NDArray[np.int64], Sequence[str] | Mapping[str, str]], pa.Tabl
 
 WINDOW = 256
 """Batches among which the next one is drawn where the rows are not counted beforehand."""
-
-__all__ = [
-    "FragmentSampler",
-    "FullScanSampler",
-    "Sampler",
-    "ShardedBatchSampler",
-    "ShardedFixedBatchSampler",
-    "ShardedFragmentSampler",
-    "maybe_sample",
-    "reservoir_sampling",
-]
 
 
 def maybe_sample(
@@ -85,77 +73,6 @@ def _runs(rng: np.random.Generator, num_rows: int, n: int, count: int) -> NDArra
     return np.concatenate([np.arange(a, a + size) for a, size in zip(firsts, sizes, strict=True)])
 
 
-def reservoir_sampling(stream: Iterable[T], k: int) -> list[T]:
-    """Return `k` items of a stream, each item with the same chance; all of a shorter one."""
-    drawn: list[T] = []
-    for index, item in enumerate(stream):
-        place = random.randint(0, index)
-        if len(drawn) < k:
-            drawn.insert(place, item)
-        elif place < k:
-            drawn[place] = item
-    return drawn
-
-
-class Sampler(ABC):
-    """A way through a table: called with it, it yields batches."""
-
-    @abstractmethod
-    def __call__(
-        self,
-        dataset: LanceDataset,
-        *args: object,
-        batch_size: int = 128,
-        columns: Sequence[str] | Mapping[str, str] | None = None,
-        filter: str | None = None,
-        batch_readahead: int = 16,
-        with_row_id: bool | None = False,
-        **kwargs: object,
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the table."""
-
-
-class FragmentSampler(Sampler):
-    """A way through fragments, whole ones."""
-
-    def __call__(
-        self,
-        dataset: LanceDataset,
-        *args: object,
-        batch_size: int = 128,
-        columns: Sequence[str] | Mapping[str, str] | None = None,
-        filter: str | None = None,
-        batch_readahead: int = 16,
-        with_row_id: bool | None = False,
-        **kwargs: object,
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the fragments in their order."""
-        yield from dataset.scanner(
-            columns,
-            filter,
-            fragments=list(self.iter_fragments(dataset, *args, **kwargs)),
-            batch_size=batch_size,
-            batch_readahead=batch_readahead,
-            with_row_id=with_row_id,
-        ).to_batches()
-
-    @abstractmethod
-    def iter_fragments(
-        self, ds: LanceDataset, *args: object, **kwargs: object
-    ) -> Iterator[LanceFragment]:
-        """Yield the fragments in the order they are read in."""
-
-
-class FullScanSampler(FragmentSampler):
-    """Every fragment in its order."""
-
-    def iter_fragments(
-        self, ds: LanceDataset, *args: object, **kwargs: object
-    ) -> Iterator[LanceFragment]:
-        """Yield every fragment."""
-        yield from ds.get_fragments()
-
-
 class _Rank:
     """One of `world_size` processes that share a table; a seed says in which random order."""
 
@@ -177,17 +94,16 @@ class _Rank:
         return items
 
 
-class ShardedFragmentSampler(_Rank, FragmentSampler):
+class ShardedFragmentSampler(_Rank):
     """Every `world_size`-th fragment, from the `rank`-th on."""
 
-    def iter_fragments(
-        self, ds: LanceDataset, *args: object, **kwargs: object
-    ) -> Iterator[LanceFragment]:
-        """Yield the fragments of this rank."""
-        yield from self._mixed(ds.get_fragments())[self._rank :: self._world_size]
+    def __call__(self, dataset: LanceDataset, **arguments: object) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the fragments of this rank; `arguments` are those of a scan."""
+        own = self._mixed(dataset.get_fragments())[self._rank :: self._world_size]
+        yield from dataset.scanner(fragments=own, **arguments).to_batches()  # type: ignore[arg-type]
 
 
-class ShardedBatchSampler(_Rank, Sampler):
+class ShardedBatchSampler(_Rank):
     """Every `world_size`-th batch from the `rank`-th on; of filtered rows, as many single rows."""
 
     def __call__(
@@ -195,7 +111,7 @@ class ShardedBatchSampler(_Rank, Sampler):
         dataset: LanceDataset,
         *args: object,
         batch_size: int = 128,
-        columns: Sequence[str] | Mapping[str, str] | None = None,
+        columns: Columns = None,
         filter: str | None = None,
         batch_readahead: int = 16,
         with_row_id: bool | None = None,
@@ -210,11 +126,7 @@ class ShardedBatchSampler(_Rank, Sampler):
         return batches_at(dataset, self._mixed(starts), batch_size, columns)
 
     def _filtered(
-        self,
-        dataset: LanceDataset,
-        batch_size: int,
-        columns: Sequence[str] | Mapping[str, str] | None,
-        filter: str,
+        self, dataset: LanceDataset, batch_size: int, columns: Columns, filter: str
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of this rank among those that pass; drawn out of `WINDOW` batches."""
         rows = _every(dataset.to_batches(columns, filter), self._rank, self._world_size)
@@ -272,10 +184,7 @@ def shard_starts(num_rows: int, rank: int, world_size: int, batch_size: int) -> 
 
 
 def batches_at(
-    dataset: LanceDataset,
-    starts: Iterable[int],
-    batch_size: int,
-    columns: Sequence[str] | Mapping[str, str] | None,
+    dataset: LanceDataset, starts: Iterable[int], batch_size: int, columns: Columns
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of `batch_size` rows that begin at the given rows; the last is shorter."""
     for start in starts:

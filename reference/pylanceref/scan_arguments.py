@@ -1,19 +1,16 @@
-"""Arguments of a scan: what pylance's scanners take, checked and made into a `LanceScanner`.
+"""Arguments of a scan: what pylance's scanners take, checked and made into a `LanceScanner` (face).
 
-Names, defaults and errors are pylance's.
-
-Full-text requests: the query that a caller's words mean (face).
-
-Words are looked for in every column that has an index; words in double quotes are a phrase.
+Names, defaults and classes of errors are pylance's. A full-text query given as text searches for
+its words in every column that has an index; text in double quotes is a phrase.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict
 
 import pyarrow as pa
-from lanceref.core.errors import NotFound, NotYet, QueryRefused, SchemaRefused
+from lanceref.core.errors import NotFound, QueryRefused, SchemaRefused
 from lanceref.core.integers import unsigned
 from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.index.full_text.parameters import DocumentGranularity
@@ -33,20 +30,19 @@ from pylanceref.sql.filter import condition
 if TYPE_CHECKING:
     from lanceref.search.vector_query import VectorQuery
 
+    from pylanceref.search_scanner import SearchScanner
 
 Columns = Sequence[str] | Mapping[str, str] | None
 """Columns by name, expressions by the name of the result, or None for all columns."""
 
 
-SystemOption = Literal["with_row_id", "with_row_address"]
-
-
 class ScanArguments(TypedDict, total=False):
-    """Arguments of a scan besides columns, filter, limit and offset.
+    """Arguments of a scan; from `batch_readahead` on they only tune another reader or a search."""
 
-    From `batch_readahead` on they only say how another reader goes about it.
-    """
-
+    columns: Columns
+    filter: object
+    limit: int | None
+    offset: int | None
     batch_size: int | None
     batch_size_bytes: int | None
     strict_batch_size: bool | None
@@ -59,12 +55,10 @@ class ScanArguments(TypedDict, total=False):
     use_stats: bool | None
     nearest: object
     full_text_query: object
-    minhash: object
     index_segments: object
     row_addr_allowlist: bytes | None
     row_addr_blocklist: bytes | None
     scan_stats_callback: Callable[[ScanStatistics], object] | None
-    substrait_aggregate: bytes | None
     batch_readahead: int | None
     fragment_readahead: int | None
     io_buffer_size: int | None
@@ -75,223 +69,163 @@ class ScanArguments(TypedDict, total=False):
     disable_scoring_autoprojection: bool | None
 
 
-SYSTEM_OPTIONS: tuple[tuple[SystemOption, str], ...] = (
-    ("with_row_id", ROW_ID),
-    ("with_row_address", ROW_ADDRESS),
-)
-"""Arguments that ask for system columns, and their names."""
+SYSTEM_OPTIONS = {"with_row_id": ROW_ID, "with_row_address": ROW_ADDRESS}
+"""Names of system columns by the arguments that ask for them."""
 
-NOT_YET = (
-    "minhash",
-    "substrait_aggregate",
-)
-"""Arguments that need what this implementation does not have yet."""
+
+def system_columns(arguments: Mapping[str, object]) -> list[str]:
+    """Return the names of the system columns that arguments ask for."""
+    return [name for option, name in SYSTEM_OPTIONS.items() if arguments.get(option)]
 
 
 def split_arguments(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
     """Return the arguments that a scan has, and the others."""
-    known = {"filter", "limit", "offset", *ScanArguments.__annotations__}
+    known = ScanArguments.__annotations__.keys()
     scan = {name: value for name, value in given.items() if name in known}
     return scan, {name: value for name, value in given.items() if name not in known}
 
 
+def check_arguments(arguments: ScanArguments) -> None:
+    """Raise TypeError, ValueError for an unknown argument, or one of a wrong type or size."""
+    for name in arguments.keys() - ScanArguments.__annotations__.keys():
+        raise TypeError(f"scanner() got an unexpected keyword argument {name!r}")
+    columns, batch_size = arguments.get("columns"), arguments.get("batch_size")
+    if columns is not None and not isinstance(columns, list | Mapping):
+        raise TypeError(f"columns must be a list or dict[name, expression], got {type(columns)}")
+    for name, value in (("Limit", arguments.get("limit")), ("Offset", arguments.get("offset"))):
+        if value is not None and not isinstance(value, int):
+            raise TypeError(f"{name.lower()}: {value!r} cannot be interpreted as an integer")
+        if value is not None and value < 0:
+            raise ValueError(f"{name} must be non-negative")
+    if batch_size is not None and not 1 <= unsigned(batch_size) < 1 << 32:
+        raise ValueError(f"batch_size must be between 1 and 4294967295, got {batch_size}")
+    if (readahead := arguments.get("batch_readahead")) is not None and readahead <= 0:
+        raise ValueError("batch_readahead must be greater than 0")
+    if (arguments.get("fragment_readahead") or 0) < 0:
+        raise ValueError("fragment_readahead must be non-negative")
+    if arguments.get("strict_batch_size") and arguments.get("batch_size_bytes"):
+        raise ValueError("strict_batch_size cannot be combined with a byte limit")
+    for one in arguments.get("order_by") or ():
+        if not isinstance(one, ColumnOrdering | str):
+            raise TypeError(f"orderings must be a list of ColumnOrdering. Got {type(one)} instead.")
+
+
 def describe(
-    snapshot: Snapshot,
-    fragments: Sequence[FragmentRows],
-    columns: Columns,
-    filter: object,
-    limit: int | None,
-    offset: int | None,
-    arguments: ScanArguments,
+    snapshot: Snapshot, fragments: Sequence[FragmentRows], arguments: ScanArguments
 ) -> LanceScanner:
     """Describe a scan of fragments.
 
     Raises NotFound for an unknown column, QueryRefused for an expression that does not fit,
-    ValueError or TypeError for another wrong argument and for one that there is not, NotYet.
+    ValueError or TypeError for another wrong argument and for one that there is not.
     """
-    _check(limit, offset, arguments)
-    nearest = _nearest(arguments, snapshot, limit, given=fragments)
+    check_arguments(arguments)
+    search = _search(arguments, snapshot, fragments)
     if arguments.get("include_deleted_rows"):
-        snapshot, fragments = _with_deleted(snapshot, fragments, arguments)
+        if search is not None:
+            raise QueryRefused("Cannot include deleted rows in a search")
+        if not arguments.get("with_row_id"):
+            raise QueryRefused("include_deleted_rows is set but with_row_id is false")
+        snapshot = snapshot.with_deleted()
+        by_id = {rows.fragment.id: rows for rows in snapshot.fragments}
+        fragments = [by_id[rows.fragment.id] for rows in fragments]
     schema = snapshot.schema(BlobHandling.of(arguments.get("blob_handling")))
-    system = [name for argument, name in SYSTEM_OPTIONS if arguments.get(argument)]
-    knowing = {
-        "use_stats": arguments.get("use_stats") is not False,
-        "use_indices": arguments.get("use_scalar_index") is not False,
-    }
-    search = _full_text(arguments, snapshot) if nearest is None else nearest
-    if arguments.get("index_segments") is not None and not _asks_vectors(arguments):
-        raise QueryRefused("Not supported: with_index_segments is only supported for vector search")
-    first = search is None or arguments.get("prefilter")
-    before = _listed(filter if first else None, arguments)
-    projection, computed = _projection(schema, columns if search is None else [], system)
+    columns = arguments.get("columns") if search is None else []
+    projection, computed = _projection(schema, columns, system_columns(arguments))
+    before = arguments.get("filter") if search is None or arguments.get("prefilter") else None
+    lists = arguments.get("row_addr_allowlist"), arguments.get("row_addr_blocklist")
+    if lists != (None, None):
+        from lanceref.search.filter import kept_to_lists
+
+        before = kept_to_lists(before, *lists)
+    bound = None
+    if before is not None:
+        uses_stats = arguments.get("use_stats") is not False
+        uses_indices = arguments.get("use_scalar_index") is not False
+        bound = condition(snapshot, before, use_stats=uses_stats, use_indices=uses_indices)
     options = ScanOptions(
         arguments.get("batch_size"),
         arguments.get("batch_size_bytes"),
-        limit,
-        offset,
-        None if before is None else condition(snapshot, before, **knowing),
+        arguments.get("limit"),
+        arguments.get("offset"),
+        bound,
         _early(arguments.get("late_materialization"), projection, schema),
         _orderings(arguments.get("order_by"), schema),
         computed,
         bool(arguments.get("strict_batch_size")),
         arguments.get("scan_stats_callback"),
     )
-    if search is None:
-        if arguments.get("fast_search") and options.condition is not None:
-            fragments = options.condition.indexed(fragments)
-        return LanceScanner(snapshot, fragments, projection, options)
-    return _search(
-        snapshot, fragments, search, (columns, system, schema), options, arguments, filter
-    )
-
-
-def _listed(filter: object, arguments: ScanArguments) -> object:
-    """Return a filter kept to the rows that a caller lists. Raises TypeError, QueryRefused."""
-    lists = arguments.get("row_addr_allowlist"), arguments.get("row_addr_blocklist")
-    if lists == (None, None):
-        return filter
-    from lanceref.search.filter import kept_to_lists
-
-    return kept_to_lists(filter, *lists)
-
-
-def _with_deleted(
-    snapshot: Snapshot, fragments: Sequence[FragmentRows], arguments: ScanArguments
-) -> tuple[Snapshot, Sequence[FragmentRows]]:
-    """Return the same with deleted rows among the live ones. Raises QueryRefused."""
-    if not arguments.get("with_row_id"):
-        raise QueryRefused("include_deleted_rows is set but with_row_id is false")
-    snapshot = snapshot.with_deleted()
-    by_id = {rows.fragment.id: rows for rows in snapshot.fragments}
-    return snapshot, [by_id[rows.fragment.id] for rows in fragments]
+    if search is not None:
+        return _search_scanner(snapshot, fragments, search, schema, options, arguments)
+    if arguments.get("fast_search") and bound is not None:
+        fragments = bound.indexed(fragments)
+    return LanceScanner(snapshot, fragments, projection, options)
 
 
 def _search(
+    arguments: ScanArguments, snapshot: Snapshot, fragments: Sequence[FragmentRows]
+) -> FullTextQuery | VectorQuery | MinHashQuery | None:
+    """Return the query of a search, None for a scan. Raises QueryRefused, TypeError."""
+    nearest = arguments.get("nearest")
+    if arguments.get("index_segments") is not None and (
+        nearest is None or isinstance(nearest, MinHashQuery)
+    ):
+        raise QueryRefused("Not supported: with_index_segments is only supported for vector search")
+    if nearest is None:
+        return full_text_query(arguments.get("full_text_query"), snapshot)
+    if isinstance(nearest, MinHashQuery):
+        return nearest
+    if fragments is not snapshot.fragments and not arguments.get("prefilter"):
+        raise QueryRefused("This operation is not supported for fragment scan")
+    from lanceref.search.vector_query import vector_query
+
+    return vector_query(nearest, snapshot.schema(BlobHandling.DECLARED), arguments.get("limit"))
+
+
+def _search_scanner(
     snapshot: Snapshot,
     fragments: Sequence[FragmentRows],
     query: FullTextQuery | VectorQuery | MinHashQuery,
-    wanted: tuple[Columns, list[str], LanceSchema],
+    schema: LanceSchema,
     options: ScanOptions,
     arguments: ScanArguments,
-    filter: object,
-) -> LanceScanner:
-    """Describe a search; `wanted` are columns, system columns and the schema."""
-    from pylanceref.search_scanner import filter_after, shown  # a search needs much more
+) -> SearchScanner:
+    """Describe a search."""
+    from lanceref.search.text_search import TextSearch  # a search needs much more than a scan
 
-    columns, system, schema = wanted
-    added, fast = not arguments.get("disable_scoring_autoprojection"), arguments.get("fast_search")
-    after = None if arguments.get("prefilter") else filter
+    from pylanceref import search_scanner as scanners
+
+    columns, fast = arguments.get("columns"), bool(arguments.get("fast_search"))
+    search: TextSearch | scanners.Search
+    added = [scanners.DISTANCE]
     if isinstance(query, FullTextQuery):
-        from lanceref.search.text_search import TextSearch
-
-        from pylanceref.search_scanner import FullTextScanner
-
-        words = TextSearch(snapshot, query, fast=bool(fast))
-        result = shown(schema, columns, system, words.found, added=added)
-        bound = filter_after(snapshot, after, words.found)
-        return FullTextScanner(snapshot, fragments, result, options, words, bound)
-    from pylanceref.search_scanner import DISTANCE, NearestScanner, found_fields, with_query_index
-
-    if isinstance(query, MinHashQuery):
+        search = TextSearch(snapshot, query, fast=fast)
+        added = search.found
+    elif isinstance(query, MinHashQuery):
         from lanceref.search.minhash_search import DEFAULT_LIMIT, MinHashSearch
 
-        limit = options.limit
-        count = (DEFAULT_LIMIT if limit is None else limit) + (options.offset or 0)
-        alike = MinHashSearch(snapshot, fragments, query, count, fast=bool(fast))
-        result = shown(schema, columns, system, [DISTANCE], added=added)
-        bound = filter_after(snapshot, after, [DISTANCE])
-        return NearestScanner(snapshot, fragments, result, options, alike, bound)
-    from lanceref.search.vector_search import VectorSearch, segment_ids
+        limit = DEFAULT_LIMIT if options.limit is None else options.limit
+        count = limit + (options.offset or 0)
+        search = MinHashSearch(snapshot, fragments, query, count, fast=fast)
+    else:
+        from lanceref.search.vector_search import VectorSearch, segment_ids
 
-    fields = found_fields(query)
-    if query.batch:
-        columns = with_query_index(columns, schema)
-    result = shown(schema, columns, system, fields, added=added)
-    chosen = arguments.get("index_segments")
-    ids = None if chosen is None else segment_ids(chosen)
-    search = VectorSearch(snapshot, query, fragments, fast=bool(fast), chosen=ids)
-    bound = filter_after(snapshot, after, fields)
-    return NearestScanner(snapshot, fragments, result, options, search, bound)
-
-
-def _nearest(
-    arguments: ScanArguments,
-    snapshot: Snapshot,
-    limit: int | None,
-    *,
-    given: Sequence[FragmentRows],
-) -> VectorQuery | MinHashQuery | None:
-    """Return the query for vectors, or for texts alike, None when there is none.
-
-    Raises QueryRefused, TypeError.
-    """
-    if arguments.get("nearest") is None:
-        return None
-    from lanceref.search.vector_query import vector_query
-
-    if isinstance(arguments["nearest"], MinHashQuery):
-        if arguments.get("include_deleted_rows"):
-            raise QueryRefused("Cannot include deleted rows in a MinHash search")
-        return arguments["nearest"]
-    if given is not snapshot.fragments and not arguments.get("prefilter"):
-        raise QueryRefused("This operation is not supported for fragment scan")
-    if arguments.get("include_deleted_rows"):
-        raise QueryRefused("Cannot include deleted rows in a nearest neighbor search")
-    schema = snapshot.schema(BlobHandling.DECLARED)
-    return vector_query(arguments["nearest"], schema, limit)
-
-
-def _asks_vectors(arguments: ScanArguments) -> bool:
-    """Whether vectors are searched, not texts alike."""
-    nearest = arguments.get("nearest")
-    return nearest is not None and not isinstance(nearest, MinHashQuery)
-
-
-def _full_text(arguments: ScanArguments, snapshot: Snapshot) -> FullTextQuery | None:
-    """Return the full-text query, None when there is none. Raises QueryRefused, TypeError."""
-    if arguments.get("full_text_query") is None:
-        return None
-    from pylanceref.scan_arguments import full_text_query
-
-    if arguments.get("include_deleted_rows"):
-        raise QueryRefused("Cannot include deleted rows in an FTS search")
-    return full_text_query(arguments["full_text_query"], snapshot)
-
-
-def _check(limit: object, offset: object, arguments: ScanArguments) -> None:
-    for name in arguments.keys() - ScanArguments.__annotations__.keys():
-        raise TypeError(f"scanner() got an unexpected keyword argument {name!r}")
-    for name in NOT_YET:
-        if arguments.get(name) is not None:
-            raise NotYet(f"{name}: this is not there yet")
-    batch_size = arguments.get("batch_size")
-    for name, value, least in (("Limit", limit, 0), ("Offset", offset, 0)):
-        if value is None:
-            continue
-        if not isinstance(value, int):
-            raise TypeError(f"{name.lower()}: {value!r} cannot be interpreted as an integer")
-        if value < least:
-            raise ValueError(f"{name} must be non-negative")
-    if batch_size is not None and not 1 <= unsigned(batch_size) < 1 << 32:
-        raise ValueError(
-            f"Invalid user input: batch_size must be between 1 and 4294967295, got {batch_size}"
-        )
-    if (arguments.get("batch_readahead") or 1) <= 0 or arguments.get("batch_readahead") == 0:
-        raise ValueError("batch_readahead must be greater than 0")
-    if (arguments.get("fragment_readahead") or 0) < 0:
-        raise ValueError("fragment_readahead must be non-negative")
-    if arguments.get("strict_batch_size") and arguments.get("batch_size_bytes"):
-        raise ValueError("strict_batch_size cannot be combined with a byte limit")
+        chosen = arguments.get("index_segments")
+        ids = None if chosen is None else segment_ids(chosen)
+        search = VectorSearch(snapshot, query, fragments, fast=fast, chosen=ids)
+        if query.batch:
+            added = [scanners.QUERY_INDEX, *added]
+            columns = scanners.with_query_index(columns, schema)
+    scores = not arguments.get("disable_scoring_autoprojection")
+    result = scanners.shown(schema, columns, system_columns(arguments), added, added=scores)
+    after = None if arguments.get("prefilter") else arguments.get("filter")
+    bound = scanners.filter_after(snapshot, after, added)
+    return scanners.SearchScanner(snapshot, fragments, result, options, search, bound)
 
 
 def _projection(
     schema: LanceSchema, columns: Columns, system: list[str]
 ) -> tuple[Projection, Computed | None]:
     """Return what is read, and the expressions over it."""
-    if columns is not None and not isinstance(columns, list | Mapping):
-        kind = type(columns)
-        raise TypeError(f"columns must be a list or dict[name, expression], got {kind}")
     if not isinstance(columns, Mapping):
         return scan_projection(schema, columns, system), None
     every = (*schema.arrow, *(pa.field(one, pa.uint64()) for one in SYSTEM_COLUMNS))
@@ -314,19 +248,15 @@ def _early(
 
 
 def _orderings(
-    given: Sequence[ColumnOrdering | str] | None, schema: LanceSchema
+    given: Iterable[ColumnOrdering | str] | None, schema: LanceSchema
 ) -> tuple[ColumnOrdering, ...]:
-    found = []
-    for one in given or ():
-        ordering = ColumnOrdering(one) if isinstance(one, str) else one
-        if not isinstance(ordering, ColumnOrdering):
-            raise TypeError(f"orderings must be a list of ColumnOrdering. Got {type(one)} instead.")
+    found = tuple(ColumnOrdering(one) if isinstance(one, str) else one for one in given or ())
+    for one in found:
         try:
-            project(schema, [ordering.column_name])
+            project(schema, [one.column_name])
         except NotFound as error:
-            raise QueryRefused(f"Column {ordering.column_name} not found") from error
-        found.append(ordering)
-    return tuple(found)
+            raise QueryRefused(f"Column {one.column_name} not found") from error
+    return found
 
 
 NO_COLUMN = (
@@ -341,37 +271,30 @@ def full_text_query(given: object, snapshot: Snapshot) -> FullTextQuery | None:
     Raises QueryRefused, TypeError.
     """
     columns: Sequence[str] | None = None
+    granularity: DocumentGranularity | None = None
     query = given
     if isinstance(given, Mapping):
-        unknown = given.keys() - {"query", "columns"}
-        if "query" not in given or unknown:
+        if "query" not in given or given.keys() - {"query", "columns"}:
             raise TypeError("full_text_search() takes 'query' and 'columns'")
         query, columns = given["query"], given.get("columns")
     if isinstance(query, FullTextQuery):
         return query
     if not isinstance(query, str):
         return None
-    if columns is not None and not columns:
-        raise QueryRefused(NO_COLUMN)
-    return _of_text(query, columns, snapshot)
-
-
-def _of_text(text: str, columns: Sequence[str] | None, snapshot: Snapshot) -> FullTextQuery:
-    phrase = len(text) > 2 and text[0] == text[-1] == '"'
-    if phrase and columns is not None and len(columns) > 1:
-        raise QueryRefused("Phrase queries cannot be used with multiple columns.")
-    granularity = None
+    is_phrase = len(query) > 2 and query[0] == query[-1] == '"'
     if columns is None:
         columns, granularity = _indexed(snapshot)
+    elif is_phrase and len(columns) > 1:
+        raise QueryRefused("Phrase queries cannot be used with multiple columns.")
     if not columns:
         raise QueryRefused(NO_COLUMN)
-    if phrase and len(columns) > 1:
+    if is_phrase and len(columns) > 1:
         raise QueryRefused("the column must be specified in the query")
-    if phrase:
-        return PhraseQuery(text[1:-1], columns[0], document_granularity=granularity)
+    if is_phrase:
+        return PhraseQuery(query[1:-1], columns[0], document_granularity=granularity)
     if len(columns) == 1:
-        return MatchQuery(text, columns[0], document_granularity=granularity)
-    return MultiMatchQuery(text, list(columns))
+        return MatchQuery(query, columns[0], document_granularity=granularity)
+    return MultiMatchQuery(query, list(columns))
 
 
 def _indexed(snapshot: Snapshot) -> tuple[list[str], DocumentGranularity | None]:

@@ -1,13 +1,9 @@
 """Scanner: the rows of a table or of some of its fragments, as a stream (face).
 
-Has the names of pylance's `LanceScanner`. Without a filter the columns are read as they lie. With
-one its columns are read first, and the others only where rows pass. An order needs its columns
-first too: they are read with the positions of the rows, which are then taken in that order.
-
-Scan statistics: what was read for a scan, told to whoever asked for the scan (face).
-
-Has the names of pylance's `ScanStatistics`. Requests and bytes are those of the store; what indices
-did for the scan is counted by `index.uses`.
+Has the names of pylance's `LanceScanner` and `ScanStatistics`. Without a filter the columns are
+read as they lie. With one its columns are read first, and the others only where rows pass. An order
+needs its columns first too: they are read with the positions of the rows, which are then taken in
+that order.
 """
 
 from __future__ import annotations
@@ -15,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn, Self
 
@@ -59,52 +56,35 @@ class ScanStatistics:
 
 
 class Meter:
-    """Counts from the moment it is made on."""
+    """Counts requests and bytes of a store and the work of indices from the moment it is made."""
 
     def __init__(self, counter: IOStats, uses: Uses) -> None:
         self._counter, self._uses = counter, uses
-        self._before, self._used = replace(counter), replace(uses)
+        self._before = self._counts()
+
+    def _counts(self) -> list[int]:
+        io, uses = self._counter, self._uses
+        index_work = [uses.indices_loaded, uses.loaded, uses.comparisons, uses.hits]
+        return [io.read_iops, io.read_bytes, *index_work]
 
     def read(self) -> ScanStatistics:
         """Return what was counted since."""
-        uses, used = self._uses, self._used
-        requests = self._counter.read_iops - self._before.read_iops
-        count = self._counter.read_bytes - self._before.read_bytes
-        hits, loaded = uses.hits - used.hits, uses.loaded - used.loaded
-        return ScanStatistics(
-            requests,
-            requests,
-            count,
-            uses.indices_loaded - used.indices_loaded,
-            loaded,
-            uses.comparisons - used.comparisons,
-            hits,
-            loaded,
-            all_counts={
-                "iops": requests,
-                "bytes_read": count,
-                "index_cache_hits": hits,
-                "index_cache_misses": loaded,
-            },
-        )
+        now = zip(self._counts(), self._before, strict=True)
+        iops, size, indices, parts, comparisons, hits = (count - before for count, before in now)
+        named = {"iops": iops, "bytes_read": size}
+        named |= {"index_cache_hits": hits, "index_cache_misses": parts}
+        return ScanStatistics(iops, iops, size, indices, parts, comparisons, hits, parts, named)
 
-
-def observed(
-    batches: Iterator[pa.RecordBatch],
-    meter: Meter,
-    observer: Callable[[ScanStatistics], object],
-) -> Iterator[pa.RecordBatch]:
-    """Yield batches, and tell at their end what was counted."""
-    yield from batches
-    observer(meter.read())
+    def observed(
+        self, batches: Iterator[pa.RecordBatch], observer: Callable[[ScanStatistics], object]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield batches, and report at their end what was counted."""
+        yield from batches
+        observer(self.read())
 
 
 DEFAULT_BATCH_SIZE = 8192
 """Rows of a batch when neither the caller nor the environment says."""
-
-LIMITED_COUNT = (
-    "Invalid user input: Cannot use limit/offset with aggregate. Apply limit to the result instead."
-)
 
 SIZE_VARIABLE = "LANCE_DEFAULT_BATCH_SIZE"
 """Variable of the environment that says how many rows a batch has."""
@@ -175,8 +155,10 @@ class LanceScanner:
         observer = self._options.observer
         if observer is None:
             return self._batches()
-        meter = Meter(self._snapshot.store.stats, self._snapshot.indices.uses)
-        return observed(self._batches(), meter, observer)
+        return self._meter().observed(self._batches(), observer)
+
+    def _meter(self) -> Meter:
+        return Meter(self._snapshot.store.stats, self._snapshot.indices.uses)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows, cut as asked for."""
@@ -195,7 +177,8 @@ class LanceScanner:
         options = self._options
         offset, limit = (0, None) if whole else (options.offset or 0, options.limit)
         if options.condition is None:
-            end = offset + _limited(self._live_rows(), offset, limit)
+            rows = max(0, self._live_rows() - offset)
+            end = offset + (rows if limit is None else min(rows, limit))
             return self._snapshot.scan(self._fragments, projection, self._size, offset, end)
         chosen = chosen_rows(self._fragments, options.condition, offset, limit, options.early)
         return (batch for passed in chosen for batch in read_passed(passed, projection, self._size))
@@ -237,9 +220,10 @@ class LanceScanner:
     def head(self, num_rows: int) -> pa.Table:
         """Return the first rows."""
         limit = self._options.limit
+        first = copy(self)
         limit = num_rows if limit is None else min(num_rows, limit)
-        options = replace(self._options, limit=limit)
-        return LanceScanner(self._snapshot, self._fragments, self._projection, options).to_table()
+        first._options = replace(self._options, limit=limit)
+        return first.to_table()
 
     def count_rows(self) -> int:
         """Return the number of rows; without a filter none is read.
@@ -247,7 +231,10 @@ class LanceScanner:
         Raises QueryRefused with a limit or an offset.
         """
         if self._options.limit is not None or self._options.offset is not None:
-            raise QueryRefused(LIMITED_COUNT)
+            raise QueryRefused("Cannot use limit/offset with aggregate: apply limit to the result")
+        return self._count()
+
+    def _count(self) -> int:
         if self._options.condition is None:
             return self._live_rows()
         chosen = chosen_rows(self._fragments, self._options.condition, 0, None)
@@ -258,27 +245,36 @@ class LanceScanner:
 
         `verbose` names the columns that are read late.
         """
-        options = self._options
-        steps = [self._read_step()]
-        if options.condition is not None:
-            own = ", ".join(options.condition.filter.paths)
-            steps.insert(0, f"Filter: columns=[{own}]")
-            if verbose and (late := self._late()):
+        projection = f"Projection: [{', '.join(self.projected_schema.names)}]"
+        steps = [projection, *self._steps(verbose=verbose)]
+        return "\n".join(f"{'  ' * depth}{step}" for depth, step in enumerate(steps)) + "\n"
+
+    def _steps(self, *, verbose: bool) -> list[str]:
+        """Return the steps before the projection, the last one first."""
+        condition, steps = self._options.condition, [self._read_step()]
+        if condition is not None:
+            steps.insert(0, f"Filter: columns=[{', '.join(condition.filter.paths)}]")
+            early = {field.name for field in self._early()}
+            late = [one.name for one in self._projection.fields if one.name not in early]
+            if verbose and late:
                 names = ", ".join(late)
                 steps.insert(0, f"Take: columns=({names}), projection=[{names}], source=stream")
-            steps += options.condition.asked
+            steps += condition.asked
+        return self._ordered_steps(steps)
+
+    def _ordered_steps(self, steps: list[str]) -> list[str]:
+        """Return steps after those of order, limit and offset."""
+        options = self._options
         if options.order_by:
             keys = ", ".join(one.column_name for one in options.order_by)
             steps.insert(0, f"Sort: [{keys}]")
         if options.limit is not None or options.offset is not None:
             steps.insert(0, f"Limit: skip={options.offset or 0}, fetch={options.limit}")
-        steps.insert(0, f"Projection: [{', '.join(self.projected_schema.names)}]")
-        return "\n".join(f"{'  ' * depth}{step}" for depth, step in enumerate(steps)) + "\n"
+        return steps
 
     def analyze_plan(self, count_rows: bool = False) -> str:
         """Run the scan, or count its rows, and return the plan with what was read for it."""
-        meter = Meter(self._snapshot.store.stats, self._snapshot.indices.uses)
-        start = time.perf_counter()
+        meter, start = self._meter(), time.perf_counter()
         if count_rows:
             rows = self.count_rows()
         else:
@@ -299,33 +295,29 @@ class LanceScanner:
 
     def _counting(self) -> str:
         """Return the plan of a count: where indices know the rows, none is read."""
-        condition = self._options.condition
-        if condition is None:
-            return self.explain_plan()
-        known = sum(candidates(condition.sources, rows).exact for rows in self._fragments)
-        if not known:
+        condition, known = self._options.condition, 0
+        if condition is not None:
+            known = sum(candidates(condition.sources, rows).exact for rows in self._fragments)
+        if condition is None or not known:
             return self.explain_plan()
         asked = "".join(f"  {step}\n" for step in condition.asked)
         left = self.explain_plan() if known < len(self._fragments) else ""
         return f"CountFromMask: num_fragments={known}\n{asked}{left}"
 
+    def _early(self) -> Sequence[Field]:
+        """Return the columns that are read for every row."""
+        condition = self._options.condition
+        if condition is None:
+            return self._projection.fields
+        return (*condition.projection.fields, *self._options.early)
+
     def _read_step(self) -> str:
         """Describe what is read of every fragment."""
-        condition, fields = self._options.condition, self._projection.fields
-        if condition is not None:
-            fields = (*condition.projection.fields, *self._options.early)
-        names = ", ".join(dict.fromkeys(field.name for field in fields))
+        names = ", ".join(dict.fromkeys(field.name for field in self._early()))
         return f"LanceRead: projection=[{names}], num_fragments={len(self._fragments)}"
 
-    def _late(self) -> list[str]:
-        """Return the columns that are read only for rows that pass."""
-        condition, options = self._options.condition, self._options
-        early = [] if condition is None else [*condition.projection.fields, *options.early]
-        names = {field.name for field in early}
-        return [field.name for field in self._projection.fields if field.name not in names]
-
     def _looked_at(self) -> int:
-        """Return how many rows are held against the filter, or read without one."""
+        """Return how many rows are compared with the filter, or read without one."""
         condition = self._options.condition
         if condition is None:
             return self._live_rows()
@@ -339,9 +331,3 @@ class LanceScanner:
 
     def _live_rows(self) -> int:
         return sum(fragment.num_rows for fragment in self._fragments)
-
-
-def _limited(rows: int, offset: int, limit: int | None) -> int:
-    """Return how many of a number of rows are left behind an offset, up to a limit."""
-    left = max(0, rows - offset)
-    return left if limit is None else min(left, limit)

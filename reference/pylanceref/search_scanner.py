@@ -1,30 +1,20 @@
 """Search scanner: rows that a search has found, and what it knows of them (face).
 
-What a search finds stands in an order of its own; a filter may be asked of it, and another order be
-asked for. The columns of the rows are read last.
-
-Full-text scanner: the rows that a full-text query finds, the best first (face).
-
-Rows have a score, `_score`, and where elements of lists are documents the place of the element,
-`_doc_index`. A filter is asked of the rows that were found, unless it is to be asked before.
-
-Nearest scanner: the rows with the vectors nearest to one, or to each of several (face).
-
-Rows have a distance, `_distance`, and of a batch of queries the number of the query first,
-`query_index`. A filter is asked of the rows that were found, unless it is to be asked before.
+A full-text query gives each row a score, `_score`, and where elements of lists are documents the
+place of the element, `_doc_index`; a query for vectors or texts alike a distance, `_distance`, and
+of a batch of queries the number of the query first, `query_index`. The rows have the order of the
+search, unless another one is asked for. A filter is applied to the rows that were found, unless it
+is to be applied before. The columns of the rows are read last.
 """
 
 from __future__ import annotations
 
-import copy
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.errors import QueryRefused
 from lanceref.core.nesting import whole
 from lanceref.file.schema import LanceSchema
 from lanceref.index.vector.searching import Neighbours
@@ -33,17 +23,30 @@ from lanceref.search.projection import Projection, ordered, recut, scan_projecti
 from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
-from lanceref.search.text_matching import Hits
 from lanceref.search.text_parts import ELEMENT_BITS, Places
 from lanceref.search.text_search import ELEMENT, SCORE, TextSearch
-from lanceref.search.vector_query import VectorQuery
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 from numpy.typing import NDArray
 
-from pylanceref.scanner import LIMITED_COUNT, LanceScanner, ScanOptions
+from pylanceref.scanner import LanceScanner, ScanOptions
 from pylanceref.sql.columns import Computed, bind_columns
 from pylanceref.sql.filter import bind_filter
+
+QUERY_INDEX = pa.field("query_index", pa.int32(), nullable=False)
+DISTANCE = pa.field("_distance", pa.float32())
+"""What a search for vectors knows of the rows it finds: the query, in a batch, and the distance."""
+
+
+class Search(Protocol):
+    """What finds the nearest rows."""
+
+    @property
+    def explained(self) -> Sequence[str]:
+        """The steps of a plan, the last one first."""
+
+    def nearest(self, condition: Condition | None) -> list[Neighbours]:
+        """Return the rows of each query, the nearest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +124,38 @@ class SearchScanner(LanceScanner):
         fragments: Sequence[FragmentRows],
         result: Shown,
         options: ScanOptions,
+        search: TextSearch | Search,
         after: Filter | None,
     ) -> None:
         super().__init__(snapshot, fragments, result.read, options)
-        self._result, self._after = result, after
+        self._result, self._search, self._after = result, search, after
 
-    @abstractmethod
-    def found(self, limit: int | None, offset: int) -> FoundRows:
-        """Return the rows that are found behind an offset, up to a limit, in their order."""
+    def _found(self, limit: int | None, offset: int) -> FoundRows:
+        """Return the rows that are found after an offset, up to a limit, in their order."""
+        end = None if limit is None else offset + limit
+        if isinstance(self._search, TextSearch):
+            hits = self._search.hits(self._allowed(), end)
+            best = np.lexsort((hits.places, -hits.scores))[:end]
+            rows = self._passing(_documents(hits.places[best], hits.scores[best]))
+            return self._reordered(rows.part(offset, end))
+        parts = self._search.nearest(self._options.condition)
+        ids = np.concatenate([one.ids for one in parts])
+        near = np.concatenate([one.distances for one in parts])
+        numbers = np.repeat(np.arange(len(parts), dtype=np.int32), [len(one.ids) for one in parts])
+        columns = {QUERY_INDEX.name: pa.array(numbers), DISTANCE.name: pa.array(near)}
+        rows = FoundRows(positions_of_ids(self._snapshot, ids), columns)
+        return self._reordered(self._passing(rows)).part(offset, end)
+
+    def _allowed(self) -> Places | None:
+        """Return the rows of the fragments that pass the filter before, None for all."""
+        wanted = self._options.condition
+        if wanted is None and len(self._fragments) == len(self._snapshot.fragments):
+            return None
+        positions = [np.empty(0, np.int64)]
+        for rows in self._fragments:
+            own = np.arange(rows.num_rows) if wanted is None else wanted.positions(rows)
+            positions.append(own + rows.rows_before)
+        return np.concatenate(positions)
 
     @property
     def projected_schema(self) -> pa.Schema:
@@ -138,21 +165,17 @@ class SearchScanner(LanceScanner):
     def _batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows, the best first or in the order asked for."""
         options = self._options
-        rows = self.found(options.limit, options.offset or 0)
-        batches = (
-            batch
-            for start in range(0, len(rows), self._size)
-            for batch in self._read(rows.part(start, start + self._size))
-        )
+        rows = self._found(options.limit, options.offset or 0)
+        parts = (rows.part(at, at + self._size) for at in range(0, len(rows), self._size))
+        batches = (batch for part in parts for batch in self._read(part))
         return recut(batches, self._size, options.batch_bytes, strict=options.strict)
 
     def _read(self, rows: FoundRows) -> list[pa.RecordBatch]:
-        table = self._result.table(
-            self._snapshot.take(rows.positions, self._result.read), rows.columns
-        )
+        read = self._snapshot.take(rows.positions, self._result.read)
+        table = self._result.table(read, rows.columns)
         return table.combine_chunks().to_batches()  # type: ignore[no-any-return]
 
-    def passing(self, rows: FoundRows) -> FoundRows:
+    def _passing(self, rows: FoundRows) -> FoundRows:
         """Return those that pass the filter over the row and what the search knows of it."""
         if self._after is None:
             return rows
@@ -163,7 +186,7 @@ class SearchScanner(LanceScanner):
         masks = [self._after.mask(batch) for batch in table.combine_chunks().to_batches()]
         return rows.chosen(np.flatnonzero(np.concatenate([np.empty(0, np.bool_), *masks])))
 
-    def reordered(self, rows: FoundRows) -> FoundRows:
+    def _reordered(self, rows: FoundRows) -> FoundRows:
         """Return the rows in the order asked for, if any is."""
         if not self._options.order_by:
             return rows
@@ -177,24 +200,33 @@ class SearchScanner(LanceScanner):
         ]
         return rows.chosen(ordered(keys, self._options.order_by))
 
-    def count_rows(self) -> int:
-        """Return the number of rows. Raises QueryRefused with a limit or an offset."""
-        if self._options.limit is not None or self._options.offset is not None:
-            raise QueryRefused(LIMITED_COUNT)
-        return len(self.found(None, 0))
+    def _count(self) -> int:
+        return len(self._found(None, 0))
 
-    def head(self, num_rows: int) -> pa.Table:
-        """Return the first rows."""
-        limit = self._options.limit
-        limit = num_rows if limit is None else min(num_rows, limit)
-        first = copy.copy(self)
-        first._options = replace(self._options, limit=limit)
-        return first.to_table()
+    def _steps(self, *, verbose: bool) -> list[str]:
+        options, steps = self._options, [*self._search.explained]
+        if options.condition is not None:
+            steps += options.condition.explained(self._fragments)
+        fetch = "" if options.limit is None else f" fetch={options.limit},"
+        if isinstance(self._search, TextSearch):
+            steps.insert(0, f"Sort:{fetch} [_score DESC]")
+        if self._after is not None:
+            steps.insert(0, f"Filter: columns=[{', '.join(self._after.paths)}]")
+        return steps if isinstance(self._search, TextSearch) else self._ordered_steps(steps)
 
 
 def _with(rows: pa.Table, found: Mapping[str, pa.Array]) -> pa.Table:
     """Return rows, of which no column may have been read, with further columns."""
     return pa.table({**found, **dict(zip(rows.schema.names, rows.columns, strict=True))})
+
+
+def _documents(places: Places, scores: NDArray[np.float32]) -> FoundRows:
+    """Return documents as rows, with what a search knows of them."""
+    elements = (places & (1 << ELEMENT_BITS) - 1).astype(np.uint32)
+    offsets = pa.array(np.arange(len(elements) + 1, dtype=np.int32))
+    lists = pa.ListArray.from_arrays(offsets, pa.array(elements)).cast(ELEMENT.type)
+    columns = {ELEMENT.name: lists, SCORE.name: pa.array(scores)}
+    return FoundRows(places >> ELEMENT_BITS, columns)
 
 
 def filter_after(
@@ -206,131 +238,6 @@ def filter_after(
     rows = snapshot.schema(BlobHandling.DESCRIPTIONS).arrow
     system = (pa.field(one, pa.uint64()) for one in SYSTEM_COLUMNS)
     return bind_filter(given_filter, pa.schema([*rows, *system, *found]))
-
-
-class FullTextScanner(SearchScanner):
-    """A search for words that has been described but not run."""
-
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        fragments: Sequence[FragmentRows],
-        result: Shown,
-        options: ScanOptions,
-        search: TextSearch,
-        after: Filter | None,
-    ) -> None:
-        super().__init__(snapshot, fragments, result, options, after)
-        self._search = search
-
-    def found(self, limit: int | None, offset: int) -> FoundRows:
-        """Return the documents by falling score, or in the order asked for."""
-        end = None if limit is None else offset + limit
-        hits = self._search.hits(self._allowed(), end)
-        order = np.lexsort((hits.places, -hits.scores))
-        rows = self.passing(_rows(_part(hits, order[:end])))
-        return self.reordered(rows.part(offset, end))
-
-    def _allowed(self) -> Places | None:
-        """Return the rows of the fragments that pass the filter before, None for all."""
-        wanted = self._options.condition
-        if wanted is None and len(self._fragments) == len(self._snapshot.fragments):
-            return None
-        positions = [np.empty(0, np.int64)]
-        for rows in self._fragments:
-            own = np.arange(rows.num_rows) if wanted is None else wanted.positions(rows)
-            positions.append(own + rows.rows_before)
-        return np.concatenate(positions)
-
-    def explain_plan(self, verbose: bool = False) -> str:
-        """Return what is done to run the search, one step a line, the last one first."""
-        options = self._options
-        steps = self._search.explained
-        if options.condition is not None:
-            steps += options.condition.explained(self._fragments)
-        fetch = "" if options.limit is None else f" fetch={options.limit},"
-        steps.insert(0, f"Sort:{fetch} [_score DESC]")
-        if self._after is not None:
-            steps.insert(0, f"Filter: columns=[{', '.join(self._after.paths)}]")
-        steps.insert(0, f"Projection: [{', '.join(self.projected_schema.names)}]")
-        return "\n".join(f"{'  ' * depth}{step}" for depth, step in enumerate(steps)) + "\n"
-
-
-def _part(hits: Hits, chosen: slice | NDArray[np.generic]) -> Hits:
-    return Hits(hits.places[chosen], hits.scores[chosen])
-
-
-def _rows(hits: Hits) -> FoundRows:
-    """Return documents as rows, with what a search knows of them."""
-    elements = (hits.places & (1 << ELEMENT_BITS) - 1).astype(np.uint32)
-    offsets = pa.array(np.arange(len(elements) + 1, dtype=np.int32))
-    lists = pa.ListArray.from_arrays(offsets, pa.array(elements)).cast(ELEMENT.type)
-    columns = {ELEMENT.name: lists, SCORE.name: pa.array(hits.scores)}
-    return FoundRows(hits.places >> ELEMENT_BITS, columns)
-
-
-QUERY_INDEX = pa.field("query_index", pa.int32(), nullable=False)
-DISTANCE = pa.field("_distance", pa.float32())
-"""What a search knows of the rows it finds: the query, in a batch, and the distance from it."""
-
-
-class Search(Protocol):
-    """What finds the nearest rows."""
-
-    @property
-    def explained(self) -> Sequence[str]:
-        """The steps of a plan, the last one first."""
-
-    def nearest(self, condition: Condition | None) -> list[Neighbours]:
-        """Return the rows of each query, the nearest first."""
-
-
-class NearestScanner(SearchScanner):
-    """A search for what is near that has been described but not run."""
-
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        fragments: Sequence[FragmentRows],
-        result: Shown,
-        options: ScanOptions,
-        search: Search,
-        after: Filter | None,
-    ) -> None:
-        super().__init__(snapshot, fragments, result, options, after)
-        self._search = search
-
-    def found(self, limit: int | None, offset: int) -> FoundRows:
-        """Return the nearest rows, those of each query together, or in the order asked for."""
-        parts = self._search.nearest(self._options.condition)
-        ids = np.concatenate([one.ids for one in parts])
-        near = np.concatenate([one.distances for one in parts])
-        numbers = np.repeat(np.arange(len(parts), dtype=np.int32), [len(one.ids) for one in parts])
-        columns = {QUERY_INDEX.name: pa.array(numbers), DISTANCE.name: pa.array(near)}
-        rows = FoundRows(positions_of_ids(self._snapshot, ids), columns)
-        end = None if limit is None else offset + limit
-        return self.reordered(self.passing(rows)).part(offset, end)
-
-    def explain_plan(self, verbose: bool = False) -> str:
-        """Return what is done to run the search, one step a line, the last one first."""
-        options = self._options
-        steps = [*self._search.explained]
-        if options.condition is not None:
-            steps += options.condition.explained(self._fragments)
-        if self._after is not None:
-            steps.insert(0, f"Filter: columns=[{', '.join(self._after.paths)}]")
-        if options.order_by:
-            keys = ", ".join(one.column_name for one in options.order_by)
-            steps.insert(0, f"Sort: [{keys}]")
-        if options.limit is not None or options.offset is not None:
-            steps.insert(0, f"Limit: skip={options.offset or 0}, fetch={options.limit}")
-        steps.insert(0, f"Projection: [{', '.join(self.projected_schema.names)}]")
-        return "\n".join(f"{'  ' * depth}{step}" for depth, step in enumerate(steps)) + "\n"
-
-
-def found_fields(query: VectorQuery) -> list[pa.Field]:
-    """Return what a search for vectors adds to the columns of the rows."""
-    return [QUERY_INDEX, DISTANCE] if query.batch else [DISTANCE]
 
 
 def with_query_index(

@@ -1,23 +1,22 @@
-"""Session: what tables have in common that are opened together (face).
+"""Session: what tables that are opened together have in common (face).
 
-Has the names, arguments and errors of pylance's `lance.Session`. This implementation keeps nothing
-beyond a table that is open: a session knows which ones were opened with it, and the size of what
-they hold in memory besides rows, their manifests and the metadata of their files. A table
-that is opened with a session without room for metadata lets the latter go after each call. Other
-capacities and backends of caches are checked and change nothing.
+Has the names and arguments of pylance's `lance.Session`. This implementation keeps nothing beyond a
+table that is open: a session knows which tables were opened with it, and the size of their
+manifests and of the metadata of their files. A table that is opened with a session without room for
+metadata drops the latter after each call. Other capacities change nothing.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Protocol
-from urllib.parse import parse_qsl
 from weakref import WeakSet
 
 from lanceref.core.integers import unsigned
 
-CAPACITY = "capacity"
-"""The one option of the one kind of cache, `moka`."""
+Backend = str | Mapping[str, object] | None
+"""A kind of cache with its options, as a URI or as `kind` and `options`: `moka` with a capacity."""
 
 
 class Holder(Protocol):
@@ -35,14 +34,14 @@ class Session:
         self,
         index_cache_size_bytes: int | None = None,
         metadata_cache_size_bytes: int | None = None,
-        index_cache_backend: str | Mapping[str, object] | None = None,
-        metadata_cache_backend: str | Mapping[str, object] | None = None,
+        index_cache_backend: Backend = None,
+        metadata_cache_backend: Backend = None,
         store_registry: None = None,
     ) -> None:
-        """Begin without any. Raises ValueError for a backend that is none."""
-        _check("index_cache", index_cache_size_bytes, index_cache_backend)
-        metadata = _check("metadata_cache", metadata_cache_size_bytes, metadata_cache_backend)
-        self._keeps_metadata = metadata != 0
+        """Begin without any. Raises ValueError for an unknown backend."""
+        _capacity("index_cache", index_cache_size_bytes, index_cache_backend)
+        room = _capacity("metadata_cache", metadata_cache_size_bytes, metadata_cache_backend)
+        self._keeps_metadata = room != 0
         self._open: WeakSet[Holder] = WeakSet()
 
     def take_in(self, table: Holder) -> None:
@@ -70,83 +69,32 @@ class Session:
         return f"Session(index_cache_size_bytes=0, metadata_cache_size_bytes={self.size_bytes()})"
 
 
-def checked_session(session: object) -> Session | None:
-    """Return a session, or None. Raises TypeError for something else."""
-    if session is None or isinstance(session, Session):
+def session_of(session: object, metadata_size_bytes: int | None = None) -> Session | None:
+    """Return the session to open a table with: the one given, or one without room for metadata.
+
+    None where there is neither. Raises TypeError for something else.
+    """
+    if session is None:
+        return Session(metadata_cache_size_bytes=0) if metadata_size_bytes == 0 else None
+    if isinstance(session, Session):
         return session
     kind = type(session).__name__
     raise TypeError(f"argument 'session': {kind!r} object is not an instance of '_Session'")
 
 
-def session_of(session: object, metadata_size_bytes: int | None) -> Session | None:
-    """Return the session to open a table with: the one given, or one without room for metadata.
-
-    None where there is neither. Raises TypeError for something else.
-    """
-    given = checked_session(session)
-    if given is None and metadata_size_bytes == 0:
-        return Session(metadata_cache_size_bytes=0)
-    return given
-
-
-def _check(name: str, size: int | None, backend: str | Mapping[str, object] | None) -> int | None:
-    """Return the capacity. Raises ValueError for a backend that is none, and beside a size."""
-    if size is not None:
-        unsigned(size)
+def _capacity(name: str, size: int | None, backend: Backend) -> int | None:
+    """Return a capacity in bytes. Raises ValueError for an unknown backend, and beside a size."""
     if backend is None:
-        return size
+        return None if size is None else unsigned(size)
     if size is not None:
-        raise ValueError(
-            f"{name}_size_bytes and {name}_backend are mutually exclusive; set one or the other"
-        )
-    kind, options = _parsed(f"{name}_backend", backend)
-    return _capacity(f"{name}_backend: Invalid user input:", kind, options)
-
-
-def _parsed(name: str, backend: object) -> tuple[str, dict[str, str]]:
-    """Return the kind and the options of a backend. Raises ValueError."""
-    if isinstance(backend, str):
-        kind, found, rest = backend.partition(":")
-        if not found:
-            raise ValueError(
-                f"{name}: Invalid user input: cache backend uri \"{backend}\" is missing ':'"
-            )
-        path, _, query = rest.removeprefix("//").partition("?")
-        return kind.lower(), {
-            **({"path": path} if path else {}),
-            **dict(parse_qsl(query, keep_blank_values=True)),
-        }
-    if not isinstance(backend, Mapping):
-        raise ValueError(
-            f"{name}: expected str (URI) or dict with 'kind'/'options' keys, "
-            f"got {type(backend).__name__}"
-        )
-    for key in backend:
-        if key not in ("kind", "options"):
-            raise ValueError(f"{name}: unknown dict key \"{key}\"; expected 'kind' or 'options'")
-    if "kind" not in backend:
-        raise ValueError(f"{name}: dict must contain a 'kind' key")
-    options = backend.get("options") or {}
-    if not isinstance(options, Mapping):
-        raise ValueError(f"{name}: 'options' must be a dict")
-    if not all(isinstance(one, str) for one in options.values()):
-        raise ValueError(f"{name}: 'options' values must be strings")
-    return str(backend["kind"]).lower(), dict(options)
-
-
-def _capacity(told: str, kind: str, options: Mapping[str, str]) -> int:
-    """Return its bytes. Raises ValueError for an unknown kind and for options other than them."""
-    if kind != "moka":
-        raise ValueError(f'{told} unknown cache backend kind: "{kind}"')
-    told = f"{told} moka cache backend:"
-    for key in options:
-        if key != CAPACITY:
-            raise ValueError(f'{told} unknown option "{key}"')
-    if CAPACITY not in options:
-        raise ValueError(f"{told} capacity is required; use moka://?capacity=<bytes>")
-    text = options[CAPACITY]
-    if not text:
-        raise ValueError(f"{told} capacity must not be empty")
-    if not text.isdecimal():
-        raise ValueError(f'{told} cannot parse capacity "{text}": invalid digit found in string')
-    return int(text)
+        raise ValueError(f"{name}_size_bytes and {name}_backend are mutually exclusive")
+    uri = backend
+    if isinstance(backend, Mapping) and backend.keys() == {"kind", "options"}:
+        options = backend["options"]
+        given = options.items() if isinstance(options, Mapping) else ()
+        texts = [f"{key}={value}" for key, value in given if isinstance(value, str)]
+        uri = f"{backend['kind']}://?{'&'.join(texts)}"
+    match = re.fullmatch(r"(?i:moka):(?://)?\?capacity=(\d+)", str(uri))
+    if match is None:
+        raise ValueError(f"{name}_backend: {backend!r} is not of the form moka://?capacity=<bytes>")
+    return int(match[1])

@@ -11,13 +11,12 @@ import functools
 import inspect
 from collections.abc import Callable
 from inspect import Parameter
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def parameters(text: str, **defaults: object) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def parameters(text: str, **defaults: object) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Give a function the parameters of a text, by position too.
 
     The text has their names between spaces; after `*` they have no position, `**name` stands for
@@ -25,19 +24,19 @@ def parameters(text: str, **defaults: object) -> Callable[[Callable[P, T]], Call
     another is None, or what `defaults` says.
     """
 
-    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+    def decorate(function: Callable[..., T]) -> Callable[..., T]:
         own = inspect.signature(function)
         told = [*_told(text.split(), own, defaults)]
         names = [one.name for one in told if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
 
         @functools.wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        def call(*args: object, **kwargs: object) -> T:
             if len(args) > len(names):
                 raise TypeError(
                     f"{function.__qualname__}() takes at most {len(names)} positional arguments "
                     f"but {len(args)} were given"
                 )
-            return function(**dict(zip(names, args)), **kwargs)  # type: ignore[call-arg, arg-type]
+            return function(**dict(zip(names, args)), **kwargs)
 
         call.__signature__ = own.replace(parameters=told)  # type: ignore[attr-defined]
         return call

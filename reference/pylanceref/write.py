@@ -14,7 +14,7 @@ from lanceref.transactions.transaction import MESSAGE_KEY, new_append, new_overw
 
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.operation import Transaction
-from pylanceref.session import Session, checked_session
+from pylanceref.session import Session, session_of
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable
 from pylanceref.transactions import from_message
@@ -80,7 +80,7 @@ def write_table(
 
 def _session_of(uri: Destination, session: Session | None) -> Session | None:
     """Return the session of what is written: an opened table has its own. Raises ValueError."""
-    given = checked_session(session)
+    given = session_of(session)
     if not isinstance(uri, OpenTable):
         return given
     if given is not None and not given.is_same_as(uri.session()):

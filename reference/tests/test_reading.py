@@ -255,9 +255,9 @@ def test_what_is_known_without_reading(tmp_path):
 
 
 @pytest.mark.parametrize("argument", ["substrait_aggregate", "minhash"])
-def test_a_search_is_not_there_yet(tmp_path, argument):
+def test_a_search_that_is_not_there_is_an_unknown_argument(tmp_path, argument):
     """It is refused, not ignored."""
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{argument}'"):
         table(tmp_path).to_table(**{argument: {"column": "a"}})
 
 

@@ -6,12 +6,10 @@ import pyarrow as pa
 import pytest
 from pylanceref import sampler
 from pylanceref.sampler import (
-    FullScanSampler,
     ShardedBatchSampler,
     ShardedFixedBatchSampler,
     ShardedFragmentSampler,
     maybe_sample,
-    reservoir_sampling,
 )
 
 from .sql.written import without, write
@@ -64,16 +62,8 @@ def test_a_sample_of_all_is_the_table(dataset, tmp_path):
     assert {0, 2, 4} == set(_rows(maybe_sample(less, 7, ["i"], filt="i < 5")))
 
 
-def test_a_reservoir_has_each_item_once():
-    """A stream that is shorter than asked for is all of it."""
-    assert 5 == len(set(reservoir_sampling(iter(range(1000)), 5)))
-    assert {0, 1, 2} == set(reservoir_sampling(range(3), 5))
-    assert {0, 1} == {reservoir_sampling([0, 1], 1)[0] for _ in range(200)}
-
-
 def test_ranks_share_fragments(dataset):
     """Every second one; a full scan has them all."""
-    assert list(range(100)) == _rows(FullScanSampler()(dataset))
     assert [*range(25, 50), *range(75, 100)] == _rows(ShardedFragmentSampler(1, 2)(dataset))
     assert list(range(80, 100)) == _rows(ShardedFragmentSampler(1, 2)(dataset, filter="i >= 80"))
 

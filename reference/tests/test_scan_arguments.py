@@ -5,8 +5,6 @@ from __future__ import annotations
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import NotYet
-from pylanceref.scan_arguments import NOT_YET
 
 from .sql.written import write
 
@@ -15,14 +13,6 @@ from .sql.written import write
 def dataset(tmp_path_factory):
     """A few rows."""
     return write(pa.table({"i": range(3), "s": list("abc")}), tmp_path_factory.mktemp("arguments"))
-
-
-@pytest.mark.parametrize("name", NOT_YET)
-def test_searches_are_not_there_yet(name, dataset):
-    """And say so as a class that is also NotImplementedError."""
-    with pytest.raises(NotYet, match=name) as caught:
-        dataset.scanner(**{name: object()})
-    assert isinstance(caught.value, NotImplementedError)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lanceref.index.segment import Uses
 from lanceref.storage.protocol import IOStats
-from pylanceref.scanner import Meter, observed
+from pylanceref.scanner import Meter
 
 
 def test_reads_of_a_scan_are_told_once():
@@ -18,7 +18,7 @@ def test_reads_of_a_scan_are_told_once():
             uses.load()
             yield "batch"
 
-    scan = observed(batches(), Meter(counter, uses), told.append)
+    scan = Meter(counter, uses).observed(batches(), told.append)
     assert ["batch", "batch"] == [next(scan), next(scan)]
     assert [] == told
     uses.hit(3)
