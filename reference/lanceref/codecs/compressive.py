@@ -1,21 +1,19 @@
-"""Compressive encodings: the codec that a message asks for, in its three ways of being called.
+"""Compressive encodings: the codec that a message asks for, in each way of calling it.
 
 A page's description nests `CompressiveEncoding` messages. *Mini* decodes the value buffers of many
-chunks, *block* one buffer (see `blocks`), *zip* values that were cut one by one.
+chunks, and can pick single values; *zip* decodes values that were cut one by one; *blocks* are one
+buffer each, such as levels, dictionaries, offsets, positions and counts. A block codec knows how
+many values it must give. Blocks of many chunks are decoded together, as a run whose buffer 0 holds
+them; a codec without payload gets an empty buffer.
 
-Clauses: L.codec.encoding.context, L.codec.flat.size
-
-Blocks: values of one buffer, such as levels, dictionaries, offsets, positions and counts.
-
-A block codec knows how many values it must give. Blocks of many chunks are decoded together, as a
-run whose buffer 0 holds them; a codec without payload gets an empty buffer.
-
-Clauses: L.codec.encoding.payload, L.codec.delta.width, L.codec.limits.expansion
+Clauses: L.codec.encoding.context, L.codec.flat.size, L.codec.encoding.payload, L.codec.delta.width,
+L.codec.limits.expansion, L.codec.rle.pairs
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,73 +30,70 @@ from lanceref.codecs import (
     variable,
 )
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.description_checks import (
-    check_chunks,
-    check_encoding,
-    check_items,
-    check_levels,
-    has_payload,
-    only_flat,
-    unsupported,
-    value_bits,
-)
+from lanceref.codecs.description_checks import has_payload, only_flat, unsupported, value_bits
 from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Rows, Values, Variable
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place
-from lanceref.core.file_versions import FileVersion
 from lanceref.proto import encodings_v2_1_pb2 as pb
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Delta, Dictionary, Rle
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
 def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "values") -> Values:
     """Decode buffer 0 of every chunk, joined; explain calls plain values `name`."""
-    _check_expansion(encoding, run)
-    if not has_payload(encoding) and run.sizes[0].any():
-        chunk = int(np.flatnonzero(run.sizes[0])[0])
-        raise CorruptPage(
-            "L.codec.encoding.payload",
-            run.place(0, chunk),
-            found=f"{int(run.sizes[0, chunk])} bytes",
-            wanted=f"none for {encoding.WhichOneof('compression')}",
-        )
-    arm = encoding.WhichOneof("compression")
-    if arm == "flat":
-        return flat.decode(run, encoding.flat.bits_per_value, name)
-    if arm == "inline_bitpacking":
-        bits = encoding.inline_bitpacking.uncompressed_bits_per_value
-        return bitpack.decode_inline(run, bits)
-    if arm == "out_of_line_bitpacking":
-        packed = encoding.out_of_line_bitpacking
-        width = packed.values.flat.bits_per_value
-        return bitpack.decode_out_of_line(run, packed.uncompressed_bits_per_value, width)
-    if arm == "rle":
-        return _decode_rle_block(encoding, run)
-    if arm == "general":
-        codec = general.codec_name(encoding.general, run.place())
-        return decode_blocks(encoding.general.values, general.decompress_run(codec, run), name)
-    if arm == "constant":
-        return sequence.decode_constant(encoding.constant, run)
-    if arm == "range":
-        return sequence.decode_range(encoding.range, run)
-    if arm == "delta":
-        return sequence.decode_delta(encoding.delta, _deltas(encoding.delta, run), run)
-    if arm == "dictionary":
-        return _decode_dictionary(encoding.dictionary, run)
-    if arm == "fixed_size_list":
-        return fixed_size_list.decode_block(encoding.fixed_size_list, run)
-    if arm == "variable" and run.num_chunks == 1:
-        return variable.decode_block(run)
+    size = run.num_values * (value_bits(encoding) or 0) // 8
+    budget, arm = run.ctx.limits.expanded(len(run.data)), encoding.WhichOneof("compression")
+    if size > budget:
+        clause, wanted = "L.codec.limits.expansion", f"at most {budget} bytes"
+        raise LimitExceeded(clause, run.place(), found=f"{size} bytes of values", wanted=wanted)
+    if not has_payload(encoding):
+        sizes = run.sizes[0]
+        run.check("L.codec.encoding.payload", sizes > 0, sizes, f"none for {arm}")
+    match arm:
+        case "flat":
+            return flat.decode(run, encoding.flat.bits_per_value, name)
+        case "inline_bitpacking":
+            return bitpack.decode_inline(
+                run, encoding.inline_bitpacking.uncompressed_bits_per_value
+            )
+        case "out_of_line_bitpacking":
+            packed = encoding.out_of_line_bitpacking
+            width = packed.values.flat.bits_per_value
+            return bitpack.decode_out_of_line(run, packed.uncompressed_bits_per_value, width)
+        case "rle" if has_payload(encoding):
+            return _decode_rle(encoding.rle, rle.split_frames(run))
+        case "rle":
+            runs = rle.computed_runs(encoding.rle.run_lengths, run)
+            lengths = integers(encoding.rle.run_lengths, run.counting(runs), "run lengths")
+            values = _fixed(encoding.rle.values, run.counting(runs), "run values")
+            return rle.expand(run, runs, values, lengths)
+        case "general":
+            codec = general.codec_name(encoding.general, run.place())
+            return decode_blocks(encoding.general.values, general.decompress_run(codec, run), name)
+        case "constant":
+            return sequence.decode_constant(encoding.constant, run)
+        case "range":
+            return sequence.decode_range(encoding.range, run)
+        case "delta":
+            return sequence.decode_delta(encoding.delta, _deltas(encoding.delta, run), run)
+        case "dictionary":
+            count = encoding.dictionary.num_dictionary_items
+            indices_run, items_run = sequence.split_dictionary(run, count)
+            indices = integers(encoding.dictionary.indices, indices_run, "indices")
+            items = _fixed(encoding.dictionary.items, items_run, "items")
+            return sequence.look_up(run, indices, items, count)
+        case "fixed_size_list":
+            return fixed_size_list.decode_block(encoding.fixed_size_list, run)
+        case "variable" if run.num_chunks == 1:
+            return variable.decode_block(run)
     raise unsupported(encoding, "a block", run.place())
 
 
-def _deltas(encoding: Delta, run: ChunkRun) -> NDArray[np.uint64]:
+def _deltas(encoding: pb.Delta, run: ChunkRun) -> NDArray[np.uint64]:
     """Decode the differences of every chunk: one fewer than it has values."""
     width, wanted = value_bits(encoding.deltas), encoding.uncompressed_bits_per_value
     if width not in (wanted, 0):
-        raise CorruptPage(
-            "L.codec.delta.width", run.place(), found=f"deltas of {width} bits", wanted=wanted
-        )
+        raise CorruptPage("L.codec.delta.width", run.place(), found=width, wanted=wanted)
     return integers(encoding.deltas, run.counting(np.maximum(run.counts - 1, 0)), "deltas")
 
 
@@ -119,40 +114,19 @@ def _fixed(encoding: CompressiveEncoding, run: ChunkRun, name: str) -> Fixed:
     return values
 
 
-def _check_expansion(encoding: CompressiveEncoding, run: ChunkRun) -> None:
-    """Refuse to expand a few bytes to more than the caller allows."""
-    size = run.num_values * (value_bits(encoding) or 0) // 8
-    budget = run.ctx.limits.expanded(len(run.data))
-    if size > budget:
-        raise LimitExceeded(
-            "L.codec.limits.expansion",
-            run.place(),
-            found=f"{size} bytes of values",
-            wanted=f"at most {budget}",
-        )
-
-
-def _decode_rle_block(encoding: CompressiveEncoding, run: ChunkRun) -> Fixed:
-    if has_payload(encoding):
-        return decode_rle(encoding.rle, rle.split_frames(run))
-    runs = rle.computed_runs(encoding.rle.run_lengths, run)
-    lengths = integers(encoding.rle.run_lengths, run.counting(runs), "run lengths")
-    return rle.expand(run, runs, _fixed(encoding.rle.values, run.counting(runs), ""), lengths)
-
-
-def decode_rle(encoding: Rle, run: ChunkRun) -> Fixed:
+def _decode_rle(encoding: pb.Rle, run: ChunkRun) -> Fixed:
     """Decode runs whose values are in buffer 0 and whose lengths are in buffer 1."""
     if not has_payload(encoding.values) and not has_payload(encoding.run_lengths):
         runs = rle.computed_runs(encoding.run_lengths, run)
     else:
         runs = _count_runs(encoding, run)
     values = decode_blocks(encoding.values, run.only(0).counting(runs), "run values")
-    assert isinstance(values, Fixed)  # gates.check_encoding: no other child
+    assert isinstance(values, Fixed)  # check_encoding: no other child
     lengths = integers(encoding.run_lengths, run.only(1).counting(runs), "run lengths")
     return rle.expand(run, runs, values, lengths)
 
 
-def _count_runs(encoding: Rle, run: ChunkRun) -> Ints:
+def _count_runs(encoding: pb.Rle, run: ChunkRun) -> Ints:
     """Return the runs of each chunk, as the child says whose size tells how many values it has."""
     values = _own_counts(encoding.values, run.only(0))
     lengths = _own_counts(encoding.run_lengths, run.only(1))
@@ -166,85 +140,83 @@ def _count_runs(encoding: Rle, run: ChunkRun) -> Ints:
 
 def _own_counts(encoding: CompressiveEncoding, run: ChunkRun) -> Ints | None:
     """Return the values of each chunk when the size of its buffer tells it."""
-    arm = encoding.WhichOneof("compression")
-    if arm == "flat":
-        counts: Ints = run.sizes[0] // (encoding.flat.bits_per_value // 8)
-        return counts
-    if arm == "general":
-        codec = general.codec_name(encoding.general, run.place())
-        silent = replace(run, ctx=replace(run.ctx, spans=None))
-        return _own_counts(encoding.general.values, general.decompress_run(codec, silent))
+    match encoding.WhichOneof("compression"):
+        case "flat":
+            counts: Ints = run.sizes[0] // (encoding.flat.bits_per_value // 8)
+            return counts
+        case "general":
+            codec = general.codec_name(encoding.general, run.place())
+            silent = replace(run, ctx=replace(run.ctx, spans=None))
+            return _own_counts(encoding.general.values, general.decompress_run(codec, silent))
     return None
 
 
-def _decode_dictionary(encoding: Dictionary, run: ChunkRun) -> Fixed:
-    indices_run, items_run = sequence.split_dictionary(run, encoding.num_dictionary_items)
-    indices = integers(encoding.indices, indices_run, "indices")
-    items = _fixed(encoding.items, items_run, "items")
-    return sequence.look_up(run, indices, items, encoding.num_dictionary_items)
+def decode_block(encoding: CompressiveEncoding, cursor: Cursor, count: int) -> Values:
+    """Decode `count` values that fill the cursor; a codec without payload takes an empty one."""
+    base, size = cursor.offset, cursor.remaining
+    data = np.frombuffer(cursor.skip(size, "block", "L.codec.encoding.context"), np.uint8)
+    zero, sizes = np.zeros((1, 1), np.int64), np.array([[size]], np.int64)
+    run = ChunkRun(cursor.ctx, data, base, zero, sizes, np.array([count], np.int64))
+    return decode_blocks(encoding, run)
 
 
-__all__ = [
-    "check_chunks",
-    "check_encoding",
-    "check_items",
-    "check_levels",
-    "decode_block",
-    "decode_fsst",
-    "decode_levels",
-    "decode_mini",
-    "decode_zip_fixed",
-    "decode_zip_variable",
-    "has_payload",
-    "num_buffers",
-]
+def decode_levels(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.uint16] | Bools:
+    """Decode buffer 0 of every chunk as levels, joined; bool when they are packed to one bit."""
+    packed = encoding.out_of_line_bitpacking
+    if (packed.uncompressed_bits_per_value, packed.values.flat.bits_per_value) == (16, 1):
+        return bitpack.decode_flags(run)
+    values = decode_blocks(encoding, run, "levels")
+    if not isinstance(values, Fixed) or values.bits != 16:
+        raise unsupported(encoding, "levels", run.place())
+    return values.data.view("<u2")
 
 
 def num_buffers(encoding: CompressiveEncoding) -> int:
     """Return the value buffers of a mini-block chunk."""
-    arm = encoding.WhichOneof("compression")
-    if arm in ("general", "fsst"):
-        return num_buffers(getattr(encoding, arm).values)
-    if arm == "rle":
-        return 2
-    if arm == "fixed_size_list":
-        levels = fixed_size_list.levels(encoding.fixed_size_list)
-        return 1 + sum(level.has_validity for level in levels)
-    if arm == "variable" and encoding.variable.offsets.WhichOneof("compression") != "flat":
-        return 1 + has_payload(encoding.variable.offsets)
+    match encoding.WhichOneof("compression"):
+        case "general" | "fsst" as arm:
+            return num_buffers(getattr(encoding, arm).values)
+        case "rle":
+            return 2
+        case "fixed_size_list":
+            levels = fixed_size_list.levels(encoding.fixed_size_list)
+            return 1 + sum(level.has_validity for level in levels)
+        case "variable" if not encoding.variable.offsets.HasField("flat"):
+            return 1 + has_payload(encoding.variable.offsets)
     return 1
 
 
-def decode_mini(encoding: CompressiveEncoding, run: ChunkRun, version: FileVersion) -> Values:
+def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
     """Decode the value buffers of every chunk of the run, joined."""
-    arm = encoding.WhichOneof("compression")
-    if arm == "flat":
-        return flat.decode(run, encoding.flat.bits_per_value)
-    if arm == "inline_bitpacking":
-        bits = encoding.inline_bitpacking.uncompressed_bits_per_value
-        return bitpack.decode_inline(run, bits)
-    if arm == "variable":
-        return _decode_variable(encoding.variable.offsets, run, "bytes[]")
-    if arm == "fsst":
-        return decode_fsst(encoding.fsst, run)
-    if arm == "rle":
-        return decode_rle(encoding.rle, run)
-    if arm == "byte_stream_split":
-        bits = only_flat(encoding.byte_stream_split.values, run.place())
-        return flat.decode_streams(run, bits)
-    if arm == "general":
-        name = general.codec_name(encoding.general, run.place())
-        return decode_mini(encoding.general.values, general.decompress_run(name, run), version)
-    if arm == "fixed_size_list":
-        return fixed_size_list.decode_mini(encoding.fixed_size_list, run)
-    if arm == "packed_struct":
-        packed = encoding.packed_struct
-        rows = flat.decode(run, packed.values.flat.bits_per_value, "packed rows")
-        return packed_struct.split(rows, packed.bits_per_value)
+    match encoding.WhichOneof("compression"):
+        case "flat":
+            return flat.decode(run, encoding.flat.bits_per_value)
+        case "inline_bitpacking":
+            return bitpack.decode_inline(
+                run, encoding.inline_bitpacking.uncompressed_bits_per_value
+            )
+        case "variable":
+            return _decode_variable(encoding.variable.offsets, run, "bytes[]")
+        case "fsst":
+            return _decode_fsst(encoding.fsst, run, None)
+        case "rle":
+            return _decode_rle(encoding.rle, run)
+        case "byte_stream_split":
+            bits = only_flat(encoding.byte_stream_split.values, run.place())
+            return flat.decode_streams(run, bits)
+        case "general":
+            name = general.codec_name(encoding.general, run.place())
+            return decode_mini(encoding.general.values, general.decompress_run(name, run))
+        case "fixed_size_list":
+            return fixed_size_list.decode_mini(encoding.fixed_size_list, run)
+        case "packed_struct":
+            packed = encoding.packed_struct
+            rows = flat.decode(run, packed.values.flat.bits_per_value, "packed rows")
+            return packed_struct.split(rows, packed.bits_per_value)
     raise unsupported(encoding, "a mini-block chunk", run.place())
 
 
-def decode_fsst(encoding: pb.Fsst, run: ChunkRun, slots: Ints | None = None) -> Variable:
+def _decode_fsst(encoding: pb.Fsst, run: ChunkRun, slots: Ints | None) -> Variable:
     """Decode coded strings of every chunk of the run, joined; or some of them (ascending)."""
     decoded = fsst.decode_chunks(encoding, run) if slots is None else None
     if decoded is not None:
@@ -263,26 +235,6 @@ def _decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> 
     return variable.decode_separate(run, decoded, kind)
 
 
-def decode_levels(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.uint16] | Bools:
-    """Decode buffer 0 of every chunk as levels, joined; bool when they are packed to one bit."""
-    packed = encoding.out_of_line_bitpacking
-    if (packed.uncompressed_bits_per_value, packed.values.flat.bits_per_value) == (16, 1):
-        return bitpack.decode_flags(run)
-    values = decode_blocks(encoding, run, "levels")
-    if not isinstance(values, Fixed) or values.bits != 16:
-        raise unsupported(encoding, "levels", run.place())
-    return values.data.view("<u2")
-
-
-def decode_block(encoding: CompressiveEncoding, cursor: Cursor, count: int) -> Values:
-    """Decode `count` values that fill the cursor; a codec without payload takes an empty one."""
-    base, size = cursor.offset, cursor.remaining
-    data = np.frombuffer(cursor.skip(size, "block", "L.codec.encoding.context"), np.uint8)
-    zero, sizes = np.zeros((1, 1), np.int64), np.array([[size]], np.int64)
-    run = ChunkRun(cursor.ctx, data, base, zero, sizes, np.array([count], np.int64))
-    return decode_blocks(encoding, run)
-
-
 def decode_zip_fixed(
     encoding: CompressiveEncoding, rows: Bytes, ctx: Context, place: Place
 ) -> Values:
@@ -297,9 +249,7 @@ def decode_zip_fixed(
         return packed_struct.split(whole, fields)
     bits = only_flat(encoding, place)
     if bits != whole.bits:
-        raise CorruptPage(
-            "L.codec.flat.size", place, found=f"{whole.bits} bits", wanted=f"{bits} bits"
-        )
+        raise CorruptPage("L.codec.flat.size", place, found=whole.bits, wanted=bits)
     return whole
 
 
@@ -307,17 +257,80 @@ def decode_zip_variable(
     encoding: CompressiveEncoding, values: Variable, ctx: Context, place: Place
 ) -> Variable | Rows:
     """Decode values that were cut by their lengths, each coded on its own."""
-    arm = encoding.WhichOneof("compression")
-    if arm == "variable":
-        return values
-    if arm == "fsst":
-        return fsst.decode(fsst.parse_table(encoding.fsst.symbol_table, place), values, place)
-    if arm == "general":
-        name = general.codec_name(encoding.general, place)
-        inner = general.decompress_each(name, values, ctx, place)
-        return decode_zip_variable(encoding.general.values, inner, ctx, place)
-    if arm == "variable_packed_struct":
-        packed = encoding.variable_packed_struct
-        decoders = decode_zip_fixed, decode_zip_variable
-        return packed_struct.split_variable(packed, values, *decoders, ctx, place)
+    match encoding.WhichOneof("compression"):
+        case "variable":
+            return values
+        case "fsst":
+            return fsst.decode(fsst.parse_table(encoding.fsst.symbol_table, place), values, place)
+        case "general":
+            name = general.codec_name(encoding.general, place)
+            inner = general.decompress_each(name, values, ctx, place)
+            return decode_zip_variable(encoding.general.values, inner, ctx, place)
+        case "variable_packed_struct":
+            packed = encoding.variable_packed_struct
+            decoders = decode_zip_fixed, decode_zip_variable
+            return packed_struct.split_variable(packed, values, *decoders, ctx, place)
     raise unsupported(encoding, "a variable-width value", place)
+
+
+def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | None:
+    """Return the values of the run with the numbers `slots` (n,), ascending, without the others.
+
+    Plain values and packed blocks let each be found by its number; of coded strings the offsets
+    do. None for codecs whose values cannot be found singly.
+    """
+    if encoding.HasField("fsst"):
+        return _decode_fsst(encoding.fsst, run, slots)
+    ends = np.cumsum(run.counts)
+    chunks = np.searchsorted(ends, slots, "right")
+    at = slots - (ends - run.counts)[chunks]
+    if encoding.HasField("flat"):
+        return _pick_flat(run, encoding.flat.bits_per_value, chunks, at)
+    if encoding.HasField("inline_bitpacking"):
+        bits = encoding.inline_bitpacking.uncompressed_bits_per_value
+        return _pick_packed(run, bits, chunks, at)
+    return None
+
+
+def _pick_flat(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
+    run.want_sizes(0, -(-run.counts * bits // 8), "L.codec.flat.size")
+    starts = run.starts[0][chunks]
+    if bits == 1:
+        flags = run.data[starts + at // 8] >> (at % 8).astype(np.uint8) & np.uint8(1)
+        return Fixed(1, len(at), np.packbits(flags, bitorder="little"))
+    size = bits // 8
+    return Fixed(bits, len(at), _bytes_at(run.data, starts + at * size, size).reshape(-1))
+
+
+def _pick_packed(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
+    """Find each value in one word of its block, or in two words of a lane."""
+    size, lanes = bits // 8, bitpack.BLOCK // bits
+    row_of, row_starts, masks = _rows_of(bits)
+    rows, width = row_of[at], bitpack.inline_widths(run, bits)[chunks]
+    word, shift = np.divmod(rows * width, bits)
+    inside = size + (word * lanes + at - row_starts[rows]) * size
+    places = run.starts[0][chunks] + np.where(width > 0, inside, 0)
+    over = shift + width > bits
+    values = _words_at(run.data, places, size) >> shift.astype(np.uint64)
+    high = _words_at(run.data, places[over] + lanes * size, size)
+    values[over] |= high << (bits - shift[over]).astype(np.uint64)
+    values &= masks[width]
+    return Fixed(bits, len(at), values.astype(f"<u{size}").view(np.uint8))
+
+
+@lru_cache
+def _rows_of(bits: int) -> tuple[Ints, Ints, NDArray[np.uint64]]:
+    """Return the row of each value of a block of words of `bits`, where rows start, and masks."""
+    starts = np.array([bitpack.row_start(row) for row in range(bits)])
+    rows = np.empty(bitpack.BLOCK, np.int64)
+    rows[starts[:, None] + np.arange(bitpack.BLOCK // bits)] = np.arange(bits)[:, None]
+    return rows, starts, np.array([(1 << width) - 1 for width in range(65)], np.uint64)
+
+
+def _words_at(data: Bytes, places: Ints, size: int) -> NDArray[np.uint64]:
+    return _bytes_at(data, places, size).view(f"<u{size}").reshape(-1).astype(np.uint64)
+
+
+def _bytes_at(data: Bytes, places: Ints, size: int) -> Bytes:
+    picked: Bytes = data[places[:, None] + np.arange(size)]
+    return picked

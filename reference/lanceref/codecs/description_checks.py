@@ -1,4 +1,4 @@
-"""Gates: what an encoding's description alone can break, checked when a file is opened.
+"""Checks of descriptions: what an encoding's description alone can break, when a file is opened.
 
 Each arm of `CompressiveEncoding` has its parts and its widths; some arms, and some children of
 others, belong to later versions.
@@ -18,6 +18,7 @@ from lanceref.codecs import bitpack, fixed_size_list, flat, fsst, general, packe
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
+from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 SINCE: dict[str, FileVersion] = {
@@ -44,24 +45,32 @@ ITEMS = (
 LEVELS = ("flat", "inline_bitpacking", "out_of_line_bitpacking", "general", "rle")
 """What levels may be coded by."""
 
+CHILDREN: dict[str, tuple[str, ...]] = {
+    "variable": ("offsets",),
+    "fsst": ("values",),
+    "general": ("values",),
+    "byte_stream_split": ("values",),
+    "packed_struct": ("values",),
+    "fixed_size_list": ("values",),
+    "rle": ("values", "run_lengths"),
+    "delta": ("deltas",),
+    "dictionary": ("indices", "items"),
+}
+"""The encodings directly inside each arm that can stand alone as well."""
+
 
 def check_encoding(
     encoding: CompressiveEncoding, version: FileVersion, ctx: Context, place: Place, depth: int = 0
 ) -> None:
     """Check a description and everything inside it. Raises UnknownEncoding and CorruptPage."""
-    arm = encoding.WhichOneof("compression")
-    if depth > ctx.limits.depth:
-        raise CorruptPage(
-            "L.codec.encoding.depth", place, found="more", wanted=f"{ctx.limits.depth} levels"
-        )
+    arm, most = encoding.WhichOneof("compression"), ctx.limits.depth
+    if depth > most:
+        raise CorruptPage("L.codec.encoding.depth", place, found="more", wanted=f"{most} levels")
     if arm is None:
-        raise UnknownEncoding(
-            "L.codec.encoding.present", place, found="no known encoding", wanted="one"
-        )
+        raise UnknownEncoding("L.codec.encoding.present", place, found="no known one", wanted="one")
     if version < SINCE.get(arm, version):
-        raise UnknownEncoding(
-            "L.codec.encoding.version", place, found=f"{arm} in {version}", wanted=f"{SINCE[arm]}"
-        )
+        found, wanted = f"{arm} in {version}", f"{SINCE[arm]}"
+        raise UnknownEncoding("L.codec.encoding.version", place, found=found, wanted=wanted)
     _check_arm(encoding, arm, version, place)
     for child in _children(encoding, arm):
         check_encoding(child, version, ctx, place, depth + 1)
@@ -74,12 +83,8 @@ def check_levels(
     check_encoding(encoding, version, ctx, place)
     arm, bits = encoding.WhichOneof("compression"), value_bits(encoding)
     if arm not in LEVELS or bits != 16 or (arm == "rle" and version == V2_1):
-        raise UnknownEncoding(
-            "L.codec.encoding.levels",
-            place,
-            found=f"levels of {bits} bits as {arm} in {version}",
-            wanted="16 bits, flat, bitpacked or (since 2.2) as runs",
-        )
+        found, wanted = f"{arm} of {bits} bits", "16 bits, flat, packed or (since 2.2) as runs"
+        raise UnknownEncoding("L.codec.encoding.levels", place, found=found, wanted=wanted)
 
 
 def check_chunks(encoding: CompressiveEncoding, place: Place) -> None:
@@ -100,181 +105,141 @@ def check_items(encoding: CompressiveEncoding, place: Place) -> None:
 
 def value_bits(encoding: CompressiveEncoding) -> int | None:
     """Return the bits of a value when all have as many; a fixed-size list is a zipped value."""
-    arm = encoding.WhichOneof("compression")
-    if arm == "flat":
-        return encoding.flat.bits_per_value
-    if arm == "inline_bitpacking":
-        return encoding.inline_bitpacking.uncompressed_bits_per_value
-    if arm == "out_of_line_bitpacking":
-        return encoding.out_of_line_bitpacking.uncompressed_bits_per_value
-    if arm == "constant":
-        return 8 * len(encoding.constant.value)
-    if arm == "range":
-        return encoding.range.uncompressed_bits_per_value
-    if arm == "delta":
-        return encoding.delta.uncompressed_bits_per_value
-    if arm == "fixed_size_list":
-        return fixed_size_list.value_bits(encoding.fixed_size_list)
-    if arm in ("rle", "byte_stream_split", "general", "packed_struct"):
-        return value_bits(getattr(encoding, arm).values)
-    if arm == "dictionary":
-        return value_bits(encoding.dictionary.items)
+    match encoding.WhichOneof("compression"):
+        case "flat":
+            return encoding.flat.bits_per_value
+        case "inline_bitpacking" | "out_of_line_bitpacking" | "range" | "delta" as arm:
+            bits: int = getattr(encoding, arm).uncompressed_bits_per_value
+            return bits
+        case "constant":
+            return 8 * len(encoding.constant.value)
+        case "fixed_size_list":
+            return fixed_size_list.value_bits(encoding.fixed_size_list)
+        case "rle" | "byte_stream_split" | "general" | "packed_struct" as arm:
+            return value_bits(getattr(encoding, arm).values)
+        case "dictionary":
+            return value_bits(encoding.dictionary.items)
     return None
 
 
 def has_payload(encoding: CompressiveEncoding) -> bool:
-    """Whether a block codec reads bytes: constants, ranges and what is made of them do not."""
-    arm = encoding.WhichOneof("compression")
-    if arm in ("constant", "range"):
-        return False
-    if arm == "delta":
-        return has_payload(encoding.delta.deltas)
-    if arm == "rle":
-        return has_payload(encoding.rle.values) or has_payload(encoding.rle.run_lengths)
+    """Return whether a block codec reads bytes: constants, ranges and what they make do not."""
+    match encoding.WhichOneof("compression"):
+        case "constant" | "range":
+            return False
+        case "delta":
+            return has_payload(encoding.delta.deltas)
+        case "rle":
+            return has_payload(encoding.rle.values) or has_payload(encoding.rle.run_lengths)
     return True
-
-
-def _check_arm(encoding: CompressiveEncoding, arm: str, version: FileVersion, place: Place) -> None:
-    if arm == "flat":
-        flat.check_bits(encoding.flat.bits_per_value, place)
-        _no_compression(encoding.flat.HasField("data"), place)
-    elif arm == "inline_bitpacking":
-        _check_packed(encoding.inline_bitpacking.uncompressed_bits_per_value, 0, place)
-        _no_compression(encoding.inline_bitpacking.HasField("values"), place)
-    elif arm == "out_of_line_bitpacking":
-        packed = encoding.out_of_line_bitpacking
-        width = only_flat(packed.values, place)
-        _check_packed(packed.uncompressed_bits_per_value, width, place)
-    elif arm == "variable":
-        _check_variable(encoding, version, place)
-    elif arm == "rle":
-        _check_rle(encoding, version, place)
-    elif arm == "fsst":
-        fsst.parse_table(encoding.fsst.symbol_table, place)
-        _want_arm(encoding.fsst.values, ("variable",), place)
-    elif arm == "general":
-        general.codec_name(encoding.general, place)
-    elif arm == "byte_stream_split":
-        if only_flat(encoding.byte_stream_split.values, place) not in (32, 64):
-            raise _context(encoding.byte_stream_split.values, "flat 32 or 64", place)
-    elif arm == "fixed_size_list":
-        _check_fixed_size_list(encoding, place)
-    elif arm == "packed_struct":
-        rows = only_flat(encoding.packed_struct.values, place)
-        packed_struct.check_bits(encoding.packed_struct.bits_per_value, rows, place)
-    elif arm == "variable_packed_struct":
-        _check_variable_rows(encoding, place)
-    else:
-        _check_sequence(encoding, arm, place)
 
 
 def _children(encoding: CompressiveEncoding, arm: str) -> Iterator[CompressiveEncoding]:
     """Yield the encodings directly inside this one that can stand alone as well."""
-    if arm == "variable":
-        yield encoding.variable.offsets
-    elif arm in ("fsst", "general", "byte_stream_split", "packed_struct"):
-        yield getattr(encoding, arm).values
-    elif arm == "fixed_size_list":
-        if encoding.fixed_size_list.values.WhichOneof("compression") != "constant":
-            yield encoding.fixed_size_list.values
-    elif arm == "rle":
-        yield encoding.rle.values
-        yield encoding.rle.run_lengths
-    elif arm == "variable_packed_struct":
+    if arm == "variable_packed_struct":
         yield from (field.value for field in encoding.variable_packed_struct.fields)
-    elif arm == "delta":
-        yield encoding.delta.deltas
-    elif arm == "dictionary":
-        yield encoding.dictionary.indices
-        yield encoding.dictionary.items
+    elif arm != "fixed_size_list" or not encoding.fixed_size_list.values.HasField("constant"):
+        inner = getattr(encoding, arm)
+        yield from (getattr(inner, name) for name in CHILDREN.get(arm, ()))
+
+
+def _check_arm(encoding: CompressiveEncoding, arm: str, version: FileVersion, place: Place) -> None:
+    match arm:
+        case "flat":
+            flat.check_bits(encoding.flat.bits_per_value, place)
+            _no_compression(encoding.flat.HasField("data"), place)
+        case "inline_bitpacking":
+            _check_packed(encoding.inline_bitpacking.uncompressed_bits_per_value, 0, place)
+            _no_compression(encoding.inline_bitpacking.HasField("values"), place)
+        case "out_of_line_bitpacking":
+            packed = encoding.out_of_line_bitpacking
+            width = only_flat(packed.values, place)
+            _check_packed(packed.uncompressed_bits_per_value, width, place)
+        case "variable":  # offsets are flat before 2.3
+            offsets = encoding.variable.offsets
+            _no_compression(encoding.variable.HasField("values"), place)
+            bits = only_flat(offsets, place) if version < V2_3 else value_bits(offsets)
+            if bits not in (32, 64):
+                raise _context(offsets, "offsets of 32 or 64 bits", place)
+        case "rle":
+            _check_rle(encoding.rle, version, place)
+        case "fsst":
+            fsst.parse_table(encoding.fsst.symbol_table, place)
+            _want_arm(encoding.fsst.values, ("variable",), place)
+        case "general":
+            general.codec_name(encoding.general, place)
+        case "byte_stream_split":
+            if only_flat(encoding.byte_stream_split.values, place) not in (32, 64):
+                raise _context(encoding.byte_stream_split.values, "flat 32 or 64", place)
+        case "fixed_size_list":
+            _check_fixed_size_list(encoding.fixed_size_list, place)
+        case "packed_struct":
+            rows = only_flat(encoding.packed_struct.values, place)
+            packed_struct.check_bits(encoding.packed_struct.bits_per_value, rows, place)
+        case "variable_packed_struct":
+            _check_variable_rows(encoding.variable_packed_struct, place)
+        case _:
+            _check_sequence(encoding, arm, place)
 
 
 def _check_packed(bits: int, width: int, place: Place) -> None:
+    clause = "L.codec.bitpack.types"
     if bits not in bitpack.WIDTHS:
-        raise UnknownEncoding(
-            "L.codec.bitpack.types", place, found=f"{bits} bits", wanted="8, 16, 32 or 64 bits"
-        )
+        raise UnknownEncoding(clause, place, found=f"{bits} bits", wanted="8, 16, 32 or 64")
     if width > bits:
-        raise CorruptPage(
-            "L.codec.bitpack.width", place, found=f"width {width}", wanted=f"at most {bits}"
-        )
+        raise CorruptPage("L.codec.bitpack.width", place, found=width, wanted=f"at most {bits}")
 
 
-def _check_variable(encoding: CompressiveEncoding, version: FileVersion, place: Place) -> None:
-    """Offsets are flat before 2.3."""
-    offsets = encoding.variable.offsets
-    _no_compression(encoding.variable.HasField("values"), place)
-    bits = only_flat(offsets, place) if version < V2_3 else value_bits(offsets)
-    if bits not in (32, 64):
-        raise _context(offsets, "offsets of 32 or 64 bits", place)
-
-
-def _check_rle(encoding: CompressiveEncoding, version: FileVersion, place: Place) -> None:
-    """Runs are of words; before 2.3 they are flat values with u8 lengths."""
-    values, lengths = encoding.rle.values, encoding.rle.run_lengths
-    if version < V2_3:
-        only_flat(values, place)
-        only_flat(lengths, place)
-    _want_arm(values, RUNS, place)
-    _want_arm(lengths, RUNS, place)
+def _check_rle(encoding: pb.Rle, version: FileVersion, place: Place) -> None:
+    """Check runs, which are of words; before 2.3 they are flat values with u8 lengths."""
+    values, lengths = encoding.values, encoding.run_lengths
+    for child in (values, lengths):
+        if version < V2_3:
+            only_flat(child, place)
+        _want_arm(child, RUNS, place)
     width, length_width = value_bits(values) or 0, value_bits(lengths)
     widths = (8,) if version < V2_3 else (8, 16, 32)
     if width not in bitpack.WIDTHS or length_width not in widths:
-        raise CorruptPage(
-            "L.codec.rle.children",
-            place,
-            found=f"values of {width} bits, lengths of {length_width}",
-            wanted=f"values of 8 to 64 bits, lengths of {' or '.join(map(str, widths))}",
-        )
+        found = f"values of {width} bits, lengths of {length_width}"
+        raise CorruptPage("L.codec.rle.children", place, found=found, wanted=f"lengths of {widths}")
 
 
-def _check_fixed_size_list(encoding: CompressiveEncoding, place: Place) -> None:
-    lists = encoding.fixed_size_list
+def _check_fixed_size_list(lists: pb.FixedSizeList, place: Place) -> None:
     _want_arm(lists.values, ("flat", "fixed_size_list", "constant"), place)
-    constant = lists.values.WhichOneof("compression") == "constant"
-    if constant and (not lists.has_validity or lists.values.constant.value):
-        raise CorruptPage(
-            "L.codec.fixed-size-list.all-null", place, found="a constant", wanted="only nulls"
-        )
+    is_constant, clause = lists.values.HasField("constant"), "L.codec.fixed-size-list.all-null"
+    if is_constant and (not lists.has_validity or lists.values.constant.value):
+        raise CorruptPage(clause, place, found="a constant", wanted="only nulls")
     items, bits = lists.items_per_value, fixed_size_list.value_bits(lists)
     if not items or not 0 < bits <= flat.MAX_BITS:
-        raise CorruptPage(
-            "L.codec.fixed-size-list.items",
-            place,
-            found=f"{items} items a list, {bits} bits a value",
-            wanted=f"an item at least, {flat.MAX_BITS} bits at most",
-        )
+        found, wanted = f"{items} items of a value of {bits} bits", f"at most {flat.MAX_BITS} bits"
+        raise CorruptPage("L.codec.fixed-size-list.items", place, found=found, wanted=wanted)
 
 
-def _check_variable_rows(encoding: CompressiveEncoding, place: Place) -> None:
-    for field in encoding.variable_packed_struct.fields:
+def _check_variable_rows(encoding: pb.VariablePackedStruct, place: Place) -> None:
+    for field in encoding.fields:
         if field.WhichOneof("layout") == "bits_per_length":
             _want_arm(field.value, ("variable", "fsst", "general"), place)
-            wanted, found = {32, 64}, field.bits_per_length
+            wanted, bits = (32, 64), field.bits_per_length
         else:
             _want_arm(field.value, ("flat", "fixed_size_list", "packed_struct"), place)
-            bits = value_bits(field.value) or 0
-            wanted, found = {bits + 7 & -8}, field.bits_per_value
-        if found not in wanted:
-            raise CorruptPage(
-                "L.codec.packed-struct.field", place, found=f"{found} bits", wanted=wanted
-            )
+            wanted, bits = ((value_bits(field.value) or 0) + 7 & -8,), field.bits_per_value
+        if bits not in wanted:
+            clause = "L.codec.packed-struct.field"
+            raise CorruptPage(clause, place, found=f"{bits} bits", wanted=wanted)
 
 
 def _check_sequence(encoding: CompressiveEncoding, arm: str, place: Place) -> None:
     bits = value_bits(encoding)
     if arm == "constant":
         if len(encoding.constant.value) not in sequence.CONSTANT_BYTES:
-            raise CorruptPage(
-                "L.codec.constant.width", place, found=f"{bits} bits", wanted="4 or 8 bytes"
-            )
+            clause, wanted = "L.codec.constant.width", "4 or 8 bytes"
+            raise CorruptPage(clause, place, found=f"{bits} bits", wanted=wanted)
     elif arm == "dictionary":
         if not encoding.dictionary.num_dictionary_items:
             raise CorruptPage("L.codec.dictionary.num-items", place, found=0, wanted="1 or more")
     elif bits not in sequence.WIDTHS:
-        raise CorruptPage(
-            "L.codec.sequence.width", place, found=f"{bits} bits", wanted="32 or 64 bits"
-        )
+        clause, wanted = "L.codec.sequence.width", "32 or 64 bits"
+        raise CorruptPage(clause, place, found=f"{bits} bits", wanted=wanted)
     elif arm == "range" and not encoding.range.step:
         raise CorruptPage("L.codec.range.step", place, found=0, wanted="a step above 0")
 
@@ -286,16 +251,12 @@ def _want_arm(encoding: CompressiveEncoding, arms: Collection[str], place: Place
 
 def _no_compression(has_field: bool, place: Place) -> None:
     if has_field:
-        raise UnknownEncoding(
-            "L.codec.encoding.buffer-compression",
-            place,
-            found="a compressed buffer",
-            wanted="none: only `general` compresses",
-        )
+        clause, wanted = "L.codec.encoding.buffer-compression", "only `general` to compress"
+        raise UnknownEncoding(clause, place, found="a compressed buffer", wanted=wanted)
 
 
 def only_flat(encoding: CompressiveEncoding, place: Place) -> int:
-    """Return the width of an encoding that must be flat here, in bits."""
+    """Return the width of an encoding that must be flat here, in bits. Raises UnknownEncoding."""
     if encoding.WhichOneof("compression") != "flat":
         raise _context(encoding, "flat", place)
     return encoding.flat.bits_per_value
@@ -303,12 +264,8 @@ def only_flat(encoding: CompressiveEncoding, place: Place) -> int:
 
 def unsupported(encoding: CompressiveEncoding, where: str, place: Place) -> UnknownEncoding:
     """Return the error for an encoding that does not occur in this place."""
-    return UnknownEncoding(
-        "L.codec.encoding.context",
-        place,
-        found=f"{encoding.WhichOneof('compression')} in {where}",
-        wanted="an encoding that can stand there",
-    )
+    found = f"{encoding.WhichOneof('compression')} in {where}"
+    return UnknownEncoding("L.codec.encoding.context", place, found=found, wanted="another")
 
 
 def _context(encoding: CompressiveEncoding, wanted: str, place: Place) -> UnknownEncoding:

@@ -21,9 +21,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun, count_before
-from lanceref.codecs.compressive import decode_levels, decode_mini
+from lanceref.codecs.compressive import decode_levels, decode_mini, pick
 from lanceref.codecs.fsst import GROWTH
-from lanceref.codecs.random_access import pick
 from lanceref.codecs.values import Fixed, Values
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, Place
@@ -152,7 +151,7 @@ class ChunkEntries:
         validity = self.levels.leaf_validity(decoder.layers)
         own_validity = None if validity is None else validity[slots]
         picked = None if isinstance(slots, slice) else pick(decoder.values, run, slots)
-        values = decode_mini(decoder.values, run, decoder.version) if picked is None else picked
+        values = decode_mini(decoder.values, run) if picked is None else picked
         if self.items is not None:
             indices = self._indices(values, self.items.count)
             indices = indices[slots] if picked is None else indices

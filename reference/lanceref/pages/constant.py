@@ -31,7 +31,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import check_levels, decode_block
+from lanceref.codecs.compressive import decode_block
+from lanceref.codecs.description_checks import check_levels
 from lanceref.codecs.values import Fixed, Variable
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding

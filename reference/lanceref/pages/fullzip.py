@@ -30,7 +30,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import check_encoding, decode_zip_fixed, decode_zip_variable
+from lanceref.codecs.compressive import decode_zip_fixed, decode_zip_variable
+from lanceref.codecs.description_checks import check_encoding
 from lanceref.codecs.values import Variable
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place

@@ -25,13 +25,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.choose import encode_levels
-from lanceref.codecs.compressive import (
+from lanceref.codecs.compressive import decode_block, num_buffers
+from lanceref.codecs.description_checks import (
     check_chunks,
     check_encoding,
     check_items,
     check_levels,
-    decode_block,
-    num_buffers,
 )
 from lanceref.codecs.values import MiniBlocks
 from lanceref.core.context import Context

@@ -36,8 +36,8 @@ from lanceref.codecs.bitpack import (
     out_of_line_bytes,
     out_of_line_encoding,
 )
-from lanceref.codecs.compressive import check_encoding, decode_block, has_payload
-from lanceref.codecs.description_checks import value_bits
+from lanceref.codecs.compressive import decode_block
+from lanceref.codecs.description_checks import check_encoding, has_payload, value_bits
 from lanceref.codecs.values import Fixed, flat_encoding
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place

@@ -22,7 +22,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import check_encoding, decode_block
+from lanceref.codecs.compressive import decode_block
+from lanceref.codecs.description_checks import check_encoding
 from lanceref.codecs.values import Fixed
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, Place

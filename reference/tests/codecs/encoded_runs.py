@@ -3,7 +3,6 @@
 import numpy as np
 from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.values import Fixed, Variable
-from lanceref.core.file_versions import V2_2
 
 from .runs import run_of
 
@@ -15,10 +14,10 @@ def parts_of(buffer):
     return [bytes(data[start:end]) for start, end in zip([0, *ends], ends)]
 
 
-def decoded(blocks, version=V2_2):
-    """Decode what an encoder made, as a reader of a version does."""
+def decoded(blocks):
+    """Decode what an encoder made."""
     buffers = [parts_of(buffer) for buffer in blocks.buffers]
-    return decode_mini(blocks.encoding, run_of(*buffers, counts=blocks.counts.tolist()), version)
+    return decode_mini(blocks.encoding, run_of(*buffers, counts=blocks.counts.tolist()))
 
 
 def fixed(values, bits=32):

@@ -11,7 +11,6 @@ from lanceref.codecs.compressive import (
     num_buffers,
 )
 from lanceref.core.errors import CorruptPage, UnknownEncoding
-from lanceref.core.file_versions import V2_3
 
 from .encodings import (
     delta,
@@ -84,7 +83,7 @@ def test_chunks_decode_as_the_description_says(encoding, buffers, wanted):
     ctx = recording()
     run = run_of(*([buffer, buffer] for buffer in buffers), counts=[2, 2], ctx=ctx)
 
-    assert wanted * 2 == plain(decode_mini(encoding, run, V2_3))
+    assert wanted * 2 == plain(decode_mini(encoding, run))
     owned = {at for start, end, _, _ in leaves(ctx) for at in range(start, end)}
     stored = {
         at
@@ -116,7 +115,7 @@ def test_encodings_out_of_place_are_refused():
     run, clause = run_of([bytes(8)], counts=[1]), r"L\.codec\.encoding\.context"
     rows = np.zeros((1, 4), np.uint8)
     with pytest.raises(UnknownEncoding, match=clause):
-        decode_mini(out_of_line(16, 3), run, V2_3)
+        decode_mini(out_of_line(16, 3), run)
     with pytest.raises(UnknownEncoding, match=clause):
         decode_levels(variable(32), run_of([block([b"a"], 32)], counts=[1]))
     with pytest.raises(UnknownEncoding, match=clause):

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from lanceref.codecs.variable import encode_short_offsets
-from lanceref.core.file_versions import V2_3
 
 from .encoded_runs import decoded, texts_of, variable
 
@@ -35,7 +34,7 @@ def test_what_offsets_are(lengths, kind):
     texts, blocks = made(lengths)
 
     assert kind == blocks.encoding.variable.offsets.WhichOneof("compression")
-    assert texts == texts_of(decoded(blocks, V2_3))
+    assert texts == texts_of(decoded(blocks))
 
 
 @pytest.mark.parametrize("lengths", [[5, 6], [200, 3, 250], [1, 2] * 8])
@@ -60,7 +59,7 @@ def test_every_chunk_counts_from_zero():
     (packed, sizes), (data, lengths) = blocks.buffers
     assert sizes.tolist() == [256, 256, 256]
     assert (len(packed), len(data), len(lengths)) == (768, 600, 3)
-    assert texts == texts_of(decoded(blocks, V2_3))
+    assert texts == texts_of(decoded(blocks))
 
 
 @given(TEXTS, st.sampled_from([32, 64]), st.integers(4, 9))
@@ -70,4 +69,4 @@ def test_strings_of_any_chunks_come_back(texts, bits, log):
 
     blocks = encode_short_offsets(variable(texts), bits, counts)
 
-    assert blocks is None or texts == texts_of(decoded(blocks, V2_3))
+    assert blocks is None or texts == texts_of(decoded(blocks))

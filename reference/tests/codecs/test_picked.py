@@ -6,12 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.codecs import bitpack
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.compressive import decode_mini
-from lanceref.codecs.random_access import pick
+from lanceref.codecs.compressive import decode_mini, pick
 from lanceref.codecs.values import MiniBlocks, even_counts, flat_encoding
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
-from lanceref.core.file_versions import V2_1
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
@@ -64,7 +62,7 @@ def test_a_run_that_does_not_fit_is_refused():
     blocks = bitpack.encode_inline(np.arange(1024, dtype="<u4"))
     run = _run(blocks)
     short = ChunkRun(run.ctx, run.data, 0, run.starts, run.sizes - 4, run.counts)
-    for decode in (pick, lambda *which: decode_mini(*which[:2], V2_1)):
+    for decode in (pick, lambda *which: decode_mini(*which[:2])):
         with pytest.raises(CorruptPage) as caught:
             decode(blocks.encoding, short, np.array([3]))
         assert "L.codec.bitpack.payload" == caught.value.clause

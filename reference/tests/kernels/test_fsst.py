@@ -99,7 +99,7 @@ def test_chunks_decode_as_without_the_kernel(draw, symbols):
     encoding.fsst.values.variable.offsets.flat.bits_per_value = 32
     run = run_of(chunks, counts=[len(value) for value in values])
 
-    both(lambda: decode_mini(encoding, run, V2_1))
+    both(lambda: decode_mini(encoding, run))
 
 
 def test_many_long_symbols_get_room_for_all_their_bytes():

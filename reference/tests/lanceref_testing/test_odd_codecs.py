@@ -35,7 +35,7 @@ def test_odd_chunks_give_the_values_back(name, seed):
 
     buffers = [parts_of(buffer) for buffer in blocks.buffers]
     run = run_of(*buffers, counts=blocks.counts.tolist())
-    values = decode_mini(blocks.encoding, run, V2_2)
+    values = decode_mini(blocks.encoding, run)
     assert leaf_array(array.type, values, None, Place("f", 0)).to_pylist() == array.to_pylist()
 
 
