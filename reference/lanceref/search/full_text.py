@@ -7,9 +7,9 @@ when a query is made.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import Enum
+from typing import ClassVar
 
 from lanceref.core.errors import QueryRefused
 from lanceref.core.query_limits import QueryTooLarge
@@ -19,10 +19,10 @@ MOST = 1 << 32
 """Numbers of a query lie below."""
 
 DEPTH = 128
-"""Queries that stand inside of each other: evaluating one takes three of Python's nested calls."""
+"""Depth of nested queries: evaluating one takes three nested calls."""
 
 MOST_LEAVES = 4096
-"""Parts of a query: a few that are joined with themselves again and again become very many."""
+"""Parts of a query: a few that are joined with themselves repeatedly become very many."""
 
 HEAVIEST = float(1 << 20)
 """Highest weight of a column of `CombinedFieldsQuery`."""
@@ -54,12 +54,14 @@ class Occur(Enum):
     MUST_NOT = "MUST_NOT"
 
 
-class FullTextQuery(ABC):
+class FullTextQuery:
     """A query."""
 
-    @abstractmethod
+    kind: ClassVar[FullTextQueryType]
+
     def query_type(self) -> FullTextQueryType:
         """Return the kind."""
+        return self.kind
 
     def __and__(self, other: FullTextQuery) -> FullTextQuery:
         return BooleanQuery([(Occur.MUST, self), (Occur.MUST, other)])
@@ -83,17 +85,13 @@ def _number(value: int, most: int = MOST) -> int:
 
 def _real(value: float, name: str) -> float:
     if not isinstance(value, int | float):
-        kind = type(value).__name__
-        raise TypeError(f"argument '{name}': must be real number, not {kind}")
+        raise TypeError(f"argument '{name}': must be real number, not {type(value).__name__}")
     return float(value)
 
 
-def _granularity(given: DocumentGranularity | None) -> DocumentGranularity | None:
-    """Return what is a document. Raises AttributeError for no granularity."""
-    return None if given is None else DocumentGranularity(given.value)
-
-
-def _weights(given: Sequence[float] | None, columns: Sequence[str]) -> list[float]:
+def _weights(given: Sequence[float] | None, columns: Sequence[str], name: str) -> list[float]:
+    if not columns:
+        raise ValueError(f"Invalid query: Cannot create {name} with no columns")
     weights = [1.0] * len(columns) if given is None else [float(one) for one in given]
     if len(weights) != len(columns):
         raise ValueError(
@@ -109,6 +107,8 @@ class MatchQuery(FullTextQuery):
     With `fuzziness` words count that so many edits make equal, but for the first `prefix_length`
     characters; at most `max_expansions` of them.
     """
+
+    kind = FullTextQueryType.MATCH
 
     def __init__(
         self,
@@ -128,15 +128,15 @@ class MatchQuery(FullTextQuery):
         self.max_expansions = _number(max_expansions, 1 << 64)
         self.every = FullTextOperator(operator.value) is FullTextOperator.AND
         self.prefix_length = _number(prefix_length)
-        self.document_granularity = _granularity(document_granularity)
-
-    def query_type(self) -> FullTextQueryType:
-        """Return MATCH."""
-        return FullTextQueryType.MATCH
+        self.document_granularity = document_granularity and DocumentGranularity(
+            document_granularity.value
+        )
 
 
 class PhraseQuery(FullTextQuery):
     """Documents with words in their order, each at most `slop` places late."""
+
+    kind = FullTextQueryType.MATCH_PHRASE
 
     def __init__(
         self,
@@ -148,15 +148,15 @@ class PhraseQuery(FullTextQuery):
     ) -> None:
         self.query, self.column = _text(query, "query"), _text(column, "column")
         self.slop = _number(slop)
-        self.document_granularity = _granularity(document_granularity)
-
-    def query_type(self) -> FullTextQueryType:
-        """Return MATCH_PHRASE."""
-        return FullTextQueryType.MATCH_PHRASE
+        self.document_granularity = document_granularity and DocumentGranularity(
+            document_granularity.value
+        )
 
 
 class BoostQuery(FullTextQuery):
     """Documents of `positive`; those that `negative` finds too lose a part of its score."""
+
+    kind = FullTextQueryType.BOOST
 
     def __init__(
         self, positive: FullTextQuery, negative: FullTextQuery, *, negative_boost: float = 0.5
@@ -164,13 +164,11 @@ class BoostQuery(FullTextQuery):
         self.positive, self.negative = positive, negative
         self.negative_boost = _real(negative_boost, "negative_boost")
 
-    def query_type(self) -> FullTextQueryType:
-        """Return BOOST."""
-        return FullTextQueryType.BOOST
-
 
 class MultiMatchQuery(FullTextQuery):
     """Documents with words in any of some columns: the best column counts."""
+
+    kind = FullTextQueryType.MULTI_MATCH
 
     def __init__(
         self,
@@ -180,21 +178,17 @@ class MultiMatchQuery(FullTextQuery):
         boosts: list[float] | None = None,
         operator: FullTextOperator = FullTextOperator.OR,
     ) -> None:
-        if not columns:
-            raise ValueError("Invalid query: Cannot create MultiMatchQuery with no columns")
-        weights = _weights(boosts, columns)
+        weights = _weights(boosts, columns, "MultiMatchQuery")
         self.matches = tuple(
             MatchQuery(query, column, boost=weight, operator=operator)
             for column, weight in zip(columns, weights, strict=True)
         )
 
-    def query_type(self) -> FullTextQueryType:
-        """Return MULTI_MATCH."""
-        return FullTextQueryType.MULTI_MATCH
-
 
 class CombinedFieldsQuery(FullTextQuery):
     """Documents with words in some columns, as if these were one."""
+
+    kind = FullTextQueryType.COMBINED_FIELDS
 
     def __init__(
         self,
@@ -205,10 +199,8 @@ class CombinedFieldsQuery(FullTextQuery):
         operator: FullTextOperator = FullTextOperator.OR,
     ) -> None:
         self.query = _text(query, "query")
-        if not columns:
-            raise ValueError("Invalid query: Cannot create CombinedFieldsQuery with no columns")
+        self.weights = _weights(boosts, columns, "CombinedFieldsQuery")
         self.columns = [_text(one, "columns") for one in columns]
-        self.weights = _weights(boosts, columns)
         for column, weight in zip(self.columns, self.weights, strict=True):
             if not 1 <= weight <= HEAVIEST:
                 raise ValueError(
@@ -217,29 +209,23 @@ class CombinedFieldsQuery(FullTextQuery):
                 )
         self.every = FullTextOperator(operator.value) is FullTextOperator.AND
 
-    def query_type(self) -> FullTextQueryType:
-        """Return COMBINED_FIELDS."""
-        return FullTextQueryType.COMBINED_FIELDS
-
 
 class BooleanQuery(FullTextQuery):
     """Documents that every MUST finds, or any SHOULD without one, and no MUST_NOT."""
 
+    kind = FullTextQueryType.BOOLEAN
+
     def __init__(self, queries: list[tuple[Occur, FullTextQuery]]) -> None:
         self.queries = [(Occur(occur.value), query) for occur, query in queries]
 
-    def query_type(self) -> FullTextQueryType:
-        """Return BOOLEAN."""
-        return FullTextQueryType.BOOLEAN
-
     def of(self, occur: Occur) -> list[FullTextQuery]:
-        """Return the parts that do something."""
+        """Return the parts of one role."""
         return [query for own, query in self.queries if own is occur]
 
 
 def leaves(query: FullTextQuery) -> list[FullTextQuery]:
     """Return the queries of columns that a query is made of. Raises QueryRefused."""
-    found: list[FullTextQuery] = []
+    columns: list[FullTextQuery] = []
     waiting = [(query, 1)]
     while waiting:
         one, depth = waiting.pop()
@@ -248,10 +234,10 @@ def leaves(query: FullTextQuery) -> list[FullTextQuery]:
         parts = _parts(one)
         waiting += [(part, depth + 1) for part in reversed(parts)]
         if not parts:
-            found.append(one)
-        if len(waiting) + len(found) > MOST_LEAVES:
+            columns.append(one)
+        if len(waiting) + len(columns) > MOST_LEAVES:
             raise QueryTooLarge(f"a full-text query has at most {MOST_LEAVES} parts")
-    return found
+    return columns
 
 
 def _parts(query: FullTextQuery) -> Sequence[FullTextQuery]:

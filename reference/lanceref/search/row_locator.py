@@ -33,10 +33,12 @@ from lanceref.index.row_set import LOW, SHIFT, Keys
 from lanceref.index.segment import Moved, Moves, Segment
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
-from lanceref.search.text_parts import Places
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
+
+Places = NDArray[np.int64]
+"""Positions of rows in the table, or places of documents; -1 for those that are deleted."""
 
 Locate: TypeAlias = Callable[[Keys], Places]
 """Returns the positions of rows, -1 for those that are gone or elsewhere now."""

@@ -1,7 +1,9 @@
-"""Text columns: the parts of a column that a full-text query searches.
+"""Text columns: the documents of a column that a full-text query searches.
 
-Rows that segments of an index cover are searched in these; the others are read and made documents
-the same way, in memory. Without an index all rows are read, and words are taken as they stand.
+Rows that segments of an index cover are searched in its partitions; the others are read and become
+documents the same way, in memory. Without an index all rows are read, and words are taken as they
+are. The place of a document is the position of its row in the table, and of a list's element the
+place there: position << 32 | element.
 
 Clauses: L.index.fts.score.statistics, L.index.fts.unindexed, L.index.fts.unindexed.list,
 L.index.fts.fuzzy-triple
@@ -9,31 +11,37 @@ L.index.fts.fuzzy-triple
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import Field, project
 from lanceref.index.full_text.analyzer import Analyzer
+from lanceref.index.full_text.bit_packer import Numbers
 from lanceref.index.full_text.bm25 import Corpus
 from lanceref.index.full_text.documents import Document, as_text, documents, joined
+from lanceref.index.full_text.impacts import rounded_lengths
 from lanceref.index.full_text.inverted import INVERTED, Inverted, is_text
 from lanceref.index.full_text.parameters import NO_LIST, Analysis, DocumentGranularity, is_list
-from lanceref.index.full_text.posting_blocks import LARGE
+from lanceref.index.full_text.partition import Partition
+from lanceref.index.full_text.posting_blocks import LARGE, Postings
 from lanceref.index.indices import Index
+from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
 from lanceref.index.training import leaf, unnested
-from lanceref.search.row_locator import locator
+from lanceref.search.row_locator import Locate, Places, locator
 from lanceref.search.snapshot import Snapshot
-from lanceref.search.text_parts import IndexedPart, Places, ReadPart, TextPart
 from lanceref.table.rows import FragmentRows
 
 RUN_ROWS = 1 << 14
+
+ELEMENT_BITS = 32
 
 UNINDEXED = Analysis(
     max_token_length=None,
@@ -42,7 +50,95 @@ UNINDEXED = Analysis(
     remove_stop_words=False,
     ascii_folding=False,
 )
-"""How text becomes tokens where no index says."""
+"""How text becomes tokens without an index."""
+
+
+class ReadDocuments:
+    """Documents of rows that have been read, with the attributes of a partition."""
+
+    def __init__(self) -> None:
+        self.tokens: dict[str, int] = {}
+        self._rows: list[int] = []
+        self._elements: list[int] = []
+        self._lengths: list[int] = []
+        self._positions: list[dict[int, list[int]]] = []  # of each token, by document
+
+    def add(self, documents: Iterable[Document], rows: Places) -> None:
+        """Add the documents of rows at some positions of the table."""
+        for one in documents:
+            number = len(self._rows)
+            self._rows.append(int(rows[one.row]))
+            self._elements.append(one.element)
+            self._lengths.append(len(one.tokens))
+            for token, position in one.tokens:
+                if token not in self.tokens:
+                    self.tokens[token] = len(self._positions)
+                    self._positions.append({})
+                self._positions[self.tokens[token]].setdefault(number, []).append(position)
+
+    @property
+    def corpus(self) -> Corpus:
+        """The number of documents and of their tokens."""
+        return Corpus(len(self._rows), sum(self._lengths))
+
+    @property
+    def keys(self) -> Keys:
+        """Positions of the rows of documents in the table."""
+        return np.array(self._rows, np.uint64)
+
+    @property
+    def elements(self) -> Numbers:
+        """Places of documents in their lists."""
+        return np.array(self._elements, np.uint32)
+
+    @cached_property
+    def lengths(self) -> Numbers:
+        """Lengths of documents."""
+        return np.array(self._lengths, np.uint32)
+
+    def number_of(self, token: str) -> int | None:
+        """Return the number of a token, None when no document holds it."""
+        return self.tokens.get(token)
+
+    def document_count(self, number: int) -> int:
+        """Return how many documents hold a token."""
+        return len(self._positions[number])
+
+    def postings(self, number: int) -> Postings:
+        """Return the documents that hold a token."""
+        held = self._positions[number]
+        frequencies = np.array([len(one) for one in held.values()], np.uint32)
+        return Postings(np.array([*held], np.uint32), frequencies)
+
+    def positions(self, number: int) -> list[Numbers]:
+        """Return the positions of a token in its documents."""
+        return [np.array(one, np.uint32) for one in self._positions[number].values()]
+
+
+@dataclass
+class TextPart:
+    """A partition, or documents that were read; `locate` returns the positions of their rows."""
+
+    documents: Partition | ReadDocuments
+    locate: Locate
+    rounded: bool = False
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether these are documents of an index."""
+        return not isinstance(self.documents, ReadDocuments)
+
+    @cached_property
+    def lengths(self) -> Numbers:
+        """Lengths of documents as they are scored, rounded where blocks are large."""
+        own = self.documents.lengths
+        return rounded_lengths(own) if self.rounded else own  # L.index.fts.score.rounded-length
+
+    def places(self, numbers: NDArray[np.integer]) -> Places:
+        """Return the places of documents, -1 for those that are deleted."""
+        rows, elements = self.locate(self.documents.keys[numbers]), self.documents.elements
+        own = np.zeros(len(rows), np.int64) if elements is None else elements[numbers]
+        return np.where(rows < 0, -1, rows << ELEMENT_BITS | own.astype(np.int64))
 
 
 @dataclass
@@ -65,17 +161,17 @@ class TextColumn:
     @cached_property
     def opened(self) -> list[tuple[Segment, Inverted, bool]]:
         """The segments, opened, and whether their keys are addresses."""
-        found = []
+        opened = []
         for segment in self.index.segments if self.index is not None else ():
             assert self.index is not None
             one = self.index.open(segment)
             assert isinstance(one.index, Inverted)
-            found.append((segment, one.index, one.by_address))
-        return found
+            opened.append((segment, one.index, one.by_address))
+        return opened
 
     @cached_property
     def analyzer(self) -> Analyzer:
-        """What makes tokens of documents and of what is asked."""
+        """What makes tokens of documents and of queries."""
         if self.opened:
             return self.opened[0][1].analyzer
         return Analyzer(UNINDEXED) if self.borrowed is None else self.borrowed
@@ -86,14 +182,14 @@ class TextColumn:
         return self.opened[0][1].settings.list_elements if self.opened else self.elements
 
     @cached_property
-    def indexed(self) -> tuple[IndexedPart, ...]:
+    def indexed(self) -> tuple[TextPart, ...]:
         """The partitions of all segments."""
         parts = []
         for segment, index, by_address in self.opened:
             moves = segment.moves if by_address else None
             locate = locator(self._covered(segment), moves, index.deleted_fragments, by_address)
             rounded = index.settings.analysis.block_size == LARGE
-            parts += [IndexedPart(one, locate, rounded) for one in index.partitions]
+            parts += [TextPart(one, locate, rounded) for one in index.partitions]
         return tuple(parts)
 
     @property
@@ -110,12 +206,12 @@ class TextColumn:
         return [rows for rows in self.snapshot.fragments if rows.fragment.id in covers]
 
     @cached_property
-    def read(self) -> ReadPart:
+    def read(self) -> TextPart:
         """The documents of rows that no segment covers, of allowed ones only."""
         return self.everywhere if self.allowed is None else self._read(self.allowed)
 
     @cached_property
-    def everywhere(self) -> ReadPart:
+    def everywhere(self) -> TextPart:
         """The documents of all rows that no segment covers."""
         return self._read(None)
 
@@ -126,17 +222,17 @@ class TextColumn:
         rest = [rows for rows in self.snapshot.fragments if id(rows) not in covered]
         return [] if self.fast else rest
 
-    def _read(self, allowed: Places | None) -> ReadPart:
-        part = ReadPart()
+    def _read(self, allowed: Places | None) -> TextPart:
+        read = ReadDocuments()
         for rows in self.unindexed:
             start = rows.rows_before
             for count, (values,) in rows.scan((self.field,), (), RUN_ROWS, 0, rows.num_rows):
                 own = np.arange(start, start + count)
                 kept = own if allowed is None else own[is_in(own, allowed)]
                 chosen = values.take(pa.array(kept - start)) if len(kept) < count else values
-                part.add(self._documents(unnested(chosen, self.field)), kept)
+                read.add(self._documents(unnested(chosen, self.field)), kept)
                 start += count
-        return part
+        return TextPart(read, lambda keys: keys.astype(np.int64))
 
     def _documents(self, values: pa.Array) -> Iterator[Document]:
         if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
@@ -146,26 +242,23 @@ class TextColumn:
         return documents(values, self.analyzer, list_elements=self.list_elements)
 
     @property
-    def everything(self) -> list[TextPart]:
-        """All parts, with rows that no segment covers only where they are allowed."""
-        return [*self.indexed, self.read]
-
-    @property
     def whole(self) -> list[TextPart]:
         """All parts with all rows."""
         return [*self.indexed, self.everywhere]
 
     def parts(self) -> Iterator[tuple[TextPart, Sequence[TextPart]]]:
-        """Yield each part and those whose statistics it is scored by."""
-        indexed: list[TextPart] = [*self.indexed]
-        for part in indexed:
-            yield part, self.everything if self.list_elements else indexed
-        yield self.read, self.everything
+        """Yield each part and those whose statistics it is scored by.
+
+        Of the rows that no segment covers, only allowed ones are documents.
+        """
+        for part in self.indexed:
+            yield part, [*self.indexed, self.read] if self.list_elements else self.indexed
+        yield self.read, [*self.indexed, self.read]
 
     def tokens(self, text: str, *, plain: bool = False) -> list[tuple[str, int]]:
-        """Return the tokens of what is asked, and their positions. Raises QueryRefused.
+        """Return the tokens of a query, and their positions. Raises QueryRefused.
 
-        `plain` words are taken as they stand.
+        `plain` words are taken as they are.
         """
         analyzer = Analyzer(UNINDEXED) if plain else self.analyzer
         if not self.analyzer.analysis.is_json:
@@ -181,8 +274,8 @@ class TextColumn:
         words = analyzer.tokens(value)
         return [(f"{path},str,{token}", number) for number, (token, _) in enumerate(words)]
 
-    def beginning(self, token: str, length: int) -> str:
-        """Return what is asked of the beginning of tokens near one: of a triple its value's."""
+    def prefix(self, token: str, length: int) -> str:
+        """Return the common beginning of tokens near one: of a triple, so much of its value."""
         if not self.analyzer.analysis.is_json:
             return token[:length]
         path, kind, value = token.split(",", 2)
@@ -191,24 +284,21 @@ class TextColumn:
 
 def corpus_of(parts: Sequence[TextPart]) -> Corpus:
     """Return the documents of parts together."""
-    return sum((part.corpus for part in parts), Corpus())
+    return sum((part.documents.corpus for part in parts), Corpus())
 
 
 def count_of(parts: Sequence[TextPart], token: str) -> int:
     """Return how many documents of parts hold a token."""
-    numbers = [(part, part.number_of(token)) for part in parts]
-    return sum(part.document_count(one) for part, one in numbers if one is not None)
+    numbers = [(part.documents, part.documents.number_of(token)) for part in parts]
+    return sum(one.document_count(number) for one, number in numbers if number is not None)
 
 
 def text_indices(snapshot: Snapshot, path: str, *, fast: bool = False) -> list[TextColumn]:
     """Return a column once for each full-text index over it."""
-    known = [
-        one
-        for one in snapshot.indices.by_path.get(path, ())
-        if one.kind.details == INVERTED.details
-    ]
     (field,) = project(snapshot.manifest.schema, [path])
-    return [TextColumn(snapshot, path, field, one, fast) for one in known]
+    known = snapshot.indices.by_path.get(path, ())
+    kinds = [one for one in known if one.kind.details == INVERTED.details]
+    return [TextColumn(snapshot, path, field, one, fast) for one in kinds]
 
 
 def text_column(
@@ -221,24 +311,24 @@ def text_column(
         raise QueryRefused(
             f"FTS field path '{path}' does not exist in the dataset schema"
         ) from error
+    type_ = leaf(field).arrow.type
     if not is_text(field):
         raise QueryRefused(
-            f"FTS field '{path}' must resolve to Utf8, LargeUtf8, Utf8View, or JSON, "
-            f"got {leaf(field).arrow.type}"
+            f"FTS field '{path}' must resolve to Utf8, LargeUtf8, Utf8View, or JSON, got {type_}"
         )
     per_element = granularity is DocumentGranularity.LIST_ELEMENT
-    if per_element and not is_list(leaf(field).arrow.type):
+    if per_element and not is_list(type_):
         raise QueryRefused(NO_LIST.format(path))
     columns = text_indices(snapshot, path, fast=fast)
     if granularity is not None and columns:
-        found = [one for one in columns if one.list_elements == per_element]
-        if not found:
+        wanted = [one for one in columns if one.list_elements == per_element]
+        if not wanted:
             raise QueryRefused(
                 f"FTS query for field '{path}' requested {granularity.shown} document "
                 f"granularity, but the existing FTS index uses a different granularity: "
                 f"{_named(columns)}"
             )
-        columns = found
+        columns = wanted
     if len({one.list_elements for one in columns}) > 1:
         raise QueryRefused(
             f"Invalid user input: FTS query for field '{path}' is ambiguous because Row and "

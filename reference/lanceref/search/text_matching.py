@@ -21,8 +21,8 @@ from lanceref.index.full_text.bit_packer import Numbers
 from lanceref.index.full_text.bm25 import Scores, counts, norms_at, weight
 from lanceref.index.full_text.fuzzy import near
 from lanceref.search.full_text import MatchQuery, PhraseQuery
-from lanceref.search.text_column import TextColumn, corpus_of, count_of
-from lanceref.search.text_parts import IndexedPart, Places, TextPart
+from lanceref.search.row_locator import Places
+from lanceref.search.text_column import TextColumn, TextPart, corpus_of, count_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,13 @@ MANY = 1024
 """Words of a query from which on equal ones are added at once, not one by one."""
 
 SPARE = 4
-"""Of so many times as many documents as are wanted some may be gone."""
+"""Of so many times as many documents as are wanted some may be deleted."""
 
-Wanted = tuple[int, str]
-"""A token that is looked for, and the place in the query that it stands for."""
+Term = tuple[int, str]
+"""A place in a query, and a token that may be there."""
+
+Scored = tuple[Numbers, Scores]
+"""Documents that hold a token, and what it adds to the score of each."""
 
 
 class _PartScores:
@@ -63,35 +66,35 @@ class _PartScores:
     def __init__(self, part: TextPart, statistics: Sequence[TextPart]) -> None:
         self._part, self._statistics = part, statistics
         self._corpus = corpus_of(statistics)
-        self._known: dict[str, tuple[Numbers, Scores] | None] = {}
-        self._words: list[list[tuple[Numbers, Scores]]] = []
+        self._known: dict[str, Scored | None] = {}
+        self._words: list[list[Scored]] = []
 
-    def add(self, wanted: Sequence[str]) -> None:
-        """Add what the tokens that stand for a word give the documents that hold them."""
-        scored = [self._score(token) for token in wanted]
-        found = [one for one in scored if one is not None]
-        if found:
-            self._words.append(found)
+    def add(self, tokens: Sequence[str]) -> None:
+        """Add to the documents that hold one of a word's tokens its score."""
+        scored = [self._score(token) for token in tokens]
+        if any(one is not None for one in scored):
+            self._words.append([one for one in scored if one is not None])
 
-    def _score(self, token: str) -> tuple[Numbers, Scores] | None:
-        """Return the documents that hold a token, and what it gives them; None without any."""
+    def _score(self, token: str) -> Scored | None:
+        """Return the documents that hold a token and its scores; None without any."""
         if token not in self._known:
-            number = self._part.number_of(token)
-            self._known[token] = None if number is None else self._scored(token, number)
+            self._known[token] = None
+            number = self._part.documents.number_of(token)
+            if number is not None:
+                postings = self._part.documents.postings(number)
+                own = weight(self._corpus.num_documents, count_of(self._statistics, token))
+                mean = self._corpus.mean_length
+                norm = norms_at(self._part.lengths, postings.documents, mean)
+                scores = own * counts(postings.frequencies, norm)
+                self._known[token] = (postings.documents, scores)
         return self._known[token]
 
-    def _scored(self, token: str, number: int) -> tuple[Numbers, Scores]:
-        found = self._part.postings(number)
-        own = weight(self._corpus.num_documents, count_of(self._statistics, token))
-        norm = norms_at(self._part.lengths, found.documents, self._corpus.mean_length)
-        return found.documents, own * counts(found.frequencies, norm)
-
-    def _counted(self) -> list[tuple[list[tuple[Numbers, Scores]], int]]:
+    def _counted(self) -> list[tuple[list[Scored], int]]:
         """Return the words and how often each counts; of very many, equal ones are one."""
         if len(self._words) <= MANY:
             return [(forms, 1) for forms in self._words]
-        alike = {tuple(id(documents) for documents, _ in forms): forms for forms in self._words}
-        times = Counter(tuple(id(documents) for documents, _ in forms) for forms in self._words)
+        keys = [tuple(id(documents) for documents, _ in forms) for forms in self._words]
+        times, alike = Counter(keys), dict(zip(keys, self._words, strict=True))
         return [(forms, times[key]) for key, forms in alike.items()]
 
     def with_words(self, least: int) -> tuple[Places, Scores]:
@@ -101,7 +104,7 @@ class _PartScores:
         if len(self._words) == 1 and len(self._words[0]) == 1:
             ((documents, scores),) = self._words[0]
             return documents.astype(np.int64), scores
-        size = self._part.corpus.num_documents
+        size = self._part.documents.corpus.num_documents
         total, words = np.zeros(size, np.float32), np.zeros(size, np.min_scalar_type(least))
         for forms, times in self._counted():
             for documents, scores in forms:
@@ -115,26 +118,26 @@ class _PartScores:
     def hits(
         self, chosen: Places, scores: Scores, boost: np.float32, best: int | None = None
     ) -> Hits:
-        """Return chosen documents that are still there, at least the `best` so many of them."""
+        """Return chosen documents that are not deleted, at least the `best` so many of them."""
         count = len(chosen) if best is None else SPARE * (best + 1)
         while count < len(chosen):
             enough = scores >= np.partition(scores, -count)[-count]
-            found = self._there(chosen[enough], scores[enough] * boost)
-            if len(found.places) >= (best or 0):
-                return found
+            live = self._live(chosen[enough], scores[enough] * boost)
+            if len(live.places) >= (best or 0):
+                return live
             count *= SPARE
-        return self._there(chosen, scores * boost)
+        return self._live(chosen, scores * boost)
 
-    def _there(self, chosen: Places, scores: Scores) -> Hits:
+    def _live(self, chosen: Places, scores: Scores) -> Hits:
         places = self._part.places(chosen)
         kept = places >= 0
         return Hits(places[kept], scores[kept])
 
 
-def _joined(found: Sequence[Hits]) -> Hits:
+def join_hits(hits: Sequence[Hits]) -> Hits:
     """Return the hits of parts, none of which has a place of another."""
-    places = np.concatenate([NONE.places, *(one.places for one in found)])
-    scores = np.concatenate([NONE.scores, *(one.scores for one in found)])
+    places = np.concatenate([NONE.places, *(one.places for one in hits)])
+    scores = np.concatenate([NONE.scores, *(one.scores for one in hits)])
     order = np.argsort(places, kind="stable")
     return Hits(places[order], scores[order])
 
@@ -145,45 +148,46 @@ def match(column: TextColumn, query: MatchQuery, best: int | None = None) -> Hit
     Words at one place are forms of each other: one of them is enough. At least the `best` so many
     are returned.
     """
-    found, boost = [], np.float32(query.boost)
-    nearly: dict[Wanted, None] | None = None
+    hits, boost = [], np.float32(query.boost)
+    similar: dict[Term, None] | None = None
     for part, statistics in column.parts():
-        fuzzy = query.fuzziness > 0 and isinstance(part, IndexedPart)
-        words = _by_place(column.tokens(query.query, plain=fuzzy), part)
-        if fuzzy and nearly is None:  # the same for all partitions
-            nearly = dict.fromkeys(_near(column, words, query))
+        fuzzy = query.fuzziness > 0 and part.is_indexed
+        words = _terms(column.tokens(query.query, plain=fuzzy), part)
+        if fuzzy and similar is None:  # the same for all partitions
+            similar = dict.fromkeys(_similar(column, words, query))
         scored = _PartScores(part, statistics)
-        for forms in _by_word(words if nearly is None or not fuzzy else nearly):
+        for forms in _forms(words if similar is None or not fuzzy else similar).values():
             scored.add(forms)
         least = len({place for place, _ in words}) if query.every else 1
         if words:
-            found.append(scored.hits(*scored.with_words(least), boost, best))
-    return _joined(found)
+            hits.append(scored.hits(*scored.with_words(least), boost, best))
+    return join_hits(hits)
 
 
-def _by_place(tokens: Sequence[tuple[str, int]], part: TextPart) -> list[Wanted]:
+def _terms(tokens: Sequence[tuple[str, int]], part: TextPart) -> list[Term]:
     """Return the tokens of a query by their places; in an index each counts once at a place."""
-    wanted = [(place, token) for token, place in tokens]
-    if isinstance(part, IndexedPart):
-        wanted = [*dict.fromkeys(wanted)]
-    return sorted(wanted, key=lambda one: one[0])  # L.index.fts.unindexed.repeats
+    terms = [(place, token) for token, place in tokens]
+    if part.is_indexed:
+        terms = [*dict.fromkeys(terms)]
+    return sorted(terms, key=lambda one: one[0])  # L.index.fts.unindexed.repeats
 
 
-def _by_word(wanted: Iterable[Wanted]) -> list[list[str]]:
-    """Return the tokens that stand for each word."""
+def _forms(terms: Iterable[Term]) -> dict[int, list[str]]:
+    """Return the tokens at each place."""
     forms: dict[int, list[str]] = {}
-    for place, token in wanted:
+    for place, token in terms:
         forms.setdefault(place, []).append(token)
-    return [*forms.values()]
+    return forms
 
 
-def _near(column: TextColumn, words: Sequence[Wanted], query: MatchQuery) -> Iterator[Wanted]:
+def _similar(column: TextColumn, words: Sequence[Term], query: MatchQuery) -> Iterator[Term]:
     """Yield the tokens near words, the first ones of all partitions together."""
     left = query.max_expansions
     for place, word in words:
-        prefix = column.beginning(word, query.prefix_length)
-        found = [near(part.tokens, word, query.fuzziness, prefix) for part in column.indexed]
-        for token, _ in groupby(merge(*found)):
+        prefix = column.prefix(word, query.prefix_length)
+        known = [one.documents.tokens for one in column.indexed]
+        alike = [near(tokens, word, query.fuzziness, prefix) for tokens in known]
+        for token, _ in groupby(merge(*alike)):
             if not left:
                 return
             left -= 1
@@ -194,12 +198,12 @@ def phrase(column: TextColumn, query: PhraseQuery) -> Hits:
     """Return the documents with words in order. Raises QueryRefused, FormatError."""
     if not all(index.settings.analysis.with_position for _, index, _ in column.opened):
         raise QueryRefused(NO_POSITIONS)
-    tokens, found = column.tokens(query.query), []
+    tokens, hits = column.tokens(query.query), []
     for part, statistics in column.parts() if tokens else ():
-        words = _by_place(tokens, part)
+        words = _terms(tokens, part)
         places, forms = [place for place, _ in words], [[token] for _, token in words]
-        if isinstance(part, IndexedPart):  # L.index.fts.unindexed.phrase
-            places, forms = sorted({*places}), _by_word(words)
+        if part.is_indexed:  # L.index.fts.unindexed.phrase
+            places, forms = sorted({*places}), [*_forms(words).values()]
         scored = _PartScores(part, statistics)
         for one in forms:
             scored.add(one)
@@ -207,59 +211,47 @@ def phrase(column: TextColumn, query: PhraseQuery) -> Hits:
         if len(forms) > 1:
             kept = _in_order(part, places, forms, chosen, query.slop)
             chosen, scores = chosen[kept], scores[kept]
-        found.append(scored.hits(chosen, scores, np.float32(1)))
-    return _joined(found)
+        hits.append(scored.hits(chosen, scores, np.float32(1)))
+    return join_hits(hits)
 
 
 def _in_order(
     part: TextPart, places: Sequence[int], words: Sequence[list[str]], chosen: Places, slop: int
 ) -> Places:
     """Return which documents, that hold every word in some form, hold them in order."""
-    if not len(chosen):
-        return np.empty(0, np.int64)
     keys = [tuple(forms) for forms in words]
-    found = {forms: _standing(part, forms, chosen) for forms in dict.fromkeys(keys)}
+    positions = {forms: _positions(part, forms, chosen) for forms in dict.fromkeys(keys)}
     gaps = np.diff(places).tolist()
     kept = [
         number
         for number in range(len(chosen))
-        if follows((found[forms][number] for forms in keys), gaps, slop)
+        if follows((positions[forms][number] for forms in keys), gaps, slop)
     ]
     return np.array(kept, np.int64)
 
 
-def _standing(part: TextPart, forms: Iterable[str], chosen: Places) -> list[Numbers]:
-    """Return where a word stands, in any of its forms, in each document."""
+def _positions(part: TextPart, forms: Iterable[str], chosen: Places) -> list[Numbers]:
+    """Return the positions of a word, in any of its forms, in each document.
+
+    Raises QueryRefused where positions are not stored.
+    """
     rows: list[list[Numbers]] = [[] for _ in chosen]
-    for token in forms:
-        number = part.number_of(token)
-        if number is not None:
-            for row, own in zip(rows, _positions(part, number, chosen), strict=True):
-                row.append(own)
-    return [_together(row) for row in rows]
-
-
-def _positions(part: TextPart, number: int, chosen: Places) -> list[Numbers]:
-    """Return where a token stands in documents, nowhere where it is not. Raises QueryRefused."""
-    positions = part.positions(number)
-    if positions is None:
-        raise QueryRefused(NO_POSITIONS)
-    documents = part.postings(number).documents
-    at = np.minimum(np.searchsorted(documents, chosen), len(documents) - 1)
-    here = documents[at] == chosen
-    return [
-        positions[one] if own else NOWHERE
-        for one, own in zip(at.tolist(), here.tolist(), strict=True)
-    ]
-
-
-def _together(positions: Sequence[Numbers]) -> Numbers:
-    """Return all positions, ascending."""
-    return positions[0] if len(positions) == 1 else unique(np.concatenate(positions))
+    for token in forms if rows else ():
+        number = part.documents.number_of(token)
+        if number is None:
+            continue
+        positions = part.documents.positions(number)
+        if positions is None:
+            raise QueryRefused(NO_POSITIONS)
+        holding = part.documents.postings(number).documents
+        at = np.minimum(np.searchsorted(holding, chosen), len(holding) - 1)
+        for row in np.flatnonzero(holding[at] == chosen).tolist():
+            rows[row].append(positions[at[row]])
+    return [row[0] if len(row) == 1 else unique(np.concatenate([NOWHERE, *row])) for row in rows]
 
 
 def follows(positions: Iterable[Numbers], gaps: Sequence[int], slop: int) -> bool:
-    """Return whether each word can stand `gap`, or up to `slop` places more, behind the last."""
+    """Return whether each word can be `gap`, or up to `slop` places more, after the last."""
     words = iter(positions)
     ends = next(words).astype(np.int64)
     for own, gap in zip(words, gaps, strict=True):

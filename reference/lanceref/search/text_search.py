@@ -16,10 +16,8 @@ import pyarrow as pa
 
 from lanceref.core.errors import NotYet, QueryRefused
 from lanceref.core.integers import difference, intersection, union
-from lanceref.index.full_text.analyzer import Analyzer
-from lanceref.index.full_text.bit_packer import Numbers
 from lanceref.index.full_text.bm25 import Scores, counts, norms, weight
-from lanceref.index.full_text.parameters import Analysis, DocumentGranularity
+from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.index.full_text.posting_blocks import SMALL
 from lanceref.search.full_text import (
     BooleanQuery,
@@ -32,10 +30,11 @@ from lanceref.search.full_text import (
     PhraseQuery,
     leaves,
 )
+from lanceref.search.row_locator import Places
 from lanceref.search.snapshot import Snapshot
-from lanceref.search.text_column import TextColumn, corpus_of, count_of, text_column
-from lanceref.search.text_matching import NONE, Hits, match, phrase
-from lanceref.search.text_parts import ELEMENT_BITS, IndexedPart, Places, TextPart
+from lanceref.search.text_column import ELEMENT_BITS, TextColumn, corpus_of, count_of, text_column
+from lanceref.search.text_matching import NONE, Hits, join_hits, phrase
+from lanceref.search.text_matching import match as match_query
 
 ZERO = np.float32(0)
 
@@ -43,26 +42,24 @@ SCORE = pa.field("_score", pa.float32())
 ELEMENT = pa.field(
     "_doc_index", pa.list_(pa.field("item", pa.uint32(), nullable=False)), nullable=False
 )
-"""What a search knows of the rows it finds: score, and place of the element of a list."""
+"""Columns that a search adds: score, and place of the element of a list."""
 
 
 class TextSearch:
-    """One query over a version of a table."""
+    """One query over a version of a table. Raises QueryRefused, NotYet."""
 
     def __init__(self, snapshot: Snapshot, query: FullTextQuery, *, fast: bool = False) -> None:
         self._snapshot, self._query, self._fast = snapshot, query, fast
         self._columns: dict[tuple[str, DocumentGranularity | None], TextColumn] = {}
         kinds = set()
         for one in leaves(query):
-            columns = self._of(one)
-            kinds |= {column.list_elements for column in columns}
-            if isinstance(one, CombinedFieldsQuery) and any(
-                column.list_elements for column in columns
-            ):
+            own = {column.list_elements for column in self._of(one)}
+            if isinstance(one, CombinedFieldsQuery) and True in own:
                 raise NotYet(
                     "combined_fields (BM25F) scores whole rows and needs a Row document "
                     "granularity FTS index on every target column"
                 )
+            kinds |= own
         if len(kinds) > 1:
             raise QueryRefused("FTS queries cannot mix Row and ListElement document granularities")
         self.list_elements = kinds == {True}
@@ -74,7 +71,11 @@ class TextSearch:
             analyzers = [one.analyzer for one in columns if one.opened]
             if not analyzers:
                 raise QueryRefused("combined_fields needs an FTS index on a target column")
-            if len({_tokenizer(one) for one in analyzers}) > 1:
+            # of the parameters, those that decide on tokens
+            kinds = {
+                replace(one.analysis, with_position=False, block_size=SMALL) for one in analyzers
+            }
+            if len(kinds) > 1:
                 raise QueryRefused("combined_fields needs columns of one tokenizer")
             for one in columns:
                 if not one.opened:
@@ -97,7 +98,7 @@ class TextSearch:
 
     @property
     def explained(self) -> list[str]:
-        """What is done, one step a line, the last one first."""
+        """The steps of the search, one a line, the last one first."""
         columns = sorted({column.path for column in self._columns.values()})
         kind = self._query.query_type().value
         steps = [f"FullTextSearch: query={kind}, columns=[{', '.join(columns)}]"]
@@ -120,26 +121,27 @@ class TextSearch:
             column.allowed = allowed
             column.__dict__.pop("read", None)
         if allowed is None and isinstance(self._query, MatchQuery):
-            return match(self._of(self._query)[0], self._query, best)
-        found = self._hits(self._query)
+            return match_query(self._of(self._query)[0], self._query, best)
+        hits = self._hits(self._query)
         if allowed is None:
-            return found
-        kept = np.isin(found.places >> ELEMENT_BITS, allowed)
-        return Hits(found.places[kept], found.scores[kept])
+            return hits
+        kept = np.isin(hits.places >> ELEMENT_BITS, allowed)
+        return Hits(hits.places[kept], hits.scores[kept])
 
     def _hits(self, query: FullTextQuery) -> Hits:
-        if isinstance(query, MatchQuery):
-            return match(self._of(query)[0], query)
-        if isinstance(query, PhraseQuery):
-            return phrase(self._of(query)[0], query)
-        if isinstance(query, MultiMatchQuery):
-            return reduce(_best, [self._hits(one) for one in query.matches])
-        if isinstance(query, BoostQuery):
-            found, less = self._hits(query.positive), self._hits(query.negative)
-            share = np.float32(query.negative_boost)
-            return Hits(found.places, found.scores - share * _scores_at(found.places, less))
-        if isinstance(query, CombinedFieldsQuery):
-            return self._combined(query)
+        match query:
+            case MatchQuery():
+                return match_query(self._of(query)[0], query)
+            case PhraseQuery():
+                return phrase(self._of(query)[0], query)
+            case MultiMatchQuery():
+                return reduce(_better, [self._hits(one) for one in query.matches])
+            case BoostQuery():
+                hits, less = self._hits(query.positive), self._hits(query.negative)
+                share = np.float32(query.negative_boost)
+                return Hits(hits.places, hits.scores - share * _scores_at(hits.places, less))
+            case CombinedFieldsQuery():
+                return self._combined(query)
         assert isinstance(query, BooleanQuery)
         return self._boolean(query)
 
@@ -152,8 +154,8 @@ class TextSearch:
         for one in query.of(Occur.MUST_NOT):
             places = difference(places, self._hits(one).places)
         scores = np.zeros(len(places), np.float32)
-        for found in (*musts, *shoulds):
-            scores += _scores_at(places, found)
+        for hits in (*musts, *shoulds):
+            scores += _scores_at(places, hits)
         return Hits(places, scores)
 
     def _combined(self, query: CombinedFieldsQuery) -> Hits:
@@ -162,92 +164,79 @@ class TextSearch:
         weights = [np.float32(one) for one in query.weights]
         parts = [one.whole for one in columns]
         corpora = [corpus_of(one) for one in parts]
-        documents = max(one.num_documents for one in corpora)
-        tokens = sum(
-            float(one) * corpus.num_tokens for one, corpus in zip(weights, corpora, strict=True)
-        )
+        num_documents = max(one.num_documents for one in corpora)
+        pairs = zip(weights, corpora, strict=True)
+        num_tokens = sum(float(own) * corpus.num_tokens for own, corpus in pairs)
         words = list(dict.fromkeys(token for token, _ in columns[0].tokens(query.query)))
         held = [[_frequencies(column, token) for column in columns] for token in words]
-        everything = [one.places for word in held for one in word]
-        places = reduce(union, everything, NONE.places)
+        places = reduce(union, [one.places for word in held for one in word], NONE.places)
         if self._fast:  # rows that a column's index does not cover have no score there
             for one in columns:
                 places = places[np.isin(places >> ELEMENT_BITS, one.covered)]
         if not len(places):
             return NONE
         lengths = _weighted(weights, [_lengths(one) for one in columns], places)
-        norm = norms(lengths, np.float32(tokens) / np.float32(documents))
+        norm = norms(lengths, np.float32(num_tokens) / np.float32(num_documents))
         scores, present = np.zeros(len(places), np.float32), np.zeros(len(places), np.int64)
         for token, word in zip(words, held, strict=True):
             frequencies = _weighted(weights, word, places)
-            own = weight(documents, max(count_of(one, token) for one in parts))
+            own = weight(num_documents, max(count_of(one, token) for one in parts))
             scores += np.where(frequencies > 0, own * counts(frequencies, norm), np.float32(0))
             present += frequencies > 0
         kept = present >= (len(words) if query.every else 1)
         return Hits(places[kept], scores[kept])
 
 
-def _tokenizer(analyzer: Analyzer) -> Analysis:
-    """Return the parameters that decide on tokens."""
-    return replace(analyzer.analysis, with_position=False, block_size=SMALL)
-
-
-def _best(one: Hits, other: Hits) -> Hits:
+def _better(one: Hits, other: Hits) -> Hits:
     """Return the documents of either, with the better score."""
-    places = union(one.places, other.places)
-    least = np.float32(-np.inf)
-    return Hits(
-        places, np.maximum(_scores_at(places, one, least), _scores_at(places, other, least))
-    )
+    places, least = union(one.places, other.places), np.float32(-np.inf)
+    scores = [_scores_at(places, hits, least) for hits in (one, other)]
+    return Hits(places, np.maximum(*scores))
 
 
 def _scores_at(places: Places, hits: Hits, missing: np.float32 = ZERO) -> Scores:
     """Return the score at each place, `missing` where there is none."""
-    found = np.full(len(places), missing, np.float32)
+    scores = np.full(len(places), missing, np.float32)
     if len(hits.places):
         at = np.minimum(np.searchsorted(hits.places, places), len(hits.places) - 1)
         own = hits.places[at] == places
-        found[own] = hits.scores[at][own]
-    return found
-
-
-def _sorted_hits(places: list[Places], scores: list[Scores]) -> Hits:
-    all_places = np.concatenate([NONE.places, *places])
-    all_scores = np.concatenate([NONE.scores, *scores])
-    order = np.argsort(all_places, kind="stable")
-    order = order[all_places[order] >= 0]
-    return Hits(all_places[order], all_scores[order])
+        scores[own] = hits.scores[at][own]
+    return scores
 
 
 def _frequencies(column: TextColumn, token: str) -> Hits:
     """Return how often the documents of a column hold a token."""
-    places, found = [], []
+    parts = []
     for part in column.whole:
-        number = part.number_of(token)
+        number = part.documents.number_of(token)
         if number is not None:
-            postings = part.postings(number)
-            places.append(part.places(postings.documents))
-            found.append(postings.frequencies.astype(np.float32))
-    return _sorted_hits(places, found)
+            postings = part.documents.postings(number)
+            places = part.places(postings.documents)
+            parts.append(Hits(places, postings.frequencies.astype(np.float32)))
+    return _live(parts)
 
 
 def _lengths(column: TextColumn) -> Hits:
-    """Return how many tokens the documents of a column have."""
-    parts = [part for part in column.whole if part.corpus.num_documents]
-    return _sorted_hits(
-        [part.places(np.arange(part.corpus.num_documents)) for part in parts],
-        [_exact(part).astype(np.float32) for part in parts],
-    )
+    """Return how many tokens the documents of a column have, not rounded."""
+    parts = []
+    for part in column.whole:
+        count = part.documents.corpus.num_documents
+        if count:
+            lengths = part.documents.lengths.astype(np.float32)
+            parts.append(Hits(part.places(np.arange(count)), lengths))
+    return _live(parts)
 
 
-def _exact(part: TextPart) -> Numbers:
-    """Return the lengths of documents, not rounded."""
-    return part.partition.lengths if isinstance(part, IndexedPart) else part.lengths
+def _live(parts: Sequence[Hits]) -> Hits:
+    """Return the hits of parts that are not deleted."""
+    hits = join_hits(parts)
+    first = int(np.searchsorted(hits.places, 0))
+    return Hits(hits.places[first:], hits.scores[first:])
 
 
-def _weighted(weights: Sequence[np.float32], found: Sequence[Hits], places: Places) -> Scores:
-    """Return the weighted sum of what columns have at places."""
+def _weighted(weights: Sequence[np.float32], columns: Sequence[Hits], places: Places) -> Scores:
+    """Return the weighted sum of the scores of columns at places."""
     total = np.zeros(len(places), np.float32)
-    for own, one in zip(weights, found, strict=True):
+    for own, one in zip(weights, columns, strict=True):
         total += own * _scores_at(places, one)
     return total

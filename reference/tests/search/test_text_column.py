@@ -25,7 +25,10 @@ def test_rows_beyond_the_index_are_read(tmp_path):
     dataset.insert(VALUES.slice(0, 1))
     dataset.delete("i = 1")
     own = column(tmp_path)
-    assert (2, 1) == (own.indexed[0].corpus.num_documents, own.read.corpus.num_documents)
+    assert (2, 1) == (
+        own.indexed[0].documents.corpus.num_documents,
+        own.read.documents.corpus.num_documents,
+    )
     assert [0, -1] == own.indexed[0].places(pa.array([0, 1]).to_numpy()).tolist()
     assert [2 << 32] == own.read.places(pa.array([0]).to_numpy()).tolist()
     assert [("red", 0), ("fox", 1)] == own.tokens("RED foxes")
@@ -40,10 +43,13 @@ def test_lists_beyond_the_index_are_one_text(tmp_path):
     dataset.create_scalar_index("l", "INVERTED", base_tokenizer="raw", remove_stop_words=False)
     dataset.insert(values)
     own = column(tmp_path, "l")
-    assert {"red fox": 0, "red": 1, "red ": 2, "a  b": 3, "": 4} == own.read.tokens
-    assert 6 == own.read.corpus.num_documents
+    assert {"red fox": 0, "red": 1, "red ": 2, "a  b": 3, "": 4} == own.read.documents.tokens
+    assert 6 == own.read.documents.corpus.num_documents
     part = own.indexed[0]
-    assert (True, None) == (part.number_of("red") is not None, part.number_of("red fox"))
+    assert (True, None) == (
+        part.documents.number_of("red") is not None,
+        part.documents.number_of("red fox"),
+    )
 
 
 def test_without_an_index_words_stand_as_they_are(tmp_path):
@@ -51,7 +57,7 @@ def test_without_an_index_words_stand_as_they_are(tmp_path):
     pylanceref.write_dataset(VALUES, tmp_path / "t")
     own = column(tmp_path)
     assert [("The", 0), ("foxes", 1)] == own.tokens("The foxes")
-    assert {"Red": 0, "fox": 1, "cow": 2} == own.read.tokens
+    assert {"Red": 0, "fox": 1, "cow": 2} == own.read.documents.tokens
 
 
 def test_wrong_columns_are_refused(tmp_path):
@@ -95,7 +101,7 @@ def test_elements_may_be_documents_without_an_index(tmp_path):
     pylanceref.write_dataset(VALUES, tmp_path / "t")
     own = column(tmp_path, "l", DocumentGranularity.LIST_ELEMENT)
     assert own.list_elements
-    assert own.read.corpus.num_documents == 3
+    assert own.read.documents.corpus.num_documents == 3
     assert not column(tmp_path, "l").list_elements
     with pytest.raises(QueryRefused, match="no List layer"):
         column(tmp_path, "s", DocumentGranularity.LIST_ELEMENT)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 from lanceref.index.full_text.documents import Document
-from lanceref.search.text_parts import ReadPart
+from lanceref.search.text_column import ReadDocuments, TextPart
 
 
 def test_documents_that_were_read():
     """They have numbers, tokens and places: the row's, and that of the element."""
-    part = ReadPart()
+    part = ReadDocuments()
     part.add(iter([Document(0, 0, [("a", 0), ("b", 1), ("a", 2)])]), np.array([10]))
     part.add(iter([Document(1, 3, [("b", 0)])]), np.array([20, 21]))
     assert (2, 4) == (part.corpus.num_documents, part.corpus.num_tokens)
-    assert [10 << 32, 21 << 32 | 3] == part.places(np.arange(2)).tolist()
+    assert [10 << 32, 21 << 32 | 3] == TextPart(part, lambda keys: keys.astype(np.int64)).places(
+        np.arange(2)
+    ).tolist()
     number = part.number_of("a")
     assert ([0], [2]) == tuple(
         one.tolist()
