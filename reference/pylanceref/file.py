@@ -15,13 +15,13 @@ import pyarrow as pa
 from lanceref.core.errors import NotFound
 from lanceref.core.file_versions import stable_version
 from lanceref.core.integers import unsigned
-from lanceref.data_file.reader import (
+from lanceref.data_file.lance_file import (
     LanceFileMetadata,
     LanceFileReader,
     LanceFileStatistics,
+    LanceFileWriter,
     ReaderResults,
 )
-from lanceref.data_file.writer import LanceFileWriter
 from lanceref.storage import (
     LocalSource,
     LocalStore,

@@ -20,8 +20,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.errors import DataRefused
 from lanceref.core.integers import unsigned
-from lanceref.data_file.reader import LanceFileReader
-from lanceref.data_file.writer import LanceFileWriter
+from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref.index.index_type import Built
 from lanceref.index.segment import SegmentWriter
 from lanceref.index.training import Training

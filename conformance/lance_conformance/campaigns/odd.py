@@ -20,7 +20,7 @@ from pathlib import Path
 import pyarrow as pa
 from lanceref.core.errors import LanceError
 from lanceref.core.file_versions import version_named
-from lanceref.data_file.reader import LanceFileReader
+from lanceref.data_file.lance_file import LanceFileReader
 from lanceref.explain import explain
 from lanceref_testing import random_sample
 from lanceref_testing.odd_files import odd_file

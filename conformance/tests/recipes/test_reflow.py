@@ -7,7 +7,7 @@ from google.protobuf.message import Message
 from lance_conformance.recipes.reflow import edit_message
 from lanceref.core.context import Context
 from lanceref.data_file.data_file import open_file
-from lanceref.data_file.reader import LanceFileReader
+from lanceref.data_file.lance_file import LanceFileReader
 from lanceref.storage import BytesSource
 from lanceref.table.manifest import open_manifest
 

@@ -1,17 +1,13 @@
-"""The whole file, checked: what a reader passes over is looked at too.
+"""The whole file, checked: what a reader skips is checked too.
 
 Runs the parsers of reading over everything a file holds, then accounts for the bytes between the
-pieces: padding, and bytes that nothing refers to. The values of a large file can be shared out:
-each share is a range of its rows.
+pieces: padding, and bytes that nothing refers to. The values of a large file can be divided: each
+share is a range of its rows. The documents of json columns, and the descriptors of blobs that place
+a value in this file, are values like others for the page that holds them; here their content is
+checked, wherever they are nested.
 
-Clauses: L.file.padding.value, L.file.buffers.overlap, L.file.columns.order
-
-Contents: values that have clauses of their own, wherever they are nested.
-
-The documents of json columns, and the descriptors of blobs that say where in this file a value
-lies, are values like others for the page that holds them. Here they are looked into.
-
-Clauses: L.json.header, L.json.entries, L.json.payload, L.blob.kind, L.blob.range
+Clauses: L.file.padding.value, L.file.buffers.overlap, L.file.columns.order, L.json.header,
+L.json.entries, L.json.payload, L.blob.kind, L.blob.range
 """
 
 from __future__ import annotations
@@ -30,8 +26,8 @@ from lanceref.core.errors import BytesError, OutOfRange, UnknownEncoding
 from lanceref.core.file_versions import V2_0
 from lanceref.core.nesting import children_of, from_start
 from lanceref.data_file.data_file import DataFile, open_file
+from lanceref.data_file.descriptors import INLINE, OF_BASE
 from lanceref.encodings_2_0.blob import BlobColumn
-from lanceref.file.column_reader import KINDS
 from lanceref.file.columns import ALIGNMENT
 from lanceref.file.footer import ENTRY_BYTES, FOOTER_BYTES
 from lanceref.file.schema import Field
@@ -39,46 +35,78 @@ from lanceref.json import jsonb
 from lanceref.pages.column import PageColumn
 from lanceref.storage import Source
 
+PADDING_BYTE = 0x48
+"""What the oracle writes between buffers: `H`."""
 
-def check_contents(opened: DataFile, field: Field) -> None:
+
+def check_file(source: Source, ctx: Context, *, values: bool = True) -> DataFile | None:
+    """Parse and check a data file; None when it cannot be opened (the findings say why).
+
+    Without `values` everything is checked but what `check_share` decodes.
+    """
+    opened = None
+    with ctx.piece():
+        opened = open_file(source, ctx)
+        if values:
+            _check_values(opened, 0, 1)
+        at = opened.footer.column_metadata_start
+        for index, extent in enumerate(opened.column_extents):  # in column order, back to back
+            if extent.offset != at:
+                place = opened.bytes.ctx.at(extent.offset, extent.size)
+                clause, found = "L.file.columns.order", f"metadata {index} at {extent.offset}"
+                opened.bytes.ctx.lint(clause, place, found=found, wanted=at)
+            at = extent.end
+        _account_for_the_rest(opened)
+    return opened
+
+
+def check_share(source: Source, ctx: Context, share: int, shares: int) -> None:
+    """Check one of several shares of the values of a data file: all of them are the whole."""
+    with ctx.piece():
+        _check_values(open_file(source, ctx), share, shares)
+
+
+def _check_values(opened: DataFile, share: int, shares: int) -> None:
+    """Check a range of the rows of each field; a field without pages by rows is in one share."""
+    ctx = opened.bytes.ctx
+    for number, field in enumerate(opened.descriptor.schema.fields):
+        whole = number % shares == share
+        with ctx.group(f"field {field.name}"), ctx.piece():
+            reader = opened.open_field(field)
+            if isinstance(reader, PageColumn):
+                rows = reader.num_rows
+                reader.check_rows(share * rows // shares, (share + 1) * rows // shares)
+            elif whole:
+                reader.check()
+        if whole:
+            with ctx.piece():
+                _check_contents(opened, field)
+
+
+def _check_contents(opened: DataFile, field: Field) -> None:
     """Check every document and every descriptor at or below a field."""
     ctx, place = opened.bytes.ctx.during("decode"), opened.descriptor.place
-    for documents in _values(opened, field, _is_json):
+    for documents in _values(opened, field, lambda one: one.logical_type == "json"):
         jsonb.check_documents(documents, ctx, place)
     for descriptors in _values(opened, field, _is_descriptor):
         kinds = _numbers(descriptors, 0)
-        if len(kinds) and int(kinds.max()) >= KINDS:
-            raise UnknownEncoding(
-                "L.blob.kind", place, found=f"blob kind {int(kinds.max())}", wanted="0 to 5"
-            )
+        if len(kinds) and (kind := int(kinds.max())) > OF_BASE:
+            found, wanted = f"blob kind {kind}", f"0 to {OF_BASE}"
+            raise UnknownEncoding("L.blob.kind", place, found=found, wanted=wanted)
         for extent in _inline(descriptors):
             if extent.end > opened.footer.start:
-                raise OutOfRange(
-                    "L.blob.range", place, found=extent, wanted=f"bytes below {opened.footer.start}"
-                )
+                wanted = f"bytes below {opened.footer.start}"
+                raise OutOfRange("L.blob.range", place, found=extent, wanted=wanted)
             ctx.leaf(extent.offset, extent.end, "payload", "blob", "L.blob.range")
 
 
-def inline_extents(opened: DataFile) -> set[Extent]:
-    """Return where the blobs lie that descriptors place into the file itself."""
-    found: set[Extent] = set()
-    for field in opened.descriptor.schema.fields:
-        for descriptors in _values(opened, field, _is_descriptor):
-            found.update(_inline(descriptors))
-    return found
-
-
-def _is_json(field: Field) -> bool:
-    return field.logical_type == "json"
-
-
 def _is_descriptor(field: Field) -> bool:
-    return field.is_blob and field.is_packed and [c.name for c in field.children][:1] == ["kind"]
+    return field.is_descriptor and [c.name for c in field.children][:1] == ["kind"]
 
 
 def _inline(descriptors: pa.Array) -> list[Extent]:
     kind, position, size = (_numbers(descriptors, number) for number in range(3))
-    here = (kind == 0) & (size > 0)
+    here = (kind == INLINE) & (size > 0)
     return [Extent(p, s) for p, s in zip(position[here].tolist(), size[here].tolist())]
 
 
@@ -89,12 +117,10 @@ def _numbers(descriptors: pa.Array, number: int) -> NDArray[np.uint64]:
 
 def _values(opened: DataFile, field: Field, wanted: Callable[[Field], bool]) -> Iterator[pa.Array]:
     """Yield the values of every `wanted` field at or below `field`."""
-    if not any(wanted(one) for one in field.flat()):
-        return
-    ctx = replace(opened.bytes.ctx, spans=None, findings=None)
-    quiet = replace(opened, bytes=opened.bytes.during(ctx), readers={})
-    for array in quiet.open_field(field).scan(0, opened.num_rows):
-        yield from values_below(array, field, wanted)
+    if any(wanted(one) for one in field.flat()):
+        quiet = replace(_unobserved(opened), readers={})
+        for array in quiet.open_field(field).scan(0, opened.num_rows):
+            yield from values_below(array, field, wanted)
 
 
 def values_below(
@@ -108,60 +134,10 @@ def values_below(
         yield from values_below(below, child, wanted)
 
 
-PADDING_BYTE = 0x48
-"""What the oracle writes between buffers: `H`."""
-
-
-def check_file(source: Source, ctx: Context, *, values: bool = True) -> DataFile | None:
-    """Parse and check a data file; None when it cannot be opened (the findings say why).
-
-    Without `values` everything is looked at but what `check_share` decodes.
-    """
-    opened = None
-    with ctx.piece():
-        opened = open_file(source, ctx)
-        if values:
-            _check_values(opened, 0, 1)
-        _check_column_order(opened)
-        _account_for_the_rest(opened)
-    return opened
-
-
-def check_share(source: Source, ctx: Context, share: int, shares: int) -> None:
-    """Check one of several shares of the values of a data file: all of them are the whole."""
-    with ctx.piece():
-        _check_values(open_file(source, ctx), share, shares)
-
-
-def _check_values(opened: DataFile, share: int, shares: int) -> None:
-    """Check a range of the rows of each field; what has no pages by rows is in one share whole."""
-    ctx = opened.bytes.ctx
-    for number, field in enumerate(opened.descriptor.schema.fields):
-        whole = number % shares == share
-        with ctx.group(f"field {field.name}"), ctx.piece():
-            reader = opened.open_field(field)
-            if isinstance(reader, PageColumn):
-                rows = reader.num_rows
-                reader.check_rows(share * rows // shares, (share + 1) * rows // shares)
-            elif whole:
-                reader.check()
-        if whole:
-            with ctx.piece():
-                check_contents(opened, field)
-
-
-def _check_column_order(opened: DataFile) -> None:
-    """Lint: column metadata stand in column order, back to back."""
-    at = opened.footer.column_metadata_start
-    for index, extent in enumerate(opened.column_extents):
-        if extent.offset != at:
-            opened.bytes.ctx.lint(
-                "L.file.columns.order",
-                opened.bytes.ctx.at(extent.offset, extent.size),
-                found=f"column metadata {index} at {extent.offset}",
-                wanted=f"{at}, right after the one before",
-            )
-        at = extent.end
+def _unobserved(opened: DataFile) -> DataFile:
+    """Return the file for reads that record neither spans nor findings."""
+    ctx = replace(opened.bytes.ctx, spans=None, findings=None)
+    return replace(opened, bytes=opened.bytes.during(ctx))
 
 
 def _account_for_the_rest(opened: DataFile) -> None:
@@ -174,12 +150,8 @@ def _account_for_the_rest(opened: DataFile) -> None:
         if extent.offset > at:
             _own_gap(opened, at, extent.offset)
         elif extent.offset < at and extent.size:
-            ctx.lint(
-                "L.file.buffers.overlap",
-                ctx.at(extent.offset, extent.size),
-                found=f"a piece at {extent.offset}",
-                wanted=f"nothing before {at}, where the one before it ends",
-            )
+            place, found = ctx.at(extent.offset, extent.size), f"a piece at {extent.offset}"
+            ctx.lint("L.file.buffers.overlap", place, found=found, wanted=f"nothing before {at}")
         at = max(at, extent.end)
 
 
@@ -199,35 +171,30 @@ def _pieces(opened: DataFile) -> list[Extent]:
 
 
 def _payloads(opened: DataFile) -> set[Extent]:
-    """Return the payloads of blob columns: buffers that only their rows know."""
-    ctx = replace(opened.bytes.ctx, spans=None, findings=None)
-    quiet = replace(opened, bytes=opened.bytes.during(ctx))
-    found: set[Extent] = set()
+    """Return the payloads of blob columns and descriptors: buffers that only rows know."""
+    quiet, extents = _unobserved(opened), set[Extent]()
     schema = opened.descriptor.schema
-    for field in schema.flat() if opened.footer.version == V2_0 else schema.fields:
+    for field in schema.flat() if opened.version == V2_0 else schema.fields:
         if any(below.is_blob for below in field.flat()):
             with suppress(BytesError):  # reported when the field was checked
                 reader = quiet.open_field(field, opened.assigned)
                 if isinstance(reader, BlobColumn | PageColumn):
-                    found.update(reader.payload_extents())
+                    extents.update(reader.payload_extents())
     with suppress(BytesError):
-        found |= inline_extents(quiet)
-    return {extent for extent in found if extent.end <= opened.footer.start}
+        for field in schema.fields:
+            for descriptors in _values(quiet, field, _is_descriptor):
+                extents.update(_inline(descriptors))
+    return {extent for extent in extents if extent.end <= opened.footer.start}
 
 
 def _own_gap(opened: DataFile, start: int, end: int) -> None:
     """Own the bytes start..end: padding up to the next multiple of 64, or unreferenced bytes."""
-    ctx = opened.bytes.ctx
+    ctx, clause = opened.bytes.ctx, "L.file.padding.value"
     padded = end % ALIGNMENT == 0 and end - start < ALIGNMENT
     kind = "padding" if padded else "unreferenced"
-    ctx.leaf(start, end, kind, kind, "L.file.padding.value")
-    if not ctx.validating:
-        return
-    found = opened.bytes.cursor(Extent(start, end - start), kind, "L.file.padding.value").data
-    if bytes(found) != bytes([PADDING_BYTE]) * (end - start):
-        ctx.lint(
-            "L.file.padding.value",
-            ctx.at(start, end - start),
-            found=bytes(found[:16]).hex(),
-            wanted=f"bytes {PADDING_BYTE:02x} between buffers",
-        )
+    ctx.leaf(start, end, kind, kind, clause)
+    if ctx.validating:
+        data = bytes(opened.bytes.cursor(Extent(start, end - start), kind, clause).data)
+        if data != bytes([PADDING_BYTE]) * (end - start):
+            wanted = f"bytes {PADDING_BYTE:02x}"
+            ctx.lint(clause, ctx.at(start, end - start), found=data[:16].hex(), wanted=wanted)

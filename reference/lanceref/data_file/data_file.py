@@ -1,7 +1,10 @@
 """Data file: the container of 2.0 to 2.3.
 
 Page buffers come first, the description of everything last, so a file is opened from its end: the
-footer leads to the offset tables, they lead to the column metadata and the global buffers.
+footer leads to the offset tables, they lead to the column metadata and the global buffers. Which
+fields own a physical column differs by version: in 2.0 structs and lists own a column (header,
+offsets) before those of their children; from 2.1 on only the leaves of the type tree do. A packed
+struct and a blob are one column in every version.
 
 Layout::
 
@@ -13,14 +16,7 @@ Layout::
     footer, 40 bytes
 
 Clauses: L.file.cmo.entry, L.file.gbo.entry, L.file.columns.message, L.file.descriptor.length,
-
-Column layout: which fields own a physical column.
-
-A file has fewer or more columns than its schema has fields, and the rule differs by version: in 2.0
-structs and lists own a column (header, offsets) before those of their children; from 2.1 on only
-the leaves of the type tree do. A packed struct and a blob are one column in every version.
-
-Clauses: L.file.schema.num-columns
+L.file.schema.num-columns
 """
 
 from __future__ import annotations
@@ -52,6 +48,12 @@ from lanceref.file.schema import Field, LanceSchema
 from lanceref.pages import column as pages
 from lanceref.storage import Source
 
+TAIL_BYTES = 4096
+"""Bytes read from the end of the file at first; enough for the metadata of most files."""
+
+EXTENT_BYTES = 256
+"""Memory of an entry of a table of positions and sizes."""
+
 
 def column_owners(field: Field, version: FileVersion) -> Iterator[Field]:
     """Yield the fields at or below `field` that own a physical column, in column order."""
@@ -82,12 +84,8 @@ def assign_columns(
         if version == V2_0 and index < num_columns and is_early(owner, columns[index - 1]):
             index += 1
     if index != num_columns:
-        error = BadSchema(
-            "L.file.schema.num-columns",
-            place,
-            found=f"{num_columns} columns",
-            wanted=f"{index}, one for each field that owns a column",
-        )
+        clause, wanted = "L.file.schema.num-columns", f"{index}, one for each field that owns one"
+        error = BadSchema(clause, place, found=f"{num_columns} columns", wanted=wanted)
         if index > num_columns:
             raise error
         ctx.refuse(error)
@@ -98,24 +96,12 @@ def indices_of(
     field: Field, version: FileVersion, assigned: dict[int, int], place: Place
 ) -> Sequence[int]:
     """Return the column indices of `field` (possibly pruned), in column order. Raises BadSchema."""
-    indices = []
-    for owner in column_owners(field, version):
+    owners = list(column_owners(field, version))
+    for owner in owners:
         if owner.id not in assigned:
-            raise BadSchema(
-                "L.file.schema.num-columns",
-                place,
-                found=f"no column for field {owner.name!r}",
-                wanted="a column for each field that owns one",
-            )
-        indices.append(assigned[owner.id])
-    return indices
-
-
-TAIL_BYTES = 4096
-"""Bytes read from the end of the file at first; enough for the metadata of most files."""
-
-EXTENT_BYTES = 256
-"""Memory of an entry of a table of positions and sizes."""
+            clause, found = "L.file.schema.num-columns", f"no column for field {owner.name!r}"
+            raise BadSchema(clause, place, found=found, wanted="a column")
+    return [assigned[owner.id] for owner in owners]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,71 +141,72 @@ class DataFile:
             return reader
         by_id = self.assigned if assigned is None else assigned
         return self.open_column(
-            field, indices_of(field, self.footer.version, by_id, self.descriptor.place)
+            field, indices_of(field, self.version, by_id, self.descriptor.place)
         )
 
     def open_column(self, field: Field, indices: Sequence[int]) -> ColumnReader:
         """Return the reader of `field`, stored in the given physical columns (in column order)."""
+        num_columns, version = len(self.columns), self.version
         for index in indices:
-            if not 0 <= index < len(self.columns):
-                raise OutOfRange(
-                    "L.file.schema.num-columns",
-                    self.descriptor.place,
-                    found=f"column {index} for field {field.name!r}",
-                    wanted=f"a column below {len(self.columns)}",
-                )
-        columns = self._with_bytes(field, indices)
+            if not 0 <= index < num_columns:
+                clause, place = "L.file.schema.num-columns", self.descriptor.place
+                found = f"column {index} for field {field.name!r}"
+                raise OutOfRange(clause, place, found=found, wanted=f"below {num_columns}")
+        columns = []
+        for owner, index in zip(column_owners(field, version), indices, strict=False):
+            columns.append(self.columns[index])
+            early = version == V2_0 and is_early(owner, self.columns[index])
+            if early and index + 1 < num_columns:  # the bytes are the next column
+                columns.append(self.columns[index + 1])
         file = self.bytes.during(self.bytes.ctx.during("decode"))
-        if self.footer.version == V2_0:
+        if version == V2_0:
             return arrays.open_column(file, field, columns)
-        return pages.open_column(file, field, columns, self.footer.version)
-
-    def _with_bytes(self, field: Field, indices: Sequence[int]) -> list[ColumnMetadata]:
-        """Return the columns of a field; those of early strings with the column behind them."""
-        found = []
-        for owner, index in zip(column_owners(field, self.footer.version), indices, strict=False):
-            found.append(self.columns[index])
-            early = self.footer.version == V2_0 and is_early(owner, self.columns[index])
-            if early and index + 1 < len(self.columns):
-                found.append(self.columns[index + 1])
-        return found
+        return pages.open_column(file, field, columns, version)
 
 
 def open_file(source: Source, ctx: Context) -> DataFile:
     """Parse footer, tables, column metadata and descriptor: one read when 4 KiB hold them."""
-    keep_freed_blocks()
-    table = Budget(ctx.limits) if ctx.budget is None else ctx.budget
-    ctx = replace(ctx, budget=table.of_file(source.path, source.size))
-    file = FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
+    file = open_tail(source, ctx)
     footer = parse_footer(file)
-    file = file.during(ctx.during("metadata"))
-    global_buffers = _table(
-        file, footer.gbo_start, footer.num_global_buffers, "GBO", "L.file.gbo.entry"
-    )
-    first = min(footer.column_metadata_start, global_buffers[0].offset)
+    start = footer.column_metadata_start
+    file = file.during(file.ctx.during("metadata"))
+    num_buffers = footer.num_global_buffers
+    global_buffers = _table(file, footer.gbo_start, num_buffers, "GBO", "L.file.gbo.entry")
+    first = min(start, global_buffers[0].offset)
     if first < file.size - TAIL_BYTES:
         file = file.with_tail(file.size - first)
     extents = _table(file, footer.cmo_start, footer.num_columns, "CMO", "L.file.cmo.entry")
-    check_global_buffers(global_buffers, footer.version, footer.column_metadata_start, file)
+    check_global_buffers(global_buffers, footer.version, start, file)
     descriptor = parse_descriptor(file, global_buffers[0])
-    columns = tuple(
-        _column(file, footer, index, extent, global_buffers[0].offset)
-        for index, extent in enumerate(extents)
-    )
-    assigned = assign_columns(
-        descriptor.schema, footer.version, columns, file.ctx, descriptor.place
-    )
-    opened = DataFile(
-        file,
-        footer,
-        descriptor,
-        columns,
-        tuple(extents),
-        tuple(global_buffers),
-        assigned,
-    )
-    _check_rows(opened)
+    parsed = []
+    for index, extent in enumerate(extents):
+        clause, name = "L.file.cmo.entry", f"column metadata {index}"
+        if extent.offset < start or extent.end > footer.cmo_start:
+            place = file.ctx.at(footer.cmo_start + index * ENTRY_BYTES, ENTRY_BYTES)
+            found = f"{name} at {extent.offset} with {extent.size} bytes"
+            wanted = f"bytes between {start} and {footer.cmo_start}"
+            raise OutOfRange(clause, place, found=found, wanted=wanted)
+        cursor = file.cursor(extent, name, clause)
+        parsed.append(parse_column(cursor, index, footer.version, global_buffers[0].offset))
+    columns, place = tuple(parsed), descriptor.place
+    assigned = assign_columns(descriptor.schema, footer.version, columns, file.ctx, place)
+    buffers = tuple(global_buffers)
+    opened = DataFile(file, footer, descriptor, columns, tuple(extents), buffers, assigned)
+    for field in descriptor.schema.fields:
+        reader = opened.open_field(field)
+        opened.readers[field.id] = (field, reader)
+        if reader.num_rows != opened.num_rows:
+            clause, found = "L.file.descriptor.length", f"{reader.num_rows} rows of {field.name!r}"
+            file.ctx.refuse(OutOfRange(clause, place, found=found, wanted=opened.num_rows))
     return opened
+
+
+def open_tail(source: Source, ctx: Context) -> FileBytes:
+    """Read the end of a file of any version, whose metadata has a budget of its own."""
+    keep_freed_blocks()
+    budget = Budget(ctx.limits) if ctx.budget is None else ctx.budget
+    ctx = replace(ctx, budget=budget.of_file(source.path, source.size))
+    return FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
 
 
 def _table(file: FileBytes, start: int, count: int, name: str, clause: str) -> list[Extent]:
@@ -228,35 +215,3 @@ def _table(file: FileBytes, start: int, count: int, name: str, clause: str) -> l
         place = file.ctx.at(start, count * ENTRY_BYTES)
         file.ctx.budget.charge(count * EXTENT_BYTES, f"a table of {count} entries", place)
     return parse_offsets(cursor, count, name, clause)
-
-
-def _column(
-    file: FileBytes, footer: Footer, index: int, extent: Extent, data_end: int
-) -> ColumnMetadata:
-    if extent.offset < footer.column_metadata_start or extent.end > footer.cmo_start:
-        raise OutOfRange(
-            "L.file.cmo.entry",
-            file.ctx.at(footer.cmo_start + index * ENTRY_BYTES, ENTRY_BYTES),
-            found=f"column metadata {index} at {extent.offset} with {extent.size} bytes",
-            wanted=f"bytes between {footer.column_metadata_start} and {footer.cmo_start}",
-        )
-    cursor = file.cursor(extent, f"column metadata {index}", "L.file.cmo.entry")
-    return parse_column(cursor, index, footer.version, data_end)
-
-
-def _check_rows(opened: DataFile) -> None:
-    """Hold the descriptor's row count against the pages of every top-level column."""
-    ctx, place = opened.bytes.ctx, opened.descriptor.place
-    for field in opened.descriptor.schema.fields:
-        reader = opened.open_field(field)
-        opened.readers[field.id] = (field, reader)
-        rows = reader.num_rows
-        if rows != opened.num_rows:
-            ctx.refuse(
-                OutOfRange(
-                    "L.file.descriptor.length",
-                    place,
-                    found=f"{opened.num_rows} rows, and {rows} in column {field.name!r}",
-                    wanted="the same number of rows everywhere",
-                )
-            )

@@ -1,12 +1,12 @@
 """Blob descriptors: what a data file holds in place of blobs of the second kind.
 
-Rows of such a field come as bytes or references; what is written is where the bytes lie. A batch on
-its way into a file gets its descriptors here; whoever writes it says how rows become descriptors.
-Rows that are prepared say it themselves, and only their inline bytes are still to be stored.
+Rows of such a field come as bytes or references; a descriptor says where the bytes lie. The caller
+says how rows become descriptors; rows that are prepared hold their own description, and only their
+inline bytes are still to be stored.
 
 Layout of a descriptor: u8 kind, u64 position, u64 size, u32 blob id, utf8 blob uri, one packed
-column under the id of the field; kinds are those of `table.blobs`. Layout of a prepared row: u8
-kind, large_binary data (inline), utf8 uri, u32 blob_id, u64 blob_size, u64 position.
+column under the id of the field. Layout of a prepared row: u8 kind, large_binary data (inline),
+utf8 uri, u32 blob_id, u64 blob_size, u64 position.
 
 Clauses: L.blob.kind, L.blob.range
 
@@ -128,10 +128,8 @@ def _described(array: pa.Array, field: Field, describe: Describe) -> pa.Array:
         _described(child, own, describe)
         for child, own in zip(children_of(array), field.children, strict=True)
     ]
-    fields = [
-        _over(array.type.field(number), own, below[number])
-        for number, own in enumerate(field.children)
-    ]
+    given = [array.type.field(number) for number in range(len(below))]
+    fields = list(map(_over, given, field.children, below))
     return mapped(array, type_over(array.type, fields), lambda number, _: below[number])
 
 
@@ -148,17 +146,12 @@ def _unmasked(array: pa.Array) -> pa.Array:
     )
 
 
-_NOTHING = Descriptor(INLINE, 0, 0)
-
-
 def _array(rows: list[Descriptor | None]) -> pa.Array:
-    columns = zip(*[row or _NOTHING for row in rows], strict=True) if rows else [()] * 5
-    children = [
-        pa.array(list(column), child.type)
-        for column, child in zip(columns, BLOB_DESCRIPTOR, strict=True)
-    ]
+    nothing, fields = Descriptor(INLINE, 0, 0), list(BLOB_DESCRIPTOR)
+    columns = zip(*[row or nothing for row in rows], strict=True) if rows else [()] * len(fields)
+    children = [pa.array(list(one), field.type) for one, field in zip(columns, fields, strict=True)]
     missing = pa.array(np.array([row is None for row in rows], bool))
-    return pa.StructArray.from_arrays(children, fields=list(BLOB_DESCRIPTOR), mask=missing)
+    return pa.StructArray.from_arrays(children, fields=fields, mask=missing)
 
 
 def prepared(array: pa.Array, field: Field, data: DataArea) -> Iterator[Descriptor | None]:
@@ -168,13 +161,12 @@ def prepared(array: pa.Array, field: Field, data: DataArea) -> Iterator[Descript
     """
     if array.type != PREPARED:
         raise DataRefused("Blob v2 encoder expected prepared array layout, got logical layout")
+    names = ("kind", "blob_size", "position", "blob_id", "uri")
     for number, row in enumerate(array):
         if not row.is_valid:
             yield None
             continue
-        kind, size, position, blob_id, uri = (
-            row[name].as_py() for name in ("kind", "blob_size", "position", "blob_id", "uri")
-        )
+        kind, size, position, blob_id, uri = (row[name].as_py() for name in names)
         if kind == INLINE:
             bytes_ = row["data"].as_buffer() or b""
             yield Descriptor(INLINE, data.write(bytes_).offset, len(bytes_))

@@ -1,22 +1,16 @@
 """Data file, written: the container of 2.0 to 2.3.
 
 The counterpart of `data_file`. Pages go out as they become full, each buffer padded to a multiple
-of 64; everything that describes them follows at the end.
+of 64; everything that describes them follows at the end. Arrow has more forms of some values than
+pages have (views of strings, extension types around their storage, json as text): rows are brought
+into the one form of the field's stored type; everything else stays as it is, bytes below nulls too.
 
 Layout: see `data_file`.
 
 Clauses: L.file.alignment.buffers, L.file.padding.value, L.file.columns.order,
-L.file.footer.cmo-start, L.file.descriptor.length, L.file.globals.descriptor
+L.file.footer.cmo-start, L.file.descriptor.length, L.file.globals.descriptor, L.json.column
 
 Divergences: D.file.footer-says-0-3
-
-Stored form: rows as pages hold them.
-
-Arrow has more ways to hold some values than pages have: views of strings, extension types around
-their storage, json as text. What comes to a writer is brought into the one form of the field's
-stored type; everything else stays as it is, bytes below nulls too.
-
-Clauses: L.json.column
 """
 
 from __future__ import annotations
@@ -57,11 +51,7 @@ def stored_form(array: pa.Array, field: Field) -> pa.Array:
         return documents(array.cast(pa.large_string()))
     if array.type in VIEWS:
         return array.cast(field.arrow.type)
-    return mapped(
-        array,
-        field.arrow.type,
-        lambda number, below: stored_form(below, field.children[number]),
-    )
+    return mapped(array, field.arrow.type, lambda i, below: stored_form(below, field.children[i]))
 
 
 def _is_other(type_: pa.DataType, field: Field) -> bool:
@@ -75,7 +65,7 @@ def _is_other(type_: pa.DataType, field: Field) -> bool:
 
 
 PADDING = b"H" * ALIGNMENT
-"""What stands between buffers."""
+"""Bytes between buffers."""
 
 FieldOpener = Callable[[Field, int, FileVersion, PagePolicy], FieldWriter]
 """Gives the writer of a field whose first physical column is known."""
@@ -103,9 +93,9 @@ class FileWriter:
         self._sink, self._schema, self._version = sink, schema, version
         self._metadata = dict(schema.metadata)
         self._writers: list[FieldWriter] = []
-        num_columns = 0
+        num_columns, opener = 0, open_field or _open_writer
         for field in schema.fields:
-            self._writers.append((open_field or _open_writer)(field, num_columns, version, policy))
+            self._writers.append(opener(field, num_columns, version, policy))
             num_columns += self._writers[-1].num_columns
         self._columns = [file2_pb2.ColumnMetadata() for _ in range(num_columns)]
         self._global_buffers: list[Extent] = []
@@ -144,7 +134,7 @@ class FileWriter:
                 buffer_offsets=[extent.offset for extent in extents],
                 buffer_sizes=[extent.size for extent in extents],
                 length=page.num_rows,
-                encoding=direct(page.encoding, PAGE_TYPE[self._version]),
+                encoding=_direct(page.encoding, PAGE_TYPE[self._version]),
                 priority=page.priority,
             )
 
@@ -160,11 +150,15 @@ class FileWriter:
     def finish(self) -> int:
         """Write what is queued and the description of the file; return its rows."""
         self._write_pages([page for writer in self._writers for page in writer.flush(self)])
-        self._finish_columns()
-        descriptor = file_pb2.FileDescriptor(
-            schema=schema_message(LanceSchema(self._schema.fields, self._metadata)),
-            length=self.num_rows,
-        )
+        ends = (column for writer in self._writers for column in writer.finish())
+        for message, column in zip(self._columns, ends, strict=True):
+            extents = [self.write(buffer) for buffer in column.buffers]
+            message.encoding.CopyFrom(_direct(column.encoding, COLUMN_TYPE))
+            message.buffer_offsets.extend(extent.offset for extent in extents)
+            message.buffer_sizes.extend(extent.size for extent in extents)
+            self._write_pages(column.pages)
+        schema = schema_message(LanceSchema(self._schema.fields, self._metadata))
+        descriptor = file_pb2.FileDescriptor(schema=schema, length=self.num_rows)
         first = self._write_unpadded(descriptor.SerializeToString(deterministic=True))
         metadata = [self._write_unpadded(column.SerializeToString()) for column in self._columns]
         start = metadata[0].offset if metadata else self._sink.position
@@ -174,18 +168,6 @@ class FileWriter:
         counts = (1 + len(self._global_buffers), len(metadata))
         self._write_unpadded(_FOOTER.pack(start, cmo_start, gbo_start, *counts, *words, MAGIC))
         return self.num_rows
-
-    def _finish_columns(self) -> None:
-        index = 0
-        for writer in self._writers:
-            for column in writer.finish():
-                extents = [self.write(buffer) for buffer in column.buffers]
-                message = self._columns[index]
-                message.encoding.CopyFrom(direct(column.encoding, COLUMN_TYPE))
-                message.buffer_offsets.extend(extent.offset for extent in extents)
-                message.buffer_sizes.extend(extent.size for extent in extents)
-                self._write_pages(column.pages)
-                index += 1
 
     def _write_table(self, extents: Sequence[Extent]) -> int:
         """Write an offset table; return where it begins."""
@@ -201,7 +183,7 @@ def _open_writer(
     return pages.open_writer(field, first_column, version, policy)
 
 
-def direct(message: Message, type_name: str) -> file2_pb2.Encoding:
+def _direct(message: Message, type_name: str) -> file2_pb2.Encoding:
     """Wrap an encoding message into the `Any` that is stored in place."""
     packed = AnyMessage(type_url=f"/{type_name}", value=message.SerializeToString())
     encoding = file2_pb2.DirectEncoding(encoding=packed.SerializeToString())
@@ -215,16 +197,11 @@ def column_of(batch: pa.RecordBatch, field: Field, *, null_structs: bool = True)
     """
     index = batch.schema.get_field_index(field.name)
     if index < 0:
-        raise DataRefused(
-            f"Invalid user input: Cannot write batch.  The batch was missing the column "
-            f"`{field.name}`"
-        )
+        raise DataRefused(f"Cannot write batch.  The batch was missing the column `{field.name}`")
     given = batch.column(index)
     if not _same_storage(batch.schema.field(index), field):
-        raise DataRefused(
-            f"field `{field.name}` does not match the file schema: expected {field.arrow.type}, "
-            f"got {given.type}"
-        )
+        expected = f"expected {field.arrow.type}, got {given.type}"
+        raise DataRefused(f"field `{field.name}` does not match the file schema: {expected}")
     array = stored_form(given, field)
     _check_nulls(field, array, null_structs=null_structs)
     return array
@@ -243,10 +220,8 @@ def _same_storage(found: pa.Field, wanted: Field) -> bool:
 def _check_nulls(field: Field, array: pa.Array, *, null_structs: bool) -> None:
     """Raise DataRefused for nulls in a field without nulls."""
     if not field.nullable and array.null_count:
-        raise DataRefused(
-            f"the field `{field.name}` contained null values even though the field is marked "
-            "non-null in the schema"
-        )
+        marked = "even though the field is marked non-null in the schema"
+        raise DataRefused(f"the field `{field.name}` contained null values {marked}")
     if field.logical_type == "struct":
         held = whole(array).filter(array.is_valid()) if null_structs and array.null_count else array
         for i, child in enumerate(field.children):

@@ -165,9 +165,6 @@ class Recutter:
 DESCRIPTOR = pa.struct([("position", pa.uint64()), ("size", pa.uint64())])
 """What the pages of a blob column hold, and what a table shows of it."""
 
-KINDS = 6
-"""Kinds of the blobs whose descriptors can point out of the file."""
-
 
 def words(descriptors: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return positions and sizes, each (n,)."""

@@ -190,7 +190,7 @@ def parse_tables(
         inner[lasts] = False
         rest = np.array(num_items) - np.add.reduceat(counts, firsts) + counts[lasts]
         sound = np.add.reduceat(sizes, firsts) == [extent.size for extent in chunks]
-        sound &= (0 < rest) & (rest <= MAX_CHUNK_VALUES)
+        sound &= (rest > 0) & (rest <= MAX_CHUNK_VALUES)
         sound &= (logs[lasts] == 0) | (counts[lasts] == rest)
         if sound.all() and not inner.any():
             counts[lasts] = rest

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.data_file.reader import LanceFileReader
+from lanceref.data_file.lance_file import LanceFileReader
 from lanceref.file.column_writer import memory_bytes
 
 FSL = pa.list_(pa.int32(), 2)

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pyarrow as pa
 from lanceref.core.file_versions import V2_0
-from lanceref.data_file.reader import LanceFileReader
+from lanceref.data_file.lance_file import LanceFileReader
 from lanceref.validate import validate
 from lanceref_testing.odd_columns import random_cuts
 from lanceref_testing.odd_files import odd_file

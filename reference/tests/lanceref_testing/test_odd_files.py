@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lanceref.core.file_versions import V2_0, V2_1, V2_2, V2_3
-from lanceref.data_file.reader import LanceFileReader
+from lanceref.data_file.lance_file import LanceFileReader
 from lanceref.explain import explain
 from lanceref_testing import random_sample
 from lanceref_testing.odd_files import odd_file

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
-from lanceref.data_file.reader import LanceFileReader
+from lanceref.data_file.lance_file import LanceFileReader
 from lanceref_testing.odd_files import odd_file
 from lanceref_testing.oddities import ALL, Chance
 

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.core.file_versions import V2_3
-from lanceref.data_file.reader import LanceFileReader
+from lanceref.data_file.lance_file import LanceFileReader
 from lanceref.validate import validate
 from lanceref_testing.odd_files import odd_file
 from lanceref_testing.odd_sparse import odd_sequence

@@ -1,30 +1,36 @@
-"""The file reader under the name pylance has for it: `lanceref.file.LanceFileReader`.
+"""One data file under its path: reader and writer with the names that pylance gives them.
 
-A thin face over `DataFile`: projection, batches, ranges and random rows of one data file.
+`LanceFileReader` is projection, batches, ranges and random rows over `DataFile`; `LanceFileWriter`
+a path in place of a sink, names in place of versions, and defaults over `FileWriter`.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from types import TracebackType
 
 import numpy as np
 import pyarrow as pa
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import FileColumnNotFound, NotFound
-from lanceref.core.file_versions import FOOTER_WORDS
+from lanceref.core.errors import DataRefused, FileColumnNotFound, NotFound, NotStorable
+from lanceref.core.file_versions import FOOTER_WORDS, V0_1, V2_0, V2_2, version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits, bound_table
 from lanceref.core.logical_types import resolved, resolved_batch
-from lanceref.data_file.data_file import DataFile, open_file
+from lanceref.data_file.data_file import open_file
+from lanceref.data_file.descriptors import described, described_schema, holds_blobs, prepared
+from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.column_reader import ColumnReader, stretches
+from lanceref.file.column_writer import page_policy
 from lanceref.file.columns import PageMetadata
-from lanceref.file.schema import project
-from lanceref.storage import Source, open_source, store_options
+from lanceref.file.schema import LanceSchema, project, schema_of
+from lanceref.storage import Sink, Source, create_sink, open_source, store_options, whole
 
 
 class ReaderResults:
@@ -115,20 +121,15 @@ class LanceFileReader:
         limits: Limits = DEFAULT_LIMITS,
         source: Source | None = None,
     ) -> None:
-        opened_from = (
-            source if source is not None else open_source(path, store_options(storage_options))
-        )
-        self._file: DataFile = open_file(
-            opened_from, Context(Path(opened_from.path).name, limits=limits)
-        )
+        if source is None:
+            source = open_source(path, store_options(storage_options))
+        self._file = open_file(source, Context(Path(source.path).name, limits=limits))
         schema = self._file.descriptor.schema
         try:
             self._fields = schema.fields if columns is None else project(schema, columns)
         except NotFound as error:
             raise FileColumnNotFound(f"Error creating projection: {error}") from error
-        self._storage = pa.schema(
-            [field.arrow for field in self._fields], metadata=schema.metadata or None
-        )
+        self._storage = LanceSchema(tuple(self._fields), schema.metadata).arrow
         self.schema = resolved(self._storage)
 
     def read_all(self, *, batch_size: int = 1024, batch_readahead: int = 16) -> ReaderResults:
@@ -149,8 +150,7 @@ class LanceFileReader:
                 f"Invalid user input: cannot read Range({start}..{start + num_rows}) from columns "
                 f"with {self.num_rows()} rows"
             )
-        stream = self._stream(start, start + num_rows, batch_size)
-        return self._results(stream)
+        return self._results(self._stream(start, start + num_rows, batch_size))
 
     def take_rows(
         self, indices: Sequence[int], *, batch_size: int = 1024, batch_readahead: int = 16
@@ -169,8 +169,7 @@ class LanceFileReader:
                 f"Invalid user input: cannot read Indices({rows[-1]}) from columns with "
                 f"{self.num_rows()} rows"
             )
-        arrays = [reader.take(rows) for reader in self._readers]
-        batch = self._batch(arrays)
+        batch = self._batch([reader.take(rows) for reader in self._readers])
         parts = [batch.slice(at, batch_size) for at in range(0, len(rows), batch_size)]
         return self._results(parts)
 
@@ -211,10 +210,8 @@ class LanceFileReader:
             num_global_buffer_bytes=num_global_buffer_bytes,
             global_buffers=_descriptors(file.global_buffers),
             columns=[
-                LanceColumnMetadata(
-                    _descriptors(column.extents), [_page(page) for page in column.pages]
-                )
-                for column in file.columns
+                LanceColumnMetadata(_descriptors(one.extents), list(map(_page, one.pages)))
+                for one in file.columns
             ],
             major_version=words[0],
             minor_version=words[1],
@@ -222,23 +219,21 @@ class LanceFileReader:
 
     def file_statistics(self) -> LanceFileStatistics:
         """Return pages and bytes of every physical column."""
-        return LanceFileStatistics(
-            [
-                LanceColumnStatistics(
-                    len(column.pages), sum(e.size for page in column.pages for e in page.extents)
-                )
-                for column in self._file.columns
-            ]
-        )
+        columns = []
+        for column in self._file.columns:
+            size_bytes = sum(extent.size for page in column.pages for extent in page.extents)
+            columns.append(LanceColumnStatistics(len(column.pages), size_bytes))
+        return LanceFileStatistics(columns)
 
     def read_global_buffer(self, index: int) -> bytes:
         """Return a global buffer; 0 is the file descriptor. Raises NotFound."""
-        if not 0 <= index < len(self._file.global_buffers):
+        buffers = self._file.global_buffers
+        if not 0 <= index < len(buffers):
             raise NotFound(
                 f"Invalid user input: request for global buffer at index {index} but there were "
-                f"only {len(self._file.global_buffers)} global buffers in the file"
+                f"only {len(buffers)} global buffers in the file"
             )
-        extent = self._file.global_buffers[index]
+        extent = buffers[index]
         cursor = self._file.bytes.cursor(extent, f"global buffer {index}", "L.file.gbo.entry")
         return bytes(cursor.data)
 
@@ -249,3 +244,116 @@ def _descriptors(extents: Sequence[Extent]) -> list[LanceBufferDescriptor]:
 
 def _page(page: PageMetadata) -> LancePageMetadata:
     return LancePageMetadata(_descriptors(page.extents), str(page.encoding))
+
+
+def _has_views(type_: pa.DataType) -> bool:
+    if pa.types.is_string_view(type_) or pa.types.is_binary_view(type_):
+        return True
+    return any(_has_views(type_.field(number).type) for number in range(type_.num_fields))
+
+
+class LanceFileWriter:
+    """Writes one data file of version 2.0 to 2.3 (the default is 2.2).
+
+    Without a schema that of the first batch is taken. `data_cache_bytes` is divided evenly among
+    the top-level fields. `size_bytes` is known after `close`. Raises ValueError for a version that
+    does not exist, NotImplementedError for 0.1, SchemaRefused for a schema the format cannot hold.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        schema: pa.Schema | None = None,
+        *,
+        data_cache_bytes: int | None = None,
+        version: str | None = None,
+        storage_options: dict[str, str] | None = None,
+        max_page_bytes: int | None = None,
+        keep_original_array: bool | None = None,
+    ) -> None:
+        self._version = version_named(version)
+        if self._version == V0_1:
+            raise NotStorable("0.1 files are written by write_dataset only")
+        if max_page_bytes == 0:
+            raise DataRefused("max_page_bytes must be greater than 0, got 0")
+        self._options = store_options(storage_options)
+        self._path, self._caches = path, (data_cache_bytes, max_page_bytes)
+        self._sink: Sink | None = None
+        self._writer: FileWriter | None = None
+        self.closed = False
+        self.size_bytes: int | None = None
+        if schema is not None:
+            self._open(schema)
+
+    def _open(self, schema: pa.Schema) -> FileWriter:
+        self._schema = stored = schema_of(schema)
+        blob = next((field.name for field in stored.flat() if field.is_blob_v2), None)
+        if blob is not None and self._version < V2_2:
+            raise DataRefused(f"Blob encoding is not available for field '{blob}'")
+        if self._version == V2_0 and any(map(_has_views, schema.types)):
+            raise DataRefused("2.0 files have no views of strings")
+        policy = page_policy(len(stored.fields), *self._caches)
+        self._sink = create_sink(self._path, self._options)
+        with ExitStack() as undo:
+            undo.callback(self._sink.abort)
+            self._writer = FileWriter(self._sink, described_schema(stored), self._version, policy)
+            undo.pop_all()
+        return self._writer
+
+    def write_batch(self, batch: pa.RecordBatch | pa.Table) -> None:
+        """Write the rows of a batch, or of every batch of a table."""
+        if not isinstance(batch, pa.RecordBatch | pa.Table):
+            raise TypeError(f"Expected RecordBatch or Table, got {type(batch)}")
+        if self.closed:
+            raise DataRefused("the file is closed")
+        parts = batch.to_batches() if isinstance(batch, pa.Table) else [batch]
+        for part in parts:
+            writer = self._writer if self._writer is not None else self._open(part.schema)
+            if any(map(holds_blobs, self._schema.fields)):  # prepared blobs become descriptors
+                describe = partial(prepared, data=writer)
+                writer.write_batch(described(part, self._schema, describe))
+            else:
+                writer.write_batch(part)
+
+    def close(self) -> int | None:
+        """Write the file's description and close it; return its rows, None at a second call."""
+        if self.closed:
+            return None
+        self.closed = True
+        writer = self._opened()
+        assert self._sink is not None
+        with whole(self._sink):
+            num_rows = writer.finish()
+        self.size_bytes = self._sink.position
+        return num_rows
+
+    def _opened(self) -> FileWriter:
+        if self._writer is None:
+            raise DataRefused(
+                "Invalid user input: No schema provided on writer open and no data provided.  "
+                "Schema is unknown and file cannot be created"
+            )
+        return self._writer
+
+    def add_schema_metadata(self, key: str, value: str) -> None:
+        """Add an entry to the schema's metadata."""
+        self._opened().add_schema_metadata(key, value)
+
+    def add_global_buffer(self, data: bytes) -> int:
+        """Add a buffer of the application; return its number, the first is 1."""
+        return self._opened().add_global_buffer(data)
+
+    def __enter__(self) -> LanceFileWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None and self._sink is not None:
+            self.closed = True
+            self._sink.abort()
+        else:
+            self.close()
