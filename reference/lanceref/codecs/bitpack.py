@@ -88,7 +88,7 @@ def unpack_direct(packed: Unsigned, width: int, out: Unsigned) -> None:
 def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
     """Unpack with operations over all blocks of a slab: faster for wide values.
 
-    Rows come to lie one behind the other, and are then put in their places, a lane row as one item.
+    Rows are first written one after the other, then put in their places, a lane row as one item.
     """
     bits, slab = (
         out.dtype.itemsize * 8,
@@ -131,7 +131,7 @@ def _unpack_rows(words: Unsigned, rows: Unsigned) -> None:
 def unpack_flags(packed: Unsigned, out: Bools) -> None:
     """Unpack one-bit blocks to booleans: `packed` (blocks, 64), `out` (blocks, 1024).
 
-    Row r of a word's low byte stands at 128 r, and row 8 + r, of its high byte, behind it.
+    Row r of a word's low byte stands at 128 r, and row 8 + r, of its high byte, after it.
     """
     count = len(packed)
     halves = np.ascontiguousarray(packed).view(np.uint8).reshape(-1, 2).T.copy()
@@ -298,13 +298,11 @@ def block_widths(values: Unsigned) -> Ints:
 
 
 def blocks_of(values: Unsigned) -> Unsigned:
-    """Return the values as blocks (blocks, 1024), zeros behind the last."""
+    """Return the values as blocks (blocks, 1024), zeros after the last."""
     count = -(-len(values) // BLOCK)
-    if count * BLOCK == len(values):
-        return values.reshape(count, BLOCK)
-    padded = np.zeros(count * BLOCK, values.dtype)
-    padded[: len(values)] = values
-    return padded.reshape(count, BLOCK)
+    if count * BLOCK != len(values):
+        values = np.append(values, np.zeros(count * BLOCK - len(values), values.dtype))
+    return values.reshape(count, BLOCK)
 
 
 def encode_inline(values: Unsigned, widths: Ints | None = None) -> MiniBlocks:
@@ -377,7 +375,7 @@ def encode_out_of_line(values: Unsigned, counts: Ints, width: int) -> Part:
 
 
 def _blocks_of_chunks(values: Unsigned, counts: Ints, packed: Ints) -> Unsigned:
-    """Return the first `packed` values of each chunk as blocks, zeros behind the last of each."""
+    """Return the first `packed` values of each chunk as blocks, zeros after the last of each."""
     blocks = -(-packed // BLOCK)
     if (counts[:-1] == blocks[:-1] * BLOCK).all():
         return blocks_of(values[: int(packed.sum())])

@@ -50,9 +50,9 @@ def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
 
 
 def _put(out: Bytes, at: Ints, data: Bytes, starts: Ints, sizes: Ints) -> None:
-    """Copy `sizes` bytes from each of `starts` to `at` (ascending); what is behind them may change.
+    """Copy `sizes` bytes from each of `starts` to `at` (ascending); what follows them may change.
 
-    `out` has room for SLAB_BYTES behind the last.
+    `out` has room for SLAB_BYTES after the last.
     """
     width = int(sizes.max(initial=0))
     spare = width - int(sizes.sum()) // max(1, len(sizes))

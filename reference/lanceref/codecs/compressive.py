@@ -61,7 +61,7 @@ def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "val
             width = packed.values.flat.bits_per_value
             return bitpack.decode_out_of_line(run, packed.uncompressed_bits_per_value, width)
         case "rle" if has_payload(encoding):
-            return _decode_rle(encoding.rle, rle.split_frames(run))
+            return decode_rle(encoding.rle, rle.split_frames(run))
         case "rle":
             runs = rle.computed_runs(encoding.rle.run_lengths, run)
             lengths = integers(encoding.rle.run_lengths, run.counting(runs), "run lengths")
@@ -114,7 +114,7 @@ def _fixed(encoding: CompressiveEncoding, run: ChunkRun, name: str) -> Fixed:
     return values
 
 
-def _decode_rle(encoding: pb.Rle, run: ChunkRun) -> Fixed:
+def decode_rle(encoding: pb.Rle, run: ChunkRun) -> Fixed:
     """Decode runs whose values are in buffer 0 and whose lengths are in buffer 1."""
     if not has_payload(encoding.values) and not has_payload(encoding.run_lengths):
         runs = rle.computed_runs(encoding.run_lengths, run)
@@ -200,7 +200,7 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
         case "fsst":
             return _decode_fsst(encoding.fsst, run, None)
         case "rle":
-            return _decode_rle(encoding.rle, run)
+            return decode_rle(encoding.rle, run)
         case "byte_stream_split":
             bits = only_flat(encoding.byte_stream_split.values, run.place())
             return flat.decode_streams(run, bits)

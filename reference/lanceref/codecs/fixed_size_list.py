@@ -236,7 +236,7 @@ def encode_zip(values: FixedSizeList) -> tuple[CompressiveEncoding, Fixed]:
 def _bits_of_values(flags: Bytes, count: int, items: int) -> Bytes:
     """Return the bitmap of each value, uint8 (count, bytes).
 
-    Bits behind the items of a value mean nothing. As in the oracle's files they are those of the
+    Bits after the items of a value mean nothing. As in the oracle's files they are those of the
     next value when this one begins at a whole byte of the items' own bitmap, and 0 otherwise.
     """
     room = -(-items // 8) * 8

@@ -37,14 +37,14 @@ Words = NDArray[np.uint64]
 Codes = NDArray[np.int16]
 
 Decoded = tuple[Ints, Bytes, int]
-"""Where the bytes of each value end, behind a 0; all bytes; the bits that any escaped byte has."""
+"""Where the bytes of each value end, after a 0; all bytes; the bits that any escaped byte has."""
 
 
 def decode(symbols: Words, lengths: Ints, codes: Bytes, cuts: Ints) -> Decoded | None:
     """Decode values cut from `codes` by `cuts` (n + 1,), ascending from 0 to `len(codes)`.
 
     `symbols` and `lengths` (256,), 0 where there is none. None: a code has no symbol, or a value
-    ends behind an escape, or there are more codes than u32 counts.
+    ends with an escape, or there are more codes than u32 counts.
     """
     if len(codes) > np.iinfo(np.uint32).max:
         return None

@@ -1,10 +1,8 @@
-"""Values: what a compressive encoding decodes to.
+"""Values: what a compressive encoding decodes to, and what encoders give to the page layouts.
 
 The stored form does not know the Arrow type; it knows fixed-width bits, variable-width bytes, fixed
 size lists, rows of packed structs, and indices into a dictionary. `pages` turns these into Arrow
 arrays of the leaf's type. A null slot owns a value here too (its content means nothing).
-
-Encoded values: what the encoders give to the page layouts.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Flat
 
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
@@ -119,9 +117,7 @@ class MiniBlocks:
 
 def flat_encoding(bits: int) -> CompressiveEncoding:
     """Return the description of plain values."""
-    encoding = CompressiveEncoding()
-    encoding.flat.bits_per_value = bits
-    return encoding
+    return CompressiveEncoding(flat=Flat(bits_per_value=bits))
 
 
 def even_counts(count: int, per_chunk: int) -> Ints:

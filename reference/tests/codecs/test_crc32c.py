@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanceref.codecs.crc32c import LONG_BYTES, crc32c
+from lanceref.core.crc32c import LONG_BYTES, crc32c
 
 
 def test_worked_examples():

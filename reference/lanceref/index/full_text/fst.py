@@ -38,7 +38,7 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from lanceref.codecs.crc32c import crc32c
+from lanceref.core.crc32c import crc32c
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BadMagic, CorruptPage, FormatError
 
