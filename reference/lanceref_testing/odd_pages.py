@@ -20,7 +20,7 @@ from lanceref.codecs.values import Fixed, Rows, Values, Variable
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion
 from lanceref.file.column_writer import EncodedColumn, EncodedPage
 from lanceref.file.schema import Field
-from lanceref.pages.constant_write import the_value, value_page
+from lanceref.pages.constant import the_value, value_page
 from lanceref.pages.encode import (
     Encoded,
     LeafPolicy,
@@ -30,7 +30,7 @@ from lanceref.pages.encode import (
     leaf_values,
     without_items,
 )
-from lanceref.pages.fullzip_write import fullzip_page
+from lanceref.pages.fullzip import fullzip_page
 from lanceref.pages.layers import (
     ALL_VALID_ITEM,
     ALL_VALID_LIST,

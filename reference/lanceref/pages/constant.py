@@ -23,6 +23,7 @@ Divergences: D.page.empty-struct-all-null
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,16 +32,24 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.choose import encode_levels
 from lanceref.codecs.compressive import decode_block
 from lanceref.codecs.description_checks import check_levels
-from lanceref.codecs.values import Fixed, Variable
-from lanceref.core.cursor import Cursor, Extent, FileBytes
-from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
+from lanceref.codecs.values import Fixed, Values, Variable
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import CorruptPage, LimitExceeded, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_reader import RUN_BYTES
+from lanceref.file.column_writer import Buffer
 from lanceref.file.columns import PageMetadata
-from lanceref.pages.layers import Layers, Nested
-from lanceref.pages.leafvalues import is_variable, leaf_array, width_bits
+from lanceref.pages.layers import NULLABLE_ITEM, Layers, Nested, expect
+from lanceref.pages.leafvalues import (
+    Validity,
+    has_wide_offsets,
+    is_variable,
+    leaf_array,
+    width_bits,
+)
 from lanceref.pages.repdef import (
     LEVEL_BYTES,
     Entries,
@@ -51,15 +60,22 @@ from lanceref.pages.repdef import (
     row_starts,
     unravel,
 )
+from lanceref.pages.shred import LevelArray, RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, ConstantLayout
 
 MAX_INLINE_BYTES = 32
-"""Largest value that stands in the description."""
+"""Largest value in a description."""
+
+SAMPLE = 64
+"""Slots compared before all of them are."""
+
+LONG = 256
+"""Bytes of a value above which values are compared one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """The description of a constant page, in the words of any version.
+    """The description of a constant page of any version.
 
     `rep` and `definition` are (codec, levels) of compressed levels.
     """
@@ -71,7 +87,7 @@ class Constant:
 
 
 def describe(layout: ConstantLayout, layers: Layers) -> Constant:
-    """Take over the message of 2.1 and 2.2."""
+    """Return the description in a message of 2.1 or 2.2."""
     rep = definition = None
     if layout.HasField("rep_compression"):
         rep = layout.rep_compression, layout.num_rep_values
@@ -88,63 +104,37 @@ def check_description(
     version: FileVersion,
     file: FileBytes,
 ) -> None:
-    """The gates of a constant page: everything its description alone can break."""
-    place, buffers = page.place, len(page.extents)
-    inline = constant.inline_value
+    """Check everything that a description alone can break. Raises CorruptPage, UnknownEncoding."""
+    place, buffers, inline = page.place, len(page.extents), constant.inline_value
     if (buffers not in (0, 2)) if inline is not None else (buffers > 3):
-        raise CorruptPage(
-            "L.page.constant.form",
-            place,
-            found=f"{buffers} buffers {'without' if inline is None else 'with'} an inline value",
-            wanted="a known form",
-        )
+        found = f"{buffers} buffers {'without' if inline is None else 'with'} an inline value"
+        raise CorruptPage("L.page.constant.form", place, found, "a known form")
     has_value = inline is not None or buffers % 2 == 1
     compressed = constant.rep is not None or constant.definition is not None
     if version == V2_1 and (has_value or compressed):
-        raise UnknownEncoding(
-            "L.page.constant.only-null",
-            place,
-            found="a value" if has_value else "compressed levels",
-            wanted="only the all-null form with raw levels in 2.1",
-        )
+        found = "a value" if has_value else "compressed levels"
+        wanted = "only the all-null form with raw levels in 2.1"
+        raise UnknownEncoding("L.page.constant.only-null", place, found, wanted)
     if compressed and (has_value or buffers != 2):
-        raise CorruptPage(
-            "L.page.constant.raw-levels",
-            place,
-            found="compressed levels",
-            wanted="raw levels next to a value or without level buffers",
-        )
+        found, wanted = "compressed levels", "raw ones beside a value or without level buffers"
+        raise CorruptPage("L.page.constant.raw-levels", place, found, wanted)
     for levels in (constant.rep, constant.definition):
         if levels is not None:
             check_levels(levels[0], version, file.ctx, place)
-    if has_value:
-        _check_value(inline, type_, place)
-    if constant.layers.max_rep and buffers < 2 and page.num_rows:
-        raise CorruptPage(
-            "L.page.constant.repetition", place, found="no levels", wanted="levels of the lists"
-        )
-
-
-def _check_value(inline: bytes | None, type_: pa.DataType, place: Place) -> None:
     bits = width_bits(type_)
-    if pa.types.is_nested(type_) or (bits is None and not is_variable(type_)):
-        raise CorruptPage(
-            "L.page.constant.value-type", place, found=f"a value of {type_}", wanted="a plain type"
-        )
-    if inline is None:
-        return
+    if has_value and (pa.types.is_nested(type_) or (bits is None and not is_variable(type_))):
+        found = f"a value of {type_}"
+        raise CorruptPage("L.page.constant.value-type", place, found, "a plain type")
     size = None if bits is None else (bits + 7) // 8
-    if len(inline) > MAX_INLINE_BYTES or len(inline) != size:
-        raise CorruptPage(
-            "L.page.constant.inline-size",
-            place,
-            found=f"{len(inline)} bytes",
-            wanted=f"{size} bytes of {type_}, at most {MAX_INLINE_BYTES}",
-        )
+    if inline is not None and (len(inline) > MAX_INLINE_BYTES or len(inline) != size):
+        wanted = f"{size} bytes of {type_}, at most {MAX_INLINE_BYTES}"
+        raise CorruptPage("L.page.constant.inline-size", place, f"{len(inline)} bytes", wanted)
+    if constant.layers.max_rep and buffers < 2 and page.num_rows:
+        raise CorruptPage("L.page.constant.repetition", place, "no levels", "levels of the lists")
 
 
 class ConstantPage:
-    """A constant page whose description has passed the gates."""
+    """A constant page with a checked description."""
 
     def __init__(
         self,
@@ -155,32 +145,30 @@ class ConstantPage:
         version: FileVersion,
     ) -> None:
         check_description(constant, page, type_, version, file)
-        self._file = file
-        self._page = page
-        self._constant = constant
-        self._layers = constant.layers
-        self._type = type_
-        self.num_rows = page.num_rows // constant.layers.scale
+        self._file, self._page, self._constant, self._type = file, page, constant, type_
+        self._layers, self._scale = constant.layers, constant.layers.scale
+        self.num_rows = page.num_rows // self._scale
         self._run_entries = max(1, RUN_BYTES * 8 // max(8, width_bits(type_) or 0))
+        self._max_bytes = file.ctx.limits.expanded(file.size)
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
-        scale, starts = self._layers.scale, self._starts
+        scale, starts = self._scale, self._starts
         while start < end:
             if starts is None:
-                stop = start + max(1, self._run_entries // scale)
-                levels = None
+                stop = min(end, start + max(1, self._run_entries // scale))
+                levels = Levels((stop - start) * scale, None, None)
             else:
                 limit = int(starts[start * scale]) + self._run_entries
                 stop = max(start + 1, int(np.searchsorted(starts, limit, "right")) // scale)
-            stop = min(stop, end)
-            levels = self._cut(start, stop)
+                stop, bounds = min(stop, end), np.append(starts, self._levels.count)
+                levels = self._levels.slice(int(bounds[start * scale]), int(bounds[stop * scale]))
             yield self._nested(levels, stop - start)
             start = stop
 
     def take(self, rows: NDArray[np.int64]) -> Nested:
         """Return the given rows (ascending, each once)."""
-        scale, starts = self._layers.scale, self._starts
+        scale, starts = self._scale, self._starts
         if starts is None:
             return self._nested(Levels(len(rows) * scale, None, None), len(rows))
         bounds = np.append(starts, self._levels.count)
@@ -194,113 +182,73 @@ class ConstantPage:
     @cached_property
     def _levels(self) -> Levels:
         """The levels of the page: None twice when it stores none."""
-        if len(self._page.extents) < 2:
+        extents, has_lists = self._page.extents, self._layers.max_rep > 0
+        if len(extents) < 2:
             return Levels(self._page.num_rows, None, None)
-        rep = self._level_buffer(-2, "repetition", self._constant.rep)
-        definition = self._level_buffer(-1, "definition", self._constant.definition)
-        place = self._file.ctx.at(*self._page.extents[-2])
-        if self._layers.max_rep == 0 and rep is not None:
-            raise CorruptPage(
-                "L.page.constant.repetition", place, found="repetition", wanted="no list, none"
-            )
-        if self._layers.max_rep and rep is None:
+        rep = self._level_buffer(extents[-2], "repetition", self._constant.rep)
+        definition = self._level_buffer(extents[-1], "definition", self._constant.definition)
+        place = self._file.ctx.at(*extents[-2])
+        if not has_lists and rep is not None:
+            raise CorruptPage("L.page.constant.repetition", place, "repetition", "none: no lists")
+        if has_lists and rep is None:
             rep = np.zeros(0, dtype=np.uint16)
         counts = {len(part) for part in (rep, definition) if part is not None}
-        if self._layers.max_rep == 0:
+        if not has_lists:
             counts.add(self._page.num_rows)
         if len(counts) != 1:
-            raise CorruptPage(
-                "L.page.constant.level-count",
-                place,
-                found=f"{sorted(counts)} levels",
-                wanted="as many of each kind, and one per row without lists",
-            )
+            found, wanted = f"{sorted(counts)} levels", "one count, that of the rows without lists"
+            raise CorruptPage("L.page.constant.level-count", place, found, wanted)
         levels = Levels(counts.pop(), rep, definition)
         check_ranges(levels, self._layers, place)
         return levels
 
     def _level_buffer(
-        self, at: int, name: str, compressed: tuple[CompressiveEncoding, int] | None
+        self, extent: Extent, name: str, compressed: tuple[CompressiveEncoding, int] | None
     ) -> Level | None:
-        cursor = self._file.cursor(self._page.extents[at], name, "L.page.constant.level-bytes")
-        place = self._file.ctx.at(cursor.offset, cursor.remaining)
-        count, odd = divmod(cursor.remaining, 2)
-        if compressed is not None:
-            count, odd = compressed[1], 0
+        """Read one kind of levels, None when there are none. Raises CorruptPage, LimitExceeded."""
+        clause = "L.page.constant.level-count"
+        cursor = self._file.cursor(extent, name, "L.page.constant.level-bytes")
+        place, size = cursor.ctx.at(cursor.offset, cursor.remaining), cursor.remaining
+        count, odd = divmod(size, 2) if compressed is None else (compressed[1], 0)
         if odd:
-            raise CorruptPage(
-                "L.page.constant.level-bytes", place, found=cursor.remaining, wanted="u16 levels"
-            )
-        limit = self._file.ctx.limits.expanded(self._file.size)
-        if count * LEVEL_BYTES > limit:
-            raise LimitExceeded(
-                "L.page.limits.levels",
-                place,
-                found=f"{count} levels",
-                wanted=f"{limit // LEVEL_BYTES} at most",
-            )
+            raise CorruptPage("L.page.constant.level-bytes", place, size, "u16 levels")
+        if count * LEVEL_BYTES > self._max_bytes:
+            wanted = f"{self._max_bytes // LEVEL_BYTES} at most"
+            raise LimitExceeded("L.page.limits.levels", place, f"{count} levels", wanted)
         if count == 0:
-            if cursor.remaining:
-                raise CorruptPage(
-                    "L.page.constant.level-count",
-                    place,
-                    found=f"{cursor.remaining} bytes of no levels",
-                    wanted="a count for them",
-                )
+            expect(clause, size, 0, place)
             return None
         if compressed is None:
-            data = cursor.take(cursor.remaining, name, "L.page.constant.level-bytes", "levels u16")
+            data = cursor.take(size, name, "L.page.constant.level-bytes", "levels u16")
             return np.frombuffer(data, "<u2")
         values = decode_block(compressed[0], cursor, count)
         if not isinstance(values, Fixed) or values.bits != 16 or values.count != count:
-            raise CorruptPage(
-                "L.page.constant.level-count", place, found=values, wanted=f"{count} u16 levels"
-            )
+            raise CorruptPage(clause, place, values, f"{count} u16 levels")
         levels: Level = values.data.view("<u2")
         return levels
 
     @cached_property
     def _starts(self) -> NDArray[np.int64] | None:
         """Where the page slots begin; None when the page has no levels."""
-        levels = self._levels
+        levels, highest = self._levels, self._layers.max_rep
         if levels.rep is None and levels.definition is None:
             return None
-        starts = row_starts(levels, self._layers)
-        place = self._file.ctx.at(*self._page.extents[-2])
-        highest = self._layers.max_rep
-        if levels.rep is not None and levels.count and int(levels.rep[0]) != highest:
-            first = int(levels.rep[0])
-            raise CorruptPage("L.page.levels.first-entry", place, found=first, wanted=highest)
-        if len(starts) != self._page.num_rows:
-            raise CorruptPage(
-                "L.page.levels.rows",
-                place,
-                found=f"{len(starts)} rows",
-                wanted=self._page.num_rows,
-            )
+        starts, place = row_starts(levels, self._layers), self._file.ctx.at(*self._page.extents[-2])
+        if levels.rep is not None and levels.count:
+            expect("L.page.levels.first-entry", int(levels.rep[0]), highest, place)
+        expect("L.page.levels.rows", len(starts), self._page.num_rows, place)
         return starts
 
-    def _cut(self, start: int, stop: int) -> Levels:
-        scale, starts = self._layers.scale, self._starts
-        if starts is None:
-            return Levels((stop - start) * scale, None, None)
-        bounds = np.append(starts, self._levels.count)
-        return self._levels.slice(int(bounds[start * scale]), int(bounds[stop * scale]))
-
     def _nested(self, levels: Levels, num_rows: int) -> Nested:
-        visible = levels.visible(self._layers)
+        visible, validity = levels.visible(self._layers), levels.leaf_validity(self._layers)
         count = levels.count if visible is None else int(np.count_nonzero(visible))
-        validity = levels.leaf_validity(self._layers)
         entries = Entries(levels, self._leaf(count, validity))
         return unravel(self._layers, entries, num_rows, self._page.place)
 
-    def _leaf(self, count: int, validity: NDArray[np.bool_] | None) -> pa.Array:
-        size = count * (width_bits(self._type) or 0) // 8
-        limit = self._file.ctx.limits.expanded(self._file.size)
-        if size > limit:
-            raise LimitExceeded(
-                "L.page.limits.constant", self._page.place, found=size, wanted=f"{limit} at most"
-            )
+    def _leaf(self, count: int, validity: Validity) -> pa.Array:
+        size, wanted = count * (width_bits(self._type) or 0) // 8, f"{self._max_bytes} at most"
+        if size > self._max_bytes:
+            raise LimitExceeded("L.page.limits.constant", self._page.place, size, wanted)
         if self._value is None:
             if pa.types.is_struct(self._type) and self._type.num_fields == 0:
                 return pa.array([{}] * count, self._type)
@@ -321,32 +269,121 @@ class ConstantPage:
 
 
 def parse_value(file: FileBytes, extent: Extent, type_: pa.DataType) -> pa.Array:
-    """Parse a value buffer: the Arrow buffers of an array of one element."""
-    clause = "L.page.constant.value-buffer"
+    """Parse a value buffer: the Arrow buffers of an array of one element. Raises CorruptPage."""
+    clause, num_buffers = "L.page.constant.value-buffer", 2 if is_variable(type_) else 1
     cursor = file.cursor(extent, "constant value", clause)
     place = file.ctx.at(cursor.offset, cursor.remaining)
-    count = cursor.u32("number of buffers", clause)
-    wanted = 2 if is_variable(type_) else 1
-    if count != wanted:
-        raise CorruptPage(clause, place, found=f"{count} buffers", wanted=f"{wanted} for {type_}")
-    sizes = [cursor.u32("size of a buffer", clause) for _ in range(count)]
-    if sum(sizes) != cursor.remaining:
-        raise CorruptPage(clause, place, found=f"{cursor.remaining} bytes", wanted=sum(sizes))
-    if not is_variable(type_):
+    expect(clause, cursor.u32("number of buffers", clause), num_buffers, place)
+    sizes = [cursor.u32("size of a buffer", clause) for _ in range(num_buffers)]
+    expect(clause, cursor.remaining, sum(sizes), place)
+    if num_buffers == 1:
         data = np.frombuffer(cursor.take(sizes[0], "value", clause, "constant value"), np.uint8)
         return leaf_array(type_, Fixed(len(data) * 8, 1, data), None, place)
-    width = 8 if pa.types.is_large_string(type_) or pa.types.is_large_binary(type_) else 4
-    return _variable_value(cursor, sizes, width, type_, place)
-
-
-def _variable_value(
-    cursor: Cursor, sizes: list[int], width: int, type_: pa.DataType, place: Place
-) -> pa.Array:
-    clause = "L.page.constant.value-buffer"
-    if sizes[0] != 2 * width:
-        raise CorruptPage(clause, place, found=f"{sizes[0]} bytes", wanted=f"two i{8 * width}")
+    width = 8 if has_wide_offsets(type_) else 4
+    expect(clause, sizes[0], 2 * width, place)
     offsets = cursor.array(f"<u{width}", 2, "offsets of the value", clause)
     data = np.frombuffer(cursor.take(sizes[1], "value", clause, "constant value"), np.uint8)
     if int(offsets[0]) or int(offsets[1]) != len(data):
-        raise CorruptPage(clause, place, found=offsets.tolist(), wanted=[0, len(data)])
+        raise CorruptPage(clause, place, offsets.tolist(), [0, len(data)])
     return leaf_array(type_, Variable(offsets.astype(np.int64), data), None, place)
+
+
+def all_null_page(
+    levels: RavelledLevels, version: FileVersion
+) -> tuple[list[Buffer], ConstantLayout]:
+    """Return the buffers and description of a page without a valid value."""
+    if len(levels.codes) == 1:
+        return [], ConstantLayout(layers=[NULLABLE_ITEM])  # type: ignore[list-item]
+    layout = ConstantLayout(layers=levels.codes)  # type: ignore[arg-type]
+    if version == V2_1:
+        return [_raw(levels.rep), _raw(levels.definition)], layout
+    buffers: list[Buffer] = [b"", b""]
+    for at, (stored, target, count) in enumerate(
+        (
+            (levels.rep, layout.rep_compression, "num_rep_values"),
+            (levels.definition, layout.def_compression, "num_def_values"),
+        )
+    ):
+        if stored is not None:
+            encoding, buffers[at], _ = encode_levels(stored, np.array([len(stored)]), version)
+            target.CopyFrom(encoding)
+            setattr(layout, count, len(stored))
+    return buffers, layout
+
+
+def value_page(
+    levels: RavelledLevels, value: bytes | Variable, wide: bool
+) -> tuple[list[Buffer], ConstantLayout]:
+    """Return the buffers and description of a page whose valid values are all `value`.
+
+    `wide` says that offsets of a variable value take 8 bytes, not 4.
+    """
+    layout = ConstantLayout(layers=levels.codes)  # type: ignore[arg-type]
+    buffers: list[Buffer] = []
+    if isinstance(value, bytes) and len(value) <= MAX_INLINE_BYTES:
+        layout.inline_value = value
+    else:
+        buffers.append(value_buffer(value, wide))
+    if levels.rep is not None or levels.definition is not None:
+        buffers += [_raw(levels.rep), _raw(levels.definition)]
+    return buffers, layout
+
+
+def value_buffer(value: bytes | Variable, wide: bool) -> bytes:
+    """Return the Arrow buffers of one value, each with its size before."""
+    parts = [value] if isinstance(value, bytes) else []
+    if isinstance(value, Variable):
+        parts = [value.offsets.astype("<i8" if wide else "<i4").tobytes(), value.data.tobytes()]
+    return struct.pack(f"<{1 + len(parts)}I", len(parts), *map(len, parts)) + b"".join(parts)
+
+
+def _raw(levels: LevelArray | None) -> NDArray[np.uint8] | bytes:
+    return b"" if levels is None else levels.astype("<u2").view(np.uint8)
+
+
+def the_value(values: Values, validity: Validity) -> bytes | Variable | None:
+    """Return the one value that all valid slots hold; None when they differ.
+
+    Only values of fixed width and variable ones are compared; there is at least one valid slot.
+    """
+    first = 0 if validity is None else int(np.argmax(validity))
+    sample = _valid_slots(validity, first, min(values.count, first + SAMPLE))
+    if _same(values, sample) is None:
+        return None
+    return _same(values, _valid_slots(validity, 0, values.count))
+
+
+def _valid_slots(validity: Validity, start: int, end: int) -> NDArray[np.int64]:
+    return (
+        np.arange(start, end) if validity is None else start + np.flatnonzero(validity[start:end])
+    )
+
+
+def _same(values: Values, slots: NDArray[np.int64]) -> bytes | Variable | None:
+    if isinstance(values, Fixed):
+        return _same_fixed(values, slots) if values.bits else b""
+    return _same_variable(values, slots) if isinstance(values, Variable) else None
+
+
+def _same_fixed(values: Fixed, slots: NDArray[np.int64]) -> bytes | None:
+    rows: NDArray[np.uint8]
+    if values.bits == 1:
+        shifts = (slots % 8).astype(np.uint8)
+        rows = (values.data[slots // 8] >> shifts & np.uint8(1)).reshape(-1, 1)
+    else:
+        rows = values.data.reshape(values.count, -1)[slots]
+    return rows[0].tobytes() if (rows == rows[0]).all() else None
+
+
+def _same_variable(values: Variable, slots: NDArray[np.int64]) -> Variable | None:
+    starts, ends = values.offsets[slots], values.offsets[slots + 1]
+    size = int(ends[0] - starts[0])
+    if ((ends - starts) != size).any():
+        return None
+    first = values.data[int(starts[0]) : int(ends[0])]
+    if size > LONG:  # one by one: the places of all bytes would take eight times the memory
+        if not all(np.array_equal(values.data[at : at + size], first) for at in starts.tolist()):
+            return None
+    elif size and (values.data[starts[:, None] + np.arange(size)] != first).any():
+        return None
+    return Variable(np.array([0, size], np.int64), first)

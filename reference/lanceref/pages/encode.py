@@ -37,11 +37,9 @@ from lanceref.core.file_versions import V2_2, V2_3, FileVersion
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
 from lanceref.file.column_writer import Buffer
-from lanceref.pages.constant import MAX_INLINE_BYTES
-from lanceref.pages.constant_write import all_null_page, the_value, value_page
-from lanceref.pages.dictionary_write import dictionary_parts
-from lanceref.pages.fullzip_write import fullzip_page
-from lanceref.pages.leafvalues import kind_of, stored_values
+from lanceref.pages.constant import MAX_INLINE_BYTES, all_null_page, the_value, value_page
+from lanceref.pages.fullzip import fullzip_page
+from lanceref.pages.leafvalues import dictionary_parts, kind_of, stored_values
 from lanceref.pages.miniblock import StoredDictionary, miniblock_page
 from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout, zipped_plane
 from lanceref.pages.shred import RavelledLevels, Shred, flat_levels, ravel

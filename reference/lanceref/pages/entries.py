@@ -1,8 +1,8 @@
 """Entries of a full-zip page: control words, lengths and values, cut out of the zipped bytes.
 
 Where every entry has the same size they are the rows of a matrix. Otherwise the size of an entry
-stands in its control word and length, so entries are found one after the other, but in all rows at
-once.
+follows from its control word and length, so entries are found one after the other, but in all rows
+at once.
 
 Layout: see `fullzip`.
 
@@ -32,6 +32,11 @@ MAX_ENTRY_SPANS = 4096
 """Pages with more entries record one span per row."""
 
 
+def control_width(bits: int) -> int:
+    """Return the bytes of a control word with so many bits of levels."""
+    return 0 if bits == 0 else 1 if bits <= 8 else 2 if bits <= 16 else 4
+
+
 @dataclass(frozen=True, slots=True)
 class EntryShape:
     """How the entries of a page are laid out.
@@ -48,13 +53,17 @@ class EntryShape:
     @property
     def control_bytes(self) -> int:
         """Size of the control word."""
-        bits = self.bits_rep + self.bits_def
-        return 0 if bits == 0 else 1 if bits <= 8 else 2 if bits <= 16 else 4
+        return control_width(self.bits_rep + self.bits_def)
 
     @property
     def stride(self) -> int:
         """Size of an entry with a value of fixed width."""
         return self.control_bytes + (self.value_bytes or 0)
+
+    @property
+    def max_stored(self) -> int:
+        """The highest definition of an entry that is followed by a value."""
+        return self.layers.max_visible if self.value_bytes is not None else 0
 
     def levels(self, words: NDArray[np.uint32]) -> Levels:
         """Split control words into levels."""
@@ -65,11 +74,6 @@ class EntryShape:
         return Levels(
             len(words), rep if self.bits_rep else None, definition if self.bits_def else None
         )
-
-    def owns_value(self, definition: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Return which entries are followed by a value."""
-        highest = self.layers.max_visible if self.value_bytes is not None else 0
-        return definition <= highest
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,23 +102,21 @@ class CutEntries:
 
 def cut_entries(zipped: Zipped, shape: EntryShape) -> CutEntries:
     """Find the entries of all rows; every row must be filled exactly by its entries."""
-    _want_bytes(zipped)
+    for row in np.flatnonzero(zipped.starts >= zipped.ends).tolist():
+        raise _broken("entry", zipped, int(zipped.starts[row]), "a row without bytes", "bytes")
     at = zipped.starts
-    words, owners, lengths = _measure(zipped, shape, at, zipped.ends)
-    sizes = shape.control_bytes + np.where(owners, shape.length_bytes + lengths, 0)
+    words, owners, lengths, sizes = _measure(zipped, shape, at, zipped.ends)
     if (at + sizes != zipped.ends).any():
         at = _walk(zipped, shape)
         bounds = zipped.ends[np.searchsorted(zipped.starts, at, "right") - 1]
-        words, owners, lengths = _measure(zipped, shape, at, bounds)
+        words, owners, lengths, _ = _measure(zipped, shape, at, bounds)
     levels = shape.levels(words)
     starts = row_starts(levels, shape.layers)
     if len(starts) != len(zipped.starts) or (at[starts] != zipped.starts).any():
-        raise CorruptPage(
-            "L.page.fullzip.row-start",
-            zipped.ctx.at(zipped.base, len(zipped.data)),
-            found=f"{len(starts)} row starts among {len(at)} entries",
-            wanted=f"one at each of the {len(zipped.starts)} positions of the row index",
-        )
+        place = zipped.ctx.at(zipped.base, len(zipped.data))
+        found = f"{len(starts)} row starts among {len(at)} entries"
+        wanted = f"one at each of the {len(zipped.starts)} positions of the row index"
+        raise CorruptPage("L.page.fullzip.row-start", place, found, wanted)
     values = at[owners] + shape.control_bytes + shape.length_bytes
     return CutEntries(at, levels, values, lengths[owners])
 
@@ -140,33 +142,24 @@ def cut_matrix(
     return levels, table[:, shape.control_bytes :]
 
 
-def _want_bytes(zipped: Zipped) -> None:
-    """Refuse rows without bytes."""
-    empty = zipped.starts >= zipped.ends
-    if empty.any():
-        at = int(zipped.starts[np.flatnonzero(empty)[0]])
-        raise _broken("L.page.fullzip.entry", zipped, at, "a row without bytes", "bytes")
-
-
 def _walk(zipped: Zipped, shape: EntryShape) -> Positions:
     """Return where every entry begins, ascending."""
     at, ends = zipped.starts, zipped.ends
-    found: list[Positions] = []
-    while len(at) >= FEW_ROWS or not found:
-        found.append(at)
-        at = at + _sizes(zipped, shape, at, ends)
+    entries: list[Positions] = []
+    while len(at) >= FEW_ROWS or not entries:
+        entries.append(at)
+        at = at + _measure(zipped, shape, at, ends)[3]
         rest = at < ends
         at, ends = at[rest], ends[rest]
     for start, end in zip(at.tolist(), ends.tolist(), strict=True):
-        found.append(_walk_row(zipped, shape, start, end))
-    return np.sort(np.concatenate(found))
+        entries.append(_walk_row(zipped, shape, start, end))
+    return np.sort(np.concatenate(entries))
 
 
 def _walk_row(zipped: Zipped, shape: EntryShape, start: int, end: int) -> Positions:
     """Return the entries of one row, found one by one."""
     data, at = zipped.data.data, [start]
-    control, mask = shape.control_bytes, (1 << shape.bits_def) - 1
-    highest = shape.layers.max_visible if shape.value_bytes is not None else 0
+    control, mask, highest = shape.control_bytes, (1 << shape.bits_def) - 1, shape.max_stored
     while at[-1] < end:
         body = at[-1] + control
         word = int.from_bytes(data[at[-1] : body], "little")
@@ -182,19 +175,17 @@ def _walk_row(zipped: Zipped, shape: EntryShape, start: int, end: int) -> Positi
     return np.array(at[:-1], dtype=np.int64)
 
 
-def _sizes(zipped: Zipped, shape: EntryShape, at: Positions, ends: Positions) -> Positions:
-    _, owners, lengths = _measure(zipped, shape, at, ends)
-    return shape.control_bytes + np.where(owners, shape.length_bytes + lengths, 0)
-
-
 def _measure(
     zipped: Zipped, shape: EntryShape, at: Positions, ends: Positions
-) -> tuple[NDArray[np.uint32], NDArray[np.bool_], Positions]:
-    """Return control word, whether a value follows, and its size for the entries at `at`."""
+) -> tuple[NDArray[np.uint32], NDArray[np.bool_], Positions, Positions]:
+    """Return of the entries at `at` the control word, whether a value follows, its size, and all.
+
+    Raises CorruptPage for an entry that does not lie before its `ends`.
+    """
     _bound(zipped, at, at + shape.control_bytes, ends)
     words = _integers(zipped.data, at, shape.control_bytes).astype(np.uint32)
     _check_words(zipped, shape, at, words)
-    owners = shape.owns_value(words & np.uint32((1 << shape.bits_def) - 1))
+    owners = words & np.uint32((1 << shape.bits_def) - 1) <= shape.max_stored
     body = at + shape.control_bytes
     if shape.value_bytes is not None:
         lengths = np.full(len(at), shape.value_bytes, dtype=np.int64)
@@ -207,8 +198,9 @@ def _measure(
             start = int(at[owners][row])
             raise _overrun(zipped, start, start + int(stored[row]), len(zipped.data))
         lengths[owners] = stored
-    _bound(zipped, at, body + np.where(owners, shape.length_bytes + lengths, 0), ends)
-    return words, owners, lengths
+    sizes = shape.control_bytes + np.where(owners, shape.length_bytes + lengths, 0)
+    _bound(zipped, at, at + sizes, ends)
+    return words, owners, lengths, sizes
 
 
 def _check_words(
@@ -216,22 +208,13 @@ def _check_words(
 ) -> None:
     """Refuse control words with bits beyond those of the two levels."""
     bits = shape.bits_rep + shape.bits_def
-    over = np.flatnonzero(words >> np.uint32(bits)) if bits < 32 else words[:0]
-    if len(over):
-        row = int(over[0])
-        raise _broken(
-            "L.page.fullzip.control-word",
-            zipped,
-            int(at[row]),
-            f"control word {int(words[row]):#x}",
-            f"a word of {bits} bits",
-        )
+    for row in np.flatnonzero(words >> np.uint32(bits)).tolist() if bits < 32 else []:
+        found = f"control word {int(words[row]):#x}"
+        raise _broken("control-word", zipped, int(at[row]), found, f"a word of {bits} bits")
 
 
 def _bound(zipped: Zipped, at: Positions, needed: Positions, ends: Positions) -> None:
-    over = needed > ends
-    if over.any():
-        row = int(np.flatnonzero(over)[0])
+    for row in np.flatnonzero(needed > ends).tolist():
         raise _overrun(zipped, int(at[row]), int(needed[row]), int(ends[row]))
 
 
@@ -244,17 +227,12 @@ def _integers(data: NDArray[np.uint8], at: Positions, width: int) -> NDArray[np.
 
 
 def _overrun(zipped: Zipped, start: int, needed: int, end: int) -> CorruptPage:
-    return _broken(
-        "L.page.fullzip.length",
-        zipped,
-        start,
-        f"an entry of {needed - start} bytes",
-        f"at most {end - start}, to the end of its row",
-    )
+    found, wanted = f"an entry of {needed - start} bytes", f"at most {end - start} in its row"
+    return _broken("length", zipped, start, found, wanted)
 
 
-def _broken(clause: str, zipped: Zipped, at: int, found: str, wanted: str) -> CorruptPage:
-    return CorruptPage(clause, zipped.ctx.at(zipped.base + at), found=found, wanted=wanted)
+def _broken(detail: str, zipped: Zipped, at: int, found: str, wanted: str) -> CorruptPage:
+    return CorruptPage(f"L.page.fullzip.{detail}", zipped.ctx.at(zipped.base + at), found, wanted)
 
 
 def compact(data: NDArray[np.uint8], starts: Positions, sizes: Positions) -> NDArray[np.uint8]:

@@ -3,7 +3,8 @@
 The layout of wide values (vectors, long strings, packed structs with a variable child). Every entry
 is its control word, then its value; one read fetches a row.
 
-Layout (page buffers): 0 entries, 1 row index (only with list layers or variable values).
+Layout (page buffers): 0 entries, 1 row index (only with list layers or variable values; see
+`repindex`).
 Layout of an entry::
 
     control word, 0, 1, 2 or 4 bytes: repetition << bits_def | definition
@@ -11,12 +12,13 @@ Layout of an entry::
     the value
 
 An entry that is not visible is a control word alone; so is a null of variable width. A null of
-fixed width has its bytes. The row index holds where each row begins and the size of buffer 0, in
-integers of 1, 2, 4 or 8 bytes.
+fixed width has its bytes.
 
 Clauses: L.page.fullzip.values-present, L.page.fullzip.details, L.page.fullzip.control-bits,
 L.page.fullzip.value-bits, L.page.fullzip.buffers, L.page.fullzip.repetition,
-L.page.fullzip.num-items, L.page.fullzip.num-visible, L.page.fullzip.size
+L.page.fullzip.num-items, L.page.fullzip.num-visible, L.page.fullzip.size,
+L.page.fullzip.control-word, L.page.fullzip.entry, L.page.rowindex.width, L.page.rowindex.order,
+L.page.rowindex.total
 
 Divergences: D.page.fullzip-null-bytes, D.page.fullzip-row-index
 """
@@ -32,14 +34,23 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.description_checks import check_encoding
-from lanceref.codecs.values import Variable
+from lanceref.codecs.values import Fixed, Variable
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.nesting import whole
 from lanceref.file.column_reader import RUN_BYTES
+from lanceref.file.column_writer import Buffer
 from lanceref.file.columns import PageMetadata
-from lanceref.pages.entries import EntryShape, Zipped, compact, cut_entries, cut_matrix, record
+from lanceref.pages.entries import (
+    EntryShape,
+    Zipped,
+    compact,
+    control_width,
+    cut_entries,
+    cut_matrix,
+    record,
+)
 from lanceref.pages.layers import Layers, Nested, expect
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
@@ -50,12 +61,16 @@ from lanceref.pages.leafvalues import (
 )
 from lanceref.pages.repdef import Entries, check_ranges, unravel
 from lanceref.pages.repindex import RowIndex
+from lanceref.pages.shred import RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, FullZipLayout
+
+Offsets = NDArray[np.int64]
+"""Positions in a page's data."""
 
 
 @dataclass(frozen=True, slots=True)
 class FullZip:
-    """The description of a full-zip page, in the words of any version."""
+    """The description of a full-zip page of any version."""
 
     layers: Layers
     bits_rep: int
@@ -68,9 +83,9 @@ class FullZip:
 
 
 def describe(layout: FullZipLayout, layers: Layers, place: Place) -> FullZip:
-    """Take over the message of 2.1 and 2.2."""
+    """Return the description in a message of 2.1 or 2.2. Raises CorruptPage."""
     if not layout.HasField("value_compression"):
-        raise CorruptPage("L.page.fullzip.values-present", place, found="none", wanted="values")
+        raise CorruptPage("L.page.fullzip.values-present", place, "none", "values")
     details = layout.WhichOneof("details")
     return FullZip(
         layers=layers,
@@ -87,29 +102,21 @@ def describe(layout: FullZipLayout, layers: Layers, place: Place) -> FullZip:
 def check_description(
     zipped: FullZip, page: PageMetadata, type_: pa.DataType, version: FileVersion, file: FileBytes
 ) -> None:
-    """The gates of a full-zip page: everything its description alone can break."""
-    place, layers = page.place, zipped.layers
+    """Check everything that a description alone can break. Raises CorruptPage, UnknownEncoding."""
+    place, layers, bits = page.place, zipped.layers, zipped.bits_per_value
     check_encoding(zipped.values, version, file.ctx, place)
     if zipped.bits_per_offset is not None:
         if is_variable(type_):
             check_leaf_encoding(type_, zipped.values, place)
         check_offset_width(type_, zipped.bits_per_offset, place)
-    elif zipped.bits_per_value is None:
-        raise CorruptPage(
-            "L.page.fullzip.details", place, found="neither", wanted="bits per value or per offset"
-        )
-    elif zipped.bits_per_value % 8 or not zipped.bits_per_value:
-        raise CorruptPage(
-            "L.page.fullzip.value-bits",
-            place,
-            found=zipped.bits_per_value,
-            wanted="a multiple of 8, above 0",
-        )
-    bits = zipped.bits_rep, zipped.bits_def
-    if max(bits) > 16:
-        raise CorruptPage(
-            "L.page.fullzip.control-bits", place, found=f"{bits} bits", wanted="two levels of u16"
-        )
+    elif bits is None:
+        wanted = "bits per value or per offset"
+        raise CorruptPage("L.page.fullzip.details", place, "neither", wanted)
+    elif bits % 8 or not bits:
+        raise CorruptPage("L.page.fullzip.value-bits", place, bits, "a multiple of 8, above 0")
+    if max(zipped.bits_rep, zipped.bits_def) > 16:
+        found = f"{zipped.bits_rep} and {zipped.bits_def} bits"
+        raise CorruptPage("L.page.fullzip.control-bits", place, found, "two levels of u16")
     expect("L.page.fullzip.repetition", zipped.bits_rep > 0, layers.max_rep > 0, place)
     indexed = layers.max_rep > 0 or zipped.bits_per_offset is not None
     expect("L.page.fullzip.buffers", len(page.extents), 1 + indexed, place)
@@ -119,7 +126,7 @@ def check_description(
 
 
 class FullZipPage:
-    """A full-zip page whose description has passed the gates."""
+    """A full-zip page with a checked description."""
 
     def __init__(
         self,
@@ -130,10 +137,7 @@ class FullZipPage:
         version: FileVersion,
     ) -> None:
         check_description(zipped, page, type_, version, file)
-        self._file = file
-        self._page = page
-        self._zipped = zipped
-        self._type = type_
+        self._file, self._page, self._zipped, self._type = file, page, zipped, type_
         self._shape = EntryShape(
             bits_rep=zipped.bits_rep,
             bits_def=zipped.bits_def,
@@ -141,7 +145,8 @@ class FullZipPage:
             length_bytes=(zipped.bits_per_offset or 0) // 8,
             layers=zipped.layers,
         )
-        self.num_rows = page.num_rows // zipped.layers.scale
+        self._scale = zipped.layers.scale
+        self.num_rows = page.num_rows // self._scale
         self._run_bytes = self._bytes_per_run()
         self._index: RowIndex | None = None
         size = page.extents[0].size
@@ -157,10 +162,8 @@ class FullZipPage:
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
-        while start < end:
-            stop = min(end, self._run_end(start))
-            yield self._unravel(self._range(start, stop), stop - start)
-            start = stop
+        for entries, num_rows in self._runs(start, end):
+            yield self._unravel(entries, num_rows)
 
     def take(self, rows: NDArray[np.int64]) -> Nested:
         """Return the given rows (ascending, each once), reading only their bytes."""
@@ -172,28 +175,30 @@ class FullZipPage:
             raise
 
     def check(self) -> None:
-        """Cut every entry once, in order, and hold the totals against the description."""
-        start, items, visible = 0, 0, 0
-        while start < self.num_rows:
-            stop = min(self.num_rows, self._run_end(start))
-            entries = self._range(start, stop)
+        """Cut every entry once, in order, and compare the totals with the description."""
+        items = visible = 0
+        for entries, _ in self._runs(0, self.num_rows):
             items, visible = items + entries.levels.count, visible + len(entries.leaf)
-            start = stop
         place, zipped = self._file.ctx.at(*self._page.extents[0]), self._zipped
         expect("L.page.fullzip.num-items", items, zipped.num_items, place)
         expect("L.page.fullzip.num-visible", visible, zipped.num_visible_items, place)
 
+    def _runs(self, start: int, end: int) -> Iterator[tuple[Entries, int]]:
+        """Yield the entries of runs of rows, and how many rows each has."""
+        while start < end:
+            stop = min(end, self._run_end(start))
+            yield self._range(start * self._scale, stop * self._scale), stop - start
+            start = stop
+
     def _run_end(self, start: int) -> int:
-        scale = self._zipped.layers.scale
         if self._index is None:
-            return start + max(1, self._run_bytes // (self._shape.stride * scale))
-        offsets = self._index.offsets[::scale]
+            return start + max(1, self._run_bytes // (self._shape.stride * self._scale))
+        offsets = self._index.offsets[:: self._scale]
         stop = int(np.searchsorted(offsets, int(offsets[start]) + self._run_bytes, "right")) - 1
         return max(start + 1, stop)
 
-    def _range(self, start: int, stop: int) -> Entries:
-        """Read rows `start`..`stop`."""
-        first, last = start * self._zipped.layers.scale, stop * self._zipped.layers.scale
+    def _range(self, first: int, last: int) -> Entries:
+        """Read the slots `first`..`last`."""
         if self._index is None:
             stride = self._shape.stride
             begin, bounds = first * stride, np.arange(last - first + 1) * stride
@@ -206,28 +211,17 @@ class FullZipPage:
         return self._cut(Zipped(cursor.ctx, data, extent.offset, bounds[:-1], bounds[1:]))
 
     def _pick(self, rows: NDArray[np.int64]) -> Entries:
-        """Read single rows."""
-        scale = self._zipped.layers.scale
+        """Read single rows: each row of `bounds` is where the slots of one begin and end."""
         if self._index is None:
-            bounds = (rows[:, None] * scale + np.arange(scale + 1)) * self._shape.stride
+            bounds = (rows[:, None] * self._scale + np.arange(self._scale + 1)) * self._shape.stride
         else:
-            bounds = self._index.rows(rows * scale, scale)
-        return self._read(bounds)
-
-    def _read(self, bounds: NDArray[np.int64]) -> Entries:
-        """Read ranges of slots: each row of `bounds` is where one range's slots begin and end."""
+            bounds = self._index.rows(rows * self._scale, self._scale)
         starts = bounds[:, 0] + self._page.extents[0].offset
         sizes = bounds[:, -1] - bounds[:, 0]
-        read, at = self._file.gather(starts, sizes, "entries", "L.page.fullzip.size")
-        local = bounds + (at - bounds[:, 0])[:, None]
-        zipped = Zipped(
-            ctx=self._file.ctx,
-            data=read,
-            base=int(starts[0] - at[0]),
-            starts=local[:, :-1].ravel(),
-            ends=local[:, 1:].ravel(),
-        )
-        return self._cut(zipped)
+        data, at = self._file.gather(starts, sizes, "entries", "L.page.fullzip.size")
+        local, base = bounds + (at - bounds[:, 0])[:, None], int(starts[0] - at[0])
+        first, last = local[:, :-1].ravel(), local[:, 1:].ravel()
+        return self._cut(Zipped(self._file.ctx, data, base, first, last))
 
     def _cut(self, zipped: Zipped) -> Entries:
         return self._fixed(zipped) if self._zipped.bits_per_value else self._variable(zipped)
@@ -255,14 +249,119 @@ class FullZipPage:
         stored = Variable(offsets, compact(zipped.data, cut.value_starts, cut.value_sizes))
         values = decode_zip_variable(self._zipped.values, stored, zipped.ctx, place)
         validity = cut.levels.leaf_validity(shape.layers)
-        if validity is None or isinstance(values, Variable):
-            if validity is not None and isinstance(values, Variable):
-                values = Variable(np.append(0, values.offsets[np.cumsum(validity)]), values.data)
-            return Entries(cut.levels, leaf_array(self._type, values, validity, place))
-        dense = leaf_array(self._type, values, None, place)
-        slots = pa.array(np.cumsum(validity) - 1, mask=~validity)
-        return Entries(cut.levels, whole(dense).take(slots))
+        if validity is not None and not isinstance(values, Variable):
+            dense = whole(leaf_array(self._type, values, None, place))
+            slots = pa.array(np.cumsum(validity) - 1, mask=~validity)
+            return Entries(cut.levels, dense.take(slots))
+        if validity is not None:
+            values = Variable(np.append(0, values.offsets[np.cumsum(validity)]), values.data)
+        return Entries(cut.levels, leaf_array(self._type, values, validity, place))
 
     def _unravel(self, entries: Entries, num_rows: int) -> Nested:
         place = self._file.ctx.at(*self._page.extents[0])
         return unravel(self._zipped.layers, entries, num_rows, place)
+
+
+def fullzip_page(
+    levels: RavelledLevels,
+    encoding: CompressiveEncoding,
+    values: Fixed | Variable,
+    *,
+    wide: bool,
+    bits: tuple[int, int] | None = None,
+) -> tuple[list[Buffer], FullZipLayout]:
+    """Return the buffers of a page, and its description; `wide` lengths take 8 bytes, others 4.
+
+    `values` are the compressed ones, one per visible entry; `bits` those of a repetition and of a
+    definition level, by default as many as the highest ones need.
+    """
+    bits_rep, bits_def = bits or (_bits(levels.rep), _bits(levels.definition))
+    layout = FullZipLayout(
+        bits_rep=bits_rep,
+        bits_def=bits_def,
+        num_items=levels.num_entries,
+        num_visible_items=values.count,
+        value_compression=encoding,
+        layers=levels.codes,  # type: ignore[arg-type]
+    )
+    words = control_words(levels, bits_rep, bits_def)
+    if isinstance(values, Fixed):
+        layout.bits_per_value = values.bits
+        data, ends = _zip_fixed(levels, words, values)
+        bound = values.bits // 8 * values.count + words.size
+    else:
+        layout.bits_per_offset = 64 if wide else 32
+        data, ends = _zip_variable(levels, words, values, layout.bits_per_offset // 8)
+        bound = len(values.data) + words.size + layout.bits_per_offset // 8 * values.count
+    buffers: list[Buffer] = [data]
+    if levels.rep is not None or isinstance(values, Variable):
+        starts = np.append(0, ends)
+        if levels.rep is not None:
+            starts = np.append(starts[:-1][levels.rep == levels.max_rep], starts[-1])
+        buffers.append(starts.astype(index_type(bound)).view(np.uint8))
+    return buffers, layout
+
+
+def _bits(levels: NDArray[np.uint16] | None) -> int:
+    return 0 if levels is None or not len(levels) else int(levels.max()).bit_length()
+
+
+def control_words(levels: RavelledLevels, bits_rep: int, bits_def: int) -> NDArray[np.uint8]:
+    """Return the control word of every entry, uint8 (entries, bytes of a word)."""
+    width, words = control_width(bits_rep + bits_def), np.zeros(levels.num_entries, np.uint32)
+    if levels.rep is not None:
+        words |= levels.rep.astype(np.uint32) << np.uint32(bits_def)
+    if levels.definition is not None:
+        words |= levels.definition
+    return np.ascontiguousarray(words.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :width])
+
+
+def _zip_fixed(
+    levels: RavelledLevels, words: NDArray[np.uint8], values: Fixed
+) -> tuple[NDArray[np.uint8], Offsets]:
+    """Return the data, and where each entry ends: every visible entry has a value."""
+    width, count = values.bits // 8, levels.num_entries
+    rows, visible = values.data.reshape(values.count, width), levels.visible
+    if visible is None:
+        zipped = np.concatenate([words, rows], axis=1)
+        return zipped.reshape(-1), np.arange(1, count + 1) * zipped.shape[1]
+    out, starts, ends = _with_words(words, width * visible)
+    out[(starts[visible] + words.shape[1])[:, None] + np.arange(width)] = rows
+    return out, ends
+
+
+def _with_words(
+    words: NDArray[np.uint8], body_sizes: Offsets
+) -> tuple[NDArray[np.uint8], Offsets, Offsets]:
+    """Return data that has the control words alone, and where each entry starts and ends."""
+    ends = np.cumsum(words.shape[1] + body_sizes)
+    starts = ends - words.shape[1] - body_sizes
+    out = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
+    out[starts[:, None] + np.arange(words.shape[1])] = words
+    return out, starts, ends
+
+
+def _zip_variable(
+    levels: RavelledLevels, words: NDArray[np.uint8], values: Variable, length_bytes: int
+) -> tuple[NDArray[np.uint8], Offsets]:
+    """Return the data, and where each entry ends: only a valid entry has length and bytes."""
+    visible = slice(None) if levels.visible is None else levels.visible
+    lengths, stored = np.zeros((2, levels.num_entries), np.int64)
+    lengths[visible], stored[visible] = np.diff(values.offsets), values.offsets[:-1]
+    valid = np.ones(levels.num_entries, np.bool_)
+    if levels.definition is not None:
+        valid = levels.definition == 0
+    out, starts, ends = _with_words(words, np.where(valid, length_bytes + lengths, 0))
+    at = starts[valid] + words.shape[1]
+    prefix = lengths[valid].astype("<u8").view(np.uint8).reshape(-1, 8)[:, :length_bytes]
+    out[at[:, None] + np.arange(length_bytes)] = prefix
+    view, source = out.data, np.ascontiguousarray(values.data).data
+    pieces = zip((at + length_bytes).tolist(), stored[valid].tolist(), lengths[valid].tolist())
+    for to, begin, size in pieces:
+        view[to : to + size] = source[begin : begin + size]
+    return out, ends
+
+
+def index_type(bound: int) -> str:
+    """Return the smallest unsigned type that holds `bound`."""
+    return next(name for name in ("<u1", "<u2", "<u4", "<u8") if bound < 1 << 8 * int(name[2:]))

@@ -248,7 +248,7 @@ class Page(Scanned, Protocol):
         """Decode the whole page with every cross-check."""
 
 
-def expect(clause: str, found: int, wanted: int, place: Place) -> None:
-    """Refuse unless `found` is `wanted`."""
+def expect(clause: str, found: object, wanted: object, place: Place) -> None:
+    """Raise CorruptPage unless `found` is `wanted`."""
     if found != wanted:
-        raise CorruptPage(clause, place, found=found, wanted=wanted)
+        raise CorruptPage(clause, place, found, wanted)

@@ -285,7 +285,7 @@ def miniblock_page(
 
 
 def chunk_ends(levels: RavelledLevels, counts: Counts) -> Counts:
-    """Return the entry after each chunk's last: placeholders after a chunk's values belong to it."""
+    """Return where the entries of each chunk end: placeholders after its values belong to it."""
     ends, visible = np.cumsum(counts), levels.visible
     if visible is not None:
         ends = np.flatnonzero(visible)[ends - 1] + 1

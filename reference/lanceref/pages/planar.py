@@ -1,23 +1,15 @@
 """Planar pages (2.3): structure and values described apart.
 
 A page of 2.3 says in one plane how rows are nested and in the other how values are stored. With a
-dense structure the bytes are those of the layouts of 2.2; only the message differs.
+dense structure the bytes are those of the layouts of 2.2; only the message differs. With a sparse
+structure (see `sparse_page`) the value plane has no levels.
 
 Layout: dense x chunked is a mini-block page with u32 words, dense x zipped a full-zip page, dense x
 constant and dense x none are constant pages without buffers.
 
-Clauses: L.page.planar.planes, L.page.planar.indexed,
-L.page.planar.chunk-levels, L.page.planar.zip-levels, L.page.planar.compression,
-L.page.planar.constant-buffers
-
-Divergences: D.page.planar-num-items, D.page.sparse-chunk-words
-
-Planar pages (2.3), written: structure and values described apart.
-
-Layout: see `planar` and `sparse_page`.
-
-Clauses: L.page.planar.planes, L.page.planar.chunk-levels, L.page.planar.zip-levels,
-L.page.planar.constant-buffers, L.page.sparse.levels
+Clauses: L.page.planar.planes, L.page.planar.indexed, L.page.planar.chunk-levels,
+L.page.planar.zip-levels, L.page.planar.compression, L.page.planar.constant-buffers,
+L.page.sparse.levels
 
 Divergences: D.page.planar-num-items, D.page.sparse-chunk-words
 """
@@ -29,7 +21,7 @@ from collections.abc import Sequence
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.pages.constant import Constant
 from lanceref.pages.fullzip import FullZip
-from lanceref.pages.layers import Layers, Path, parse_layers
+from lanceref.pages.layers import Layers, Path, expect, parse_layers
 from lanceref.pages.miniblock import MiniBlock
 from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout, MiniBlockLayout, PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import (
@@ -46,36 +38,33 @@ Description = MiniBlock | FullZip | Constant
 
 
 def describe(layout: PlanarLayout, path: Path, num_buffers: int, place: Place) -> Description:
-    """Bring a dense planar page into the words of the page layouts."""
-    values = layout.values.WhichOneof("codec")
-    if layout.structure.WhichOneof("codec") is None or values is None:
-        raise CorruptPage(
-            "L.page.planar.planes",
-            place,
-            found=f"structure {layout.structure.WhichOneof('codec')}, values {values}",
-            wanted="both planes",
-        )
+    """Return the description of a dense planar page. Raises CorruptPage."""
+    values, structure = layout.values.WhichOneof("codec"), layout.structure.WhichOneof("codec")
+    if structure is None or values is None:
+        found = f"structure {structure}, values {values}"
+        raise CorruptPage("L.page.planar.planes", place, found, "both planes")
     layers = parse_layers(layout.structure.dense.layers, path, place)
     if values == "indexed":
-        raise CorruptPage(
-            "L.page.planar.indexed", place, found="indexed values", wanted="a sparse structure"
-        )
+        raise CorruptPage("L.page.planar.indexed", place, "indexed values", "a sparse structure")
     if values == "chunked":
-        return _chunked(layout.values.chunked, layers, place)
+        chunked = layout.values.chunked
+        if not chunked.HasField("levels"):
+            raise CorruptPage("L.page.planar.chunk-levels", place, "none", "levels")
+        return describe_chunked(chunked, layers, chunked.num_items, place)
     if values == "zipped":
-        return _zipped(layout.values.zipped, layers, place)
-    if num_buffers:
-        raise CorruptPage(
-            "L.page.planar.constant-buffers", place, found=f"{num_buffers} buffers", wanted=0
-        )
+        if not layout.values.zipped.HasField("levels"):
+            raise CorruptPage("L.page.planar.zip-levels", place, "none", "levels")
+        return describe_zipped(layout.values.zipped, layers, place)
+    expect("L.page.planar.constant-buffers", num_buffers, 0, place)
     return Constant(layers, layout.values.constant.scalar if values == "constant" else None)
 
 
-def _chunked(chunked: ChunkedValues, layers: Layers, place: Place) -> MiniBlock:
-    if not chunked.HasField("levels"):
-        raise CorruptPage("L.page.planar.chunk-levels", place, found="no levels", wanted="levels")
+def describe_chunked(
+    chunked: ChunkedValues, layers: Layers, num_items: int, place: Place
+) -> MiniBlock:
+    """Return the description of values in chunks, without levels when there are none."""
     if not chunked.HasField("compression"):
-        raise CorruptPage("L.page.planar.compression", place, found="none", wanted="a codec")
+        raise CorruptPage("L.page.planar.compression", place, "none", "a codec")
     levels = chunked.levels
     return MiniBlock(
         layers=layers,
@@ -85,17 +74,16 @@ def _chunked(chunked: ChunkedValues, layers: Layers, place: Place) -> MiniBlock:
         dictionary=chunked.dictionary if chunked.HasField("dictionary") else None,
         num_dictionary_items=chunked.num_dictionary_items,
         num_buffers=chunked.num_buffers,
-        num_items=chunked.num_items,
+        num_items=num_items,
         wide=True,
         index_depth=levels.repetition_index_depth,
     )
 
 
-def _zipped(zipped: ZippedValues, layers: Layers, place: Place) -> FullZip:
-    if not zipped.HasField("levels"):
-        raise CorruptPage("L.page.planar.zip-levels", place, found="no levels", wanted="levels")
+def describe_zipped(zipped: ZippedValues, layers: Layers, place: Place) -> FullZip:
+    """Return the description of zipped values, without levels when there are none."""
     if not zipped.HasField("compression"):
-        raise CorruptPage("L.page.planar.compression", place, found="none", wanted="a codec")
+        raise CorruptPage("L.page.planar.compression", place, "none", "a codec")
     addressing = zipped.WhichOneof("addressing")
     return FullZip(
         layers=layers,
@@ -111,8 +99,7 @@ def _zipped(zipped: ZippedValues, layers: Layers, place: Place) -> FullZip:
 
 def dense_layout(layout: PageLayout) -> PlanarLayout:
     """Return a page layout in the words of 2.3; a constant one has no levels."""
-    arm = layout.WhichOneof("layout")
-    plane = ValuePlane()
+    arm, plane = layout.WhichOneof("layout"), ValuePlane()
     if arm == "mini_block_layout":
         codes = layout.mini_block_layout.layers
         plane = chunked_plane(layout.mini_block_layout, dense=True)
@@ -143,16 +130,14 @@ def chunked_plane(mini: MiniBlockLayout, *, dense: bool) -> ValuePlane:
         chunked.dictionary.CopyFrom(mini.dictionary)
         chunked.num_dictionary_items = mini.num_dictionary_items
     chunked.num_buffers = mini.num_buffers
-    if not dense:
-        return plane
-    chunked.num_items = mini.num_items
-    levels = chunked.levels
-    levels.SetInParent()
-    if mini.HasField("rep_compression"):
-        levels.repetition.CopyFrom(mini.rep_compression)
-    if mini.HasField("def_compression"):
-        levels.definition.CopyFrom(mini.def_compression)
-    levels.repetition_index_depth = mini.repetition_index_depth
+    if dense:
+        chunked.num_items = mini.num_items
+        chunked.levels.SetInParent()
+        if mini.HasField("rep_compression"):
+            chunked.levels.repetition.CopyFrom(mini.rep_compression)
+        if mini.HasField("def_compression"):
+            chunked.levels.definition.CopyFrom(mini.def_compression)
+        chunked.levels.repetition_index_depth = mini.repetition_index_depth
     return plane
 
 
@@ -162,8 +147,7 @@ def zipped_plane(zipped: FullZipLayout, *, dense: bool) -> ValuePlane:
     target = plane.zipped
     target.compression.CopyFrom(zipped.value_compression)
     target.num_items, target.num_visible_items = zipped.num_items, zipped.num_visible_items
-    addressing = zipped.WhichOneof("details")
-    if addressing == "bits_per_value":
+    if zipped.WhichOneof("details") == "bits_per_value":
         target.bits_per_value = zipped.bits_per_value
     else:
         target.bits_per_offset = zipped.bits_per_offset

@@ -28,8 +28,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.compute import pc
 from lanceref.file.schema import Field
-from lanceref.pages.dictionary_write import join_dictionaries
 from lanceref.pages.layers import (
     ALL_VALID_ITEM,
     ALL_VALID_LIST,
@@ -42,7 +42,7 @@ from lanceref.pages.layers import (
     cut_layers,
     leaf_paths,
 )
-from lanceref.pages.leafvalues import Validity, both, validity_of
+from lanceref.pages.leafvalues import Validity, both, keys_of, validity_of, without_null_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,46 @@ def _join_validity(parts: Sequence[Validity], sizes: Sequence[int]) -> Validity:
         return None
     pairs = zip(parts, sizes, strict=True)
     return np.concatenate([np.ones(n, np.bool_) if v is None else v for v, n in pairs])
+
+
+def join_dictionaries(arrays: Sequence[pa.DictionaryArray]) -> pa.DictionaryArray:
+    """Return the arrays as one, with one dictionary that has no null items.
+
+    With fewer items than values, all dictionaries follow one another in it; otherwise the items
+    that are used do, each once, in the order of their dictionaries.
+    """
+    arrays = [_without_null_items(array) for array in arrays]
+    count, type_ = sum(map(len, arrays)), arrays[0].type
+    num_items = sum(len(array.dictionary) for array in arrays)
+    keys = type_.index_type
+    fits = num_items <= 1 << keys.bit_width - pa.types.is_signed_integer(keys)
+    if num_items < count and fits:
+        first, parts = 0, []
+        for array in arrays:
+            moved = keys_of(array) + keys.to_pandas_dtype()(first)
+            parts.append(_key_array(moved, keys, validity_of(array.indices)))
+            first += len(array.dictionary)
+        items = pa.concat_arrays([array.dictionary for array in arrays])
+        return pa.DictionaryArray.from_arrays(pa.concat_arrays(parts), items)
+    used = [array.dictionary.take(array.indices.drop_null().unique().sort()) for array in arrays]
+    items = pa.chunked_array(used, type_.value_type).unique()
+    decoded = pa.concat_arrays([array.dictionary_decode() for array in arrays])
+    indices = pc.index_in(decoded, value_set=items, skip_nulls=True).cast(keys)
+    buffers = [pc.is_valid(indices).buffers()[1], indices.fill_null(0).buffers()[1]]
+    return pa.DictionaryArray.from_arrays(pa.Array.from_buffers(keys, len(indices), buffers), items)
+
+
+def _without_null_items(array: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return the array with every null in its keys."""
+    if array.dictionary.null_count == 0:
+        return array
+    keys, items = without_null_items(array)
+    moved = _key_array(keys, array.type.index_type, validity_of(array))
+    return pa.DictionaryArray.from_arrays(moved, items)
+
+
+def _key_array(keys: NDArray[np.integer], type_: pa.DataType, validity: Validity) -> pa.Array:
+    return pa.array(keys, type_, mask=None if validity is None else ~validity)
 
 
 LevelArray = NDArray[np.uint16]

@@ -13,13 +13,6 @@ after the value buffers unless it needs none)::
 Clauses: L.page.sparse.layers, L.page.sparse.meaning, L.page.sparse.positions,
 L.page.sparse.num-positions, L.page.sparse.counts, L.page.sparse.child-slots,
 L.page.sparse.null-list, L.page.sparse.buffers, L.page.limits.sparse
-
-Sparse structure (2.3), written: positions of exceptions instead of levels.
-
-Layout: see `sparse`.
-
-Clauses: L.page.sparse.layers, L.page.sparse.meaning, L.page.sparse.positions,
-L.page.sparse.counts, L.page.sparse.buffers
 """
 
 from __future__ import annotations
@@ -43,7 +36,7 @@ from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 from lanceref.core.file_versions import V2_3
 from lanceref.file.column_writer import Buffer
-from lanceref.pages.layers import Layer, Path, Step
+from lanceref.pages.layers import Layer, Path, Step, expect
 from lanceref.pages.leafvalues import Validity
 from lanceref.pages.repdef import ranges
 from lanceref.pages.shred import Shred
@@ -104,26 +97,15 @@ class Structure:
 def domains(
     layers: Sequence[SparseStructuralLayer], path: Path, rows: int, place: Place
 ) -> list[int]:
-    """Hold the layers against the path; return the domain of each."""
-    found = [layer.WhichOneof("layer") for layer in layers]
-    wanted = [_ARMS[step.step] for step in path]
-    if found != wanted:
-        raise CorruptPage("L.page.sparse.layers", place, found=found, wanted=wanted)
+    """Compare the layers with the path; return the domain of each. Raises CorruptPage."""
+    clause, stored = "L.page.sparse.layers", [layer.WhichOneof("layer") for layer in layers]
+    expect(clause, stored, [_ARMS[step.step] for step in path], place)
     sizes = [rows]
     for layer, step in zip(layers, path, strict=True):
-        if step.step is Step.LIST:
-            sizes.append(layer.list.num_child_slots)
-        elif step.step is Step.FIXED_SIZE_LIST:
-            if layer.fixed_size_list.dimension != step.dimension:
-                raise CorruptPage(
-                    "L.page.sparse.layers",
-                    place,
-                    found=f"dimension {layer.fixed_size_list.dimension}",
-                    wanted=step.dimension,
-                )
-            sizes.append(sizes[-1] * step.dimension)
-        else:
-            sizes.append(sizes[-1])
+        if step.step is Step.FIXED_SIZE_LIST:
+            expect(clause, layer.fixed_size_list.dimension, step.dimension, place)
+        is_list = step.step is Step.LIST
+        sizes.append(layer.list.num_child_slots if is_list else sizes[-1] * step.dimension)
     return sizes[:-1]
 
 
@@ -145,43 +127,34 @@ def _validity_of(layer: SparseStructuralLayer) -> SparseValiditySet:
 def check_structure(
     layers: Sequence[SparseStructuralLayer], num_buffers: int, file: FileBytes, place: Place
 ) -> None:
-    """The gates of a structure: its codecs, meanings and the buffers that they need."""
+    """Check codecs, meanings and the number of buffers. Raises CorruptPage, UnknownEncoding."""
     for encoding in sequences(layers):
         check_encoding(encoding, V2_3, file.ctx, place)
     for layer in layers:
-        if _validity_of(layer).meaning not in (1, 2):
-            raise CorruptPage(
-                "L.page.sparse.meaning", place, found=_validity_of(layer).meaning, wanted="1 or 2"
-            )
-    wanted = sum(has_payload(encoding) for encoding in sequences(layers))
-    if num_buffers != wanted:
-        raise CorruptPage(
-            "L.page.sparse.buffers", place, found=f"{num_buffers} buffers", wanted=wanted
-        )
+        meaning = _validity_of(layer).meaning
+        if meaning not in (1, 2):
+            raise CorruptPage("L.page.sparse.meaning", place, meaning, "1 or 2")
+    needed = sum(has_payload(encoding) for encoding in sequences(layers))
+    expect("L.page.sparse.buffers", num_buffers, needed, place)
 
 
 class StructureDecoder:
     """Decodes the sequences of a page, each from the next buffer."""
 
     def __init__(self, file: FileBytes, extents: Sequence[Extent], place: Place) -> None:
-        self._file = file
+        self._file, self._place = file, place
         self._cursors = iter(file.cursors(list(extents), "structure", "L.page.sparse.buffers"))
-        self._place = place
 
     def decode(self, layers: Sequence[SparseStructuralLayer], sizes: list[int]) -> Structure:
-        """Decode all layers; `sizes` are their domains."""
+        """Decode all layers; `sizes` are their domains. Raises CorruptPage, LimitExceeded."""
         limit = self._file.ctx.limits.expanded(self._file.size)
         needed = sum(
             size * (LIST_BYTES if layer.HasField("list") else SLOT_BYTES)
             for layer, size in zip(layers, sizes, strict=True)
         )
         if needed > limit:
-            raise LimitExceeded(
-                "L.page.limits.sparse",
-                self._place,
-                found=f"{sizes} slots, {needed} bytes",
-                wanted=f"{limit} bytes at most",
-            )
+            found = f"{sizes} slots, {needed} bytes"
+            raise LimitExceeded("L.page.limits.sparse", self._place, found, f"{limit} at most")
         with self._file.ctx.group("structure"):
             built = [self._layer(layer, size) for layer, size in zip(layers, sizes, strict=True)]
         return Structure(tuple(built[:-1]), built[-1].validity)
@@ -193,28 +166,23 @@ class StructureDecoder:
         return Layer(size, self._validity(layer, size), None, dimension)
 
     def _list(self, layer: SparseStructuralLayer, size: int) -> Layer:
-        lists = layer.list
-        number = lists.num_non_empty_positions
+        lists, place = layer.list, self._place
+        number, num_children = lists.num_non_empty_positions, lists.num_child_slots
         positions = self._positions(lists.non_empty_positions, number, size)
         counts = self._sequence(lists.counts, number)
         validity = self._validity(layer, size)
-        if (counts == 0).any() or (counts > lists.num_child_slots).any():
-            raise self._wrong(
-                "L.page.sparse.counts", "a count of 0 or too many", "counts of 1 and more"
+        if (counts == 0).any() or (counts > num_children).any():
+            raise CorruptPage(
+                "L.page.sparse.counts", place, "a count of 0 or too many", "1 or more"
             )
         lengths = np.zeros(size, dtype=np.int64)
         lengths[positions] = counts.astype(np.int64)
-        if int(lengths.sum()) != lists.num_child_slots:
-            raise self._wrong(
-                "L.page.sparse.child-slots", int(lengths.sum()), lists.num_child_slots
-            )
+        expect("L.page.sparse.child-slots", int(lengths.sum()), num_children, place)
         if validity is not None and lengths[~validity].any():
-            raise self._wrong(
-                "L.page.sparse.null-list", "a null list with items", "null lists without items"
-            )
+            raise CorruptPage("L.page.sparse.null-list", place, "a null list with items", "none")
         return Layer(size, validity, np.append(0, np.cumsum(lengths)))
 
-    def _validity(self, layer: SparseStructuralLayer, size: int) -> NDArray[np.bool_] | None:
+    def _validity(self, layer: SparseStructuralLayer, size: int) -> Validity:
         stored = _validity_of(layer)
         positions = self._positions(stored.positions, stored.num_positions, size)
         nulls = stored.meaning == SparseValiditySet.NULL_POSITIONS
@@ -226,16 +194,11 @@ class StructureDecoder:
 
     def _positions(self, encoding: CompressiveEncoding, number: int, size: int) -> Slots:
         if number > size:
-            raise self._wrong(
-                "L.page.sparse.num-positions", f"{number} positions", f"at most {size}"
-            )
+            raise CorruptPage("L.page.sparse.num-positions", self._place, number, f"at most {size}")
         positions = self._sequence(encoding, number)
         if number and (int(positions[-1]) >= size or (positions[1:] <= positions[:-1]).any()):
-            raise self._wrong(
-                "L.page.sparse.positions",
-                f"positions up to {int(positions[-1])}",
-                f"increasing, below {size}",
-            )
+            found, wanted = f"positions up to {int(positions[-1])}", f"increasing, below {size}"
+            raise CorruptPage("L.page.sparse.positions", self._place, found, wanted)
         return positions.astype(np.int64)
 
     def _sequence(self, encoding: CompressiveEncoding, number: int) -> NDArray[np.uint64]:
@@ -247,14 +210,10 @@ class StructureDecoder:
         bits = value_bits(encoding)
         values = decode_block(encoding, cursor, number) if bits in (64, 0) else None
         if not isinstance(values, Fixed) or values.bits != 64 or values.count != number:
-            raise self._wrong(
-                "L.page.sparse.num-positions", f"{bits} bits", f"{number} integers of 64 bits"
-            )
+            found, wanted = f"{bits} bits", f"{number} integers of 64 bits"
+            raise CorruptPage("L.page.sparse.num-positions", self._place, found, wanted)
         sequence: NDArray[np.uint64] = values.data.view("<u8")
         return sequence
-
-    def _wrong(self, clause: str, found: object, wanted: object) -> CorruptPage:
-        return CorruptPage(clause, self._place, found=found, wanted=wanted)
 
 
 Sequence64 = NDArray[np.int64]
@@ -278,12 +237,12 @@ class StructureEncoder:
             message.list.num_non_empty_positions = len(positions)
             message.list.non_empty_positions.CopyFrom(self._sequence(positions))
             message.list.counts.CopyFrom(self._sequence(lengths[positions]))
-            message.list.validity.CopyFrom(self._validity(layer.validity, layer.count))
+            message.list.validity.SetInParent()
         elif is_leaf_or_struct:
-            message.validity.CopyFrom(self._validity(layer.validity, layer.count))
+            message.validity.SetInParent()
         else:
             message.fixed_size_list.dimension = layer.dimension
-            message.fixed_size_list.validity.CopyFrom(self._validity(layer.validity, layer.count))
+        _validity_of(message).CopyFrom(self._validity(layer.validity, layer.count))
         self.layers.append(message)
 
     def _validity(self, validity: Validity, count: int) -> SparseValiditySet:

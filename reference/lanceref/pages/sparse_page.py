@@ -8,8 +8,7 @@ Layout (page buffers): those of the value plane (indexed: indices, then the zipp
 those of the structure.
 
 Clauses: L.page.sparse.levels, L.page.sparse.values, L.page.sparse.stored,
-L.page.sparse.index-range, L.page.sparse.none, L.page.planar.planes,
-L.page.planar.compression
+L.page.sparse.index-range, L.page.sparse.none, L.page.planar.planes
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
+from math import prod
 
 import numpy as np
 import pyarrow as pa
@@ -26,60 +26,53 @@ from lanceref.codecs.compressive import decode_block
 from lanceref.codecs.description_checks import check_encoding
 from lanceref.codecs.values import Fixed
 from lanceref.core.cursor import FileBytes
-from lanceref.core.errors import CorruptPage, Place
+from lanceref.core.errors import CorruptPage
 from lanceref.core.file_versions import V2_3
 from lanceref.core.nesting import whole
 from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
 from lanceref.pages.constant import Constant, ConstantPage
-from lanceref.pages.fullzip import FullZip, FullZipPage
-from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Nested, Path, parse_layers
+from lanceref.pages.fullzip import FullZipPage
+from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Path, parse_layers
 from lanceref.pages.leafvalues import width_bits
-from lanceref.pages.miniblock import MiniBlock, MiniBlockPage
+from lanceref.pages.miniblock import MiniBlockPage
+from lanceref.pages.planar import describe_chunked, describe_zipped
 from lanceref.pages.sparse import Structure, StructureDecoder, check_structure, domains
-from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, ValuePlane, ZippedValues
+from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, ZippedValues
 
 SLOT_BYTES = 32
-"""Memory that a leaf slot takes while its value is looked for."""
+"""Memory that a leaf slot takes while its value is read."""
 
 ValuePage = MiniBlockPage | FullZipPage | ConstantPage
 """Values without nesting: one row per leaf slot, or per stored value."""
 
 
 class SparsePage:
-    """A planar page with sparse structure whose description has passed the gates."""
+    """A planar page with sparse structure and a checked description."""
 
     def __init__(
         self, file: FileBytes, page: PageMetadata, layout: PlanarLayout, path: Path
     ) -> None:
-        scale = 1
-        for step in path:
-            scale *= step.dimension
+        scale = prod(step.dimension for step in path)
         if scale < 1 or page.num_rows % scale:
-            raise CorruptPage(
-                "L.page.layout.scale", page.place, found=page.num_rows, wanted=f"times {scale}"
-            )
+            found, wanted = page.num_rows, f"times {scale}"
+            raise CorruptPage("L.page.layout.scale", page.place, found, wanted)
         self.num_rows = page.num_rows // scale
-        self._file = file
-        self._page = page
+        self._file, self._page, self._plane = file, page, layout.values
         self._layers = layout.structure.sparse.layers
         self._type: pa.DataType = path[-1].field.arrow.type
         self._domains = domains(self._layers, path, self.num_rows, page.place)
-        self._plane = layout.values
         if self._plane.WhichOneof("codec") is None:
-            raise CorruptPage(
-                "L.page.planar.planes", page.place, found="no value plane", wanted="both planes"
-            )
-        self._plain = parse_layers([ALL_VALID_ITEM], path[-1:], page.place)
+            raise CorruptPage("L.page.planar.planes", page.place, "no value plane", "both planes")
+        self._flat = parse_layers([ALL_VALID_ITEM], path[-1:], page.place)
         self._values, used = self._open_values()
         check_structure(self._layers, len(page.extents) - used, file, page.place)
         self._structure_extents = page.extents[used:]
-        self._kept: Structure | None = None
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
         per_run = max(1, RUN_BYTES // (SLOT_BYTES + (width_bits(self._type) or 256) // 8))
-        structure = self._kept or self._decode()
+        structure = self.__dict__.get("_structure") or self._decode()
         while start < end:
             stop = min(end, start + per_run)
             slots = structure.leaf_slots(np.arange(start, stop + 1))
@@ -97,17 +90,15 @@ class SparsePage:
         return Nested(layers, self._leaf(slots, valid))
 
     def check(self) -> None:
-        """Decode structure and values, and hold one against the other."""
+        """Decode structure and values, and compare one with the other."""
         _ = self._structure, self._indices
         self._values.check()
         if self._plane.HasField("zipped"):
             _ = self._stored_before
 
-    @property
+    @cached_property
     def _structure(self) -> Structure:
-        if self._kept is None:
-            self._kept = self._decode()
-        return self._kept
+        return self._decode()
 
     def _decode(self) -> Structure:
         decoder = StructureDecoder(self._file, self._structure_extents, self._page.place)
@@ -117,57 +108,41 @@ class SparsePage:
         """Open the value plane; return it and how many buffers it uses."""
         codec, slots, place = self._plane.WhichOneof("codec"), self._domains[-1], self._page.place
         if codec == "chunked":
-            mini = _chunked(self._plane, self._plain, slots, place)
+            chunked = self._plane.chunked
+            if chunked.HasField("levels") or chunked.num_items not in (0, slots):
+                wanted = "a value for each leaf slot alone"
+                raise CorruptPage("L.page.sparse.levels", place, "levels", wanted)
+            mini = describe_chunked(chunked, self._flat, slots, place)
             used = 2 + (mini.dictionary is not None)
-            return MiniBlockPage(
-                self._file, self._part(0, used, slots), mini, self._type, V2_3
-            ), used
+            part = self._part(0, used, slots)
+            return MiniBlockPage(self._file, part, mini, self._type, V2_3), used
         if codec == "zipped":
             return self._zipped(self._plane.zipped, 0)
         if codec == "indexed":
             check_encoding(self._plane.indexed.indices, V2_3, self._file.ctx, place)
             return self._zipped(self._plane.indexed.items, 1)
         scalar = self._plane.constant.scalar if codec == "constant" else None
-        constant = Constant(self._plain, scalar)
+        constant = Constant(self._flat, scalar)
         return ConstantPage(self._file, self._part(0, 0, slots), constant, self._type, V2_3), 0
 
     def _zipped(self, zipped: ZippedValues, first: int) -> tuple[FullZipPage, int]:
-        if zipped.HasField("levels") or not zipped.HasField("compression"):
-            raise CorruptPage(
-                "L.page.sparse.levels", self._page.place, found="levels", wanted="values alone"
-            )
-        variable = zipped.WhichOneof("addressing") == "bits_per_offset"
-        described = FullZip(
-            layers=self._plain,
-            bits_rep=0,
-            bits_def=0,
-            bits_per_value=None if variable else zipped.bits_per_value,
-            bits_per_offset=zipped.bits_per_offset if variable else None,
-            num_items=zipped.num_items,
-            num_visible_items=zipped.num_visible_items,
-            values=zipped.compression,
-        )
-        used = first + 1 + variable
+        place = self._page.place
+        if zipped.HasField("levels"):
+            raise CorruptPage("L.page.sparse.levels", place, "levels", "values alone")
+        described = describe_zipped(zipped, self._flat, place)
+        used = first + 1 + (described.bits_per_offset is not None)
         part = self._part(first, used, zipped.num_items)
         return FullZipPage(self._file, part, described, self._type, V2_3), used
 
     def _part(self, first: int, end: int, num_rows: int) -> PageMetadata:
         """Return the page of some of the buffers, with one row per value."""
-        if len(self._page.extents) < end:
-            raise CorruptPage(
-                "L.page.sparse.values",
-                self._page.place,
-                found=f"{len(self._page.extents)} buffers",
-                wanted=f"{end} or more",
-            )
-        if num_rows > self._file.ctx.limits.page_rows:
-            raise CorruptPage(
-                "L.page.limits.items",
-                self._page.place,
-                found=num_rows,
-                wanted=f"{self._file.ctx.limits.page_rows} at most",
-            )
-        return replace(self._page, extents=self._page.extents[first:end], num_rows=num_rows)
+        extents, place, limit = self._page.extents, self._page.place, self._file.ctx.limits
+        if len(extents) < end:
+            found, wanted = f"{len(extents)} buffers", f"{end} or more"
+            raise CorruptPage("L.page.sparse.values", place, found, wanted)
+        if num_rows > limit.page_rows:
+            raise CorruptPage("L.page.limits.items", place, num_rows, f"{limit.page_rows} at most")
+        return replace(self._page, extents=extents[first:end], num_rows=num_rows)
 
     def _leaf(self, slots: NDArray[np.int64], valid: NDArray[np.bool_]) -> pa.Array:
         codec = self._plane.WhichOneof("codec")
@@ -177,17 +152,13 @@ class SparsePage:
         if codec == "indexed":
             return self._items.take(pa.array(self._indices[slots], mask=~valid))
         if codec == "none" and valid.any() and not pa.types.is_struct(self._type):
-            raise CorruptPage(
-                "L.page.sparse.none",
-                self._page.place,
-                found=f"{int(np.count_nonzero(valid))} valid slots and no values",
-                wanted="a value plane, or nulls alone",
-            )
+            found, wanted = f"{int(np.count_nonzero(valid))} valid slots", "a plane of values"
+            raise CorruptPage("L.page.sparse.none", self._page.place, found, wanted)
         leaf = self._take(slots)
         return leaf if valid.all() else leaf.take(pa.array(np.arange(len(slots)), mask=~valid))
 
     def _take(self, values: NDArray[np.int64]) -> pa.Array:
-        """Return values of the plane by their numbers, which rise; neighbours are scanned."""
+        """Return values of the plane by their numbers, ascending; neighbours are scanned."""
         if not len(values):
             return pa.array([], self._type)
         first, end = int(values[0]), int(values[-1]) + 1
@@ -201,14 +172,10 @@ class SparsePage:
         """How many stored values lie before each leaf slot (zipped plane)."""
         _, _, valid = self._structure.take(np.arange(self.num_rows))
         ends = np.cumsum(valid, dtype=np.int64)
-        stored = int(ends[-1]) if len(ends) else 0
-        if self._plane.HasField("zipped") and stored != self._values.num_rows:
-            raise CorruptPage(
-                "L.page.sparse.stored",
-                self._page.place,
-                found=f"{self._values.num_rows} stored values",
-                wanted=f"{stored}, the slots that are valid at every layer",
-            )
+        stored, held = int(ends[-1]) if len(ends) else 0, self._values.num_rows
+        if self._plane.HasField("zipped") and stored != held:
+            wanted = f"{stored}, the slots that are valid at every layer"
+            raise CorruptPage("L.page.sparse.stored", self._page.place, f"{held} values", wanted)
         return ends - valid
 
     @cached_property
@@ -223,39 +190,12 @@ class SparsePage:
         count, place = self._domains[-1], self._page.place
         if not self._plane.HasField("indexed"):
             return np.empty(0, dtype="<u4")
-        encoding = self._plane.indexed.indices
         cursor = self._file.cursor(self._page.extents[0], "indices", "L.page.sparse.values")
-        values = decode_block(encoding, cursor, count)
+        values = decode_block(self._plane.indexed.indices, cursor, count)
         if not isinstance(values, Fixed) or values.bits != 32 or values.count != count:
-            raise CorruptPage("L.page.sparse.values", place, found=values, wanted=f"{count} u32")
+            raise CorruptPage("L.page.sparse.values", place, values, f"{count} u32")
         indices: NDArray[np.uint32] = values.data.view("<u4")
         if count and int(indices.max()) >= self._values.num_rows:
-            raise CorruptPage(
-                "L.page.sparse.index-range",
-                place,
-                found=int(indices.max()),
-                wanted=f"below {self._values.num_rows}",
-            )
+            found, wanted = int(indices.max()), f"below {self._values.num_rows}"
+            raise CorruptPage("L.page.sparse.index-range", place, found, wanted)
         return indices
-
-
-def _chunked(plane: ValuePlane, plain: Layers, slots: int, place: Place) -> MiniBlock:
-    chunked = plane.chunked
-    if chunked.HasField("levels") or chunked.num_items not in (0, slots):
-        raise CorruptPage(
-            "L.page.sparse.levels", place, found="levels", wanted="a value for each leaf slot alone"
-        )
-    if not chunked.HasField("compression"):
-        raise CorruptPage("L.page.planar.compression", place, found="none", wanted="a codec")
-    return MiniBlock(
-        layers=plain,
-        rep=None,
-        definition=None,
-        values=chunked.compression,
-        dictionary=chunked.dictionary if chunked.HasField("dictionary") else None,
-        num_dictionary_items=chunked.num_dictionary_items,
-        num_buffers=chunked.num_buffers,
-        num_items=slots,
-        wide=True,
-        index_depth=0,
-    )

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from lanceref.codecs.values import Fixed, FixedSizeList, Variable
 from lanceref.core.file_versions import V2_1, V2_2
-from lanceref.pages.constant_write import all_null_page, the_value, value_buffer, value_page
+from lanceref.pages.constant import all_null_page, the_value, value_buffer, value_page
 from lanceref.pages.leafvalues import stored_values
 from lanceref.pages.shred import RavelledLevels, flat_levels
 

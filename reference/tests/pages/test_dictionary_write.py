@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 from lanceref.codecs.values import Fixed, Variable
-from lanceref.pages.dictionary_write import dictionary_parts
+from lanceref.pages.leafvalues import dictionary_parts
 
 
 @pytest.mark.parametrize("key", [pa.int8(), pa.uint16(), pa.int64()])

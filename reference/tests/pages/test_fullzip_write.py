@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from lanceref.codecs.values import Fixed, Variable
-from lanceref.pages.fullzip_write import control_words, fullzip_page, index_type
+from lanceref.pages.fullzip import control_words, fullzip_page, index_type
 from lanceref.pages.shred import RavelledLevels, flat_levels
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
